@@ -1,0 +1,39 @@
+const encoder = new TextEncoder()
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const HEX = /^(?:[0-9a-f]{2})*$/
+
+/** Text as UTF-8. A lone surrogate becomes U+FFFD: check `text.isWellFormed()` first where it matters. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text)
+}
+
+/** @throws {TypeError} If the bytes are not well-formed UTF-8. A byte order mark is kept as a character. */
+export function fromUtf8(bytes: Uint8Array): string {
+  return strictDecoder.decode(bytes)
+}
+
+/** Lower-case hex. */
+export function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+}
+
+/** @throws {RangeError} If the text is not lower-case hex of an even length. */
+export function fromHex(hex: string): Uint8Array {
+  if (!HEX.test(hex)) throw new RangeError('not lower-case hex')
+  return new Uint8Array(Buffer.from(hex, 'hex'))
+}
+
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
+  let position = 0
+  for (const part of parts) {
+    out.set(part, position)
+    position += part.byteLength
+  }
+  return out
+}
+
+/** Equality of content, not in constant time: never for secrets. */
+export function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.byteLength === b.byteLength && Buffer.compare(a, b) === 0
+}

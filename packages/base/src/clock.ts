@@ -1,0 +1,39 @@
+/**
+ * The only door to the time of day and to timers. Everything else gets a Clock handed in, so that
+ * tests move time and a cluster can be run with a wrong clock.
+ */
+export interface Clock {
+  /** Wall clock, µs since the epoch. May step. */
+  nowMicros(): number
+  /** Monotonic milliseconds from an arbitrary start, for durations and deadlines. */
+  monotonicMs(): number
+  /** Resolves after `ms`; rejects with the signal's reason when aborted. The timer keeps no process alive. */
+  delay(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+export const MICROS_PER_MS = 1000
+
+/**
+ * The machine's clock.
+ *
+ * @param offsetMicros - Added to the wall clock: a node with a wrong clock (fault injection).
+ */
+export function createSystemClock(offsetMicros = 0): Clock {
+  return {
+    nowMicros: () => Date.now() * MICROS_PER_MS + offsetMicros,
+    monotonicMs: () => performance.now(),
+    delay: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        const onAbort = () => {
+          clearTimeout(timer)
+          reject(signal?.reason)
+        }
+        const timer = setTimeout(() => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        }, ms)
+        signal?.addEventListener('abort', onAbort, { once: true })
+      }),
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Ed25519 (RFC 8032) and SHA-256 for processes that run on Node. `consensus` does the same through
+ * WebCrypto, asynchronously, for browsers.
+ */
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  sign as nodeSign,
+  verify as nodeVerify,
+  randomBytes,
+} from 'node:crypto'
+import { concatBytes, fromHex, toHex } from './bytes.ts'
+
+/** An Ed25519 key pair. `publicKey` is 32 raw bytes in lower-case hex. */
+export type KeyPair = {
+  readonly publicKey: string
+  /** 32 bytes, lower-case hex. Secret: store with mode 0600, never log. */
+  readonly seed: string
+  /** Signature of 64 bytes. */
+  sign(message: Uint8Array): Uint8Array
+}
+
+const PKCS8_PREFIX = fromHex('302e020100300506032b657004220420')
+const SPKI_PREFIX = fromHex('302a300506032b6570032100')
+
+export function sha256(...parts: readonly Uint8Array[]): Uint8Array {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return new Uint8Array(hash.digest())
+}
+
+/** @throws {RangeError} If the seed is not 32 bytes of lower-case hex. */
+export function keyPairFromSeed(seed: string): KeyPair {
+  const bytes = fromHex(seed)
+  if (bytes.byteLength !== 32) throw new RangeError('an Ed25519 seed has 32 bytes')
+  const privateKey = createPrivateKey({
+    key: Buffer.from(concatBytes([PKCS8_PREFIX, bytes])),
+    format: 'der',
+    type: 'pkcs8',
+  })
+  const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' })
+  return {
+    publicKey: toHex(spki.subarray(SPKI_PREFIX.byteLength)),
+    seed,
+    sign: (message) => new Uint8Array(nodeSign(null, message, privateKey)),
+  }
+}
+
+export function createKeyPair(): KeyPair {
+  return keyPairFromSeed(randomBytes(32).toString('hex'))
+}
+
+const PUBLIC_KEYS_CACHED_MAX = 1024
+const publicKeys = new Map<string, ReturnType<typeof createPublicKey>>()
+
+/** False for anything that is not a valid signature, a malformed key included. */
+export function verifySignature(input: {
+  readonly publicKey: string
+  readonly message: Uint8Array
+  readonly signature: Uint8Array
+}): boolean {
+  if (input.signature.byteLength !== 64 || !/^[0-9a-f]{64}$/.test(input.publicKey)) return false
+  try {
+    let key = publicKeys.get(input.publicKey)
+    if (key === undefined) {
+      key = createPublicKey({
+        key: Buffer.from(concatBytes([SPKI_PREFIX, fromHex(input.publicKey)])),
+        format: 'der',
+        type: 'spki',
+      })
+      if (publicKeys.size >= PUBLIC_KEYS_CACHED_MAX) publicKeys.clear()
+      publicKeys.set(input.publicKey, key)
+    }
+    return nodeVerify(null, input.message, key, input.signature)
+  } catch {
+    // node:crypto throws for keys that are no point of the curve; to the caller that is "not valid".
+    return false
+  }
+}

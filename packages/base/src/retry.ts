@@ -1,0 +1,30 @@
+import type { Clock } from './clock.ts'
+import type { Random } from './random.ts'
+
+export type RetryOptions = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly signal: AbortSignal
+  readonly attemptsMax: number
+  readonly delayMsMin: number
+  readonly delayMsMax: number
+  /** Nothing is tried again unless this says so. */
+  readonly isRetryable: (error: unknown) => boolean
+}
+
+/** Runs `work` until it succeeds: doubling delays with equal jitter (half fixed, half random). */
+export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    options.signal.throwIfAborted()
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt >= options.attemptsMax || !options.isRetryable(error)) throw error
+      const ceiling = Math.min(options.delayMsMax, options.delayMsMin * 2 ** (attempt - 1))
+      await options.clock.delay(
+        ceiling / 2 + (ceiling / 2) * options.random.fraction(),
+        options.signal,
+      )
+    }
+  }
+}

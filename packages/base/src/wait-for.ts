@@ -1,0 +1,29 @@
+import type { Clock } from './clock.ts'
+
+export type WaitForOptions = {
+  readonly clock: Clock
+  readonly timeoutMs: number
+  /** Names what is waited for; the error says it. */
+  readonly what: string
+  readonly intervalMs?: number
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Polls `probe` until it gives something else than undefined, and returns that.
+ *
+ * @throws {Error} If `timeoutMs` passes first.
+ */
+export async function waitFor<T>(
+  probe: () => Promise<T | undefined> | T | undefined,
+  options: WaitForOptions,
+): Promise<T> {
+  const deadline = options.clock.monotonicMs() + options.timeoutMs
+  for (;;) {
+    const value = await probe()
+    if (value !== undefined) return value
+    if (options.clock.monotonicMs() >= deadline)
+      throw new Error(`timed out after ${options.timeoutMs} ms waiting for ${options.what}`)
+    await options.clock.delay(options.intervalMs ?? 50, options.signal)
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Every error that a client can see: one row a code, and nothing about a code anywhere else.
+ * Codes are permanent. The `/v2` surface has its own shapes and maps its codes itself.
+ */
+
+export type ErrorSpec = {
+  readonly httpStatus: number
+  /** True: the request certainly had no effect and never will have. When in doubt, false. */
+  readonly definite: boolean
+  /** True: the same request may succeed later. */
+  readonly retryable: boolean
+  /** One sentence for `sdk/ERRORS.md`. */
+  readonly doc: string
+}
+
+const invalid = (doc: string): ErrorSpec => ({
+  httpStatus: 400,
+  definite: true,
+  retryable: false,
+  doc,
+})
+const missing = (doc: string): ErrorSpec => ({
+  httpStatus: 404,
+  definite: true,
+  retryable: false,
+  doc,
+})
+const conflict = (doc: string): ErrorSpec => ({
+  httpStatus: 409,
+  definite: true,
+  retryable: false,
+  doc,
+})
+
+export const catalogue = {
+  INVALID_ARGUMENT: invalid(
+    'A member of the request is missing, has the wrong type or is out of range; `details` says which.',
+  ),
+  MALFORMED_BODY: invalid('The body is not the JSON object that the operation takes.'),
+  INVALID_PARTY: invalid('A party identifier is not `<hint>::1220<64 hex digits>`.'),
+  NAME_SUFFIX_MISSING: invalid('A name to register must end in `.unverified.ns`.'),
+  INVALID_NAME: invalid('The label of a name breaks a rule of D-17; `details.rule` says which.'),
+  INVALID_URL: invalid('The url of an entry breaks a rule of D-17.'),
+  INVALID_DESCRIPTION: invalid('The description of an entry breaks a rule of D-17.'),
+  INVALID_PAGE_TOKEN: invalid('A page token was not issued by this service for this request.'),
+  INVALID_QUORUM: invalid(
+    'The threshold asked for is none of weak, strong, all or a number from f+1 to n.',
+  ),
+  INSUFFICIENT_FUNDS: invalid(
+    'The party holds less unlocked coin than the operation needs; `details` says how much.',
+  ),
+  DEVNET_ONLY: invalid('The operation exists only where the genesis says `devnet: true`.'),
+  LIMIT_EXCEEDED: conflict('A limit per party is reached (D-17); `details` names it.'),
+  UNAUTHENTICATED: {
+    httpStatus: 401,
+    definite: true,
+    retryable: false,
+    doc: 'The bearer token is missing, malformed, expired or not signed for this service.',
+  },
+  PERMISSION_DENIED: {
+    httpStatus: 403,
+    definite: true,
+    retryable: false,
+    doc: 'The user of the token may not do this.',
+  },
+  ENTRY_NOT_FOUND: missing('No live entry has this name, or belongs to this party.'),
+  CONTRACT_NOT_FOUND: missing(
+    'No active contract has this id, or it is not visible to the caller.',
+  ),
+  WALLET_NOT_FOUND: missing('The user of the token is not registered.'),
+  ROUTE_NOT_FOUND: missing('No operation has this path.'),
+  METHOD_NOT_ALLOWED: {
+    httpStatus: 405,
+    definite: true,
+    retryable: false,
+    doc: 'The path exists, with another method.',
+  },
+  NAME_TAKEN: conflict('A live entry has this name.'),
+  CONTRACT_CONSUMED: conflict('The contract was used by another transaction first.'),
+  CHOICE_REFUSED: conflict(
+    'The ledger refused: the state does not allow this step now; the message says why.',
+  ),
+  DUPLICATE_COMMAND: conflict(
+    'A command with the same change ID was accepted within the deduplication period.',
+  ),
+  OFFSET_PRUNED: {
+    httpStatus: 410,
+    definite: true,
+    retryable: false,
+    doc: 'The offset lies below the history horizon of the node.',
+  },
+  BODY_TOO_LARGE: {
+    httpStatus: 413,
+    definite: true,
+    retryable: false,
+    doc: 'The body exceeds the limit of the operation.',
+  },
+  RATE_LIMITED: {
+    httpStatus: 429,
+    definite: true,
+    retryable: true,
+    doc: 'The caller used up its budget; `retry-after` says when there is more.',
+  },
+  CONSENSUS_DISPUTED: {
+    httpStatus: 502,
+    definite: true,
+    retryable: true,
+    doc: 'The scan nodes gave different answers at one offset, and no group can reach the threshold.',
+  },
+  NOT_ENOUGH_NODES: {
+    httpStatus: 502,
+    definite: true,
+    retryable: true,
+    doc: 'Fewer scan nodes can be reached than the threshold needs.',
+  },
+  CONSENSUS_LAGGING: {
+    httpStatus: 503,
+    definite: true,
+    retryable: true,
+    doc: 'The scan nodes have not reached the offset, or their newest record time is older than asked.',
+  },
+  OFFSET_NOT_REACHED: {
+    httpStatus: 503,
+    definite: true,
+    retryable: true,
+    doc: 'The node has not applied this offset yet.',
+  },
+  OVERLOADED: {
+    httpStatus: 503,
+    definite: true,
+    retryable: true,
+    doc: 'A bound on work in progress is reached.',
+  },
+  NOT_READY: {
+    httpStatus: 503,
+    definite: true,
+    retryable: true,
+    doc: 'The process is starting, catching up or stopping; `details` says which.',
+  },
+  LOG_REGRESSED: {
+    httpStatus: 503,
+    definite: true,
+    retryable: false,
+    doc: 'The log is shorter than, or different from, what the replica applied; an operator must look.',
+  },
+  SUBMISSION_UNKNOWN: {
+    httpStatus: 504,
+    definite: false,
+    retryable: true,
+    doc: 'The outcome was not seen in time: the command may or may not take effect. Repeat it only with the same command id.',
+  },
+  DEPENDENCY_UNAVAILABLE: {
+    httpStatus: 503,
+    definite: false,
+    retryable: true,
+    doc: 'Redis or the synchronizer cannot be reached.',
+  },
+  INTERNAL: {
+    httpStatus: 500,
+    definite: false,
+    retryable: false,
+    doc: 'A bug of ours; the log has the reason under the request id.',
+  },
+} as const satisfies Record<string, ErrorSpec>
+
+export type ErrorCode = keyof typeof catalogue

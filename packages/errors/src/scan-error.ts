@@ -1,0 +1,57 @@
+import { catalogue, type ErrorCode } from './catalogue.ts'
+
+type Details = Readonly<Record<string, unknown>>
+
+/**
+ * The one error class that crosses process boundaries.
+ *
+ * `message` and `details` are safe for the caller. What is not safe goes to `cause`, which is
+ * logged and never serialised.
+ */
+export class ScanError extends Error {
+  override readonly name = 'ScanError'
+  readonly code: ErrorCode
+  readonly details: Details | null
+  /** Seconds, for `retry-after`; null where there is nothing to say. */
+  readonly retryAfterSeconds: number | null
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; details?: Details; retryAfterSeconds?: number } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.details = options.details ?? null
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null
+  }
+
+  get spec() {
+    return catalogue[this.code]
+  }
+}
+
+export function isScanError(error: unknown, code?: ErrorCode): error is ScanError {
+  return error instanceof ScanError && (code === undefined || error.code === code)
+}
+
+/** The wire form (D-6). */
+export type ErrorBody = {
+  error: string
+  code: string
+  definite: boolean
+  retryable: boolean
+  request_id: string
+  details: Details | null
+}
+
+export function toErrorBody(error: ScanError, requestId: string): ErrorBody {
+  return {
+    error: error.message,
+    code: error.code,
+    definite: error.spec.definite,
+    retryable: error.spec.retryable,
+    request_id: requestId,
+    details: error.details,
+  }
+}

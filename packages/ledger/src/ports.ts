@@ -1,0 +1,92 @@
+/**
+ * The ports that adapters implement. L3 packages never import each other: `log` and `http` implement
+ * `Ordering`, `replica` implements `Ledger`, and apps compose them.
+ */
+import type {
+  Contract,
+  ContractId,
+  EntryResult,
+  Micros,
+  Offset,
+  PartyId,
+  Submission,
+} from '@quorumscan/model'
+
+/** One position of the log. Empty bytes are a checkpoint: record time moved on, nothing else. */
+export type LogEntry = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  readonly bytes: Uint8Array
+}
+
+/** The ordering port: an existing BFT ordering engine could stand behind it. */
+export interface Ordering {
+  /**
+   * Offers an entry. Returning means "durably accepted", nothing more: the outcome is what a reader of
+   * the log sees. The same bytes may be offered any number of times (Rule 4).
+   *
+   * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT (definitely not accepted) or
+   *   DEPENDENCY_UNAVAILABLE (unknown: offer the same bytes again).
+   */
+  submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
+  /**
+   * Entries after `from`, gapless, final, at least once delivered, in batches of at most
+   * `batchEntriesMax`; record times strictly increase. Ends when the signal aborts; waits out
+   * lost connections itself.
+   *
+   * `expected` is what the reader applied last: record time and SHA-256 of the entry's bytes at `from`
+   * (null at 0).
+   *
+   * @throws {ScanError} LOG_REGRESSED if the log is shorter than `from`, or differs there.
+   */
+  follow(options: {
+    readonly from: Offset
+    readonly expected: { readonly recordTime: Micros; readonly entryHash: string } | null
+    readonly batchEntriesMax: number
+    readonly signal: AbortSignal
+  }): AsyncIterable<readonly LogEntry[]>
+}
+
+/** Where a replica stands. */
+export type Head = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  /** Hex. */
+  readonly historyHash: string
+  /** SHA-256 of the bytes of the entry at `offset`, hex. */
+  readonly entryHash: string
+}
+
+/** One entry with what it did, as told to listeners after the write. */
+export type AppliedEntry = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  readonly historyHash: string
+  /** SHA-256 of the entry's bytes, hex: a submitter recognises its own entry by it. */
+  readonly entryHash: string
+  readonly result: EntryResult
+  readonly created: readonly Contract[]
+  readonly archived: readonly Contract[]
+}
+
+/** Work that an automation should do from `at` (record time) on, as long as the contract is active. */
+export type DueItem = { readonly job: string; readonly contractId: ContractId; readonly at: Micros }
+
+/** Reads of the newest applied state, for automation, wallets and command checks. */
+export interface Ledger {
+  head(): Head
+  /** Active contracts in the order asked; null for one that is not active. */
+  contracts(ids: readonly ContractId[]): Promise<readonly (Contract | null)[]>
+  /** Active contracts that a template's `keys` filed under this key (see `packages/ledger/README.md`). */
+  contractsByKey(key: string, options?: { readonly limit?: number }): Promise<readonly Contract[]>
+  isPartyAllocated(party: PartyId): Promise<boolean>
+  /** Due at or before the record time of the head, oldest first, after the cursor. */
+  dueItems(options: {
+    readonly limit: number
+    readonly after: DueItem | null
+  }): Promise<readonly DueItem[]>
+  /** Interprets a submission against the head without effect: what it would do if it were the next entry. */
+  dryRun(submission: Submission): Promise<EntryResult>
+  /** Calls back after each applied entry, in order. Returns the way to stop. */
+  onApplied(listener: (entry: AppliedEntry) => void): () => void
+}

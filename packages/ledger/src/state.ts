@@ -1,0 +1,44 @@
+/**
+ * State as interpretation sees it. Interpretation is synchronous and pure: what it reads must have been
+ * loaded before. It says what it misses, the caller fetches that for a whole batch in one round trip, and
+ * asks again.
+ */
+import type { Contract, ContractId, Micros, Offset, PartyId } from '@quorumscan/model'
+
+/** Names one cell of the state. */
+export type CellKey =
+  | { readonly kind: 'contract'; readonly id: ContractId }
+  /** Ids of the active contracts filed under an index key, ascending. */
+  | { readonly kind: 'index'; readonly key: string }
+  /** The newest acceptance of a change ID; `id` is its SHA-256, hex. */
+  | { readonly kind: 'change'; readonly id: string }
+  /** Whether these entry bytes were applied before; `id` is their SHA-256, hex. */
+  | { readonly kind: 'seen'; readonly id: string }
+  | { readonly kind: 'party'; readonly id: PartyId }
+
+export type ChangeRecord = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  readonly submissionId: string
+  /** The record may be dropped after this record time: no period can reach back to it. */
+  readonly until: Micros
+}
+
+/** undefined means "not loaded", null or empty means "there is none". */
+export interface StateView {
+  contract(id: ContractId): Contract | null | undefined
+  index(key: string): readonly ContractId[] | undefined
+  change(id: string): ChangeRecord | null | undefined
+  /** `notAfter` of the entry seen. */
+  seen(id: string): Micros | null | undefined
+  isPartyAllocated(id: PartyId): boolean | undefined
+}
+
+/** What one entry changes. A contract created and archived by the same entry is in neither list. */
+export type StateDelta = {
+  readonly created: readonly Contract[]
+  readonly archived: readonly Contract[]
+  readonly change: { readonly id: string; readonly record: ChangeRecord } | null
+  readonly seen: { readonly id: string; readonly until: Micros } | null
+  readonly allocated: readonly PartyId[]
+}

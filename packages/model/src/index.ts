@@ -1,0 +1,32 @@
+export {
+  AMOUNT_SCALE,
+  type Amount,
+  ceilDivide,
+  divideHalfEven,
+  formatAmount,
+  parseAmount,
+} from './amount.ts'
+export type { Command, Deduplication, DisclosedContract, Submission } from './command.ts'
+export type { Contract, ContractId, DamlValue, TemplateId } from './contract.ts'
+export {
+  DESCRIPTION_UNITS_MAX,
+  DSO_ENTRY_NAME,
+  type EntryFields,
+  type EntryFieldViolation,
+  findEntryFieldViolation,
+  NAME_LENGTH_MAX,
+  NAME_SUFFIX,
+  svEntryName,
+} from './entry-name.ts'
+export { isOffset, type Offset, parseOffset } from './offset.ts'
+export { isPartyId, type PartyId, participantOfKey, partyIdOf, partyParticipant } from './party.ts'
+export { formatTime, type Micros, parseTime } from './time.ts'
+export type {
+  Completion,
+  CreatedEvent,
+  EntryResult,
+  ExercisedEvent,
+  LedgerEvent,
+  PartyAllocated,
+  Update,
+} from './update.ts'
