@@ -8,3 +8,4 @@ export {
   parseGenesis,
   quorumOf,
 } from './genesis.ts'
+export type { Transport, TransportReply, TransportRequest } from './transport.ts'

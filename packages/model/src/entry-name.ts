@@ -24,9 +24,9 @@ export function svEntryName(nodeName: string): string {
   return `${nodeName}.sv.ns`
 }
 
-// Controls (Cc) and the bidirectional formatting characters of UAX #9, plus BOM.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the rule forbids.
+// Controls (Cc) and the bidirectional formatting characters of UAX #9.
 const FORBIDDEN_IN_DESCRIPTION =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the rule forbids.
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 

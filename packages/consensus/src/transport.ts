@@ -1,0 +1,28 @@
+/** How the reader reaches nodes. `fetch-transport.ts` serves browsers, `packages/http` serves Node. */
+
+export type TransportRequest = {
+  /** Base address of the node, without a trailing slash. */
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  /** Path and query below the base address. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array<ArrayBuffer> | null
+  /** A larger answer is given up on: the promise rejects. */
+  readonly bytesMax: number
+  /** Pages and activities ('bulk') use connections of their own, so that they delay no lookup (D-14). */
+  readonly channel: 'lookup' | 'bulk'
+  readonly signal: AbortSignal
+}
+
+export type TransportReply = {
+  readonly status: number
+  /** The header's value, or null. `name` is lower-case. */
+  header(name: string): string | null
+  readonly body: Uint8Array
+}
+
+/** Never follows a redirect (D-34). Rejects when the node cannot be reached or the signal aborts. */
+export interface Transport {
+  request(input: TransportRequest): Promise<TransportReply>
+}

@@ -1,0 +1,40 @@
+import type { Clock } from '@quorumscan/base'
+
+export type ManualClock = Clock & {
+  /** Moves both clocks on and wakes the delays that end by then, in order. */
+  advance(ms: number): Promise<void>
+}
+
+/** A clock that stands still until told to move. */
+export function createManualClock(startMicros = 1_700_000_000_000_000): ManualClock {
+  let elapsedMs = 0
+  let sleepers: { atMs: number; wake: () => void }[] = []
+  return {
+    nowMicros: () => startMicros + elapsedMs * 1000,
+    monotonicMs: () => elapsedMs,
+    delay: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        const sleeper = { atMs: elapsedMs + ms, wake: resolve }
+        sleepers.push(sleeper)
+        signal?.addEventListener('abort', () => {
+          sleepers = sleepers.filter((other) => other !== sleeper)
+          reject(signal.reason)
+        })
+      }),
+    async advance(ms) {
+      const until = elapsedMs + ms
+      for (;;) {
+        sleepers.sort((a, b) => a.atMs - b.atMs)
+        const next = sleepers[0]
+        if (next === undefined || next.atMs > until) break
+        sleepers.shift()
+        elapsedMs = Math.max(elapsedMs, next.atMs)
+        next.wake()
+        // Let what was woken run and go to sleep again before time moves on.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      elapsedMs = until
+    },
+  }
+}

@@ -1,0 +1,70 @@
+/** A real redis-server of a test's own, on a unix socket in a temporary directory. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { Redis } from 'ioredis'
+
+export type TestRedis = AsyncDisposable & {
+  readonly socketPath: string
+  readonly pid: number
+  readonly directory: string
+  /** A client of the default user; closed by its owner. */
+  connect(): Redis
+  /** SIGKILL. */
+  kill(): Promise<void>
+  /** Starts the server again on the same files and socket. */
+  restart(): Promise<void>
+}
+
+/** `args` are redis-server options such as `['--appendonly', 'yes']`. */
+export async function startRedis(args: readonly string[] = []): Promise<TestRedis> {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-redis-'))
+  const socketPath = join(directory, 's')
+  const start = async () => {
+    const server = spawn(
+      process.env['REDIS_SERVER'] ?? 'redis-server',
+      ['--port', '0', '--unixsocket', socketPath, '--dir', directory, '--save', '', ...args],
+      { stdio: 'ignore' },
+    )
+    const exited = once(server, 'exit')
+    const probe = new Redis({ path: socketPath, lazyConnect: true, retryStrategy: () => 20 })
+    probe.on('error', () => {}) // Not listening yet; the wait below decides.
+    try {
+      await waitFor(
+        async () => ((await probe.ping().catch(() => null)) === null ? undefined : true),
+        {
+          clock: createSystemClock(),
+          timeoutMs: 10_000,
+          what: 'redis-server to answer',
+        },
+      )
+    } finally {
+      probe.disconnect()
+    }
+    return { server, exited }
+  }
+  let running = await start()
+  const kill = async () => {
+    running.server.kill('SIGKILL')
+    await running.exited
+  }
+  return {
+    socketPath,
+    directory,
+    get pid() {
+      return running.server.pid ?? 0
+    },
+    connect: () => new Redis({ path: socketPath }),
+    kill,
+    restart: async () => {
+      running = await start()
+    },
+    [Symbol.asyncDispose]: async () => {
+      await kill()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
