@@ -30,3 +30,4 @@ export type {
   PartyAllocated,
   Update,
 } from './update.ts'
+export { isUserId, type Right, type User, type UserId } from './user.ts'

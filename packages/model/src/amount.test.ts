@@ -1,0 +1,59 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { AMOUNT_SCALE, ceilDivide, divideHalfEven, formatAmount, parseAmount } from './amount.ts'
+
+describe('amounts', () => {
+  it.each([
+    ['0', 0n, '0.0000000000'],
+    ['1', AMOUNT_SCALE, '1.0000000000'],
+    ['0.0000000001', 1n, '0.0000000001'],
+    ['-0.5', -5_000_000_000n, '-0.5000000000'],
+    ['200.0', 200n * AMOUNT_SCALE, '200.0000000000'],
+  ])('reads %s and writes ten digits', (text, amount, wire) => {
+    expect(parseAmount(text)).toBe(amount)
+    expect(formatAmount(amount)).toBe(wire)
+  })
+
+  it.each([
+    '',
+    '.',
+    '1.',
+    '.5',
+    '+1',
+    '1e3',
+    '0.00000000001',
+    ' 1',
+    '1 ',
+    '٣',
+    'NaN',
+    '1'.repeat(29),
+  ])('refuses %j instead of rounding or guessing', (text) =>
+    expect(parseAmount(text)).toBeUndefined(),
+  )
+
+  it('writes what it reads back', () => {
+    const amount = fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n })
+    fc.assert(fc.property(amount, (value) => parseAmount(formatAmount(value)) === value))
+  })
+
+  it('rounds USD to coin up, by less than one unit', () => {
+    const positive = fc.bigInt({ min: 1n, max: 10n ** 20n })
+    fc.assert(
+      fc.property(positive, positive, (usd, price) => {
+        const coin = ceilDivide(usd, price)
+        return coin * price >= usd * AMOUNT_SCALE && (coin - 1n) * price < usd * AMOUNT_SCALE
+      }),
+    )
+    expect(ceilDivide(AMOUNT_SCALE, 50_000_000n)).toBe(200n * AMOUNT_SCALE)
+    expect(ceilDivide(AMOUNT_SCALE, 3n * AMOUNT_SCALE)).toBe(3_333_333_334n)
+  })
+
+  it.each([
+    [1n, 2n * AMOUNT_SCALE, 0n],
+    [3n, 2n * AMOUNT_SCALE, 2n],
+    [5n, 2n * AMOUNT_SCALE, 2n],
+    [AMOUNT_SCALE, 3n * AMOUNT_SCALE, 3_333_333_333n],
+  ])('divides %d by %d with ties to the even digit', (a, b, want) => {
+    expect(divideHalfEven(a, b)).toBe(want)
+  })
+})

@@ -1,0 +1,28 @@
+/** The validator's users and what they may do (D-32). Rights come from the user store, never from a token. */
+import type { PartyId } from './party.ts'
+
+/** The grammar of Daml's UserId, parentheses included. */
+const USER_ID = /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]{1,128}$/
+
+/** `sub` of a token. */
+export type UserId = string
+
+export function isUserId(value: unknown): value is UserId {
+  return typeof value === 'string' && USER_ID.test(value)
+}
+
+/** CanActAs implies reading. ParticipantAdmin administers users and parties, and reads or acts as nobody. */
+export type Right =
+  | { readonly kind: 'CanActAs'; readonly party: PartyId }
+  | { readonly kind: 'CanReadAs'; readonly party: PartyId }
+  | { readonly kind: 'CanReadAsAnyParty' }
+  | { readonly kind: 'ParticipantAdmin' }
+
+export type User = {
+  readonly id: UserId
+  readonly primaryParty: PartyId | null
+  readonly isDeactivated: boolean
+  readonly metadata: { readonly [annotation: string]: string }
+  /** '' is the default identity provider; there is no other one. */
+  readonly identityProviderId: string
+}

@@ -1,0 +1,124 @@
+/** House rules as tests, each with the sentence that explains it. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+const isTest = (file: string) =>
+  /\.test\.ts$/.test(file) || file.startsWith('test/') || file.startsWith('packages/testkit/')
+const sources = files.filter(
+  (file) => /\.(ts|tsx|mjs)$/.test(file) && !file.includes('/generated/'),
+)
+const productSources = sources.filter((file) => !isTest(file))
+
+/** `file:line` of every line that matches. */
+function hits(among: readonly string[], pattern: RegExp): string[] {
+  return among.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .flatMap((line, index) =>
+        pattern.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [],
+      ),
+  )
+}
+
+describe('house rules', () => {
+  it('tests are not retried and not focused: a flake is a bug', () => {
+    const focused = new RegExp(`\\b(it|test|describe)\\.${'only'}\\b|\\bretry: *[1-9]`)
+    expect(hits(sources, focused)).toEqual([])
+  })
+
+  it('randomness comes from the Random port, so that a run can be repeated', () => {
+    const call = new RegExp(`Math\\.${'random'}\\(`)
+    expect(hits(sources, call)).toEqual([])
+  })
+
+  it('timers come from the Clock port; its file, the fetch-only packages and plain scripts have their own', () => {
+    const owners =
+      /^(packages\/base\/src\/clock\.ts|packages\/consensus\/src\/|sdk\/src\/|cluster\/.*\.mjs$|test\/.*\.mjs$)/
+    expect(
+      hits(
+        productSources.filter((file) => !owners.test(file)),
+        /\bset(Timeout|Interval)\(/,
+      ),
+    ).toEqual([])
+  })
+
+  it('the environment is read by main files and the command line only', () => {
+    const owners = /(\/main\.ts$|^cluster\/|\.mjs$)/
+    expect(
+      hits(
+        productSources.filter((file) => !owners.test(file)),
+        /process\.env/,
+      ),
+    ).toEqual([])
+  })
+
+  it('work that is left has an issue number: no bare to-do', () => {
+    const bare = new RegExp(
+      `\\b(${['TO', 'DO'].join('')}(?!\\(#\\d+\\))|${['FIX', 'ME'].join('')}|${['X', 'XX'].join('')})\\b`,
+    )
+    expect(hits(sources, bare)).toEqual([])
+  })
+
+  it('interpretation is deterministic: no clock, no locale, no floating point (Rule 1)', () => {
+    const ledger = productSources.filter((file) => file.startsWith('packages/ledger/src/'))
+    const banned =
+      /\bDate\b(?!\.ts)|Math\.(?!floor|ceil|min|max)|localeCompare|toLocale|Intl\.|toLowerCase|toUpperCase|parseFloat|new URL\(|normalize\(/
+    const code = (line: string) => !/^[^ ]+ (\*|\/\/|\/\*)/.test(line)
+    expect(
+      hits(
+        ledger.filter((file) => !file.includes('/testing/')),
+        banned,
+      ).filter(code),
+    ).toEqual([])
+  })
+
+  it('every workspace says in a README what it is for', () => {
+    const workspaces = files.filter((file) =>
+      /^(packages\/[^/]+|apps\/[^/]+|cluster|sdk)\/package\.json$/.test(file),
+    )
+    expect(
+      workspaces.map(dirname).filter((folder) => !existsSync(join(root, folder, 'README.md'))),
+    ).toEqual([])
+  })
+
+  it('the README can be read in one sitting', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(121)
+  })
+
+  it('links between documents lead somewhere', () => {
+    const broken = files
+      .filter((file) => file.endsWith('.md'))
+      .flatMap((file) =>
+        [...read(file).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)]
+          .map((match) => normalize(join(dirname(file), match[1] ?? '')))
+          .filter((target) => !existsSync(join(root, target)))
+          .map((target) => `${file} -> ${target}`),
+      )
+    expect(broken).toEqual([])
+  })
+
+  it('one version of a dependency in the whole repository, except the compiler of the SDK', () => {
+    const versions = new Map<string, Set<string>>()
+    for (const file of files.filter((name) => name.endsWith('package.json'))) {
+      const { dependencies = {}, devDependencies = {} } = JSON.parse(read(file)) as Record<
+        string,
+        Record<string, string>
+      >
+      for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
+        versions.set(name, (versions.get(name) ?? new Set()).add(version))
+    }
+    const several = [...versions].filter(([name, set]) => set.size > 1 && name !== 'typescript')
+    expect(several.map(([name, set]) => `${name}: ${[...set].join(', ')}`)).toEqual([])
+  })
+})
