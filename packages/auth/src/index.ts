@@ -1,1 +1,22 @@
-export {}
+export {
+  createDevelopmentToken,
+  DEFAULT_AUDIENCE,
+  type DevelopmentTokenInput,
+  FIRST_ADMIN_USER,
+} from './development-token.ts'
+export {
+  assertActAs,
+  assertAdmin,
+  assertReadAs,
+  canActAs,
+  canReadAs,
+  isAdmin,
+} from './rights.ts'
+export {
+  bearerToken,
+  createVerifier,
+  SECRET_BYTES_MIN,
+  type Verifier,
+  type VerifierConfig,
+  type VerifierDeps,
+} from './verifier.ts'

@@ -1,0 +1,40 @@
+/** What a user's rights allow. Pure; the rights themselves live in `packages/users`. */
+import { ScanError } from '@quorumscan/errors'
+import type { PartyId, Right } from '@quorumscan/model'
+
+export function isAdmin(rights: readonly Right[]): boolean {
+  return rights.some((right) => right.kind === 'ParticipantAdmin')
+}
+
+export function canActAs(rights: readonly Right[], party: PartyId): boolean {
+  return rights.some((right) => right.kind === 'CanActAs' && right.party === party)
+}
+
+/** Acting as a party includes reading as it. Administrators read nothing by that right alone. */
+export function canReadAs(rights: readonly Right[], party: PartyId): boolean {
+  return rights.some(
+    (right) =>
+      right.kind === 'CanReadAsAnyParty' ||
+      ((right.kind === 'CanReadAs' || right.kind === 'CanActAs') && right.party === party),
+  )
+}
+
+/** @throws {ScanError} PERMISSION_DENIED. */
+export function assertAdmin(rights: readonly Right[]): void {
+  if (!isAdmin(rights)) throw denied()
+}
+
+/** @throws {ScanError} PERMISSION_DENIED unless the rights cover every one of the parties. */
+export function assertActAs(rights: readonly Right[], parties: readonly PartyId[]): void {
+  if (!parties.every((party) => canActAs(rights, party))) throw denied()
+}
+
+/** @throws {ScanError} PERMISSION_DENIED unless the rights cover every one of the parties. */
+export function assertReadAs(rights: readonly Right[], parties: readonly PartyId[]): void {
+  if (!parties.every((party) => canReadAs(rights, party))) throw denied()
+}
+
+// One sentence for every refusal: it must not tell which users, parties or rights exist.
+function denied(): ScanError {
+  return new ScanError('PERMISSION_DENIED', 'The user of the token may not do this.')
+}

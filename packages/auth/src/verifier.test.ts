@@ -1,0 +1,239 @@
+import { createHmac } from 'node:crypto'
+import type { Clock } from '@quorumscan/base'
+import { isScanError } from '@quorumscan/errors'
+import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { createDevelopmentToken, DEFAULT_AUDIENCE } from './development-token.ts'
+import { bearerToken, createVerifier } from './verifier.ts'
+
+const secret = new Uint8Array(32).fill(7)
+const NOW_SECONDS = 1_700_000_000
+const audience = DEFAULT_AUDIENCE
+
+function clockAt(seconds: number): Clock {
+  return {
+    nowMicros: () => seconds * 1_000_000,
+    monotonicMs: () => 0,
+    delay: () => Promise.reject(new Error('no delays here')),
+  }
+}
+
+const clock = clockAt(NOW_SECONDS)
+const development = createVerifier(
+  { kind: 'shared-secret', secret, audience, lifetimeSecondsMax: null },
+  { clock },
+)
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+function hs256(
+  claims: unknown,
+  header: object = { alg: 'HS256' },
+  key: string | Uint8Array = secret,
+) {
+  const input = `${encode(header)}.${encode(claims)}`
+  return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`
+}
+
+const good = { sub: 'alice', aud: audience, exp: NOW_SECONDS + 60 }
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    (value) => value,
+    (reason: unknown) => reason,
+  )
+  return isScanError(error) ? error.code : `no ScanError: ${String(error)}`
+}
+
+describe('a shared-secret verifier', () => {
+  it('takes the tokens that createDevelopmentToken makes, until they expire', async () => {
+    const token = await createDevelopmentToken({
+      secret,
+      user: 'alice',
+      ttlSeconds: 60,
+      audience,
+      clock,
+    })
+    const at = (seconds: number) =>
+      createVerifier(
+        { kind: 'shared-secret', secret, audience, lifetimeSecondsMax: null },
+        { clock: clockAt(seconds) },
+      ).verify(token)
+    expect(await at(NOW_SECONDS + 59)).toBe('alice')
+    expect(await codeOf(at(NOW_SECONDS + 60))).toBe('UNAUTHENTICATED')
+  })
+
+  it('takes a token without exp, and one with several audiences', async () => {
+    expect(await development.verify(hs256({ sub: 'alice', aud: ['x', audience] }))).toBe('alice')
+  })
+
+  const refused: [string, string][] = [
+    ['alg none with an empty signature', `${encode({ alg: 'none' })}.${encode(good)}.`],
+    ['alg none with a signature', hs256(good, { alg: 'none' })],
+    ['HS512 under a header that says so', hs256(good, { alg: 'HS512' })],
+    ['no alg', hs256(good, {})],
+    ['another secret', hs256(good, { alg: 'HS256' }, new Uint8Array(32))],
+    ['an empty secret', hs256(good, { alg: 'HS256' }, '')],
+    ['an unknown critical header', hs256(good, { alg: 'HS256', crit: ['x'], x: 1 })],
+    ['another audience', hs256({ ...good, aud: 'https://other.example' })],
+    ['a longer audience', hs256({ ...good, aud: `${audience}/` })],
+    ['no audience', hs256({ sub: 'alice', exp: good.exp })],
+    ['an expired token', hs256({ ...good, exp: NOW_SECONDS })],
+    ['an exp that is a text', hs256({ ...good, exp: String(good.exp) })],
+    ['an exp of null', hs256({ ...good, exp: null })],
+    ['a token that is not valid yet', hs256({ ...good, nbf: NOW_SECONDS + 1 })],
+    ['no sub', hs256({ aud: audience, exp: good.exp })],
+    ['a sub with a space', hs256({ ...good, sub: 'alice smith' })],
+    ['a sub with a slash', hs256({ ...good, sub: '../alice' })],
+    ['a sub of 129 characters', hs256({ ...good, sub: 'a'.repeat(129) })],
+    ['an empty sub', hs256({ ...good, sub: '' })],
+    ['claims that are a list', hs256([good])],
+    ['claims that are no JSON', 'eyJhbGciOiJIUzI1NiJ9.bm90anNvbg.AAAA'],
+    ['two parts', 'a.b'],
+    ['no token', ''],
+  ]
+  it.each(refused)('refuses %s, without saying why', async (_name, token) => {
+    const error = await development.verify(token).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({
+      code: 'UNAUTHENTICATED',
+      message: 'A valid bearer token is needed: `Authorization: Bearer <JWT>`.',
+      details: null,
+    })
+  })
+
+  it('refuses a payload that is not encoded (RFC 7797), though its signature is right', async () => {
+    const header = encode({ alg: 'HS256', b64: false, crit: ['b64'] })
+    const claims = encode(good)
+    const signature = createHmac('sha256', secret).update(`${header}.${claims}`).digest('base64url')
+    expect(await codeOf(development.verify(`${header}.${claims}.${signature}`))).toBe(
+      'UNAUTHENTICATED',
+    )
+  })
+
+  it('is not made with a secret that could be guessed', () => {
+    expect(() =>
+      createVerifier(
+        { kind: 'shared-secret', secret: secret.subarray(1), audience, lifetimeSecondsMax: null },
+        { clock },
+      ),
+    ).toThrow(RangeError)
+  })
+
+  it('refuses tokens that live longer than configured, or whose lifetime is unknown', async () => {
+    const short = createVerifier(
+      { kind: 'shared-secret', secret, audience, lifetimeSecondsMax: 300 },
+      { clock },
+    )
+    const within = { sub: 'alice', aud: audience, iat: NOW_SECONDS, exp: NOW_SECONDS + 300 }
+    expect(await short.verify(hs256(within))).toBe('alice')
+    for (const claims of [
+      { ...within, exp: NOW_SECONDS + 301 },
+      { ...within, iat: undefined },
+      { ...within, exp: undefined },
+      { ...within, iat: NOW_SECONDS + 10_000, exp: NOW_SECONDS + 10_300 },
+    ])
+      expect(await codeOf(short.verify(hs256(claims))), JSON.stringify(claims)).toBe(
+        'UNAUTHENTICATED',
+      )
+  })
+})
+
+describe('a JWKS verifier', () => {
+  const respond =
+    (body: unknown, status = 200) =>
+    () =>
+      Promise.resolve(new Response(JSON.stringify(body), { status }))
+
+  async function fixture(algorithm: 'RS256' | 'ES256' | 'EdDSA') {
+    const keys = await generateKeyPair(algorithm, { extractable: true })
+    const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1' }
+    const verifier = createVerifier(
+      {
+        kind: 'jwks',
+        url: 'https://issuer.example/jwks',
+        algorithm,
+        audience,
+        lifetimeSecondsMax: null,
+      },
+      { clock, fetch: respond({ keys: [jwk] }) },
+    )
+    const sign = (claims: JWTPayload, alg: string = algorithm) =>
+      new SignJWT(claims).setProtectedHeader({ alg, kid: 'k1' }).sign(keys.privateKey)
+    return { verifier, sign, publicKey: keys.publicKey }
+  }
+
+  it.each(['RS256', 'ES256', 'EdDSA'] as const)('takes %s tokens', async (algorithm) => {
+    const { verifier, sign } = await fixture(algorithm)
+    expect(await verifier.verify(await sign(good))).toBe('alice')
+  })
+
+  it('never takes the public key for an HS256 secret', async () => {
+    const { verifier, publicKey } = await fixture('RS256')
+    const pem = await exportSPKI(publicKey)
+    for (const key of [pem, pem.trim(), JSON.stringify(await exportJWK(publicKey))])
+      expect(await codeOf(verifier.verify(hs256(good, { alg: 'HS256', kid: 'k1' }, key)))).toBe(
+        'UNAUTHENTICATED',
+      )
+  })
+
+  it('refuses another algorithm of the same key type', async () => {
+    const keys = await generateKeyPair('PS256', { extractable: true })
+    const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1' }
+    const verifier = createVerifier(
+      {
+        kind: 'jwks',
+        url: 'https://issuer.example/jwks',
+        algorithm: 'RS256',
+        audience,
+        lifetimeSecondsMax: null,
+      },
+      { clock, fetch: respond({ keys: [jwk] }) },
+    )
+    const token = await new SignJWT(good)
+      .setProtectedHeader({ alg: 'PS256', kid: 'k1' })
+      .sign(keys.privateKey)
+    expect(await codeOf(verifier.verify(token))).toBe('UNAUTHENTICATED')
+  })
+
+  it('demands exp', async () => {
+    const { verifier, sign } = await fixture('ES256')
+    expect(await codeOf(verifier.verify(await sign({ sub: 'alice', aud: audience })))).toBe(
+      'UNAUTHENTICATED',
+    )
+  })
+
+  it('blames itself, not the token, when the keys cannot be fetched', async () => {
+    const { sign } = await fixture('ES256')
+    for (const fetch of [
+      respond({}, 500),
+      respond({ keys: 'none' }),
+      () => Promise.reject(new TypeError('connection refused')),
+    ]) {
+      const verifier = createVerifier(
+        {
+          kind: 'jwks',
+          url: 'https://issuer.example/jwks',
+          algorithm: 'ES256',
+          audience,
+          lifetimeSecondsMax: null,
+        },
+        { clock, fetch },
+      )
+      expect(await codeOf(verifier.verify(await sign(good)))).toBe('DEPENDENCY_UNAVAILABLE')
+    }
+  })
+})
+
+describe('bearerToken', () => {
+  it('reads the header, whatever the case of the scheme', () => {
+    expect(bearerToken('Bearer a.b.c')).toBe('a.b.c')
+    expect(bearerToken('bearer  a.b.c')).toBe('a.b.c')
+  })
+
+  it.each([undefined, '', 'Bearer', 'Bearer ', 'Basic a.b.c', 'Bearer Bearer a.b.c', 'Bearer a b'])(
+    'refuses %j',
+    (header) => {
+      expect(() => bearerToken(header)).toThrow('A valid bearer token is needed')
+    },
+  )
+})

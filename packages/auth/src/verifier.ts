@@ -1,0 +1,158 @@
+/**
+ * From a bearer token to a user id (D-32).
+ *
+ * The algorithm comes from the configuration alone, never from the token's header, so that no public
+ * key is ever taken for a shared secret. Claims are checked here against the injected clock, not in
+ * jose, which reads the wall clock.
+ */
+import { type Clock, fromUtf8 } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { isUserId, type UserId } from '@quorumscan/model'
+import { type CompactVerifyGetKey, compactVerify, createRemoteJWKSet, customFetch } from 'jose'
+
+/** Shorter HS256 secrets can be guessed offline from one token (RFC 7518 §3.2). */
+export const SECRET_BYTES_MIN = 32
+/** Tokens of a few hundred bytes are usual; a longer one is not worth verifying. */
+export const TOKEN_CHARACTERS_MAX = 8192
+
+type Claims = {
+  /** Must be, or be among, the token's `aud`. */
+  readonly audience: string
+  /** Longest `exp - iat` accepted; null: any. With a maximum, `exp` and `iat` must be there. */
+  readonly lifetimeSecondsMax: number | null
+}
+
+export type VerifierConfig = Claims &
+  (
+    | {
+        /** Development only: who can check tokens can also make them. `exp` may be missing. */
+        readonly kind: 'shared-secret'
+        readonly secret: Uint8Array
+      }
+    | {
+        readonly kind: 'jwks'
+        readonly url: string
+        readonly algorithm: 'RS256' | 'ES256' | 'EdDSA'
+      }
+  )
+
+export interface Verifier {
+  /**
+   * The user of a valid token.
+   *
+   * @throws {ScanError} UNAUTHENTICATED for every fault of the token, with one text for all of them (the
+   *   reason is the `cause`); DEPENDENCY_UNAVAILABLE if the key set cannot be fetched.
+   */
+  verify(token: string): Promise<UserId>
+}
+
+export type VerifierDeps = {
+  readonly clock: Clock
+  /** Fetches the JWKS; the default is the global one. */
+  readonly fetch?: typeof fetch
+}
+
+/** @throws {RangeError} If a shared secret is shorter than SECRET_BYTES_MIN. */
+export function createVerifier(config: VerifierConfig, deps: VerifierDeps): Verifier {
+  const getKey = config.kind === 'jwks' ? remoteKeys(config.url, deps.fetch) : secretKey(config)
+  const algorithm = config.kind === 'jwks' ? config.algorithm : 'HS256'
+  return {
+    async verify(token) {
+      try {
+        if (token.length > TOKEN_CHARACTERS_MAX) throw new Error('the token is too long')
+        const verified = await compactVerify(token, getKey, { algorithms: [algorithm] })
+        // RFC 7797 §7: an unencoded payload is no JWT.
+        if (verified.protectedHeader.b64 === false) throw new Error('the payload is not encoded')
+        const claims: unknown = JSON.parse(fromUtf8(verified.payload))
+        return checkClaims(claims, config, deps.clock.nowMicros() / 1_000_000)
+      } catch (error) {
+        if (error instanceof ScanError) throw error
+        throw unauthenticated(error)
+      }
+    },
+  }
+}
+
+/**
+ * The token of an `Authorization` header.
+ *
+ * @throws {ScanError} UNAUTHENTICATED if it is missing or of another form than `Bearer <token>`.
+ */
+export function bearerToken(header: string | undefined): string {
+  const match = /^Bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*)$/i.exec(header ?? '')
+  if (match?.[1] === undefined)
+    throw unauthenticated(new Error('no Authorization header of the form `Bearer <token>`'))
+  return match[1]
+}
+
+function unauthenticated(cause: unknown): ScanError {
+  return new ScanError(
+    'UNAUTHENTICATED',
+    'A valid bearer token is needed: `Authorization: Bearer <JWT>`.',
+    { cause },
+  )
+}
+
+function secretKey(config: { readonly secret: Uint8Array }): CompactVerifyGetKey {
+  if (config.secret.byteLength < SECRET_BYTES_MIN)
+    throw new RangeError(`a shared secret has at least ${SECRET_BYTES_MIN} bytes`)
+  return () => config.secret
+}
+
+// What jose says when the key set was fetched but has no key for this token: the token's fault.
+const TOKEN_FAULTS: ReadonlySet<unknown> = new Set([
+  'ERR_JWKS_NO_MATCHING_KEY',
+  'ERR_JWKS_MULTIPLE_MATCHING_KEYS',
+  'ERR_JOSE_NOT_SUPPORTED',
+])
+
+function remoteKeys(url: string, fetchImplementation: typeof fetch | undefined) {
+  const keys = createRemoteJWKSet(
+    new URL(url),
+    fetchImplementation === undefined ? {} : { [customFetch]: fetchImplementation },
+  )
+  const getKey: CompactVerifyGetKey = async (header, token) => {
+    try {
+      return await keys(header, token)
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && TOKEN_FAULTS.has(error.code)) throw error
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'The keys for tokens cannot be fetched.', {
+        cause: error,
+      })
+    }
+  }
+  return getKey
+}
+
+function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number): UserId {
+  if (typeof claims !== 'object' || claims === null || Array.isArray(claims))
+    throw new Error('the claims are no object')
+  const { sub, aud, exp, nbf, iat } = claims as Record<string, unknown>
+  const audiences = Array.isArray(aud) ? aud : [aud]
+  if (!audiences.includes(config.audience)) throw new Error('the token is for another audience')
+  if (!isUserId(sub)) throw new Error('sub is no user id')
+  if (exp === undefined && config.kind !== 'shared-secret') throw new Error('exp is missing')
+  const expiresAt = instant(exp, 'exp')
+  if (expiresAt !== null && expiresAt <= nowSeconds) throw new Error('the token has expired')
+  const startsAt = instant(nbf, 'nbf')
+  if (startsAt !== null && startsAt > nowSeconds) throw new Error('the token is not valid yet')
+  const issuedAt = instant(iat, 'iat')
+  if (config.lifetimeSecondsMax !== null) {
+    if (expiresAt === null || issuedAt === null) throw new Error('exp or iat is missing')
+    if (expiresAt - issuedAt > config.lifetimeSecondsMax)
+      throw new Error('the lifetime is too long')
+    // A token from the future would stretch its lifetime by the distance.
+    if (issuedAt > nowSeconds + CLOCK_SKEW_SECONDS_MAX) throw new Error('iat is in the future')
+  }
+  return sub
+}
+
+/** Clocks of issuers may be this far ahead of ours. */
+const CLOCK_SKEW_SECONDS_MAX = 60
+
+/** A NumericDate (RFC 7519 §2), or null if the claim is missing. */
+function instant(value: unknown, claim: string): number | null {
+  if (value === undefined) return null
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Error(`${claim} is no number`)
+  return value
+}
