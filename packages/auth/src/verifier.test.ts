@@ -102,12 +102,14 @@ describe('a shared-secret verifier', () => {
   })
 
   it('refuses a payload that is not encoded (RFC 7797), though its signature is right', async () => {
-    const header = encode({ alg: 'HS256', b64: false, crit: ['b64'] })
-    const claims = encode(good)
-    const signature = createHmac('sha256', secret).update(`${header}.${claims}`).digest('base64url')
-    expect(await codeOf(development.verify(`${header}.${claims}.${signature}`))).toBe(
-      'UNAUTHENTICATED',
+    const verifier = createVerifier(
+      { kind: 'shared-secret', secret, audience: 'x', lifetimeSecondsMax: null },
+      { clock },
     )
+    const raw = JSON.stringify({ sub: 'alice', aud: 'x' })
+    const header = encode({ alg: 'HS256', b64: false, crit: ['b64'] })
+    const signature = createHmac('sha256', secret).update(`${header}.${raw}`).digest('base64url')
+    expect(await codeOf(verifier.verify(`${header}.${raw}.${signature}`))).toBe('UNAUTHENTICATED')
   })
 
   it('is not made with a secret that could be guessed', () => {
