@@ -1,1 +1,10 @@
-export {}
+export type { AutoRenewals } from './auto-renewals.ts'
+export type { Floor } from './floor.ts'
+export { ValidatorStore, type ValidatorStoreConfig } from './store.ts'
+export {
+  mergeRights,
+  RIGHTS_PER_USER_MAX,
+  type UserRecord,
+  type Users,
+  withoutRights,
+} from './users.ts'

@@ -1,0 +1,14 @@
+/**
+ * Every Redis key of this package. They live apart from the replica's keys, because a wiped replica is
+ * rebuilt from the log and these are in no log (Rule 3). No key has a TTL.
+ */
+export const KEYS = {
+  /** hash: user id -> canonical JSON of the user with its rights */
+  records: '{users}:records',
+  /** sorted set, score 0: user ids, for pages in byte order */
+  ids: '{users}:ids',
+  /** hash: contract id of a SubscriptionRequest -> party that wants its subscription renewed */
+  autoRenewals: '{users}:auto-renewals',
+  /** hash: genesis hash -> highest offset that the proxy's reader verified */
+  floors: '{users}:floors',
+} as const

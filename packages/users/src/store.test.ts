@@ -1,0 +1,171 @@
+import type { User } from '@quorumscan/model'
+import { startRedis } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { ValidatorStore } from './store.ts'
+import { mergeRights, RIGHTS_PER_USER_MAX, withoutRights } from './users.ts'
+
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
+const genesisHash = 'ab'.repeat(32)
+const party = (hint: string) => `${hint}::1220${'0'.repeat(64)}`
+
+function user(id: string): User {
+  return {
+    id,
+    primaryParty: null,
+    isDeactivated: false,
+    metadata: {},
+    identityProviderId: '',
+  }
+}
+
+describe('ValidatorStore', () => {
+  it.each([
+    [['--appendonly', 'no'], 'appendonly no'],
+    [['--appendonly', 'yes', '--appendfsync', 'everysec'], 'appendfsync everysec'],
+    [[...DURABLE, '--maxmemory-policy', 'allkeys-lru'], 'maxmemory-policy allkeys-lru'],
+  ])(
+    'does not open on a Redis with %j, which could lose what it acknowledged',
+    async (args, text) => {
+      await using redis = await startRedis(args)
+      await expect(ValidatorStore.create({ path: redis.socketPath, genesisHash })).rejects.toThrow(
+        text,
+      )
+    },
+  )
+
+  it('says when Redis is away, and works again when it is back', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await store.users.insert({ user: user('alice'), rights: [] })
+    await redis.kill()
+    await expect(store.users.get('alice')).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    await redis.restart()
+    await expect
+      .poll(() => store.users.get('alice').catch(() => null), { timeout: 5_000 })
+      .toMatchObject({ user: { id: 'alice' } })
+  })
+})
+
+describe('users', () => {
+  it('are there after the server was killed right behind the acknowledgement', async () => {
+    await using redis = await startRedis(DURABLE)
+    const record = {
+      user: { ...user('alice'), primaryParty: party('alice'), metadata: { 'a/b': 'ü' } },
+      rights: [{ kind: 'CanActAs' as const, party: party('alice') }],
+    }
+    {
+      await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+      await store.users.insert(record)
+      await redis.kill()
+    }
+    await redis.restart()
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    expect(await store.users.get('alice')).toEqual(record)
+    expect(await store.users.get('bob')).toBeNull()
+  })
+
+  it('are inserted once, and an update of nobody changes nothing', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    const inserted = await Promise.all(
+      [party('a'), party('b'), null].map((primaryParty) =>
+        store.users.insert({ user: { ...user('alice'), primaryParty }, rights: [] }),
+      ),
+    )
+    expect(inserted.filter(Boolean)).toHaveLength(1)
+    expect(await store.users.update('bob', (record) => record)).toBeNull()
+    expect(await store.users.get('bob')).toBeNull()
+  })
+
+  it('lose no update when several are made at once', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await store.users.insert({ user: user('alice'), rights: [] })
+    const parties = Array.from({ length: 8 }, (_, index) => party(`p${index}`))
+    await Promise.all(
+      parties.map((one) =>
+        store.users.update('alice', (record) => ({
+          ...record,
+          rights: mergeRights(record.rights, [{ kind: 'CanReadAs', party: one }]),
+        })),
+      ),
+    )
+    const rights = (await store.users.get('alice'))?.rights ?? []
+    expect(rights.map((right) => 'party' in right && right.party).sort()).toEqual(parties)
+  })
+
+  it('have a bounded number of rights', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    const rights = Array.from({ length: RIGHTS_PER_USER_MAX + 1 }, (_, index) => ({
+      kind: 'CanReadAs' as const,
+      party: party(`p${index}`),
+    }))
+    await expect(store.users.insert({ user: user('alice'), rights })).rejects.toMatchObject({
+      code: 'LIMIT_EXCEEDED',
+    })
+    expect(await store.users.insert({ user: user('alice'), rights: rights.slice(1) })).toBe(true)
+  })
+
+  it('are listed in byte order, page by page', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    for (const id of ['bob', 'a_b', 'Zoe', 'a-b', 'alice'])
+      await store.users.insert({ user: user(id), rights: [] })
+    const page = async (after: string) =>
+      (await store.users.list({ after, limit: 2 })).map((record) => record.user.id)
+    expect([await page(''), await page('a-b'), await page('alice'), await page('bob')]).toEqual([
+      ['Zoe', 'a-b'],
+      ['a_b', 'alice'],
+      ['bob'],
+      [],
+    ])
+  })
+})
+
+describe('rights', () => {
+  it('merge without doubles and are taken away by value', () => {
+    const act = { kind: 'CanActAs' as const, party: party('a') }
+    const admin = { kind: 'ParticipantAdmin' as const }
+    expect(mergeRights([act, admin], [{ ...act }, { ...admin }])).toEqual([act, admin])
+    expect(withoutRights([act, admin], [{ ...act }])).toEqual([admin])
+    expect(withoutRights([act], [{ kind: 'CanReadAs', party: act.party }])).toEqual([act])
+  })
+})
+
+describe('auto-renewals and floor', () => {
+  it('remember what was enabled, per request', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    const set = (reference: string, isEnabled: boolean) =>
+      store.autoRenewals.set({ reference, party: party('alice'), isEnabled })
+    await set('00aa', true)
+    await set('00bb', true)
+    await set('00bb', false)
+    expect(await store.autoRenewals.areEnabled(['00bb', '00aa', '00cc'])).toEqual([
+      false,
+      true,
+      false,
+    ])
+    expect(await store.autoRenewals.areEnabled([])).toEqual([])
+  })
+
+  it('keep the highest offset verified, for one network', async () => {
+    await using redis = await startRedis(DURABLE)
+    {
+      await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+      expect(await store.floor.load()).toBe(0)
+      for (const offset of [3, 9, 5]) store.floor.save(offset)
+    }
+    await using same = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    expect(await same.floor.load()).toBe(9)
+    same.floor.save(4)
+    await same.floor.flush()
+    expect(await same.floor.load()).toBe(9)
+    await using other = await ValidatorStore.create({
+      path: redis.socketPath,
+      genesisHash: 'cd'.repeat(32),
+    })
+    expect(await other.floor.load()).toBe(0)
+  })
+})

@@ -1,0 +1,38 @@
+/** What the validator must keep and no log holds, behind one connection. */
+import type { Redis } from 'ioredis'
+import { type AutoRenewals, createAutoRenewals } from './auto-renewals.ts'
+import { openConnection } from './connection.ts'
+import { createFloor, type Floor } from './floor.ts'
+import { createUsers, type Users } from './users.ts'
+
+export type ValidatorStoreConfig = {
+  /** Unix socket of the validator's Redis. */
+  readonly path: string
+  /** Hex; the reader's floor belongs to one network. */
+  readonly genesisHash: string
+}
+
+/** Owner of the connection. */
+export class ValidatorStore implements AsyncDisposable {
+  readonly users: Users
+  readonly autoRenewals: AutoRenewals
+  readonly floor: Floor
+  readonly #redis: Redis
+
+  private constructor(redis: Redis, genesisHash: string) {
+    this.#redis = redis
+    this.users = createUsers(redis)
+    this.autoRenewals = createAutoRenewals(redis)
+    this.floor = createFloor(redis, genesisHash)
+  }
+
+  /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis is away, or could lose what it acknowledges. */
+  static async create(config: ValidatorStoreConfig): Promise<ValidatorStore> {
+    return new ValidatorStore(await openConnection(config.path), config.genesisHash)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.floor.flush()
+    this.#redis.disconnect()
+  }
+}

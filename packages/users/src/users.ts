@@ -1,0 +1,93 @@
+/** Users and their rights. Each is one record, replaced as a whole or not at all. */
+import { ScanError } from '@quorumscan/errors'
+import type { Right, User, UserId } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { reach } from './connection.ts'
+import { KEYS } from './keys.ts'
+import { REPLACE_RECORD } from './scripts.ts'
+
+export type UserRecord = { readonly user: User; readonly rights: readonly Right[] }
+
+/** As upstream's participant: keeps a record small enough to read at every request. */
+export const RIGHTS_PER_USER_MAX = 1000
+/** Writers of one record that overtake each other: more than this at once is no normal use. */
+const ATTEMPTS_MAX = 16
+
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+export interface Users {
+  get(id: UserId): Promise<UserRecord | null>
+  /** False if the user exists; nothing is changed then. */
+  insert(record: UserRecord): Promise<boolean>
+  /**
+   * Replaces the record by what `change` makes of the current one; `change` may run several times.
+   *
+   * @returns The new record, or null if there is no such user.
+   * @throws {ScanError} LIMIT_EXCEEDED if the rights become too many.
+   */
+  update(id: UserId, change: (record: UserRecord) => UserRecord): Promise<UserRecord | null>
+  /** Users in byte order of their ids, after `after` ('' from the first). */
+  list(options: { readonly after: UserId; readonly limit: number }): Promise<readonly UserRecord[]>
+}
+
+export function createUsers(redis: Redis): Users {
+  const replace = async (expected: string, record: UserRecord): Promise<boolean> => {
+    const text = encode(record)
+    if (text === expected) return true
+    const { id } = record.user
+    const reply = redis.eval(REPLACE_RECORD, 2, KEYS.records, KEYS.ids, id, expected, text)
+    return (await reach(reply)) === 1
+  }
+  return {
+    async get(id) {
+      const text = await reach(redis.hget(KEYS.records, id))
+      return text === null ? null : decode(text)
+    },
+    insert: (record) => replace('', record),
+    async update(id, change) {
+      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+        const text = await reach(redis.hget(KEYS.records, id))
+        if (text === null) return null
+        const next = change(decode(text))
+        if (await replace(text, next)) return next
+      }
+      throw new ScanError('OVERLOADED', 'The user is being changed by too many requests at once.')
+    },
+    async list({ after, limit }) {
+      const from = after === '' ? '-' : `(${after}`
+      const ids = await reach(redis.zrange(KEYS.ids, from, '+', 'BYLEX', 'LIMIT', 0, limit))
+      if (ids.length === 0) return []
+      const texts = await reach(redis.hmget(KEYS.records, ...ids))
+      return texts.filter((text) => text !== null).map(decode)
+    },
+  }
+}
+
+/** The rights without doubles, in order of first appearance. */
+export function mergeRights(...lists: readonly (readonly Right[])[]): readonly Right[] {
+  const byText = new Map(lists.flat().map((right) => [rightText(right), right]))
+  return [...byText.values()]
+}
+
+/** The rights without those in `revoked`. */
+export function withoutRights(
+  rights: readonly Right[],
+  revoked: readonly Right[],
+): readonly Right[] {
+  const texts = new Set(revoked.map(rightText))
+  return rights.filter((right) => !texts.has(rightText(right)))
+}
+
+function rightText(right: Right): string {
+  return 'party' in right ? `${right.kind} ${right.party}` : right.kind
+}
+
+function encode(record: UserRecord): string {
+  if (record.rights.length > RIGHTS_PER_USER_MAX)
+    throw new ScanError('LIMIT_EXCEEDED', `A user has at most ${RIGHTS_PER_USER_MAX} rights.`)
+  return JSON.stringify(record)
+}
+
+function decode(text: string): UserRecord {
+  // Written by `encode` alone, into keys that nobody else writes.
+  return JSON.parse(text) as UserRecord
+}
