@@ -3,6 +3,7 @@
  * network. Its hash is what wallets pin. A change of members is a new genesis.
  */
 import type { Json } from './canonical-json.ts'
+import { isUsableKey } from './crypto.ts'
 
 export type GenesisNode = {
   /** `[a-z0-9-]{1,32}` (D-33). */
@@ -90,7 +91,7 @@ export function parseGenesis(document: unknown): Genesis {
   matches(root['nonce'], HEX_32, 'nonce')
   duration(root['recordTime'], 'recordTime')
   matches(root['synchronizerId'], PARTY, 'synchronizerId')
-  matches(root['synchronizerKey'], HEX_32, 'synchronizerKey')
+  key(root['synchronizerKey'], 'synchronizerKey')
   matches(root['dso'], PARTY, 'dso')
   check(typeof root['devnet'] === 'boolean', 'devnet')
   duration(root['deduplicationMicrosMax'], 'deduplicationMicrosMax')
@@ -120,8 +121,8 @@ export function parseGenesis(document: unknown): Genesis {
   for (const [index, item] of (nodes as unknown[]).entries()) {
     const node = record(item, `nodes[${index}]`, ['name', 'scanKey', 'operatorKey'])
     matches(node['name'], /^[a-z0-9-]{1,32}$/, `nodes[${index}].name`)
-    matches(node['scanKey'], HEX_32, `nodes[${index}].scanKey`)
-    matches(node['operatorKey'], HEX_32, `nodes[${index}].operatorKey`)
+    key(node['scanKey'], `nodes[${index}].scanKey`)
+    key(node['operatorKey'], `nodes[${index}].operatorKey`)
     for (const value of [node['name'], node['scanKey'], node['operatorKey']] as string[]) {
       check(!seen.has(value), `nodes[${index}]: ${value} occurs twice`)
       seen.add(value)
@@ -146,6 +147,10 @@ function record(value: unknown, path: string, members: readonly string[]): Recor
 
 function matches(value: unknown, pattern: RegExp, path: string): void {
   check(typeof value === 'string' && pattern.test(value), path)
+}
+
+function key(value: unknown, path: string): void {
+  check(typeof value === 'string' && isUsableKey(value), path)
 }
 
 function duration(value: unknown, path: string): void {

@@ -1,5 +1,13 @@
+export type { AddressRecord } from './address-book.ts'
 export { bytesEqual, concatBytes, fromHex, toHex, utf8 } from './bytes.ts'
 export { canonicalJson, type Json } from './canonical-json.ts'
+export {
+  type CanonicalRequest,
+  canonicalRequest,
+  type Lookup,
+  requestOfLookup,
+} from './canonical-request.ts'
+export { type CryptoPort, createWebCrypto, isUsableKey } from './crypto.ts'
 export {
   type Genesis,
   GenesisError,
@@ -8,4 +16,50 @@ export {
   parseGenesis,
   quorumOf,
 } from './genesis.ts'
+export { hashGenesis } from './genesis-hash.ts'
+export {
+  type Decided,
+  type Disputed,
+  type Insufficient,
+  isDecided,
+  type Lagging,
+  type NodeVote,
+  type Outcome,
+  type Participation,
+  type ReadOptions,
+  type VoteGroup,
+} from './outcome.ts'
+export { createReader } from './reader.ts'
+export {
+  type AddressStore,
+  type FloorStore,
+  type Fork,
+  type NodeStatus,
+  type Reader,
+  type ReaderClock,
+  ReaderError,
+  type ReaderErrorCode,
+  type ReaderOptions,
+  type ReaderStatus,
+  type ReadRequest,
+  type SignedAnswer,
+} from './reader-options.ts'
+export {
+  type AddressStatement,
+  type AnswerStatement,
+  type AttestationStatement,
+  encodeAddressStatement,
+  encodeAnswerStatement,
+  encodeAttestationStatement,
+  encodeLogGroupStatement,
+  encodeSnapshotStatement,
+  encodeSubmissionStatement,
+  type HistoryPoint,
+  type LogGroupStatement,
+  type SnapshotStatement,
+  STATEMENT_TAGS,
+  type SubmissionStatement,
+} from './statements.ts'
+export { parseThreshold, type Threshold, thresholdVotes } from './threshold.ts'
+export { formatInstant, parseInstant } from './time.ts'
 export type { Transport, TransportReply, TransportRequest } from './transport.ts'

@@ -1,0 +1,70 @@
+/**
+ * SHA-256 and Ed25519 through a port, asynchronously, because WebCrypto is all that browsers have.
+ * Whoever has something faster, or no WebCrypto, hands in an implementation.
+ */
+import { fromHex, toHex } from './bytes.ts'
+
+export interface CryptoPort {
+  sha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
+  /** False for anything that is not a valid signature; rejects only if the implementation is broken. */
+  verifyEd25519(input: {
+    /** 32 raw bytes. */
+    readonly publicKey: Uint8Array<ArrayBuffer>
+    readonly signature: Uint8Array<ArrayBuffer>
+    readonly message: Uint8Array<ArrayBuffer>
+  }): Promise<boolean>
+}
+
+const KEYS_CACHED_MAX = 256 // A network has at most 100 nodes; the rest are keys of other networks.
+
+/**
+ * The port over WebCrypto (Node ≥ 20, current browsers).
+ *
+ * @throws {TypeError} If the platform has no WebCrypto: then pass an implementation, nothing is read unverified.
+ */
+export function createWebCrypto(subtle: SubtleCrypto = globalThis.crypto?.subtle): CryptoPort {
+  if (subtle === undefined) throw new TypeError('no WebCrypto here: pass a crypto implementation')
+  const keys = new Map<string, Promise<CryptoKey | null>>()
+  const importKey = (publicKey: Uint8Array<ArrayBuffer>): Promise<CryptoKey | null> => {
+    const name = toHex(publicKey)
+    let key = keys.get(name)
+    if (key === undefined) {
+      // A key that does not import verifies nothing.
+      key = subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify']).catch(() => null)
+      if (keys.size >= KEYS_CACHED_MAX) keys.clear()
+      keys.set(name, key)
+    }
+    return key
+  }
+  return {
+    sha256: async (bytes) => new Uint8Array(await subtle.digest('SHA-256', bytes)),
+    async verifyEd25519(input) {
+      if (input.signature.byteLength !== 64) return false
+      const key = await importKey(input.publicKey)
+      return key !== null && (await subtle.verify('Ed25519', key, input.signature, input.message))
+    },
+  }
+}
+
+// y coordinates of the points of order 1, 2, 4 and 8, little-endian, sign bit cleared (RFC 8032 §5.1).
+const SMALL_ORDER = [
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+]
+const FIELD_PRIME_BIG_ENDIAN = '7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed'
+
+/**
+ * Whether 64 hex digits are a canonical Ed25519 public key that is not of small order (D-41).
+ * Under a key of small order one signature fits many messages; a second spelling of a key would
+ * count as a second node.
+ */
+export function isUsableKey(hex: string): boolean {
+  if (!/^[0-9a-f]{64}$/.test(hex)) return false
+  const bytes = fromHex(hex)
+  bytes[31] = (bytes[31] as number) & 0x7f // The sign of x.
+  if (SMALL_ORDER.includes(toHex(bytes))) return false
+  return toHex(bytes.reverse()) < FIELD_PRIME_BIG_ENDIAN
+}

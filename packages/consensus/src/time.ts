@@ -1,0 +1,77 @@
+/** Instants on the wire (D-4) without `Date`, whose parsers differ between platforms. */
+
+const DAY_SECONDS = 86_400
+const INSTANT = /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})\.([0-9]{6})Z$/
+
+/**
+ * Reads `2026-11-21T10:00:00.000000Z`, exactly so.
+ *
+ * @returns µs since the epoch; undefined for anything else, before 1970 and beyond 2^53.
+ */
+export function parseInstant(text: string): number | undefined {
+  const match = INSTANT.exec(text)
+  if (match === null) return undefined
+  const [year, month, day, hour, minute, second, micros] = match.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const instant =
+    (daysFromCivil(year, month, day) * DAY_SECONDS + hour * 3600 + minute * 60 + second) *
+      1_000_000 +
+    micros
+  // Out-of-range members (February 30, hour 24) do not come back as they went in.
+  return instant >= 0 && Number.isSafeInteger(instant) && formatInstant(instant) === text
+    ? instant
+    : undefined
+}
+
+/** ISO-8601 UTC with `Z` and six fractional digits. */
+export function formatInstant(micros: number): string {
+  const seconds = Math.floor(micros / 1_000_000)
+  const days = Math.floor(seconds / DAY_SECONDS)
+  const rest = seconds - days * DAY_SECONDS
+  const { year, month, day } = civilFromDays(days)
+  const date = `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`
+  const time = [Math.floor(rest / 3600), Math.floor(rest / 60) % 60, rest % 60]
+  return `${date}T${time.map((part) => digits(part, 2)).join(':')}.${digits(micros % 1_000_000, 6)}Z`
+}
+
+const digits = (value: number, count: number): string => String(value).padStart(count, '0')
+
+// Proleptic Gregorian calendar by eras of 400 years (146 097 days), years starting in March.
+function civilFromDays(days: number): { year: number; month: number; day: number } {
+  const shifted = days + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const dayOfEra = shifted - era * 146_097
+  const yearOfEra = Math.floor(
+    (dayOfEra -
+      Math.floor(dayOfEra / 1460) +
+      Math.floor(dayOfEra / 36_524) -
+      Math.floor(dayOfEra / 146_096)) /
+      365,
+  )
+  const dayOfYear =
+    dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153)
+  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+  return {
+    year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
+    month,
+    day: dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1,
+  }
+}
+
+function daysFromCivil(year: number, month: number, day: number): number {
+  const shiftedYear = month <= 2 ? year - 1 : year
+  const era = Math.floor(shiftedYear / 400)
+  const yearOfEra = shiftedYear - era * 400
+  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1
+  const dayOfEra =
+    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
+  return era * 146_097 + dayOfEra - 719_468
+}
