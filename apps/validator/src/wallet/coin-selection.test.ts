@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { INPUTS_MAX, selectCoins } from './coin-selection.ts'
+
+const coin = (contractId: string, amount: bigint) => ({ contractId, amount })
+
+describe('selectCoins', () => {
+  it('takes the largest coins, and no more than are needed', () => {
+    const coins = [coin('a', 1n), coin('b', 50n), coin('c', 30n), coin('d', 30n)]
+    expect(selectCoins(coins, 50n)).toEqual(['b'])
+    expect(selectCoins(coins, 51n)).toEqual(['b', 'c'])
+    expect(selectCoins(coins, 111n)).toEqual(['b', 'c', 'd', 'a'])
+  })
+
+  it('says what is missing', () => {
+    expect(() => selectCoins([coin('a', 10_000_000_000n)], 20_000_000_001n)).toThrow(
+      expect.objectContaining({
+        code: 'INSUFFICIENT_FUNDS',
+        details: { needed: '2.0000000001', available: '1.0000000000' },
+      }),
+    )
+    expect(() => selectCoins([], 1n)).toThrow(
+      expect.objectContaining({ code: 'INSUFFICIENT_FUNDS' }),
+    )
+  })
+
+  it('says when only the number of coins stands in the way', () => {
+    const coins = Array.from({ length: INPUTS_MAX + 1 }, (_, index) => coin(`c${index}`, 1n))
+    expect(selectCoins(coins, BigInt(INPUTS_MAX))).toHaveLength(INPUTS_MAX)
+    expect(() => selectCoins(coins, BigInt(INPUTS_MAX + 1))).toThrow(
+      expect.objectContaining({ code: 'LIMIT_EXCEEDED' }),
+    )
+  })
+
+  it('covers the amount with different coins, and without any one of them would not', () => {
+    const coins = fc
+      .array(fc.bigInt({ min: 1n, max: 1000n }), { minLength: 1, maxLength: INPUTS_MAX })
+      .map((amounts) => amounts.map((amount, index) => coin(`c${index}`, amount)))
+    fc.assert(
+      fc.property(coins, fc.nat({ max: 1_000_000 }), (list, part) => {
+        const total = list.reduce((sum, one) => sum + one.amount, 0n)
+        const needed = (total * BigInt(part)) / 1_000_000n
+        const inputs = selectCoins(list, needed)
+        const amounts = inputs.map((id) => list.find((one) => one.contractId === id)?.amount ?? 0n)
+        const covered = amounts.reduce((sum, amount) => sum + amount, 0n)
+        expect(new Set(inputs).size).toBe(inputs.length)
+        expect(covered).toBeGreaterThanOrEqual(needed)
+        for (const amount of amounts) expect(covered - amount).toBeLessThan(needed)
+      }),
+    )
+  })
+})

@@ -1,0 +1,42 @@
+/**
+ * One wallet operation of a party at a time: two that choose coins side by side would choose the same
+ * ones, and one of them would fail for nothing.
+ */
+import { ScanError } from '@quorumscan/errors'
+import type { PartyId } from '@quorumscan/model'
+
+/** Operations of one party that wait or run; each takes up to a few seconds, so more would time out. */
+export const OPERATIONS_PER_PARTY_MAX = 64
+
+export interface PartyQueue {
+  /**
+   * Runs `work` after all earlier work of the party has ended, well or badly.
+   *
+   * @throws {ScanError} OVERLOADED if too much waits. Rejects with the signal's reason if it aborts while waiting.
+   */
+  run<T>(party: PartyId, signal: AbortSignal, work: () => Promise<T>): Promise<T>
+}
+
+export function createPartyQueue(): PartyQueue {
+  const queues = new Map<PartyId, { tail: Promise<unknown>; count: number }>()
+  return {
+    async run(party, signal, work) {
+      const queue = queues.get(party) ?? { tail: Promise.resolve(), count: 0 }
+      if (queue.count >= OPERATIONS_PER_PARTY_MAX)
+        throw new ScanError('OVERLOADED', 'Too many wallet operations of this party are under way.')
+      queues.set(party, queue)
+      queue.count += 1
+      const turn = queue.tail.then(() => {
+        signal.throwIfAborted()
+        return work()
+      })
+      queue.tail = turn.catch(() => {}) // Its own caller hears of the failure; the next one does not care.
+      try {
+        return await turn
+      } finally {
+        queue.count -= 1
+        if (queue.count === 0) queues.delete(party)
+      }
+    },
+  }
+}
