@@ -1,1 +1,17 @@
-export {}
+export { exposedHeaders, type HeaderGroup, headerGroups } from './header-groups.ts'
+export type {
+  BodyOf,
+  CostInput,
+  HeadersOf,
+  ParamsOf,
+  QueryOf,
+  ResponseOf,
+  RouteDef,
+  RouteTable,
+} from './route-def.ts'
+export { healthRoutes } from './routes/health.ts'
+export { scanRoutes } from './routes/scan.ts'
+export { SUBMISSION_BYTES_MAX, synchronizerRoutes } from './routes/synchronizer.ts'
+export { validatorRoutes } from './routes/validator.ts'
+export { ErrorAnswer } from './schemas/errors.ts'
+export { BATCH_LOOKUPS_MAX, codeByPattern, PAGE_SIZE_MAX } from './schemas/scalars.ts'

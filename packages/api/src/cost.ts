@@ -1,0 +1,23 @@
+/** The price list of D-33: what a request costs its caller's budget. */
+import type { CostInput } from './route-def.ts'
+
+/** Answering from memory or one key. */
+export const COST_LOOKUP = 1
+/** D-33: one unit for 10 entries of a page. */
+const ENTRIES_PER_UNIT = 10
+/** D-33. */
+const COST_SIGNATURE = 5
+/** Spec silent: a submission is signed, ordered and applied by every node, so it costs as much as a signature. */
+export const COST_SUBMISSION = 5
+
+export function pageCost(input: CostInput): number {
+  const { page_size: pageSize } = input.query as { page_size: number }
+  return Math.ceil(pageSize / ENTRIES_PER_UNIT)
+}
+
+/** An empty batch, which asks only for the head, costs one lookup. */
+export function batchCost(input: CostInput): number {
+  const body = input.body as { lookups: readonly unknown[]; sign?: boolean }
+  const each = body.sign === true ? COST_LOOKUP + COST_SIGNATURE : COST_LOOKUP
+  return Math.max(COST_LOOKUP, body.lookups.length * each)
+}

@@ -1,0 +1,76 @@
+/**
+ * What a route is: the one declaration from which request validation, response checks, the OpenAPI
+ * documents and the SDK's types are derived. Handlers are bound to it in `packages/http`.
+ */
+import type { ErrorCode } from '@quorumscan/errors'
+import type { Static, TObject, TSchema } from 'typebox'
+import type { HeaderGroup } from './header-groups.ts'
+
+/** What a handler is given, as far as the price of a request depends on it. */
+export type CostInput = {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+}
+
+export type RouteDef = {
+  readonly operationId: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the mount point, with `{param}` for parameters: each is one path segment, decoded. */
+  readonly path: `/${string}`
+  /** One sentence for the OpenAPI document. */
+  readonly summary: string
+  /** What a caller must know beyond the shapes. */
+  readonly description?: string
+  readonly tag: string
+  readonly params?: TObject
+  readonly query?: TObject
+  /** Request headers that the operation reads, lower-case. */
+  readonly headers?: TObject
+  /** Absent: a body is read and ignored. `bytes`: passed on unread, `application/octet-stream`. */
+  readonly body?: TSchema | 'bytes'
+  /** Without it 1 MiB (D-7). */
+  readonly bodyBytesMax?: number
+  /** `text/plain` is read as JSON too (D-14), so that a browser needs no preflight. */
+  readonly acceptsTextPlain?: boolean
+  /** The body of a 200; null for an empty one. */
+  readonly response: TSchema | null
+  readonly responseHeaders?: readonly HeaderGroup[]
+  /** Beyond those that every route can answer. */
+  readonly errors: readonly ErrorCode[]
+  readonly auth: 'none' | 'user' | 'admin'
+  /** Units of D-33. Zero is never refused. */
+  readonly cost: number | ((input: CostInput) => number)
+}
+
+export type RouteTable = { readonly [operationId: string]: RouteDef }
+
+/** The decoded parameters of a part of a request; an empty record where none are declared. */
+type PartOf<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>
+
+export type ParamsOf<Route extends RouteDef> = PartOf<Route['params']>
+export type QueryOf<Route extends RouteDef> = PartOf<Route['query']>
+export type HeadersOf<Route extends RouteDef> = PartOf<Route['headers']>
+export type BodyOf<Route extends RouteDef> = Route['body'] extends TSchema
+  ? Static<Route['body']>
+  : Route['body'] extends 'bytes'
+    ? Uint8Array
+    : undefined
+/** The value of a 200; ready JSON bytes of the same shape are as good (see `packages/http`). */
+export type ResponseOf<Route extends RouteDef> = Route['response'] extends TSchema
+  ? Static<Route['response']>
+  : null
+
+type Undeclared = Omit<RouteDef, 'operationId'>
+
+/** Names each route by its key, which is its operationId. */
+export function defineRoutes<const Routes extends { readonly [operationId: string]: Undeclared }>(
+  routes: Routes,
+): { readonly [Id in keyof Routes & string]: Routes[Id] & { readonly operationId: Id } } {
+  const named = Object.entries(routes).map(([operationId, route]) => [
+    operationId,
+    { ...route, operationId },
+  ])
+  // Object.entries loses the keys that the return type states.
+  return Object.fromEntries(named) as never
+}

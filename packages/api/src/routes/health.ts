@@ -1,0 +1,28 @@
+/** Health, status and version, the same on every process. */
+import { defineRoutes } from '../route-def.ts'
+import { StatusAnswer, VersionAnswer } from '../schemas/network.ts'
+
+const common = { tag: 'health', method: 'GET', errors: [], auth: 'none', cost: 0 } as const
+
+export const healthRoutes = defineRoutes({
+  livez: { ...common, path: '/livez', summary: 'The HTTP server is up.', response: null },
+  readyz: {
+    ...common,
+    path: '/readyz',
+    summary: 'The process does its work; 503 says why it does not.',
+    response: null,
+    errors: ['NOT_READY', 'LOG_REGRESSED', 'DEPENDENCY_UNAVAILABLE'],
+  },
+  getStatus: {
+    ...common,
+    path: '/status',
+    summary: 'Where the process stands.',
+    response: StatusAnswer,
+  },
+  getVersion: {
+    ...common,
+    path: '/version',
+    summary: 'What is running.',
+    response: VersionAnswer,
+  },
+})

@@ -1,0 +1,135 @@
+/**
+ * The validator's scan proxy: the lookups of a scan node, answered by as many nodes as the threshold
+ * asks for (D-34 to D-40). Public (D-32).
+ */
+import type { ErrorCode } from '@quorumscan/errors'
+import { Type } from 'typebox'
+import { batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
+import { defineRoutes } from '../route-def.ts'
+import {
+  AnsRulesAnswer,
+  AnsRulesRequest,
+  BatchAnswer,
+  batchMembers,
+  EntryAnswer,
+  EntryPage,
+  listByPartyQuery,
+  listQuery,
+} from '../schemas/entries.ts'
+import { DsoAnswer, DsoPartyIdAnswer, ScansAnswer } from '../schemas/network.ts'
+import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
+
+/** Text, not an enumeration: which numbers are allowed depends on the genesis (INVALID_QUORUM). */
+const Quorum = Type.String({ description: 'weak, strong, all, or a number from f+1 to n (D-36).' })
+
+/** Longest tolerated age of the record time at the pin; a year is "any". */
+const AGE_MS_MAX = 31_536_000_000
+
+const quorumHeaders = Type.Object({
+  'x-quorum': Type.Optional(Quorum),
+  'x-min-offset': Type.Optional(LedgerOffset),
+  'x-max-age-ms': Type.Optional(
+    Type.Integer({ minimum: 0, maximum: AGE_MS_MAX, description: 'Freshness asked for (D-39).' }),
+  ),
+})
+
+const quorumQuery = { quorum: Type.Optional(Quorum) }
+
+const quorumErrors = [
+  'INVALID_QUORUM',
+  'CONSENSUS_DISPUTED',
+  'NOT_ENOUGH_NODES',
+  'CONSENSUS_LAGGING',
+] as const satisfies readonly ErrorCode[]
+
+const proxied = {
+  tag: 'scan-proxy',
+  auth: 'none',
+  headers: quorumHeaders,
+  query: Type.Object(quorumQuery),
+  responseHeaders: ['quorum'],
+  errors: quorumErrors,
+  cost: COST_LOOKUP,
+} as const
+
+export const scanProxyRoutes = defineRoutes({
+  proxyListEntries: {
+    ...proxied,
+    method: 'GET',
+    path: '/v0/scan-proxy/ans-entries',
+    summary: 'Entries whose name starts with a prefix, in byte order of the name.',
+    query: Type.Object({ ...listQuery, ...quorumQuery }),
+    response: EntryPage,
+    errors: [...quorumErrors, 'INVALID_PAGE_TOKEN', 'OFFSET_PRUNED'],
+    cost: pageCost,
+  },
+  proxyGetEntryByName: {
+    ...proxied,
+    method: 'GET',
+    path: '/v0/scan-proxy/ans-entries/by-name/{name}',
+    summary: 'The live entry of a name.',
+    params: Type.Object({ name: LookupName }),
+    response: EntryAnswer,
+    errors: [...quorumErrors, 'ENTRY_NOT_FOUND'],
+  },
+  proxyGetEntryByParty: {
+    ...proxied,
+    method: 'GET',
+    path: '/v0/scan-proxy/ans-entries/by-party/{party}',
+    summary: 'The entry that stands for a party: its synthetic one, else its lowest live name.',
+    params: Type.Object({ party: Party }),
+    response: EntryAnswer,
+    errors: [...quorumErrors, 'ENTRY_NOT_FOUND', 'INVALID_PARTY'],
+  },
+  proxyListEntriesByParty: {
+    ...proxied,
+    method: 'GET',
+    path: '/v0/scan-proxy/ans-entries/by-party/{party}/all',
+    summary: 'All live entries of a party, in byte order of the name.',
+    params: Type.Object({ party: Party }),
+    query: Type.Object({ ...listByPartyQuery, ...quorumQuery }),
+    response: EntryPage,
+    errors: [...quorumErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN', 'OFFSET_PRUNED'],
+    cost: pageCost,
+  },
+  proxyLookupEntries: {
+    ...proxied,
+    method: 'POST',
+    path: '/v0/scan-proxy/ans-entries/batch',
+    summary: 'Up to 256 lookups, answered in their order at one offset.',
+    body: Type.Object(batchMembers),
+    acceptsTextPlain: true,
+    response: BatchAnswer,
+    errors: [...quorumErrors, 'INVALID_PARTY'],
+    cost: batchCost,
+  },
+  proxyGetAnsRules: {
+    ...proxied,
+    method: 'POST',
+    path: '/v0/scan-proxy/ans-rules',
+    summary: 'The rules of the name service, unless the cached ones are current.',
+    body: AnsRulesRequest,
+    response: AnsRulesAnswer,
+  },
+  proxyGetDsoPartyId: {
+    ...proxied,
+    method: 'GET',
+    path: '/v0/scan-proxy/dso-party-id',
+    summary: 'The operator party.',
+    response: DsoPartyIdAnswer,
+  },
+  proxyGetDso: {
+    ...proxied,
+    method: 'GET',
+    path: '/v0/scan-proxy/dso',
+    summary: 'The operator party and its rules, with the first node that agreed.',
+    response: DsoAnswer,
+  },
+  proxyListScans: {
+    ...proxied,
+    method: 'GET',
+    path: '/v0/scan-proxy/scans',
+    summary: 'The signed addresses of all scan nodes.',
+    response: ScansAnswer,
+  },
+})

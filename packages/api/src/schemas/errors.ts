@@ -1,0 +1,14 @@
+import { Type } from 'typebox'
+
+/** The body of every error (D-6). */
+export const ErrorAnswer = Type.Object(
+  {
+    error: Type.String({ description: 'A sentence for a person.' }),
+    code: Type.String({ description: 'UPPER_SNAKE, permanent.' }),
+    definite: Type.Boolean({ description: 'True: certainly without effect.' }),
+    retryable: Type.Boolean({ description: 'True: the same request may succeed later.' }),
+    request_id: Type.String(),
+    details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  },
+  { title: 'Error' },
+)

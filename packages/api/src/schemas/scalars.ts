@@ -1,0 +1,91 @@
+/**
+ * Texts and numbers that occur in many operations.
+ *
+ * Schemas check what a request must look like to be worth reading. Rules that have a code of their
+ * own (D-17) stay with the handlers, so that the answer names the rule.
+ */
+import type { ErrorCode } from '@quorumscan/errors'
+import { Type } from 'typebox'
+
+export const INTEGER_TEXT = '^(0|[1-9][0-9]*)$'
+/** D-30. */
+export const PARTY_PATTERN = '^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$'
+/** base64url; what is inside is checked by the node that issued it (D-11). */
+export const PAGE_TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,1024}$'
+
+/** Codes of members that fail their pattern; all others are INVALID_ARGUMENT. */
+export const codeByPattern: Readonly<Record<string, ErrorCode>> = {
+  [PARTY_PATTERN]: 'INVALID_PARTY',
+  [PAGE_TOKEN_PATTERN]: 'INVALID_PAGE_TOKEN',
+}
+
+/** Largest page of a list (D-11). */
+export const PAGE_SIZE_MAX = 1000
+/** Largest batch of lookups (D-14). */
+export const BATCH_LOOKUPS_MAX = 256
+/** Longer texts are no names: a registered one has at most 60 characters, `<node>.sv.ns` at most 38. */
+export const LOOKUP_TEXT_LENGTH_MAX = 255
+
+export const Party = Type.String({
+  pattern: PARTY_PATTERN,
+  description: 'A party identifier: `<hint>::1220<64 hex digits>`.',
+})
+
+/**
+ * A name that is looked up. Any text is a legal question, but one with a lone surrogate has no UTF-8
+ * form, so that no replica could hold it and no canonical request could name it.
+ */
+export const LookupName = Type.String({
+  pattern: '^\\P{Cs}*$',
+  maxLength: LOOKUP_TEXT_LENGTH_MAX,
+  description: 'The whole name, such as `alice.unverified.ns`.',
+})
+
+export const PageSize = Type.Integer({
+  minimum: 1,
+  maximum: PAGE_SIZE_MAX,
+  description: 'The largest number of entries in the answer.',
+})
+
+export const PageToken = Type.String({
+  pattern: PAGE_TOKEN_PATTERN,
+  description: '`next_page_token` of the page before; pins the offset of the walk.',
+})
+
+/** `Offset` of `packages/model`. */
+export const LedgerOffset = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'A position in the log.',
+})
+
+/** ISO-8601 UTC with `Z` and six fractional digits (D-4). */
+export const Time = Type.String({
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$',
+  description: 'ISO-8601 UTC with six fractional digits.',
+})
+
+/** A decimal in an answer: exactly 10 fractional digits (D-4). */
+export const Decimal = Type.String({
+  pattern: '^-?[0-9]{1,28}\\.[0-9]{10}$',
+  description: 'A decimal with exactly 10 fractional digits.',
+})
+
+/** A decimal in a request; `parseAmount` of `packages/model` reads it. */
+export const DecimalInput = Type.String({
+  pattern: '^[0-9]{1,28}(\\.[0-9]{1,10})?$',
+  description: 'A decimal without sign, with at most 10 fractional digits.',
+})
+
+export const ContractId = Type.String({
+  pattern: '^00[0-9a-f]{64}$',
+  description: 'A contract id: `00` and 64 hex digits.',
+})
+
+/** As it comes in a path or body: an unknown one is 404, whatever it looks like. */
+export const ContractIdInput = Type.String({ pattern: '^\\P{Cs}*$', maxLength: 255 })
+
+export const Hex32 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+
+/** D-33. */
+export const NodeName = Type.String({ pattern: '^[a-z0-9-]{1,32}$' })
