@@ -10,6 +10,8 @@ type Reader = {
   text(name: string, fallback?: string): string
   optional(name: string): string | null
   integer(name: string, range: { min: number; max: number; fallback?: number }): number
+  /** Reports what only the caller can see, such as two variables that exclude each other. */
+  problem(text: string): void
 }
 
 /**
@@ -40,6 +42,7 @@ export function readEnv<Config>(env: Env, build: (reader: Reader) => Config): Co
         )
       return number
     },
+    problem: (text) => problems.push(text),
   })
   if (problems.length > 0) throw new EnvError(problems.join('\n'))
   return config
