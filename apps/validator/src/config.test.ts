@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { envToConfig } from './config.ts'
+
+const minimal = {
+  QS_GENESIS: '/d/genesis.json',
+  QS_PORT: '0',
+  QS_REDIS: '/d/validator.sock',
+  QS_LOG_REDIS: '/d/log.sock',
+  QS_LOG_REDIS_PASSWORD_FILE: '/d/reader',
+  QS_SYNCHRONIZER_URL: 'http://127.0.0.1:4600',
+  QS_PARTICIPANT_KEY_FILE: '/d/participant.key',
+  QS_SEEDS: 'http://127.0.0.1:4601,http://127.0.0.1:4602',
+  QS_JWT_SECRET_FILE: '/d/jwt.secret',
+}
+
+describe('envToConfig', () => {
+  it('reads the least that is needed', () => {
+    expect(envToConfig(minimal)).toMatchObject({
+      host: '127.0.0.1',
+      seeds: ['http://127.0.0.1:4601', 'http://127.0.0.1:4602'],
+      tokens: { kind: 'shared-secret', secretFile: '/d/jwt.secret' },
+      audience: 'https://quorumscan.example',
+      tokenLifetimeSecondsMax: null,
+      rateLimit: 200,
+      allowPrivateAddresses: false,
+    })
+  })
+
+  it('takes exactly one way of checking tokens', () => {
+    const text = 'exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL'
+    const jwks = { QS_JWKS_URL: 'https://issuer.example/jwks', QS_JWKS_ALGORITHM: 'EdDSA' }
+    expect(() => envToConfig({ ...minimal, ...jwks })).toThrow(text)
+    expect(() => envToConfig({ ...minimal, QS_JWT_SECRET_FILE: '' })).toThrow(text)
+    expect(envToConfig({ ...minimal, QS_JWT_SECRET_FILE: '', ...jwks }).tokens).toEqual({
+      kind: 'jwks',
+      url: 'https://issuer.example/jwks',
+      algorithm: 'EdDSA',
+    })
+  })
+
+  it('names all that is wrong at once', () => {
+    const error = (() => {
+      try {
+        return envToConfig({ QS_SEEDS: 'ftp://x', QS_JWKS_ALGORITHM: 'HS256', QS_RATE_LIMIT: '0' })
+      } catch (reason) {
+        return String(reason)
+      }
+    })()
+    for (const part of ['QS_GENESIS', 'QS_PORT', 'QS_REDIS', 'ftp://x', 'HS256', 'QS_RATE_LIMIT'])
+      expect(error).toContain(part === 'HS256' ? 'QS_JWKS_ALGORITHM' : part)
+  })
+})

@@ -1,0 +1,97 @@
+/** What the process is told by its environment. Files are read in `context.ts`. */
+import { DEFAULT_AUDIENCE } from '@quorumscan/auth'
+import { type Env, readEnv } from '@quorumscan/base'
+
+export const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
+
+/** Where tokens come from: exactly one way per configuration (D-32). */
+export type TokenConfig =
+  | { readonly kind: 'shared-secret'; readonly secretFile: string }
+  | {
+      readonly kind: 'jwks'
+      readonly url: string
+      readonly algorithm: (typeof JWKS_ALGORITHMS)[number]
+    }
+
+export type ValidatorConfig = {
+  readonly genesisFile: string
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly logLevel: string
+  /** Unix socket of the validator's own Redis: replica, users, queues. */
+  readonly redisPath: string
+  readonly logRedis: { readonly path: string; readonly passwordFile: string }
+  readonly synchronizerUrl: string
+  /** Hex seed of the key that signs submissions and hosts this validator's parties. */
+  readonly participantKeyFile: string
+  /** Scan nodes where the addresses of all are learned (D-34). */
+  readonly seeds: readonly string[]
+  readonly publicUrl: string | null
+  readonly tokens: TokenConfig
+  readonly audience: string
+  /** Longest lifetime of a token in seconds; null: any (D-32). */
+  readonly tokenLifetimeSecondsMax: number | null
+  /** Units a second for each client address (D-33). */
+  readonly rateLimit: number
+  /** Whether scan nodes may be at loopback and private addresses: the local cluster. */
+  readonly allowPrivateAddresses: boolean
+}
+
+/** D-33. */
+const RATE_LIMIT_DEFAULT = 200
+const RATE_LIMIT_MAX = 10_000_000
+const TOKEN_LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
+
+/** @throws {EnvError} That names every missing or bad variable. */
+export function envToConfig(env: Env): ValidatorConfig {
+  return readEnv(env, (variables) => {
+    const seeds = variables.text('QS_SEEDS').split(',').filter(Boolean)
+    for (const seed of seeds)
+      if (!isHttpUrl(seed)) variables.problem(`QS_SEEDS holds ${JSON.stringify(seed)}, no http URL`)
+    const secretFile = variables.optional('QS_JWT_SECRET_FILE')
+    const jwksUrl = variables.optional('QS_JWKS_URL')
+    if ((secretFile === null) === (jwksUrl === null))
+      variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
+    const algorithm = variables.text('QS_JWKS_ALGORITHM', 'RS256')
+    const knownAlgorithm = JWKS_ALGORITHMS.find((known) => known === algorithm)
+    if (knownAlgorithm === undefined)
+      variables.problem(`QS_JWKS_ALGORITHM is none of ${JWKS_ALGORITHMS.join(', ')}`)
+    const lifetime = variables.integer('QS_TOKEN_LIFETIME_SECONDS_MAX', {
+      min: 0,
+      max: TOKEN_LIFETIME_SECONDS_MAX,
+      fallback: 0,
+    })
+    return {
+      genesisFile: variables.text('QS_GENESIS'),
+      host: variables.text('QS_HOST', '127.0.0.1'),
+      port: variables.integer('QS_PORT', { min: 0, max: 65_535 }),
+      logLevel: variables.text('QS_LOG_LEVEL', 'info'),
+      redisPath: variables.text('QS_REDIS'),
+      logRedis: {
+        path: variables.text('QS_LOG_REDIS'),
+        passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),
+      },
+      synchronizerUrl: variables.text('QS_SYNCHRONIZER_URL'),
+      participantKeyFile: variables.text('QS_PARTICIPANT_KEY_FILE'),
+      seeds,
+      publicUrl: variables.optional('QS_PUBLIC_URL'),
+      tokens:
+        jwksUrl === null
+          ? { kind: 'shared-secret', secretFile: secretFile ?? '' }
+          : { kind: 'jwks', url: jwksUrl, algorithm: knownAlgorithm ?? 'RS256' },
+      audience: variables.text('QS_AUDIENCE', DEFAULT_AUDIENCE),
+      tokenLifetimeSecondsMax: lifetime === 0 ? null : lifetime,
+      rateLimit: variables.integer('QS_RATE_LIMIT', {
+        min: 1,
+        max: RATE_LIMIT_MAX,
+        fallback: RATE_LIMIT_DEFAULT,
+      }),
+      allowPrivateAddresses: variables.optional('QS_ALLOW_PRIVATE_ADDRESSES') === '1',
+    }
+  })
+}
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\/[^/\s]+/.test(text) && URL.canParse(text)
+}

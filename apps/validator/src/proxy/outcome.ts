@@ -1,0 +1,104 @@
+/** From the outcome of a verified read to headers and errors (D-38, D-40). Pure. */
+import {
+  type Decided,
+  type Disputed,
+  type Insufficient,
+  isDecided,
+  type Lagging,
+  type Outcome,
+  ReaderError,
+} from '@quorumscan/consensus'
+import { type ErrorCode, ScanError } from '@quorumscan/errors'
+import { formatTime } from '@quorumscan/model'
+
+/** D-40: on every proxied answer, errors included; offset and record time where there is one. */
+export function quorumHeaders(outcome: Outcome): Record<string, string> {
+  return {
+    'x-quorum-outcome': outcome.kind,
+    ...(isDecided(outcome)
+      ? {
+          'x-quorum-offset': String(outcome.offset),
+          'x-quorum-record-time': formatTime(outcome.recordTime),
+        }
+      : {}),
+    'x-quorum-threshold': String(outcome.threshold),
+    'x-quorum-agreed': outcome.agreed.join(','),
+    'x-quorum-dissented': outcome.dissented.join(','),
+    'x-quorum-nodes': `${outcome.answered}/${outcome.nodeCount}`,
+  }
+}
+
+/** D-38. The 502 sentences begin with those that existing clients match on. */
+export function outcomeError(outcome: Exclude<Outcome, Decided>): ScanError {
+  switch (outcome.kind) {
+    case 'disputed':
+      return disputed(outcome)
+    case 'insufficient':
+      return insufficient(outcome)
+    case 'lagging':
+      return lagging(outcome)
+  }
+}
+
+function disputed(outcome: Disputed): ScanError {
+  return new ScanError(
+    'CONSENSUS_DISPUTED',
+    `Failed to reach consensus from ${outcome.nodeCount} Scan nodes, requiring ${outcome.threshold} matching responses.` +
+      (outcome.reason === 'fork' ? ' They hold different histories of the ledger.' : ''),
+    {
+      details: {
+        reason: outcome.reason,
+        groups: outcome.groups.map((group) => ({
+          nodes: group.nodes,
+          offset: group.offset,
+          record_time: formatTime(group.recordTime),
+          history_hash: group.historyHash,
+          answer_digest: group.answerDigest,
+          entry: group.entry,
+        })),
+      },
+    },
+  )
+}
+
+function insufficient(outcome: Insufficient): ScanError {
+  return new ScanError(
+    'NOT_ENOUGH_NODES',
+    `Only ${outcome.reachable} scan instances can be used (out of ${outcome.nodeCount} configured ones), ` +
+      `which are fewer than the necessary ${outcome.needed} to achieve BFT guarantees.`,
+    { details: { reachable: outcome.reachable, needed: outcome.needed } },
+  )
+}
+
+const LAGGING_SENTENCES: Record<Lagging['reason'], string> = {
+  'not-reached': 'The scan nodes have not reached the offset yet.',
+  stale: 'The newest record time of the scan nodes is older than the read allows.',
+  floor: 'The scan nodes have not reached the lowest offset that the read allows.',
+}
+
+function lagging(outcome: Lagging): ScanError {
+  return new ScanError('CONSENSUS_LAGGING', LAGGING_SENTENCES[outcome.reason], {
+    details: {
+      reason: outcome.reason,
+      wanted_offset: outcome.wantedOffset,
+      head_offset: outcome.headOffset,
+      age_ms: outcome.ageMs,
+    },
+    retryAfterSeconds: Math.max(1, Math.ceil(outcome.retryAfterMs / 1000)),
+  })
+}
+
+const READER_ERRORS: Record<ReaderError['code'], ErrorCode> = {
+  INVALID_THRESHOLD: 'INVALID_QUORUM',
+  INVALID_ARGUMENT: 'INVALID_ARGUMENT',
+  OVERLOADED: 'OVERLOADED',
+  CLOSED: 'NOT_READY',
+  NO_FLOOR: 'DEPENDENCY_UNAVAILABLE',
+}
+
+/** A read that was not attempted, as the error that the caller sees; anything else as it is. */
+export function readerError(error: unknown): unknown {
+  return error instanceof ReaderError
+    ? new ScanError(READER_ERRORS[error.code], error.message, { cause: error })
+    : error
+}
