@@ -37,6 +37,9 @@ export const catalogue = {
     'A member of the request is missing, has the wrong type or is out of range; `details` says which.',
   ),
   MALFORMED_BODY: invalid('The body is not the JSON object that the operation takes.'),
+  MALFORMED_REQUEST: invalid(
+    'The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.',
+  ),
   INVALID_PARTY: invalid('A party identifier is not `<hint>::1220<64 hex digits>`.'),
   NAME_SUFFIX_MISSING: invalid('A name to register must end in `.unverified.ns`.'),
   INVALID_NAME: invalid('The label of a name breaks a rule of D-17; `details.rule` says which.'),
@@ -94,6 +97,24 @@ export const catalogue = {
     definite: true,
     retryable: false,
     doc: 'The body exceeds the limit of the operation.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    httpStatus: 415,
+    definite: true,
+    retryable: false,
+    doc: 'The content type or encoding of the body is none that the operation reads.',
+  },
+  HEADERS_TOO_LARGE: {
+    httpStatus: 431,
+    definite: true,
+    retryable: false,
+    doc: 'The URL and the headers together exceed the limit.',
+  },
+  REQUEST_TIMEOUT: {
+    httpStatus: 408,
+    definite: true,
+    retryable: true,
+    doc: 'The request did not arrive completely in time.',
   },
   RATE_LIMITED: {
     httpStatus: 429,
