@@ -79,6 +79,7 @@ export const catalogue = {
     doc: 'The path exists, with another method.',
   },
   NAME_TAKEN: conflict('A live entry has this name.'),
+  USER_EXISTS: conflict('A user with this id exists, with another party.'),
   CONTRACT_CONSUMED: conflict('The contract was used by another transaction first.'),
   CHOICE_REFUSED: conflict(
     'The ledger refused: the state does not allow this step now; the message says why.',
