@@ -1,1 +1,6 @@
-export {}
+export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
+export { defaultLimits, type HttpLimits } from './limits.ts'
+export { createLogger, type Logger } from './logger.ts'
+export { type Authenticate, buildServer, type ServerOptions } from './server.ts'
+export { createSubmitClient, type SubmitClient } from './submit-client.ts'
+export { createUndiciTransport, type UndiciTransport } from './undici-transport.ts'

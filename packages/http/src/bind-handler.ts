@@ -1,0 +1,101 @@
+/** One route with its handler, as a function for fastify: check, charge, call, check the answer, send. */
+import type { HeadersOf, ParamsOf, QueryOf, RouteDef } from '@quorumscan/api'
+import { assert, type Clock } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Compile } from 'typebox/compile'
+import { clientKey } from './client-key.ts'
+import type { ApiRequest, Handler, Reply } from './handler.ts'
+import { requireWellFormedQuery } from './query-parser.ts'
+import type { Budget } from './rate-limit.ts'
+import type { Responder } from './responder.ts'
+import { compileChecks } from './validation.ts'
+
+export type Binding = {
+  readonly route: RouteDef
+  /** Its type is checked where the table is given (`Handlers`); here only the declaration counts. */
+  readonly handler: Handler<RouteDef, unknown>
+  readonly budget: Budget
+  readonly responder: Responder
+  readonly clock: Clock
+  readonly handlerMsMax: number
+}
+
+export function bindHandler(
+  binding: Binding,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  const { route, responder } = binding
+  const check = compileChecks(route)
+  const response = route.response === null ? null : Compile(route.response)
+
+  return async (request, reply) => {
+    requireWellFormedQuery(request.query)
+    const parts = {
+      params: check.params(request.params),
+      query: check.query(request.query),
+      headers: check.headers(request.headers),
+      body: check.body(request.body),
+    }
+    if (typeof route.cost === 'function')
+      binding.budget.charge(clientKey(request.ip), route.cost(parts) - 1)
+
+    const answer = await withinDeadline(binding, reply, (signal) =>
+      binding.handler(toApiRequest(request, parts, signal)),
+    )
+    if ('error' in answer) return responder.sendError(reply, answer.error, answer.headers)
+    const { body } = answer
+    assert(
+      body instanceof Uint8Array || (response === null ? body === null : response.Check(body)),
+      `${route.operationId} answers what it does not declare`,
+    )
+    return responder.send(reply, {
+      status: answer.status ?? 200,
+      headers: answer.headers ?? {},
+      body: body instanceof Uint8Array || body === null ? body : JSON.stringify(body),
+    })
+  }
+}
+
+type Parts = Readonly<Record<'params' | 'query' | 'headers' | 'body', unknown>>
+
+function toApiRequest(
+  request: FastifyRequest,
+  parts: Parts,
+  signal: AbortSignal,
+): ApiRequest<RouteDef, unknown> {
+  return {
+    params: parts.params as ParamsOf<RouteDef>,
+    query: parts.query as QueryOf<RouteDef>,
+    headers: parts.headers as HeadersOf<RouteDef>,
+    body: parts.body as never,
+    user: request.user as never,
+    header: (name) => {
+      const value = request.headers[name]
+      return typeof value === 'string' ? value : null
+    },
+    requestId: request.id,
+    signal,
+    clientAddress: clientKey(request.ip),
+  }
+}
+
+/** Runs the handler with a signal that fires when the client goes away or the deadline passes. */
+async function withinDeadline(
+  binding: Binding,
+  reply: FastifyReply,
+  run: (signal: AbortSignal) => Promise<Reply<RouteDef>>,
+): Promise<Reply<RouteDef>> {
+  const ended = new AbortController()
+  // Fastify's own request.signal fires as soon as the body has been read.
+  const onClose = () => ended.abort(new ScanError('REQUEST_TIMEOUT', 'the client went away'))
+  reply.raw.once('close', onClose)
+  const deadline = binding.clock.delay(binding.handlerMsMax, ended.signal).then((): never => {
+    throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
+  })
+  try {
+    return await Promise.race([run(ended.signal), deadline])
+  } finally {
+    reply.raw.off('close', onClose)
+    ended.abort(new ScanError('REQUEST_TIMEOUT', 'the request is over'))
+  }
+}

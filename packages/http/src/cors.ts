@@ -1,0 +1,26 @@
+/** Cross-origin use (D-40): every page may call, no credentials are involved but the bearer token. */
+import { exposedHeaders, type RouteTable } from '@quorumscan/api'
+
+/** Browsers keep a preflight for at most two hours, whatever more is said. */
+const PREFLIGHT_SECONDS = 7200
+const REQUEST_HEADERS = ['accept', 'authorization', 'content-type', 'x-request-id']
+
+/** Headers of every answer. */
+export const corsHeaders: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposedHeaders.join(', '),
+}
+
+/** Headers of the answer to a preflight of any route of the table. */
+export function preflightHeaders(routes: RouteTable): Readonly<Record<string, string>> {
+  const table = Object.values(routes)
+  const declared = table.flatMap((route) => Object.keys(route.headers?.properties ?? {}))
+  const methods = [...new Set(table.map((route) => route.method))].sort()
+  return {
+    'access-control-allow-methods': methods.join(', '),
+    'access-control-allow-headers': [...new Set([...REQUEST_HEADERS, ...declared])]
+      .sort()
+      .join(', '),
+    'access-control-max-age': String(PREFLIGHT_SECONDS),
+  }
+}

@@ -1,0 +1,50 @@
+/** What a handler is given and what it returns, typed from the route's declaration. */
+import type {
+  BodyOf,
+  HeadersOf,
+  ParamsOf,
+  QueryOf,
+  ResponseOf,
+  RouteDef,
+  RouteTable,
+} from '@quorumscan/api'
+import type { ScanError } from '@quorumscan/errors'
+
+export type ApiRequest<Route extends RouteDef, User> = {
+  readonly params: ParamsOf<Route>
+  readonly query: QueryOf<Route>
+  /** The declared ones, decoded. */
+  readonly headers: HeadersOf<Route>
+  readonly body: BodyOf<Route>
+  /** What `authenticate` returned; null where the route asks for nobody. */
+  readonly user: Route['auth'] extends 'none' ? null : User
+  /** Any header as it came, or null. `name` is lower-case. */
+  header(name: string): string | null
+  readonly requestId: string
+  /** Aborts when the client has gone away, and when the handler has taken too long. */
+  readonly signal: AbortSignal
+  readonly clientAddress: string
+}
+
+/**
+ * An answer, or an error that carries headers (such as the offset of a 404).
+ * An error without headers is simply thrown.
+ */
+export type Reply<Route extends RouteDef> =
+  | {
+      /** 200 unless given. */
+      readonly status?: number
+      readonly headers?: Readonly<Record<string, string>>
+      /** A value of the declared shape, or JSON bytes that are ready to send, which nothing checks. */
+      readonly body: ResponseOf<Route> | Uint8Array
+    }
+  | { readonly error: ScanError; readonly headers: Readonly<Record<string, string>> }
+
+export type Handler<Route extends RouteDef, User> = (
+  request: ApiRequest<Route, User>,
+) => Promise<Reply<Route>>
+
+/** One handler for every route of a table: a missing one does not compile. */
+export type Handlers<Routes extends RouteTable, User = never> = {
+  readonly [Id in keyof Routes]: Handler<Routes[Id], User>
+}

@@ -1,0 +1,34 @@
+/** Bounds of the HTTP server. Each is a default; an app may set another. */
+
+export type HttpLimits = {
+  /** URL and headers together. Node's own default; the longest lookup has under 1 KiB. */
+  readonly headerBytesMax: number
+  /** A body without a limit of its own (D-7). */
+  readonly bodyBytesMax: number
+  /** A request must have arrived completely, so that slow senders hold no connection. */
+  readonly requestMsMax: number
+  /** A handler must have answered; above every wait inside handlers (D-38: 10 s at most, submissions 30 s). */
+  readonly handlerMsMax: number
+  /** A connection without any traffic; above `handlerMsMax`, so that it never cuts a handler short. */
+  readonly idleConnectionMsMax: number
+  /** Between two requests of one connection; below the minute that proxies and clients usually assume. */
+  readonly keepAliveMsMax: number
+  /** At close: what is under way may finish within this time, then connections are cut. */
+  readonly drainMsMax: number
+  /** Sockets in all; well below the usual 16 Ki and more of file descriptors. */
+  readonly connectionsMax: number
+  /** Sockets of one client address, so that one client cannot take them all. */
+  readonly connectionsPerClientMax: number
+}
+
+export const defaultLimits: HttpLimits = {
+  headerBytesMax: 16 * 1024,
+  bodyBytesMax: 1024 * 1024,
+  requestMsMax: 10_000,
+  handlerMsMax: 60_000,
+  idleConnectionMsMax: 75_000,
+  keepAliveMsMax: 30_000,
+  drainMsMax: 10_000,
+  connectionsMax: 8192,
+  connectionsPerClientMax: 2048,
+}

@@ -1,0 +1,24 @@
+/** The log of a process: JSON lines. Nothing here is given headers or bodies, so no token can get in. */
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+export type { Logger } from 'pino'
+
+/** Defence in depth, for an object that somebody logs whole. */
+const SECRET_PATHS = ['authorization', '*.authorization', '*.*.authorization', 'token', '*.token']
+
+export function createLogger(options: {
+  /** The process, such as `sv-1`. */
+  readonly name: string
+  /** trace, debug, info, warn, error, fatal or silent. */
+  readonly level: string
+  /** stdout unless given. */
+  readonly stream?: DestinationStream
+}): Logger {
+  const settings = {
+    name: options.name,
+    level: options.level,
+    redact: { paths: SECRET_PATHS, censor: '[redacted]' },
+    formatters: { level: (label: string) => ({ level: label }) },
+  }
+  return options.stream === undefined ? pino(settings) : pino(settings, options.stream)
+}

@@ -1,0 +1,37 @@
+/** Query strings, strictly: what is not percent-encoded UTF-8 is refused instead of guessed at. */
+import { ScanError } from '@quorumscan/errors'
+
+type Query = Record<string, string | string[]>
+
+/** Stands for a query that cannot be decoded; a parser that throws would take the process down. */
+const malformed: Query = Object.freeze({})
+
+/** For fastify's router. A name that occurs twice gives a list, which no schema takes. */
+export function parseQuery(text: string): Query {
+  const query: Query = Object.create(null) as Query
+  for (const pair of text.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const value = decode(equals < 0 ? '' : pair.slice(equals + 1))
+    if (name === undefined || value === undefined) return malformed
+    const before = query[name]
+    query[name] = before === undefined ? value : [before, value].flat()
+  }
+  return query
+}
+
+/** @throws {ScanError} MALFORMED_REQUEST if `parseQuery` could not read it. */
+export function requireWellFormedQuery(query: unknown): void {
+  if (query === malformed)
+    throw new ScanError('MALFORMED_REQUEST', 'the query is not percent-encoded UTF-8')
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    // URIError is the only thing that decodeURIComponent throws.
+    return undefined
+  }
+}

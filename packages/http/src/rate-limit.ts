@@ -1,0 +1,63 @@
+/**
+ * Token buckets by client (D-33). Own code: the kept libraries count requests in windows, while this
+ * counts units of work, some of which are known only once the body has been read.
+ *
+ * A bucket holds the units of one second. A request whose price turns out to exceed the balance is
+ * served on credit, once, and the client waits for the rest: so a request that costs more than a
+ * bucket holds can be served at all, and the debt is never more than the price of the dearest request.
+ */
+import type { Clock } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+
+/** 100 bytes each: 10 MiB at most (D-33). */
+const BUCKETS_MAX = 100_000
+const MS_PER_SECOND = 1000
+
+export type Budget = {
+  /** Takes `units`, at most what a bucket holds. @throws {ScanError} RATE_LIMITED if they are not there. */
+  admit(client: string, units: number): void
+  /** Takes the rest of an admitted request. @throws {ScanError} RATE_LIMITED if in debt already. */
+  charge(client: string, units: number): void
+}
+
+export const unlimitedBudget: Budget = { admit: () => {}, charge: () => {} }
+
+export function createBudget(options: {
+  readonly unitsPerSecond: number
+  readonly clock: Clock
+  readonly bucketsMax?: number
+}): Budget {
+  const { unitsPerSecond, clock } = options
+  const bucketsMax = options.bucketsMax ?? BUCKETS_MAX
+  const capacity = Math.max(1, unitsPerSecond)
+  // In order of last use, so that the first one is the one to forget.
+  const buckets = new Map<string, { balance: number; atMs: number }>()
+
+  const touch = (client: string) => {
+    const nowMs = clock.monotonicMs()
+    const bucket = buckets.get(client) ?? { balance: capacity, atMs: nowMs }
+    const refill = ((nowMs - bucket.atMs) / MS_PER_SECOND) * unitsPerSecond
+    bucket.balance = Math.min(capacity, bucket.balance + refill)
+    bucket.atMs = nowMs
+    buckets.delete(client)
+    if (buckets.size >= bucketsMax) {
+      const [oldest] = buckets.keys()
+      if (oldest !== undefined) buckets.delete(oldest)
+    }
+    buckets.set(client, bucket)
+    return bucket
+  }
+  const take = (client: string, units: number, balanceMin: number) => {
+    const bucket = touch(client)
+    if (bucket.balance < balanceMin)
+      throw new ScanError('RATE_LIMITED', 'too much work asked for; wait a moment', {
+        retryAfterSeconds: Math.max(1, Math.ceil((balanceMin - bucket.balance) / unitsPerSecond)),
+      })
+    bucket.balance -= units
+  }
+
+  return {
+    admit: (client, units) => take(client, units, Math.min(units, capacity)),
+    charge: (client, units) => take(client, units, 0),
+  }
+}

@@ -1,0 +1,61 @@
+/** Sending answers and errors: the one place that knows what every response carries. */
+import { type ScanError, toErrorBody } from '@quorumscan/errors'
+import type { FastifyReply } from 'fastify'
+import { corsHeaders } from './cors.ts'
+import { errorHeaders, toScanError } from './errors.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+export type Responder = {
+  /** `body` is ready to send; null for none. */
+  send(
+    reply: FastifyReply,
+    answer: { status: number; headers: Headers; body: Uint8Array | string | null },
+  ): FastifyReply
+  /** The body of D-6; whatever was thrown. */
+  sendError(reply: FastifyReply, thrown: unknown, headers?: Headers): FastifyReply
+}
+
+export function createResponder(options: {
+  readonly head: () => Headers
+  readonly isClosing: () => boolean
+}): Responder {
+  const send: Responder['send'] = (reply, answer) => {
+    reply.code(answer.status).headers({
+      ...corsHeaders,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': reply.request.id,
+      ...options.head(),
+      ...answer.headers,
+    })
+    // Else the client would keep the connection, and closing would wait for it.
+    if (options.isClosing()) reply.header('connection', 'close')
+    if (answer.body === null) return reply.send()
+    const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : view(answer.body)
+    return reply.type('application/json; charset=utf-8').send(bytes)
+  }
+  return {
+    send,
+    sendError(reply, thrown, headers = {}) {
+      const error = toScanError(thrown)
+      log(reply, error)
+      return send(reply, {
+        status: error.spec.httpStatus,
+        headers: { ...errorHeaders(error), ...headers },
+        body: JSON.stringify(toErrorBody(error, reply.request.id)),
+      })
+    },
+  }
+}
+
+function view(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** Causes are for operators: what the caller did is worth no line, what we or a dependency did is. */
+function log(reply: FastifyReply, error: ScanError): void {
+  const fields = { code: error.code, err: error.cause ?? error }
+  if (error.code === 'INTERNAL') reply.request.log.error(fields, error.message)
+  else if (error.cause !== undefined) reply.request.log.warn(fields, error.message)
+}

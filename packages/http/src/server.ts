@@ -1,0 +1,240 @@
+/**
+ * The HTTP server of every process: binds a table of routes to its handlers.
+ *
+ * The life of a request, with the error that leaves each stage:
+ *   connection      too many of one client: closed; slow: REQUEST_TIMEOUT; no HTTP: MALFORMED_REQUEST
+ *   path            MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED
+ *   closing?        NOT_READY
+ *   budget          RATE_LIMITED (D-33)
+ *   authentication  UNAUTHENTICATED, PERMISSION_DENIED
+ *   body            BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY
+ *   validation      INVALID_ARGUMENT, or the member's own code (D-7)
+ *   rest of budget  RATE_LIMITED
+ *   handler         what the route declares; anything else is INTERNAL, with the reason in the log
+ */
+import type { RouteDef, RouteTable } from '@quorumscan/api'
+import {
+  assert,
+  type Clock,
+  createSystemClock,
+  type Random,
+  randomHex,
+  systemRandom,
+} from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { bindHandler } from './bind-handler.ts'
+import { installBodyParser } from './body-parser.ts'
+import { answerClientError } from './client-errors.ts'
+import { clientKey } from './client-key.ts'
+import { boundConnections } from './connections.ts'
+import { preflightHeaders } from './cors.ts'
+import type { Handler, Handlers } from './handler.ts'
+import { defaultLimits, type HttpLimits } from './limits.ts'
+import type { Logger } from './logger.ts'
+import { parseQuery } from './query-parser.ts'
+import { type Budget, createBudget, unlimitedBudget } from './rate-limit.ts'
+import { createResponder, type Responder } from './responder.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What `authenticate` returned, or null. */
+    user: unknown
+  }
+}
+
+/** Who sends the request. @throws {ScanError} UNAUTHENTICATED or PERMISSION_DENIED. */
+export type Authenticate<User> = (request: {
+  /** The header as it came. */
+  readonly authorization: string | null
+  readonly auth: 'user' | 'admin'
+}) => Promise<User>
+
+export type ServerOptions<Routes extends RouteTable, User> = {
+  readonly routes: Routes
+  readonly handlers: Handlers<Routes, User>
+  /** The second mount point, such as `/api/scan`, beside the root (D-3); null for none. */
+  readonly prefix: string | null
+  /** Needed as soon as one route asks for a user. */
+  readonly authenticate?: Authenticate<User>
+  /** Units a second for each client (D-33); null for no limit. */
+  readonly rateLimit: { readonly unitsPerSecond: number } | null
+  /** Nothing is logged without it. */
+  readonly logger?: Logger
+  /** Headers of every answer and every error, such as the head (D-10). Must not throw. */
+  readonly head?: () => Readonly<Record<string, string>>
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly limits?: Partial<HttpLimits>
+}
+
+const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/
+const REQUEST_ID_BYTES = 12
+/** How often Node looks for requests that are late. */
+const CONNECTION_CHECK_MS = 1000
+
+/**
+ * Builds the server: `listen({host, port})` starts it, `close()` answers what is under way and ends.
+ *
+ * @throws {AssertionError} If a route asks for a user and nothing authenticates.
+ */
+export function buildServer<Routes extends RouteTable, User = never>(
+  options: ServerOptions<Routes, User>,
+): FastifyInstance {
+  const limits = { ...defaultLimits, ...options.limits }
+  const clock = options.clock ?? createSystemClock()
+  let isClosing = false
+  const responder = createResponder({
+    head: options.head ?? (() => ({})),
+    isClosing: () => isClosing,
+  })
+  const app = createInstance(options, limits, responder)
+  const budget =
+    options.rateLimit === null ? unlimitedBudget : createBudget({ ...options.rateLimit, clock })
+
+  boundConnections(app.server, limits)
+  installBodyParser(app)
+  app.decorateRequest('user', null)
+  app.setErrorHandler((error, _request, reply) => responder.sendError(reply, error))
+  app.setNotFoundHandler((_request, reply) =>
+    responder.sendError(reply, new ScanError('ROUTE_NOT_FOUND', 'no operation has this path')),
+  )
+  const preflight = preflightHeaders(options.routes)
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'OPTIONS')
+      return responder.send(reply, { status: 204, headers: preflight, body: null })
+    const { route } = request.routeOptions.config
+    // Probes are answered to the end and by anyone, so that nobody takes a busy process for a dead one.
+    if (route?.cost === 0) return
+    if (isClosing) throw new ScanError('NOT_READY', 'the process is stopping')
+    budget.admit(clientKey(request.ip), typeof route?.cost === 'number' ? route.cost : 1)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const path = request.url.split('?', 1)[0]
+    const { statusCode: status, elapsedTime: ms } = reply
+    request.log.debug({ method: request.method, path, status, ms }, 'answered')
+  })
+  app.addHook('preClose', async () => {
+    isClosing = true
+    const drain = clock.delay(limits.drainMsMax, closed.signal)
+    // Rejects when everything has ended in time.
+    drain.then(() => app.server.closeAllConnections()).catch(() => {})
+  })
+  const closed = new AbortController()
+  app.addHook('onClose', async () => closed.abort())
+
+  for (const prefix of ['', ...(options.prefix === null ? [] : [options.prefix])])
+    mount(app, prefix, { ...options, budget, responder, clock, handlerMsMax: limits.handlerMsMax })
+  return app
+}
+
+function createInstance<Routes extends RouteTable, User>(
+  options: ServerOptions<Routes, User>,
+  limits: HttpLimits,
+  responder: Responder,
+): FastifyInstance {
+  const random = options.random ?? systemRandom
+  return Fastify({
+    ...(options.logger === undefined
+      ? {}
+      : { loggerInstance: options.logger as FastifyBaseLogger }),
+    disableRequestLogging: true,
+    requestIdLogLabel: 'request_id',
+    genReqId: (request) => {
+      const given = request.headers['x-request-id']
+      return typeof given === 'string' && REQUEST_ID.test(given)
+        ? given
+        : randomHex(random, REQUEST_ID_BYTES)
+    },
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestMsMax,
+    keepAliveTimeout: limits.keepAliveMsMax,
+    connectionTimeout: limits.idleConnectionMsMax,
+    http: {
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.requestMsMax,
+      requestTimeout: limits.requestMsMax,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+    },
+    // Fastify would answer with a body of its own; the onRequest hook does it with ours.
+    return503OnClosing: false,
+    routerOptions: {
+      // D-3: `//v0/...` is what existing clients send.
+      ignoreDuplicateSlashes: true,
+      maxParamLength: limits.headerBytesMax,
+      querystringParser: parseQuery,
+    },
+    frameworkErrors: (error, _request, reply) => {
+      responder.sendError(reply, error)
+    },
+    clientErrorHandler: answerClientError,
+  })
+}
+
+type MountOptions<Routes extends RouteTable, User> = Pick<
+  ServerOptions<Routes, User>,
+  'routes' | 'handlers' | 'authenticate'
+> & {
+  readonly budget: Budget
+  readonly responder: Responder
+  readonly clock: Clock
+  readonly handlerMsMax: number
+}
+
+function mount<Routes extends RouteTable, User>(
+  app: FastifyInstance,
+  prefix: string,
+  options: MountOptions<Routes, User>,
+): void {
+  const methodsByUrl = new Map<string, string[]>()
+  for (const route of Object.values<RouteDef>(options.routes)) {
+    const url = prefix + route.path.replace(/\{(\w+)\}/g, ':$1')
+    methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), route.method])
+    const handler = options.handlers[route.operationId] as Handler<RouteDef, unknown> | undefined
+    assert(handler !== undefined, `${route.operationId} has no handler`)
+    app.route({
+      method: route.method,
+      url,
+      config: { route },
+      ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
+      onRequest: authenticator(route, options.authenticate),
+      handler: bindHandler({ ...options, route, handler }),
+    })
+  }
+  for (const [url, methods] of methodsByUrl)
+    refuseOtherMethods(app, url, methods, options.responder)
+}
+
+function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | undefined) {
+  const { auth } = route
+  if (auth === 'none') return []
+  assert(authenticate !== undefined, `${route.operationId} needs authenticate`)
+  return [
+    async (request: { user: unknown; headers: { authorization?: string | undefined } }) => {
+      const authorization = request.headers.authorization ?? null
+      request.user = await authenticate({ authorization, auth })
+    },
+  ]
+}
+
+function refuseOtherMethods(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly string[],
+  responder: Responder,
+): void {
+  const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods
+  const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE']
+  app.route({
+    method: others.filter((method) => !allowed.includes(method)),
+    url,
+    // Before the body is read.
+    onRequest: async (_request, reply) =>
+      responder.sendError(
+        reply,
+        new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed.join(', ')}`),
+        { allow: allowed.join(', ') },
+      ),
+    handler: async () => {},
+  })
+}

@@ -1,0 +1,63 @@
+/** The writing half of the ordering port over HTTP: offers entries to the synchronizer. */
+import { ScanError } from '@quorumscan/errors'
+import { createUndiciTransport } from './undici-transport.ts'
+
+/** The synchronizer's longest answer is an error body. */
+const REPLY_BYTES_MAX = 64 * 1024
+
+export type SubmitClient = AsyncDisposable & {
+  /**
+   * As `Ordering.submit`.
+   *
+   * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT: definitely not accepted;
+   *   DEPENDENCY_UNAVAILABLE: unknown. Or the signal's reason.
+   */
+  submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
+}
+
+export function createSubmitClient(options: { readonly url: string }): SubmitClient {
+  const transport = createUndiciTransport()
+  return {
+    async submit(bytes, signal) {
+      const reply = await transport
+        .request({
+          url: options.url,
+          method: 'POST',
+          path: '/v0/submit',
+          headers: { 'content-type': 'application/octet-stream' },
+          body: new Uint8Array(bytes),
+          bytesMax: REPLY_BYTES_MAX,
+          channel: 'lookup',
+          signal,
+        })
+        .catch((cause: unknown) => {
+          signal.throwIfAborted()
+          throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer cannot be reached', {
+            cause,
+          })
+        })
+      if (reply.status !== 200) throw refusal(reply)
+    },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  }
+}
+
+type SubmitReply = { readonly status: number; header(name: string): string | null }
+
+function refusal(reply: SubmitReply): ScanError {
+  const { status } = reply
+  if (status === 429) {
+    const seconds = Number(reply.header('retry-after') ?? '1')
+    return new ScanError('RATE_LIMITED', 'the synchronizer is given too much at once', {
+      retryAfterSeconds: Number.isSafeInteger(seconds) && seconds > 0 ? seconds : 1,
+    })
+  }
+  if (status === 413) return new ScanError('BODY_TOO_LARGE', 'the submission is too large')
+  if (status >= 400 && status < 500)
+    return new ScanError('INVALID_ARGUMENT', 'the synchronizer refused the submission', {
+      cause: new Error(`status ${status}`),
+    })
+  return new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not accept', {
+    cause: new Error(`status ${status}`),
+  })
+}

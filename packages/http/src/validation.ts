@@ -1,0 +1,88 @@
+/**
+ * Checking requests against the declared schemas (D-7): unknown members pass, everything else that
+ * does not fit is refused with the path of the first member that does not.
+ *
+ * Values are never converted, but for parameters, queries and headers, which arrive as text: an
+ * integer must be written plainly (`10`, not `1e1`, ` 10` or `0x0a`).
+ */
+import { codeByPattern, type RouteDef } from '@quorumscan/api'
+import { type ErrorCode, ScanError } from '@quorumscan/errors'
+import type { TObject, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+type Part = 'params' | 'query' | 'headers' | 'body'
+export type Check = (value: unknown) => unknown
+
+const PLAIN_INTEGER = /^-?(?:0|[1-9][0-9]{0,15})$/
+
+/** A function that returns the decoded value. @throws {ScanError} INVALID_ARGUMENT or the member's own code. */
+export function compileCheck(schema: TSchema, part: Part): Check {
+  const compiled = Compile(schema)
+  return (input) => {
+    const value = part === 'body' ? input : decodeTexts(schema as TObject, input)
+    if (!compiled.Check(value)) throw violation(compiled.Errors(value), part)
+    return value
+  }
+}
+
+/** The checks of one route; a part that is not declared decodes to an empty record. */
+export function compileChecks(route: RouteDef): Readonly<Record<Part, Check>> {
+  const textPart = (schema: TObject | undefined, part: Part): Check =>
+    schema === undefined ? () => ({}) : compileCheck(schema, part)
+  return {
+    params: textPart(route.params, 'params'),
+    query: textPart(route.query, 'query'),
+    headers: textPart(route.headers, 'headers'),
+    body:
+      typeof route.body === 'object'
+        ? compileCheck(route.body, 'body')
+        : (value) => (route.body === 'bytes' ? value : undefined),
+  }
+}
+
+/** Only declared members: what else a client sends as query or header is none of the handler's business. */
+function decodeTexts(schema: TObject, input: unknown): Record<string, unknown> {
+  const texts = input as Readonly<Record<string, unknown>>
+  const decoded: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(schema.properties)) {
+    const text = Object.hasOwn(texts, name) ? texts[name] : undefined
+    if (text !== undefined) decoded[name] = decodeText(member, text)
+  }
+  return decoded
+}
+
+/** What is not of the form stays a text (or, if given twice, a list), which the schema then refuses. */
+function decodeText(schema: TSchema, text: unknown): unknown {
+  if (typeof text !== 'string') return text
+  const type = 'type' in schema ? schema.type : undefined
+  if (type === 'integer' && PLAIN_INTEGER.test(text)) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}
+
+type Violation = {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly message: string
+  readonly params: object
+}
+
+function violation(violations: readonly Violation[], part: Part): ScanError {
+  // Of a union's branches, the one that came furthest is the one that was meant.
+  const [first, ...others] = violations
+  if (first === undefined) return new ScanError('INVALID_ARGUMENT', `the ${part} is not valid`)
+  const samePlace = others.filter((other) =>
+    other.instancePath.startsWith(`${first.instancePath}/`),
+  )
+  const found = samePlace.find((other) => other.instancePath !== first.instancePath) ?? first
+  const missing = 'requiredProperties' in found.params ? found.params.requiredProperties : undefined
+  const member = Array.isArray(missing) ? `/${String(missing[0])}` : ''
+  const path = (part + found.instancePath + member).replaceAll('/', '.')
+  const rule = member === '' ? found.message : 'must be present'
+  return new ScanError(codeOf(found), `${path} ${rule}`, { details: { path, rule } })
+}
+
+function codeOf(found: Violation): ErrorCode {
+  const pattern = 'pattern' in found.params ? String(found.params.pattern) : ''
+  return codeByPattern[pattern] ?? 'INVALID_ARGUMENT'
+}
