@@ -17,12 +17,17 @@ export interface CryptoPort {
 
 const KEYS_CACHED_MAX = 256 // A network has at most 100 nodes; the rest are keys of other networks.
 
+/** WebCrypto's type by way of the global, so that consumers need not have the DOM library. */
+export type PlatformSubtle = typeof globalThis extends { crypto: { subtle: infer Subtle } }
+  ? Subtle
+  : never
+
 /**
  * The port over WebCrypto (Node ≥ 20, current browsers).
  *
  * @throws {TypeError} If the platform has no WebCrypto: then pass an implementation, nothing is read unverified.
  */
-export function createWebCrypto(subtle: SubtleCrypto = globalThis.crypto?.subtle): CryptoPort {
+export function createWebCrypto(subtle: PlatformSubtle = globalThis.crypto?.subtle): CryptoPort {
   if (subtle === undefined) throw new TypeError('no WebCrypto here: pass a crypto implementation')
   const keys = new Map<string, Promise<CryptoKey | null>>()
   const importKey = (publicKey: Uint8Array<ArrayBuffer>): Promise<CryptoKey | null> => {

@@ -1,2 +1,122 @@
+export {
+  acceptRequestCommand,
+  acceptTransferCommand,
+  advanceRoundsCommand,
+  allocatePartyCommand,
+  archiveEntryCommand,
+  cancelSubscriptionCommand,
+  collectRenewalCommand,
+  confirmResolveCommand,
+  confirmSetConfigCommand,
+  createTransferInstructionCommand,
+  exerciseCommand,
+  expireEntryCommand,
+  expireLockCommand,
+  expirePaymentCommand,
+  expireRequestCommand,
+  expireSubscriptionCommand,
+  expireTransferCommand,
+  makePaymentCommand,
+  refundPaymentCommand,
+  rejectRequestCommand,
+  rejectTransferCommand,
+  requestEntryCommand,
+  setScanUrlCommand,
+  tapCommand,
+  terminateSubscriptionCommand,
+  transferCommand,
+  withdrawTransferCommand,
+} from './commands.ts'
+export { decodeContract, encodeContract } from './contract-codec.ts'
+export { contractBlob, contractIdOf, isBlobOf, updateIdOf } from './contract-id.ts'
+export { dueOf, keysOf } from './contract-keys.ts'
+export {
+  type DecodedEntry,
+  decodeEntry,
+  decodeSubmission,
+  ENTRY_BYTES_MAX,
+  encodeEntry,
+  type IgnoredReason,
+} from './entry.ts'
+export { genesisDelta, svPartyOf } from './genesis-state.ts'
+export { encodeResult, genesisHashOf, nextHistoryHash } from './history.ts'
+export {
+  cellName,
+  INTERPRETATION_VERSION,
+  type Interpretation,
+  type InterpretInput,
+  interpret,
+  UnknownInterpretationVersionError,
+} from './interpret.ts'
+export { type Lf, LfError, type LfValue } from './lf.ts'
+export {
+  NOT_AFTER_MICROS_MAX,
+  OPEN_OFFERS_MAX,
+  OPEN_REQUESTS_MAX,
+  PAYMENTS_IN_FLIGHT_MAX,
+  TRANSFER_INPUTS_MAX,
+} from './limits.ts'
 export type { AppliedEntry, DueItem, Head, Ledger, LogEntry, Ordering } from './ports.ts'
+export type { RejectionCode } from './refusal.ts'
+export {
+  choicesOf,
+  findChoice,
+  findTemplate,
+  HOLDING_INTERFACE,
+  type PackageInfo,
+  packages,
+  templateIdOf,
+  templateOf,
+  templates,
+} from './registry.ts'
 export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
+export {
+  type Choice,
+  encodePayload,
+  isOf,
+  type PackageName,
+  payloadOf,
+  type Template,
+  templateRef,
+} from './template.ts'
+export { type AnsEntryPayload, ansEntry } from './templates/ans-entry.ts'
+export { type AnsEntryContextPayload, ansEntryContext } from './templates/ans-entry-context.ts'
+export { type AnsRulesPayload, ansRules } from './templates/ans-rules.ts'
+export { type CoinPayload, coin } from './templates/coin.ts'
+export { type CoinRulesPayload, coinRules } from './templates/coin-rules.ts'
+export { type ConfirmationPayload, confirmation } from './templates/confirmation.ts'
+export { type DsoRulesPayload, dsoRules } from './templates/dso-rules.ts'
+export { type LockedCoinPayload, lockedCoin } from './templates/locked-coin.ts'
+export { type OpenMiningRoundPayload, openMiningRound } from './templates/open-mining-round.ts'
+export type {
+  AnsRulesConfig,
+  SubscriptionData,
+  SubscriptionPayData,
+  SvInfo,
+} from './templates/shared.ts'
+export { type SubscriptionPayload, subscription } from './templates/subscription.ts'
+export {
+  type SubscriptionIdleStatePayload,
+  subscriptionIdleState,
+} from './templates/subscription-idle-state.ts'
+export {
+  type SubscriptionInitialPaymentPayload,
+  subscriptionInitialPayment,
+} from './templates/subscription-initial-payment.ts'
+export {
+  type SubscriptionPaymentPayload,
+  subscriptionPayment,
+} from './templates/subscription-payment.ts'
+export {
+  type SubscriptionRequestPayload,
+  subscriptionRequest,
+} from './templates/subscription-request.ts'
+export {
+  type TerminatedSubscriptionPayload,
+  terminatedSubscription,
+} from './templates/terminated-subscription.ts'
+export {
+  type TransferInstructionPayload,
+  transferInstruction,
+} from './templates/transfer-instruction.ts'
+export { type LoadedCell, type StateChanges, WorkingState } from './working-state.ts'

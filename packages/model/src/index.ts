@@ -17,6 +17,7 @@ export {
   NAME_LENGTH_MAX,
   NAME_SUFFIX,
   svEntryName,
+  URL_LENGTH_MAX,
 } from './entry-name.ts'
 export { isOffset, type Offset, parseOffset } from './offset.ts'
 export { isPartyId, type PartyId, participantOfKey, partyIdOf, partyParticipant } from './party.ts'

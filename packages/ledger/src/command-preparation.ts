@@ -1,0 +1,75 @@
+/** Commands of a submission with templates and choices resolved and values decoded, before any state is read. */
+import type { Command, ContractId, DamlValue } from '@quorumscan/model'
+import { LfError } from './lf.ts'
+import { Refusal, refuse } from './refusal.ts'
+import { type AnyChoice, findChoice, findTemplate } from './registry.ts'
+import type { Template } from './template.ts'
+import type { LedgerTransaction } from './transaction.ts'
+
+export type PreparedCommand =
+  | {
+      readonly kind: 'ready'
+      /** Every contract that the command names, its values included. */
+      readonly contractIds: readonly ContractId[]
+      run(tx: LedgerTransaction): void
+    }
+  | { readonly kind: 'allocateParty'; readonly hint: string }
+
+/** A refusal (INVALID_ARGUMENT) names the command and the member. */
+export function prepareCommands(
+  commands: readonly Command[],
+): readonly PreparedCommand[] | Refusal {
+  const prepared: PreparedCommand[] = []
+  for (const [index, command] of commands.entries())
+    try {
+      prepared.push(prepareCommand(command))
+    } catch (error) {
+      if (error instanceof Refusal) return error
+      if (!(error instanceof LfError)) throw error
+      return new Refusal('INVALID_ARGUMENT', `commands[${index}]: ${error.message}`)
+    }
+  return prepared
+}
+
+function prepareCommand(command: Command): PreparedCommand {
+  switch (command.kind) {
+    case 'allocateParty':
+      return { kind: 'allocateParty', hint: command.hint }
+    case 'create': {
+      const template = resolveTemplate(command.template)
+      const contractIds: ContractId[] = []
+      const payload = template.type.decode(command.argument, contractIds)
+      return { kind: 'ready', contractIds, run: (tx) => tx.create(template, payload) }
+    }
+    case 'exercise': {
+      const template = resolveTemplate(command.template)
+      const contractIds = [command.contractId]
+      const act = prepareChoice(template, command, contractIds)
+      return { kind: 'ready', contractIds, run: (tx) => act(tx, command.contractId) }
+    }
+    case 'createAndExercise': {
+      const template = resolveTemplate(command.template)
+      const contractIds: ContractId[] = []
+      const payload = template.type.decode(command.createArgument, contractIds)
+      const act = prepareChoice(template, command, contractIds)
+      return { kind: 'ready', contractIds, run: (tx) => act(tx, tx.create(template, payload)) }
+    }
+  }
+}
+
+function prepareChoice(
+  template: Template<unknown>,
+  command: { readonly choice: string; readonly argument: DamlValue },
+  contractIds: ContractId[],
+): (tx: LedgerTransaction, id: ContractId) => void {
+  if (command.choice === 'Archive') return (tx, id) => tx.archive(template, id)
+  const choice: AnyChoice | undefined = findChoice(template, command.choice)
+  if (choice === undefined)
+    refuse('INVALID_ARGUMENT', `${template.entity} has no choice ${command.choice}`)
+  const argument = choice.argument.decode(command.argument, contractIds)
+  return (tx, id) => tx.exercise(choice, id, argument)
+}
+
+function resolveTemplate(ref: string): Template<unknown> {
+  return findTemplate(ref) ?? refuse('INVALID_ARGUMENT', `there is no template ${ref}`)
+}

@@ -1,0 +1,133 @@
+/**
+ * The bytes of a log entry: `0x01 ‖ participant key (32) ‖ Ed25519 signature (64) ‖ body`, where the body
+ * is the canonical JSON of a submission. No bytes at all are a checkpoint. What is not exactly this, and
+ * signed for this network, is ignored (Rules 1 and 4).
+ */
+import {
+  bytesEqual,
+  concatBytes,
+  fromHex,
+  fromUtf8,
+  type KeyPair,
+  sha256,
+  toHex,
+  utf8,
+  verifySignature,
+} from '@quorumscan/base'
+import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan/consensus'
+import type { Submission } from '@quorumscan/model'
+import { ENTRY_BYTES_MAX, JSON_DEPTH_MAX } from './limits.ts'
+import { isSubmission } from './submission.ts'
+
+export { ENTRY_BYTES_MAX } from './limits.ts'
+
+/** Why bytes or a submission count for nothing. Part of the hashed result: permanent texts. */
+export type IgnoredReason =
+  | 'too large'
+  | 'malformed'
+  | 'other network'
+  | 'bad signature'
+  | 'not after'
+  | 'not bound'
+  | 'seen before'
+
+export type DecodedEntry =
+  | { readonly kind: 'checkpoint' }
+  | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
+  | {
+      readonly kind: 'submission'
+      readonly submission: Submission
+      /** SHA-256 of the entry's bytes, hex. */
+      readonly entryHash: string
+    }
+
+const FORMAT = 0x01
+const KEY_END = 33
+const BODY_START = 97
+
+/**
+ * Signs a submission. Its `participant` must be the key pair's public key.
+ *
+ * @throws {RangeError} If the submission is not the key pair's, or too large.
+ */
+export function encodeEntry(submission: Submission, keyPair: KeyPair): Uint8Array {
+  if (submission.participant !== keyPair.publicKey)
+    throw new RangeError('a submission is signed by its own participant')
+  // A submission is JSON by construction; its type only lacks the index signature.
+  const body = utf8(canonicalJson(submission as unknown as Json))
+  const entry = concatBytes([
+    Uint8Array.of(FORMAT),
+    fromHex(keyPair.publicKey),
+    keyPair.sign(signedBytes(submission.genesis, body)),
+    body,
+  ])
+  if (entry.byteLength > ENTRY_BYTES_MAX)
+    throw new RangeError(`an entry has at most ${ENTRY_BYTES_MAX} bytes`)
+  return entry
+}
+
+/** Decodes strictly; never throws. `genesisHash` is hex. */
+export function decodeEntry(bytes: Uint8Array, genesisHash: string): DecodedEntry {
+  if (bytes.byteLength === 0) return { kind: 'checkpoint' }
+  if (bytes.byteLength > ENTRY_BYTES_MAX) return { kind: 'ignored', reason: 'too large' }
+  if (bytes.byteLength <= BODY_START || bytes[0] !== FORMAT)
+    return { kind: 'ignored', reason: 'malformed' }
+  const body = bytes.subarray(BODY_START)
+  const submission = decodeSubmission(body)
+  const publicKey = toHex(bytes.subarray(1, KEY_END))
+  if (submission === undefined || submission.participant !== publicKey || isWeakKey(publicKey))
+    return { kind: 'ignored', reason: 'malformed' }
+  if (submission.genesis !== genesisHash) return { kind: 'ignored', reason: 'other network' }
+  const signature = bytes.subarray(KEY_END, BODY_START)
+  if (!verifySignature({ publicKey, message: signedBytes(genesisHash, body), signature }))
+    return { kind: 'ignored', reason: 'bad signature' }
+  return { kind: 'submission', submission, entryHash: toHex(sha256(bytes)) }
+}
+
+/** Reads a body; undefined unless it is the canonical JSON of a well-formed submission. */
+export function decodeSubmission(body: Uint8Array): Submission | undefined {
+  try {
+    const value: unknown = JSON.parse(fromUtf8(body))
+    if (!isPlain(value, JSON_DEPTH_MAX)) return undefined
+    // Being canonical excludes doubled members, floats, unsafe integers, lone surrogates and -0 at once.
+    if (!bytesEqual(utf8(canonicalJson(value)), body)) return undefined
+    return isSubmission(value) ? value : undefined
+  } catch {
+    // Whatever the parsers have to say about it: it is not a submission.
+    return undefined
+  }
+}
+
+function signedBytes(genesisHash: string, body: Uint8Array): Uint8Array {
+  return encodeSubmissionStatement({ genesisHash, bodyHash: toHex(sha256(body)) })
+}
+
+function isPlain(value: unknown, depthLeft: number): value is Json {
+  if (typeof value !== 'object' || value === null) return true
+  if (depthLeft === 0) return false
+  if (Array.isArray(value)) return value.every((item) => isPlain(item, depthLeft - 1))
+  return Object.entries(value).every(
+    ([key, item]) => key !== '__proto__' && isPlain(item, depthLeft - 1),
+  )
+}
+
+/** Points of small order: under such a key a signature proves nothing (D-41). */
+const SMALL_ORDER_KEYS: ReadonlySet<string> = new Set(
+  [
+    '0100000000000000000000000000000000000000000000000000000000000000',
+    'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+    '0000000000000000000000000000000000000000000000000000000000000000',
+    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  ].flatMap((key) => [key, withSignBit(key)]),
+)
+
+function withSignBit(key: string): string {
+  const last = (Number.parseInt(key.slice(62), 16) | 0x80).toString(16)
+  return key.slice(0, 62) + last
+}
+
+/** Of small order, or not the canonical encoding of its point (y ≥ 2^255 − 19). */
+function isWeakKey(publicKey: string): boolean {
+  return SMALL_ORDER_KEYS.has(publicKey) || /^(?:e[d-f]|f[0-9a-f])(?:ff){30}[7f]f$/.test(publicKey)
+}

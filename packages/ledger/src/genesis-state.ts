@@ -1,0 +1,83 @@
+/** The state at offset 0: it follows from the genesis document alone. */
+import { assert } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
+import { type Amount, type Contract, type PartyId, parseAmount, partyIdOf } from '@quorumscan/model'
+import { updateIdOf } from './contract-id.ts'
+import { INTERPRETATION_VERSION } from './interpret.ts'
+import { OPEN_ROUNDS } from './limits.ts'
+import type { StateDelta } from './state.ts'
+import { ansRules } from './templates/ans-rules.ts'
+import { coinRules } from './templates/coin-rules.ts'
+import { dsoRules } from './templates/dso-rules.ts'
+import { openMiningRound } from './templates/open-mining-round.ts'
+import { LedgerTransaction } from './transaction.ts'
+
+/** The party of a super-validator: its participant is its operator key (D-41). */
+export function svPartyOf(node: Genesis['nodes'][number]): PartyId {
+  const party = partyIdOf(node.name, node.operatorKey)
+  assert(party !== undefined, 'a node name is a party hint')
+  return party
+}
+
+/** DsoRules, AnsRules, CoinRules, rounds 0 to 2, and the parties of the super-validators. */
+export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta {
+  const { dso, names, coin, recordTime } = genesis
+  const svs = genesis.nodes.map((node) => ({ name: node.name, party: svPartyOf(node), scan: null }))
+  const tx = new LedgerTransaction({
+    view: emptyView,
+    genesis,
+    genesisHash,
+    offset: 0,
+    recordTime,
+    updateId: updateIdOf({ genesisHash, offset: 0, entryHash: genesisHash }),
+    authority: [dso, ...svs.map(({ party }) => party)],
+  })
+  tx.create(dsoRules, { dso, interpretationVersion: INTERPRETATION_VERSION, svs })
+  tx.create(ansRules, {
+    dso,
+    config: {
+      renewalDuration: names.renewalDurationMicros,
+      entryLifetime: names.entryLifetimeMicros,
+      entryFee: decimalOf(names.entryFeeUsd),
+      descriptionPrefix: names.descriptionPrefix,
+    },
+  })
+  tx.create(coinRules, {
+    dso,
+    isDevNet: genesis.devnet,
+    tickDuration: coin.tickMicros,
+    coinPrice: decimalOf(coin.priceUsd),
+    rewardPerRound: decimalOf(coin.rewardPerRound),
+  })
+  for (let number = 0; number < OPEN_ROUNDS; number++)
+    tx.create(openMiningRound, {
+      dso,
+      round: { number },
+      coinPrice: decimalOf(coin.priceUsd),
+      opensAt: recordTime,
+      targetClosesAt: recordTime + (number + 1) * coin.tickMicros,
+      tickDuration: coin.tickMicros,
+    })
+  const created: readonly Contract[] = tx.finish().created
+  return {
+    created,
+    archived: [],
+    change: null,
+    seen: null,
+    allocated: svs.map(({ party }) => party),
+  }
+}
+
+const emptyView = {
+  contract: () => null,
+  index: () => [],
+  change: () => null,
+  seen: () => null,
+  isPartyAllocated: () => false,
+}
+
+function decimalOf(text: string): Amount {
+  const amount = parseAmount(text)
+  assert(amount !== undefined, 'parseGenesis lets well-formed decimals through only')
+  return amount
+}

@@ -1,0 +1,353 @@
+/**
+ * Interpretation: what a log entry does to the state. Pure and synchronous; every replica gets the same
+ * answer from the same log (Rule 1). An entry acts wholly or not at all.
+ */
+import { sha256, toHex, utf8 } from '@quorumscan/base'
+import { canonicalJson, type Genesis } from '@quorumscan/consensus'
+import type {
+  Completion,
+  ContractId,
+  EntryResult,
+  PartyId,
+  Submission,
+  Update,
+} from '@quorumscan/model'
+import { participantOfKey, partyIdOf, partyParticipant } from '@quorumscan/model'
+import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
+import { isBlobOf, updateIdOf } from './contract-id.ts'
+import type { DecodedEntry, IgnoredReason } from './entry.ts'
+import { LfError } from './lf.ts'
+import { NOT_AFTER_MICROS_MAX } from './limits.ts'
+import type { LogEntry } from './ports.ts'
+import { MissingCells, Refusal, refuse } from './refusal.ts'
+import { templateOf } from './registry.ts'
+import type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
+import { payloadOf } from './template.ts'
+import { type DsoRulesPayload, dsoRules } from './templates/dso-rules.ts'
+import { LedgerTransaction } from './transaction.ts'
+
+/** The version of these rules. A change of any result for any entry is a new one. */
+export const INTERPRETATION_VERSION = 1
+
+/** The log is governed by rules that this software does not know: it must stop, not guess. */
+export class UnknownInterpretationVersionError extends Error {
+  override readonly name = 'UnknownInterpretationVersionError'
+  readonly version: number
+
+  constructor(version: number) {
+    super(
+      `the ledger is interpreted by version ${version} from here on, this software knows ${INTERPRETATION_VERSION}`,
+    )
+    this.version = version
+  }
+}
+
+export type InterpretInput = {
+  readonly entry: Pick<LogEntry, 'offset' | 'recordTime'>
+  readonly decoded: DecodedEntry
+  readonly genesis: Genesis
+  /** Hex. */
+  readonly genesisHash: string
+  readonly view: StateView
+}
+
+export type Interpretation =
+  /** Load these cells, then ask again. */
+  | { readonly kind: 'needs'; readonly keys: readonly CellKey[] }
+  | { readonly kind: 'done'; readonly result: EntryResult; readonly delta: StateDelta }
+
+type SubmissionInput = InterpretInput & {
+  readonly decoded: Extract<DecodedEntry, { kind: 'submission' }>
+}
+
+const NO_CHANGE: StateDelta = {
+  created: [],
+  archived: [],
+  change: null,
+  seen: null,
+  allocated: [],
+}
+
+/**
+ * @throws {UnknownInterpretationVersionError} If newer rules are in force.
+ */
+export function interpret(input: InterpretInput): Interpretation {
+  const { decoded } = input
+  if (decoded.kind === 'checkpoint')
+    return { kind: 'done', result: { kind: 'checkpoint' }, delta: NO_CHANGE }
+  const missing = missingCells(input.view, [{ kind: 'index', key: 'singleton:DsoRules' }])
+  if (missing.length > 0) return { kind: 'needs', keys: missing }
+  assertKnownVersion(input.view)
+  if (decoded.kind === 'ignored') return ignored(decoded.reason)
+  return interpretSubmission({ ...input, decoded })
+}
+
+function interpretSubmission(input: SubmissionInput): Interpretation {
+  const { entry, decoded, genesis, genesisHash, view } = input
+  const { submission, entryHash } = decoded
+  if (
+    entry.recordTime > submission.notAfter ||
+    submission.notAfter > entry.recordTime + NOT_AFTER_MICROS_MAX
+  )
+    return ignored('not after')
+  if (submission.genesis !== genesisHash) return ignored('other network')
+  if (!isBound(submission, genesis)) return ignored('not bound')
+
+  const prepared = prepareCommands(submission.commands)
+  const changeId = changeIdOf(submission)
+  const missing = missingCells(view, [
+    { kind: 'seen', id: entryHash },
+    ...(prepared instanceof Refusal ? [] : submissionKeys(submission, changeId, prepared)),
+  ])
+  if (missing.length > 0) return { kind: 'needs', keys: missing }
+  if (view.seen(entryHash) !== null) return ignored('seen before')
+
+  const seen = { id: entryHash, until: submission.notAfter }
+  const completion = completionOf(submission)
+  const done = attempt(() => {
+    if (prepared instanceof Refusal) throw prepared
+    return run({ ...input, prepared, changeId })
+  })
+  if (done instanceof MissingCells) return { kind: 'needs', keys: dedupe(done.keys) }
+  if (done instanceof Refusal) {
+    const { code, message } = done
+    return {
+      kind: 'done',
+      result: { kind: 'rejected', completion, code, message },
+      delta: { ...NO_CHANGE, seen },
+    }
+  }
+  const record: ChangeRecord = {
+    offset: entry.offset,
+    recordTime: entry.recordTime,
+    submissionId: submission.submissionId,
+    until: entry.recordTime + genesis.deduplicationMicrosMax,
+  }
+  return {
+    kind: 'done',
+    result: { kind: 'accepted', completion, update: done.update },
+    delta: { ...done.effects, change: { id: changeId, record }, seen },
+  }
+}
+
+type RunInput = SubmissionInput & {
+  readonly prepared: readonly PreparedCommand[]
+  readonly changeId: string
+}
+
+function run(input: RunInput) {
+  const { entry, decoded, genesis, genesisHash, view } = input
+  const { submission, entryHash } = decoded
+  const updateId = updateIdOf({ genesisHash, offset: entry.offset, entryHash })
+  demandNotDuplicate(input)
+  const [first] = input.prepared
+  if (first?.kind === 'allocateParty') {
+    const allocated = allocate(submission, first.hint, view)
+    const update: Update = {
+      updateId,
+      workflowId: submission.workflowId,
+      events: [],
+      allocated: [{ party: allocated, participant: partyParticipant(allocated) }],
+    }
+    return { update, effects: { created: [], archived: [], allocated: [allocated] } }
+  }
+  for (const party of [...submission.actAs, ...submission.readAs])
+    if (view.isPartyAllocated(party) !== true)
+      refuse('PERMISSION_DENIED', `${party} is no party of this network`)
+  demandVisible(input)
+  const transactionInput = {
+    view,
+    genesis,
+    genesisHash,
+    offset: entry.offset,
+    recordTime: entry.recordTime,
+    updateId,
+    authority: submission.actAs,
+  }
+  const tx = new LedgerTransaction(transactionInput)
+  for (const [index, command] of input.prepared.entries()) {
+    if (command.kind === 'allocateParty') continue
+    try {
+      command.run(tx)
+    } catch (error) {
+      if (!(error instanceof MissingCells)) throw error
+      // The rest will miss cells too: better to learn of them all in this round trip.
+      const keys = [...error.keys]
+      for (const later of input.prepared.slice(index + 1)) {
+        if (later.kind === 'allocateParty') continue
+        const missed = attempt(() => later.run(new LedgerTransaction(transactionInput)))
+        if (missed instanceof MissingCells) keys.push(...missed.keys)
+      }
+      throw new MissingCells(keys)
+    }
+  }
+  const { events, created, archived } = tx.finish()
+  const update: Update = { updateId, workflowId: submission.workflowId, events, allocated: [] }
+  return { update, effects: { created, archived, allocated: [] } }
+}
+
+function allocate(submission: Submission, hint: string, view: StateView): PartyId {
+  const party = partyIdOf(hint, submission.participant)
+  if (party === undefined) refuse('INVALID_ARGUMENT', 'a hint is 1 to 185 of A-Z a-z 0-9 _ -')
+  if (view.isPartyAllocated(party) === true)
+    refuse('CHOICE_REFUSED', `the party ${party} is allocated already`)
+  return party
+}
+
+/** Change-ID deduplication by record time and offset (D-29). */
+function demandNotDuplicate({ entry, decoded, genesis, view, changeId }: RunInput): void {
+  const { deduplication } = decoded.submission
+  if (deduplication.kind === 'duration' && deduplication.micros > genesis.deduplicationMicrosMax)
+    refuse(
+      'INVALID_ARGUMENT',
+      `a deduplication period has at most ${genesis.deduplicationMicrosMax} microseconds`,
+    )
+  const record = view.change(changeId)
+  // What lies beyond the longest period counts as forgotten, whether it is purged already or not.
+  if (record === null || record === undefined || record.until < entry.recordTime) return
+  const blocks =
+    deduplication.kind === 'duration'
+      ? record.recordTime >= entry.recordTime - deduplication.micros
+      : record.offset > deduplication.offset
+  if (blocks) refuse('DUPLICATE_COMMAND', `the same change was accepted at offset ${record.offset}`)
+}
+
+/**
+ * A submission may use contracts that one of its parties is a stakeholder of, that it discloses, or that
+ * are public (the rules and the open rounds). Super-validators act for the operator and see what it sees,
+ * which is everything: the operator signs every contract.
+ */
+function demandVisible({ decoded, prepared, view }: RunInput): void {
+  const { submission } = decoded
+  const parties = new Set([...submission.actAs, ...submission.readAs])
+  for (const { contractId, blob } of submission.disclosed)
+    if (!isBlobOf(contractId, blob))
+      refuse('INVALID_ARGUMENT', `the blob disclosed for ${contractId} is not that contract's`)
+  const disclosed = new Set(submission.disclosed.map(({ contractId }) => contractId))
+  const rules = currentDsoRules(view)
+  const seesAll = rules?.svs.some((sv) => parties.has(sv.party)) === true
+  for (const id of mentionedIds(prepared)) {
+    const contract = view.contract(id)
+    const isVisible =
+      contract !== null &&
+      contract !== undefined &&
+      (seesAll ||
+        disclosed.has(id) ||
+        contract.signatories.some((party) => parties.has(party)) ||
+        contract.observers.some((party) => parties.has(party)) ||
+        templateOf(contract).isPublic)
+    if (!isVisible)
+      refuse('CONTRACT_NOT_FOUND', `no active contract visible to the submitters has the id ${id}`)
+  }
+}
+
+/** D-30: a participant speaks for its own parties only. D-29: nobody speaks for the operator. */
+function isBound(submission: Submission, genesis: Genesis): boolean {
+  const participant = participantOfKey(submission.participant)
+  return [...submission.actAs, ...submission.readAs].every(
+    (party) => partyParticipant(party) === participant && party !== genesis.dso,
+  )
+}
+
+/** The triple (user, set of actAs, command id), within its participant. */
+function changeIdOf({ participant, userId, actAs, commandId }: Submission): string {
+  const change = { participant, userId, actAs: [...actAs].sort(), commandId }
+  return toHex(sha256(utf8(canonicalJson(change))))
+}
+
+function completionOf(submission: Submission): Completion {
+  const { userId, actAs, commandId, submissionId, deduplication } = submission
+  return { userId, actAs, commandId, submissionId, deduplication }
+}
+
+function submissionKeys(
+  submission: Submission,
+  changeId: string,
+  prepared: readonly PreparedCommand[],
+): CellKey[] {
+  const keys: CellKey[] = [{ kind: 'change', id: changeId }]
+  for (const party of submission.actAs) keys.push({ kind: 'party', id: party })
+  for (const party of submission.readAs) keys.push({ kind: 'party', id: party })
+  for (const command of prepared)
+    if (command.kind === 'allocateParty') {
+      const party = partyIdOf(command.hint, submission.participant)
+      if (party !== undefined) keys.push({ kind: 'party', id: party })
+    }
+  for (const id of mentionedIds(prepared)) keys.push({ kind: 'contract', id })
+  // Nearly every choice reads these; asking at once saves a round trip.
+  for (const key of ['singleton:AnsRules', 'singleton:CoinRules', 'rounds'])
+    keys.push({ kind: 'index', key })
+  return keys
+}
+
+function mentionedIds(prepared: readonly PreparedCommand[]): ReadonlySet<ContractId> {
+  const ids = new Set<ContractId>()
+  for (const command of prepared)
+    if (command.kind !== 'allocateParty') for (const id of command.contractIds) ids.add(id)
+  return ids
+}
+
+/** What is not loaded: the cells asked for, and the contracts that loaded index cells list. */
+function missingCells(view: StateView, keys: readonly CellKey[]): readonly CellKey[] {
+  const missing: CellKey[] = []
+  for (const key of keys) {
+    if (!isLoaded(view, key)) missing.push(key)
+    else if (key.kind === 'index')
+      for (const id of view.index(key.key) ?? [])
+        if (view.contract(id) === undefined) missing.push({ kind: 'contract', id })
+  }
+  return dedupe(missing)
+}
+
+function isLoaded(view: StateView, key: CellKey): boolean {
+  switch (key.kind) {
+    case 'contract':
+      return view.contract(key.id) !== undefined
+    case 'index':
+      return view.index(key.key) !== undefined
+    case 'change':
+      return view.change(key.id) !== undefined
+    case 'seen':
+      return view.seen(key.id) !== undefined
+    case 'party':
+      return view.isPartyAllocated(key.id) !== undefined
+  }
+}
+
+function dedupe(keys: readonly CellKey[]): readonly CellKey[] {
+  if (keys.length < 2) return keys
+  const byName = new Map(keys.map((key) => [cellName(key), key]))
+  return [...byName.values()]
+}
+
+/** One text per cell, for maps. */
+export function cellName(key: CellKey): string {
+  return `${key.kind}/${key.kind === 'index' ? key.key : key.id}`
+}
+
+function currentDsoRules(view: StateView): DsoRulesPayload | undefined {
+  const id = view.index('singleton:DsoRules')?.[0]
+  const contract = id === undefined ? undefined : view.contract(id)
+  return contract === undefined || contract === null ? undefined : payloadOf(dsoRules, contract)
+}
+
+function assertKnownVersion(view: StateView): void {
+  const version = currentDsoRules(view)?.interpretationVersion
+  if (version !== undefined && version !== INTERPRETATION_VERSION)
+    throw new UnknownInterpretationVersionError(version)
+}
+
+function ignored(reason: IgnoredReason): Interpretation {
+  return { kind: 'done', result: { kind: 'ignored', reason }, delta: NO_CHANGE }
+}
+
+/** Runs a step; gives back what ends it early. A value that does not fit its type is a refusal. */
+function attempt<T>(work: () => T): T | Refusal | MissingCells {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof MissingCells) return error
+    if (error instanceof LfError) return new Refusal('INVALID_ARGUMENT', error.message)
+    throw error
+  }
+}

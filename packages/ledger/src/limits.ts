@@ -1,0 +1,29 @@
+/** Bounds of the ledger, each with its unit and its reason. */
+
+/** Commands of one submission (Rule 1). */
+export const COMMANDS_MAX = 100
+/** Events of one transaction (Rule 1): what one entry can cost every replica. */
+export const NODES_MAX = 1000
+/** Nesting of the JSON of a submission (Rule 1). */
+export const JSON_DEPTH_MAX = 32
+/** Bytes of a log entry (Rule 1). */
+export const ENTRY_BYTES_MAX = 256 * 1024
+/** µs of record time that `notAfter` may lie ahead (Rule 4): bounds the seen set. */
+export const NOT_AFTER_MICROS_MAX = 600_000_000
+/** Open requests of one party (D-17). */
+export const OPEN_REQUESTS_MAX = 16
+/** Payments in flight of one party, initial and renewing (D-17). */
+export const PAYMENTS_IN_FLIGHT_MAX = 16
+/** Open transfer offers that one party made (D-17). */
+export const OPEN_OFFERS_MAX = 100
+/** Coins put into, and outputs of, one transfer: as upstream. */
+export const TRANSFER_INPUTS_MAX = 100
+export const TRANSFER_OUTPUTS_MAX = 100
+/** UTF-16 units of a free text on a transfer: upstream's maxTextLength. */
+export const TRANSFER_TEXT_UNITS_MAX = 1024
+/** Ticks that the lock of a payment lasts (D-22). */
+export const PAYMENT_LOCK_TICKS = 3
+/** Rounds that are open at any time (D-22). */
+export const OPEN_ROUNDS = 3
+/** Parties in actAs or readAs: bounds the checks of one entry. */
+export const SUBMITTERS_MAX = 100

@@ -1,0 +1,129 @@
+/** What a template and a choice consist of. Pure descriptions: the engine is `transaction.ts`. */
+import type { Contract, ContractId, DamlValue, Micros, PartyId } from '@quorumscan/model'
+import { type Lf, LfError } from './lf.ts'
+import type { Transaction } from './transaction.ts'
+
+/** Packages of the ledger (D-31). */
+export type PackageName =
+  | 'quorumscan-name-service'
+  | 'quorumscan-wallet'
+  | 'quorumscan-coin'
+  | 'quorumscan-dso'
+
+/** A job that is due from `at` (record time, µs) on. */
+export type Due = { readonly job: string; readonly at: Micros }
+
+export interface Template<P> {
+  readonly packageName: PackageName
+  readonly module: string
+  readonly entity: string
+  readonly type: Lf<P>
+  /** The operator that the payload names: `dso == genesis.dso` holds for every contract (D-29). */
+  dso(payload: P): PartyId
+  signatories(payload: P): readonly PartyId[]
+  /** May overlap the signatories; the engine takes those out. */
+  observers(payload: P): readonly PartyId[]
+  /** The `ensure` clause apart from the operator check. */
+  ensure(payload: P): boolean
+  /** Index keys beyond `party:<entity>:<party>`. */
+  keys(payload: P): readonly string[]
+  due(payload: P, contract: Contract): readonly Due[]
+  /** Public knowledge: every party may use it without being a stakeholder. */
+  readonly isPublic: boolean
+}
+
+type TemplateOptions<P> = {
+  readonly packageName: PackageName
+  readonly module: string
+  readonly entity: string
+  readonly type: Lf<P>
+  dso?(payload: P): PartyId
+  signatories(payload: P): readonly PartyId[]
+  observers?(payload: P): readonly PartyId[]
+  ensure?(payload: P): boolean
+  keys?(payload: P): readonly string[]
+  due?(payload: P, contract: Contract): readonly Due[]
+  readonly isPublic?: boolean
+}
+
+export function defineTemplate<P>(
+  options: TemplateOptions<P> & (P extends { dso: PartyId } ? unknown : { dso(p: P): PartyId }),
+): Template<P> {
+  return {
+    dso: (payload) => (payload as { dso: PartyId }).dso,
+    observers: () => [],
+    ensure: () => true,
+    keys: () => [],
+    due: () => [],
+    isPublic: false,
+    ...options,
+  }
+}
+
+/** An active contract with its payload in native form. */
+export type Active<P> = {
+  readonly contractId: ContractId
+  readonly contract: Contract
+  readonly payload: P
+}
+
+export interface Choice<P, A, R> {
+  readonly template: Template<P>
+  readonly name: string
+  readonly consuming: boolean
+  readonly argument: Lf<A>
+  readonly result: Lf<R>
+  /** The parties whose authority the exercise needs; at least one. */
+  controllers(payload: P, argument: A): readonly PartyId[]
+  /** Checks and effects. Its authority is that of the signatories and of the controllers. */
+  run(tx: Transaction, self: Active<P>, argument: A): R
+}
+
+export function defineChoice<P, A, R>(
+  template: Template<P>,
+  name: string,
+  options: {
+    readonly consuming: boolean
+    readonly argument: Lf<A>
+    readonly result: Lf<R>
+    controllers(payload: P, argument: A): readonly PartyId[]
+    run(tx: Transaction, self: Active<P>, argument: A): R
+  },
+): Choice<P, A, R> {
+  return { template, name, ...options }
+}
+
+/** `#<package name>:<Module>:<Entity>`, as commands name it. */
+export function templateRef(template: Template<unknown>): string {
+  return `#${template.packageName}:${template.module}:${template.entity}`
+}
+
+/** Whether the contract was created from this template. */
+export function isOf(template: Template<unknown>, contract: Contract): boolean {
+  return contract.templateId.endsWith(`:${template.module}:${template.entity}`)
+}
+
+const decodedPayloads = new WeakMap<object, unknown>()
+
+/**
+ * The payload in native form. The contract must be of the template.
+ *
+ * @throws {LfError} If it is not.
+ */
+export function payloadOf<P>(template: Template<P>, contract: Contract): P {
+  if (!isOf(template, contract)) throw new LfError(`is no ${template.entity}`, contract.contractId)
+  const known = decodedPayloads.get(contract.payload)
+  // The payload object belongs to one contract, so what is cached for it has the type of its template.
+  if (known !== undefined) return known as P
+  const payload = template.type.decode(contract.payload, [])
+  decodedPayloads.set(contract.payload, payload)
+  return payload
+}
+
+/** The wire form of a payload: records encode to objects. */
+export function encodePayload<P>(
+  template: Template<P>,
+  payload: P,
+): { readonly [field: string]: DamlValue } {
+  return template.type.encode(payload) as { readonly [field: string]: DamlValue }
+}

@@ -1,0 +1,24 @@
+import { bool, decimal, type LfValue, party, record, relTime } from '../lf.ts'
+import { defineTemplate } from '../template.ts'
+
+/** Singleton: how coin comes to be and moves (D-18). */
+export const coinRules = defineTemplate({
+  packageName: 'quorumscan-coin',
+  module: 'Coin.Rules',
+  entity: 'CoinRules',
+  type: record('CoinRules', {
+    dso: party,
+    isDevNet: bool,
+    tickDuration: relTime,
+    /** USD for one coin, taken over by each round that opens. */
+    coinPrice: decimal,
+    /** Coin for each super-validator when a round closes. */
+    rewardPerRound: decimal,
+  }),
+  signatories: ({ dso }) => [dso],
+  ensure: ({ tickDuration, coinPrice, rewardPerRound }) =>
+    tickDuration > 0 && coinPrice > 0n && rewardPerRound >= 0n,
+  keys: () => ['singleton:CoinRules'],
+  isPublic: true,
+})
+export type CoinRulesPayload = LfValue<typeof coinRules.type>

@@ -1,0 +1,73 @@
+/** Record types that several templates hold. */
+import {
+  decimal,
+  enumeration,
+  int,
+  type LfValue,
+  list,
+  optional,
+  party,
+  record,
+  relTime,
+  text,
+  time,
+} from '../lf.ts'
+
+export const round = record('Round', { number: int })
+
+/** Upstream's shape of a holding; nothing decays here, the rate is zero (D-18). */
+export const expiringAmount = record('ExpiringAmount', {
+  initialAmount: decimal,
+  createdAt: round,
+  ratePerRound: record('RatePerRound', { rate: decimal }),
+})
+
+/** While it lasts, only owner and holders together release the coin. */
+export const timeLock = record('TimeLock', {
+  holders: list(party),
+  expiresAt: time,
+  optContext: optional(text),
+})
+export type TimeLock = LfValue<typeof timeLock>
+
+export const ansRulesConfig = record('AnsRulesConfig', {
+  renewalDuration: relTime,
+  entryLifetime: relTime,
+  /** USD. */
+  entryFee: decimal,
+  descriptionPrefix: text,
+})
+export type AnsRulesConfig = LfValue<typeof ansRulesConfig>
+
+export const subscriptionData = record('SubscriptionData', {
+  sender: party,
+  receiver: party,
+  provider: party,
+  dso: party,
+  description: text,
+})
+export type SubscriptionData = LfValue<typeof subscriptionData>
+
+export const paymentAmount = record('PaymentAmount', {
+  amount: decimal,
+  unit: enumeration('Unit', ['USDUnit', 'CoinUnit']),
+})
+
+export const subscriptionPayData = record('SubscriptionPayData', {
+  paymentAmount,
+  paymentInterval: relTime,
+  /** How long before the due date a renewal may be paid. */
+  paymentDuration: relTime,
+})
+export type SubscriptionPayData = LfValue<typeof subscriptionPayData>
+
+/** Address record of a super-validator, signed by its scan key (D-34). */
+export const scanAddress = record('ScanAddress', {
+  url: text,
+  sequence: int,
+  /** Ed25519, 128 hex digits. */
+  signature: text,
+})
+
+export const svInfo = record('SvInfo', { name: text, party, scan: optional(scanAddress) })
+export type SvInfo = LfValue<typeof svInfo>

@@ -1,0 +1,28 @@
+import { contractId, decimal, type LfValue, party, record, text, time } from '../lf.ts'
+import { defineTemplate } from '../template.ts'
+
+/** An offer of coin that its receiver may take until `executeBefore`. */
+export const transferInstruction = defineTemplate({
+  packageName: 'quorumscan-coin',
+  module: 'Coin.Transfer',
+  entity: 'TransferInstruction',
+  type: record('TransferInstruction', {
+    dso: party,
+    lockedCoin: contractId,
+    transfer: record('Transfer', {
+      sender: party,
+      receiver: party,
+      amount: decimal,
+      requestedAt: time,
+      executeBefore: time,
+      description: text,
+      trackingId: text,
+    }),
+  }),
+  signatories: ({ dso, transfer }) => [dso, transfer.sender],
+  observers: ({ transfer }) => [transfer.receiver],
+  // The limit of open offers counts what a party sends, so that nobody can use up another's.
+  keys: ({ transfer }) => [`offers:${transfer.sender}`],
+  due: ({ transfer }) => [{ job: 'expire-offer', at: transfer.executeBefore }],
+})
+export type TransferInstructionPayload = LfValue<typeof transferInstruction.type>

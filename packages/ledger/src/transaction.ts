@@ -1,0 +1,281 @@
+/**
+ * One transaction in the making: reads through the view, collects events, and lets nothing be created,
+ * exercised or archived without the authority that it needs. Choices see it as `Transaction`.
+ */
+import { assert } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
+import type {
+  Contract,
+  ContractId,
+  CreatedEvent,
+  DamlValue,
+  ExercisedEvent,
+  LedgerEvent,
+  Micros,
+  Offset,
+  PartyId,
+} from '@quorumscan/model'
+import { contractIdOf } from './contract-id.ts'
+import { keysOf } from './contract-keys.ts'
+import { NODES_MAX } from './limits.ts'
+import { MissingCells, refuse } from './refusal.ts'
+import { templateIdOf } from './registry.ts'
+import type { CellKey, StateView } from './state.ts'
+import {
+  type Active,
+  type Choice,
+  encodePayload,
+  isOf,
+  payloadOf,
+  type Template,
+} from './template.ts'
+
+/** What choices can do. Ids are of active contracts, those of this transaction included. */
+export interface Transaction {
+  /** Record time of the entry. */
+  readonly now: Micros
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  is(template: Template<unknown>, id: ContractId): boolean
+  /** @throws {Refusal} If the contract is not active or not of the template. */
+  fetch<P>(template: Template<P>, id: ContractId): Active<P>
+  /** The template's active contracts under an index key, in order of id, new ones last. */
+  byKey<P>(template: Template<P>, key: string): readonly Active<P>[]
+  countByKey(key: string): number
+  isPartyAllocated(party: PartyId): boolean
+  create<P>(template: Template<P>, payload: P): ContractId
+  exercise<P, A, R>(choice: Choice<P, A, R>, id: ContractId, argument: A): R
+  /** The built-in choice Archive: needs all signatories. */
+  archive(template: Template<unknown>, id: ContractId): void
+}
+
+export type FinishedTransaction = {
+  readonly events: readonly LedgerEvent[]
+  readonly created: readonly Contract[]
+  readonly archived: readonly Contract[]
+}
+
+export type TransactionInput = {
+  readonly view: StateView
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  readonly offset: Offset
+  readonly recordTime: Micros
+  readonly updateId: string
+  /** Parties whose authority the submission carries. */
+  readonly authority: readonly PartyId[]
+}
+
+type OpenNode = CreatedEvent | { -readonly [K in keyof ExercisedEvent]: ExercisedEvent[K] }
+
+export class LedgerTransaction implements Transaction {
+  readonly now: Micros
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  readonly #input: TransactionInput
+  readonly #nodes: OpenNode[] = []
+  readonly #created = new Map<ContractId, Contract>()
+  readonly #createdByKey = new Map<string, ContractId[]>()
+  readonly #archived: Contract[] = []
+  readonly #consumed = new Set<ContractId>()
+  #authority: ReadonlySet<PartyId>
+
+  constructor(input: TransactionInput) {
+    this.now = input.recordTime
+    this.genesis = input.genesis
+    this.genesisHash = input.genesisHash
+    this.#input = input
+    this.#authority = new Set(input.authority)
+  }
+
+  finish(): FinishedTransaction {
+    return {
+      events: this.#nodes,
+      created: [...this.#created.values()].filter((c) => !this.#consumed.has(c.contractId)),
+      archived: this.#archived,
+    }
+  }
+
+  /** @throws {Refusal} If the contract is not active. */
+  active(id: ContractId): Contract {
+    if (this.#consumed.has(id)) refuse('CONTRACT_CONSUMED', `the contract ${id} is used twice`)
+    const contract = this.#created.get(id) ?? this.#stored(id)
+    return contract ?? refuse('CONTRACT_NOT_FOUND', `no active contract has the id ${id}`)
+  }
+
+  is(template: Template<unknown>, id: ContractId): boolean {
+    return isOf(template, this.active(id))
+  }
+
+  fetch<P>(template: Template<P>, id: ContractId): Active<P> {
+    const contract = this.active(id)
+    if (!isOf(template, contract))
+      refuse('INVALID_ARGUMENT', `the contract ${id} is no ${template.entity}`)
+    return { contractId: id, contract, payload: payloadOf(template, contract) }
+  }
+
+  byKey<P>(template: Template<P>, key: string): readonly Active<P>[] {
+    const ids = this.#idsByKey(key)
+    const missing: CellKey[] = []
+    const found: Active<P>[] = []
+    for (const id of ids) {
+      const contract = this.#created.get(id) ?? this.#input.view.contract(id)
+      if (contract === undefined) missing.push({ kind: 'contract', id })
+      else {
+        assert(contract !== null, 'an index lists active contracts only')
+        if (isOf(template, contract))
+          found.push({ contractId: id, contract, payload: payloadOf(template, contract) })
+      }
+    }
+    if (missing.length > 0) throw new MissingCells(missing)
+    return found
+  }
+
+  countByKey(key: string): number {
+    return this.#idsByKey(key).length
+  }
+
+  isPartyAllocated(party: PartyId): boolean {
+    const known = this.#input.view.isPartyAllocated(party)
+    if (known === undefined) throw new MissingCells([{ kind: 'party', id: party }])
+    return known
+  }
+
+  create<P>(template: Template<P>, payload: P): ContractId {
+    const signatories = sortedUnique(template.signatories(payload))
+    this.#demandAuthority(signatories, `create ${template.entity}`)
+    // D-29: nobody makes contracts of the service that name another operator.
+    if (template.dso(payload) !== this.genesis.dso)
+      refuse('INVALID_ARGUMENT', `dso of ${template.entity} is not the operator of this network`)
+    if (!template.ensure(payload))
+      refuse('INVALID_ARGUMENT', `the arguments break a rule of ${template.entity}`)
+    const identified = {
+      templateId: templateIdOf(template),
+      payload: encodePayload(template, payload),
+      updateId: this.#input.updateId,
+      nodeId: this.#nodes.length,
+    }
+    const contract: Contract = {
+      ...identified,
+      contractId: contractIdOf(identified),
+      packageName: template.packageName,
+      signatories,
+      observers: sortedUnique(template.observers(payload)).filter(
+        (observer) => !signatories.includes(observer),
+      ),
+      createdAt: this.now,
+      offset: this.#input.offset,
+    }
+    this.#append({
+      kind: 'created',
+      nodeId: contract.nodeId,
+      contractId: contract.contractId,
+      templateId: contract.templateId,
+      packageName: contract.packageName,
+      payload: contract.payload,
+      signatories: contract.signatories,
+      observers: contract.observers,
+    })
+    this.#created.set(contract.contractId, contract)
+    for (const key of keysOf(contract)) {
+      const ids = this.#createdByKey.get(key)
+      if (ids === undefined) this.#createdByKey.set(key, [contract.contractId])
+      else ids.push(contract.contractId)
+    }
+    return contract.contractId
+  }
+
+  exercise<P, A, R>(choice: Choice<P, A, R>, id: ContractId, argument: A): R {
+    const self = this.fetch(choice.template, id)
+    const controllers = sortedUnique(choice.controllers(self.payload, argument))
+    this.#demandAuthority(controllers, choice.name)
+    const node = this.#beginExercise(self.contract, {
+      choice: choice.name,
+      consuming: choice.consuming,
+      argument: choice.argument.encode(argument),
+      controllers,
+    })
+    const outer = this.#authority
+    this.#authority = new Set([...self.contract.signatories, ...controllers])
+    const result = choice.run(this, self, argument)
+    this.#authority = outer
+    node.result = choice.result.encode(result)
+    node.lastDescendantNodeId = this.#nodes.length - 1
+    return result
+  }
+
+  archive(template: Template<unknown>, id: ContractId): void {
+    const { contract } = this.fetch(template, id)
+    this.#demandAuthority(contract.signatories, `archive ${template.entity}`)
+    this.#beginExercise(contract, {
+      choice: 'Archive',
+      consuming: true,
+      argument: {},
+      controllers: contract.signatories,
+    })
+  }
+
+  #beginExercise(
+    contract: Contract,
+    step: {
+      choice: string
+      consuming: boolean
+      argument: DamlValue
+      controllers: readonly PartyId[]
+    },
+  ) {
+    const nodeId = this.#nodes.length
+    const node: Extract<OpenNode, { kind: 'exercised' }> = {
+      kind: 'exercised',
+      nodeId,
+      lastDescendantNodeId: nodeId,
+      contractId: contract.contractId,
+      templateId: contract.templateId,
+      packageName: contract.packageName,
+      choice: step.choice,
+      argument: step.argument,
+      result: {},
+      consuming: step.consuming,
+      actingParties: step.controllers,
+      signatories: contract.signatories,
+      observers: contract.observers,
+    }
+    this.#append(node)
+    if (step.consuming) {
+      this.#consumed.add(contract.contractId)
+      if (!this.#created.has(contract.contractId)) this.#archived.push(contract)
+    }
+    return node
+  }
+
+  #append(node: OpenNode): void {
+    if (this.#nodes.length >= NODES_MAX)
+      refuse('LIMIT_EXCEEDED', `a transaction has at most ${NODES_MAX} events`)
+    this.#nodes.push(node)
+  }
+
+  #demandAuthority(parties: readonly PartyId[], what: string): void {
+    for (const party of parties)
+      if (!this.#authority.has(party))
+        refuse('PERMISSION_DENIED', `${what} needs the authority of ${party}`)
+  }
+
+  #stored(id: ContractId): Contract | null {
+    const contract = this.#input.view.contract(id)
+    if (contract === undefined) throw new MissingCells([{ kind: 'contract', id }])
+    return contract
+  }
+
+  #idsByKey(key: string): readonly ContractId[] {
+    const stored = this.#input.view.index(key)
+    if (stored === undefined) throw new MissingCells([{ kind: 'index', key }])
+    const created = this.#createdByKey.get(key)
+    if (created === undefined && this.#consumed.size === 0) return stored
+    return [...stored, ...(created ?? [])].filter((id) => !this.#consumed.has(id))
+  }
+}
+
+function sortedUnique(parties: readonly PartyId[]): readonly PartyId[] {
+  // Code units order parties as bytes do: identifiers are ASCII.
+  return parties.length < 2 ? parties : [...new Set(parties)].sort()
+}
