@@ -1,1 +1,26 @@
-export {}
+export { LOG_ACL, LOG_STREAM_KEY } from './acl.ts'
+export type { LogRedisAddress } from './connection.ts'
+export {
+  decodeGroup,
+  encodeGroup,
+  type Group,
+  type LogGenesis,
+  openGroup,
+  type SignedGroup,
+  signGroup,
+} from './group.ts'
+export {
+  type GroupFault,
+  LogConfigError,
+  LogFencedError,
+  LogForkError,
+  LogGroupError,
+  LogUnavailableError,
+} from './log-errors.ts'
+export { createLogReader, type LogReaderOptions } from './reader.ts'
+export {
+  createLogWriter,
+  type LogWriter,
+  type LogWriterOptions,
+  type LogWriterState,
+} from './writer.ts'

@@ -1,0 +1,60 @@
+/** How groups follow each other. Pure. */
+import type { Micros, Offset } from '@quorumscan/model'
+import type { RawGroup } from './connection.ts'
+import { idOf } from './connection.ts'
+import { type LogGenesis, openGroup, type SignedGroup } from './group.ts'
+import { LogGroupError } from './log-errors.ts'
+
+/** The end of the part of the log that was verified. */
+export type ChainEnd = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  /** Of the last group, or of the genesis. */
+  readonly hash: string
+  /** Null at offset 0. */
+  readonly group: SignedGroup | null
+}
+
+export function chainStart(genesis: LogGenesis): ChainEnd {
+  return { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash, group: null }
+}
+
+/** The end that a verified group makes. */
+export function chainEndOf(group: SignedGroup): ChainEnd {
+  const last = group.entries.at(-1)
+  if (last === undefined) throw new LogGroupError('malformed', 'a group without entries')
+  return { offset: last.offset, recordTime: last.recordTime, hash: group.hash, group }
+}
+
+/**
+ * Verifies an element of the stream on its own: form, signature, id.
+ *
+ * @throws {LogGroupError}
+ */
+export function openRawGroup(raw: RawGroup, genesis: LogGenesis): SignedGroup {
+  const group = openGroup(raw, genesis)
+  if (raw.id !== idOf(group.lastOffset))
+    throw new LogGroupError(
+      'position',
+      `the group that ends at ${group.lastOffset} lies at ${raw.id}`,
+    )
+  return group
+}
+
+/**
+ * The end after `group`, which must follow gaplessly, name the group before it, and be later.
+ *
+ * @throws {LogGroupError} `position`, `chain` or `time`.
+ */
+export function extendChain(end: ChainEnd, group: SignedGroup): ChainEnd {
+  if (group.firstOffset !== end.offset + 1)
+    throw new LogGroupError('position', `after ${end.offset} comes ${group.firstOffset}`)
+  if (group.previousHash !== end.hash)
+    throw new LogGroupError(
+      'chain',
+      `the group at ${group.firstOffset} names another group before it than the one read`,
+    )
+  if ((group.entries[0]?.recordTime ?? 0) <= end.recordTime)
+    throw new LogGroupError('time', `record time does not rise at ${group.firstOffset}`)
+  return chainEndOf(group)
+}

@@ -1,0 +1,149 @@
+/**
+ * One connection to the log's Redis, with the few commands that the log needs. It never reconnects by
+ * itself and repeats nothing: its owner knows what a lost answer means. Every failure is a
+ * LogUnavailableError, a command has 10 s.
+ */
+import { Redis } from 'ioredis'
+import { LOG_STREAM_KEY } from './acl.ts'
+import { APPEND_GROUP } from './append-script.ts'
+import type { SignedGroup } from './group.ts'
+import { LogGroupError, LogUnavailableError } from './log-errors.ts'
+
+export type LogRedisAddress = {
+  /** Unix socket. */
+  readonly path: string
+  /** ACL user: `writer` or `reader`. */
+  readonly username: string
+  readonly password: string
+}
+
+/** An element of the stream, unverified. */
+export type RawGroup = {
+  readonly id: string
+  readonly bytes: Uint8Array
+  readonly signature: Uint8Array
+}
+
+export type LogConnection = {
+  isOpen(): boolean
+  /** Elements whose last offset is at least `from`, oldest first. */
+  range(from: number, countMax: number): Promise<RawGroup[]>
+  /** Elements behind offset `after`; waits up to `waitMs` for one, then gives none. */
+  next(
+    after: number,
+    options: { readonly countMax: number; readonly waitMs: number },
+  ): Promise<RawGroup[]>
+  newest(): Promise<RawGroup | null>
+  /** False if the newest element is not the one that ends at `expectedOffset` (0: none). */
+  append(group: SignedGroup, expectedOffset: number): Promise<boolean>
+  setting(name: string): Promise<string>
+  close(): void
+}
+
+/** A group of 1 MiB is on disk within milliseconds; a disk that needs 10 s is as good as dead. */
+const COMMAND_TIMEOUT_MS = 10_000
+
+type Options = { readonly signal: AbortSignal; readonly onClose?: () => void }
+
+/** @throws {LogUnavailableError} If it cannot be reached, refuses the user, or the signal aborts. */
+export async function openLogConnection(
+  address: LogRedisAddress,
+  options: Options,
+): Promise<LogConnection> {
+  const client = new Redis({
+    ...address,
+    protocol: 2,
+    lazyConnect: true,
+    disableClientInfo: true,
+    // While Redis loads its file every command is answered by LOADING: we come again.
+    enableReadyCheck: false,
+    enableOfflineQueue: false,
+    retryStrategy: null,
+    connectTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+  })
+  let lastError: unknown
+  client.on('error', (error) => {
+    lastError = error
+  })
+  const close = () => client.disconnect()
+  options.signal.addEventListener('abort', close)
+  client.once('end', () => {
+    options.signal.removeEventListener('abort', close)
+    options.onClose?.()
+  })
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      options.signal.throwIfAborted()
+      return await work()
+    } catch (error) {
+      client.disconnect()
+      const cause = lastError ?? error
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new LogUnavailableError(`the log's Redis is not available: ${reason}`, { cause })
+    }
+  }
+  await guarded(() => client.connect())
+
+  return {
+    isOpen: () => client.status === 'ready',
+    close,
+    range: async (from, countMax) =>
+      (
+        await guarded(() => client.xrangeBuffer(LOG_STREAM_KEY, idOf(from), '+', 'COUNT', countMax))
+      ).map(toRawGroup),
+    async next(after, { countMax, waitMs }) {
+      const reply = await guarded(() =>
+        client.xreadBuffer(
+          'COUNT',
+          countMax,
+          'BLOCK',
+          waitMs,
+          'STREAMS',
+          LOG_STREAM_KEY,
+          idOf(after),
+        ),
+      )
+      return (reply?.[0]?.[1] ?? []).map(toRawGroup)
+    },
+    async newest() {
+      const [newest] = await guarded(() =>
+        client.xrevrangeBuffer(LOG_STREAM_KEY, '+', '-', 'COUNT', 1),
+      )
+      return newest === undefined ? null : toRawGroup(newest)
+    },
+    append: async (group, expectedOffset) =>
+      (await guarded(() =>
+        client.eval(
+          APPEND_GROUP,
+          1,
+          LOG_STREAM_KEY,
+          expectedOffset === 0 ? '' : idOf(expectedOffset),
+          idOf(group.lastOffset),
+          Buffer.from(group.bytes),
+          Buffer.from(group.signature),
+        ),
+      )) === 1,
+    async setting(name) {
+      const reply = await guarded(() => client.config('GET', name))
+      return String((reply as unknown[])[1])
+    },
+  }
+}
+
+/** Stream id of the group that ends at this offset. */
+export function idOf(lastOffset: number): string {
+  return `${lastOffset}-0`
+}
+
+function toRawGroup([id, fields]: [Buffer, Buffer[]]): RawGroup {
+  const [nameG, bytes, nameS, signature] = fields
+  if (
+    bytes === undefined ||
+    signature === undefined ||
+    nameG?.toString() !== 'g' ||
+    nameS?.toString() !== 's'
+  )
+    throw new LogGroupError('malformed', `element ${id.toString()} of the stream is no group`)
+  return { id: id.toString(), bytes: new Uint8Array(bytes), signature: new Uint8Array(signature) }
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  createEntryQueue,
+  fitsIntoGroup,
+  GROUP_BYTES_MAX,
+  GROUP_ENTRIES_MAX,
+} from './entry-queue.ts'
+import { groupBytesOf } from './group.ts'
+
+const waiting = (size: number) => ({
+  bytes: new Uint8Array(size),
+  resolve: () => {},
+  reject: () => {},
+})
+
+describe('the queue', () => {
+  it('gives all entries in order, in groups that keep both bounds and are as large as they allow', () => {
+    const sizes = fc.array(fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 256 * 1024 })), {
+      maxLength: 40,
+    })
+    fc.assert(
+      fc.property(sizes, (list) => {
+        const queue = createEntryQueue()
+        const items = list.map(waiting)
+        for (const item of items) expect(queue.push(item)).toBe(true)
+        const taken: unknown[] = []
+        while (!queue.isEmpty()) {
+          const group = queue.takeGroup()
+          expect(group.length).toBeGreaterThan(0)
+          const bytes = group.reduce((sum, item) => sum + item.bytes.byteLength, 0)
+          expect(groupBytesOf(bytes, group.length)).toBeLessThanOrEqual(GROUP_BYTES_MAX)
+          taken.push(...group)
+          const next = items[taken.length]
+          if (next !== undefined)
+            expect(groupBytesOf(bytes + next.bytes.byteLength, group.length + 1)).toBeGreaterThan(
+              GROUP_BYTES_MAX,
+            )
+        }
+        expect(taken).toEqual(items)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('puts at most so many entries into a group', () => {
+    const queue = createEntryQueue()
+    for (let index = 0; index <= GROUP_ENTRIES_MAX; index++) queue.push(waiting(1))
+    expect(queue.takeGroup()).toHaveLength(GROUP_ENTRIES_MAX)
+    expect(queue.takeGroup()).toHaveLength(1)
+    expect(queue.takeGroup()).toHaveLength(0)
+  })
+
+  it('refuses what is beyond its bounds, and has room again after a group left', () => {
+    const queue = createEntryQueue()
+    let count = 0
+    while (queue.push(waiting(256 * 1024))) count++
+    expect(count).toBe(64)
+    queue.takeGroup()
+    expect(queue.push(waiting(256 * 1024))).toBe(true)
+    expect(queue.takeAll().length).toBeGreaterThan(0)
+    let small = 0
+    while (queue.push(waiting(1))) small++
+    expect(small).toBe(16 * GROUP_ENTRIES_MAX)
+  })
+
+  it('knows an entry that fits into no group', () => {
+    const largest = GROUP_BYTES_MAX - groupBytesOf(0, 1)
+    expect(fitsIntoGroup(new Uint8Array(largest))).toBe(true)
+    expect(fitsIntoGroup(new Uint8Array(largest + 1))).toBe(false)
+  })
+})

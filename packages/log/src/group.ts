@@ -1,0 +1,176 @@
+/**
+ * Groups: the entries that the synchronizer commits together, their bytes, hash and signature. Pure.
+ *
+ * Bytes of a group, integers u64 big-endian:
+ * first offset ‖ count ‖ hash of the group before (32) ‖ count × (record time ‖ length ‖ bytes).
+ * Its hash is their SHA-256; the first group names the genesis hash. What is signed is the log-group
+ * statement of D-41.
+ */
+import {
+  concatBytes,
+  fromHex,
+  type KeyPair,
+  sha256,
+  toHex,
+  verifySignature,
+} from '@quorumscan/base'
+import { encodeLogGroupStatement } from '@quorumscan/consensus'
+import type { LogEntry } from '@quorumscan/ledger'
+import type { Micros, Offset } from '@quorumscan/model'
+import { LogGroupError } from './log-errors.ts'
+
+/** What every group of a network is bound to. */
+export type LogGenesis = {
+  /** Genesis hash, hex. */
+  readonly hash: string
+  /** T(0). */
+  readonly recordTime: Micros
+  /** Ed25519, hex. */
+  readonly synchronizerKey: string
+}
+
+export type Group = {
+  readonly firstOffset: Offset
+  /** Hex. */
+  readonly previousHash: string
+  /** At least one; record times rise. Empty bytes are a checkpoint. */
+  readonly entries: readonly { readonly recordTime: Micros; readonly bytes: Uint8Array }[]
+}
+
+/** A group that was verified or made here, with the bytes that prove it. */
+export type SignedGroup = {
+  readonly firstOffset: Offset
+  readonly lastOffset: Offset
+  readonly previousHash: string
+  /** SHA-256 of `bytes`, hex. */
+  readonly hash: string
+  readonly bytes: Uint8Array
+  readonly signature: Uint8Array
+  readonly entries: readonly LogEntry[]
+}
+
+const U64_BYTES = 8
+const HASH_BYTES = 32
+const HEADER_BYTES = 2 * U64_BYTES + HASH_BYTES
+
+/** @throws {RangeError} If a number is no safe integer, or the hash not 32 bytes of hex. */
+export function encodeGroup(group: Group): Uint8Array {
+  const previousHash = fromHex(group.previousHash)
+  if (previousHash.byteLength !== HASH_BYTES) throw new RangeError('a hash has 32 bytes')
+  const parts = [u64(group.firstOffset), u64(group.entries.length), previousHash]
+  for (const entry of group.entries)
+    parts.push(u64(entry.recordTime), u64(entry.bytes.byteLength), entry.bytes)
+  return concatBytes(parts)
+}
+
+/**
+ * Reads exactly what `encodeGroup` writes. The entries' bytes are views of `bytes`.
+ *
+ * @throws {LogGroupError} `malformed`, or `time` if record times do not rise inside the group.
+ */
+export function decodeGroup(bytes: Uint8Array): Group {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let position = 0
+  const take = (length: number): number => {
+    if (length > bytes.byteLength - position)
+      throw new LogGroupError('malformed', 'a group ends early')
+    position += length
+    return position - length
+  }
+  const takeU64 = (): number => {
+    const value = view.getBigUint64(take(U64_BYTES))
+    if (value > BigInt(Number.MAX_SAFE_INTEGER))
+      throw new LogGroupError('malformed', 'a number of a group is no safe integer')
+    return Number(value)
+  }
+  const firstOffset = takeU64()
+  const count = takeU64()
+  const hashAt = take(HASH_BYTES)
+  const previousHash = toHex(bytes.subarray(hashAt, hashAt + HASH_BYTES))
+  if (firstOffset < 1 || count < 1 || !Number.isSafeInteger(firstOffset + count))
+    throw new LogGroupError('malformed', 'a group has at least one entry, offsets start at 1')
+  const entries: { recordTime: Micros; bytes: Uint8Array }[] = []
+  for (let index = 0; index < count; index++) {
+    const recordTime = takeU64()
+    if (recordTime <= (entries.at(-1)?.recordTime ?? -1))
+      throw new LogGroupError('time', `record time does not rise at ${firstOffset + index}`)
+    const length = takeU64()
+    const start = take(length)
+    entries.push({ recordTime, bytes: bytes.subarray(start, start + length) })
+  }
+  if (position !== bytes.byteLength)
+    throw new LogGroupError('malformed', 'a group has bytes after its last entry')
+  return { firstOffset, previousHash, entries }
+}
+
+export function signGroup(
+  group: Group,
+  options: { readonly genesisHash: string; readonly keyPair: KeyPair },
+): SignedGroup {
+  const bytes = encodeGroup(group)
+  const unsigned = { ...place(group), hash: toHex(sha256(bytes)), bytes }
+  return { ...unsigned, signature: options.keyPair.sign(statement(unsigned, options.genesisHash)) }
+}
+
+/**
+ * Decodes a group and verifies the synchronizer's signature. Where it belongs is the caller's matter
+ * (`chain.ts`).
+ *
+ * @throws {LogGroupError} `malformed`, `time` or `signature`.
+ */
+export function openGroup(
+  input: { readonly bytes: Uint8Array; readonly signature: Uint8Array },
+  genesis: LogGenesis,
+): SignedGroup {
+  const unsigned = {
+    ...place(decodeGroup(input.bytes)),
+    hash: toHex(sha256(input.bytes)),
+    bytes: input.bytes,
+  }
+  const isSigned = verifySignature({
+    publicKey: genesis.synchronizerKey,
+    message: statement(unsigned, genesis.hash),
+    signature: input.signature,
+  })
+  if (!isSigned)
+    throw new LogGroupError(
+      'signature',
+      `the group at ${unsigned.firstOffset} is not signed by the synchronizer of this network`,
+    )
+  return { ...unsigned, signature: input.signature }
+}
+
+function place(group: Group) {
+  return {
+    firstOffset: group.firstOffset,
+    lastOffset: group.firstOffset + group.entries.length - 1,
+    previousHash: group.previousHash,
+    entries: group.entries.map((entry, index) => ({
+      offset: group.firstOffset + index,
+      recordTime: entry.recordTime,
+      bytes: entry.bytes,
+    })),
+  }
+}
+
+function statement(group: Omit<SignedGroup, 'signature'>, genesisHash: string): Uint8Array {
+  return encodeLogGroupStatement({
+    genesisHash,
+    firstOffset: group.firstOffset,
+    lastOffset: group.lastOffset,
+    previousHash: group.previousHash,
+    contentHash: group.hash,
+  })
+}
+
+function u64(value: number): Uint8Array {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a safe unsigned integer')
+  const bytes = new Uint8Array(U64_BYTES)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  return bytes
+}
+
+/** Bytes that a group of these entries has. */
+export function groupBytesOf(entryBytes: number, entryCount: number): number {
+  return HEADER_BYTES + entryBytes + entryCount * 2 * U64_BYTES
+}

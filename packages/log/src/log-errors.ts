@@ -1,0 +1,48 @@
+/** What can be wrong with a log. None of these crosses a process: the reader wraps them in ScanErrors. */
+import type { SignedGroup } from './group.ts'
+
+export type GroupFault = 'malformed' | 'signature' | 'position' | 'chain' | 'time'
+
+/** An element of the stream is no group that the synchronizer could have committed there. */
+export class LogGroupError extends Error {
+  override readonly name = 'LogGroupError'
+  readonly fault: GroupFault
+
+  constructor(fault: GroupFault, message: string) {
+    super(message)
+    this.fault = fault
+  }
+}
+
+/**
+ * The synchronizer signed two groups for one offset. Both are kept whole: with the genesis anyone can
+ * verify them (D-43).
+ */
+export class LogForkError extends Error {
+  override readonly name = 'LogForkError'
+  readonly evidence: readonly [SignedGroup, SignedGroup]
+
+  constructor(evidence: readonly [SignedGroup, SignedGroup]) {
+    const [one, other] = evidence
+    super(
+      `the synchronizer signed two groups for one offset: ${one.firstOffset}..${one.lastOffset} ` +
+        `(${one.hash}) and ${other.firstOffset}..${other.lastOffset} (${other.hash})`,
+    )
+    this.evidence = evidence
+  }
+}
+
+/** Another writer appended to the log, or the log lost its end. This writer must not go on. */
+export class LogFencedError extends Error {
+  override readonly name = 'LogFencedError'
+}
+
+/** The Redis is not set up so that what it acknowledged survives (Rule 3), or the key is the wrong one. */
+export class LogConfigError extends Error {
+  override readonly name = 'LogConfigError'
+}
+
+/** The Redis cannot be reached, or did not answer: what was asked may or may not have happened. */
+export class LogUnavailableError extends Error {
+  override readonly name = 'LogUnavailableError'
+}

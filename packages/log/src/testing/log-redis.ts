@@ -1,0 +1,134 @@
+/** For tests: a log's Redis with its ACL users, a network's genesis, and readers and writers on them. */
+import { type Clock, createKeyPair, createSystemClock, systemRandom } from '@quorumscan/base'
+import type { LogEntry, Ordering } from '@quorumscan/ledger'
+import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { LOG_ACL } from '../acl.ts'
+import { type LogConnection, type LogRedisAddress, openLogConnection } from '../connection.ts'
+import { type LogGenesis, type SignedGroup, signGroup } from '../group.ts'
+import { createLogReader } from '../reader.ts'
+import { createLogWriter, type LogWriter, type LogWriterOptions } from '../writer.ts'
+
+export const START_MICROS = 1_700_000_000_000_000
+export const keyPair = createKeyPair()
+export const genesis: LogGenesis = {
+  hash: 'ab'.repeat(32),
+  recordTime: START_MICROS,
+  synchronizerKey: keyPair.publicKey,
+}
+export const never = new AbortController().signal
+
+export type LogRedis = AsyncDisposable & {
+  readonly redis: TestRedis
+  address(user: 'writer' | 'reader'): LogRedisAddress
+  writer(options?: Partial<LogWriterOptions>): Promise<LogWriter>
+  reader(clock?: Clock): Ordering
+  connection(user: 'writer' | 'reader'): Promise<LogConnection>
+}
+
+export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
+  const user = (name: 'writer' | 'reader') => [
+    '--user',
+    name,
+    'on',
+    `>${name}-password`,
+    ...LOG_ACL[name].split(' '),
+  ]
+  const redis = await startRedis([
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    fsync,
+    '--maxmemory-policy',
+    'noeviction',
+    ...user('writer'),
+    ...user('reader'),
+  ])
+  const address = (name: 'writer' | 'reader') => ({
+    path: redis.socketPath,
+    username: name,
+    password: `${name}-password`,
+  })
+  return {
+    redis,
+    address,
+    writer: (options) =>
+      createLogWriter({
+        redis: address('writer'),
+        genesis,
+        keyPair,
+        clock: createSystemClock(),
+        random: systemRandom,
+        signal: never,
+        ...options,
+      }),
+    reader: (clock = createSystemClock()) =>
+      createLogReader({
+        redis: address('reader'),
+        genesis,
+        submit: async () => {},
+        clock,
+        random: systemRandom,
+      }),
+    connection: (name) => openLogConnection(address(name), { signal: never }),
+    [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
+  }
+}
+
+/** Reads from `from` until `until` says that it is enough. */
+export async function readUntil(
+  ordering: Ordering,
+  options: {
+    readonly until: (entries: readonly LogEntry[]) => boolean
+    readonly from?: number
+    readonly expected?: Parameters<Ordering['follow']>[0]['expected']
+    readonly batchEntriesMax?: number
+    readonly onBatch?: (batch: readonly LogEntry[]) => void
+  },
+): Promise<LogEntry[]> {
+  const entries: LogEntry[] = []
+  const stop = new AbortController()
+  const batches = ordering.follow({
+    from: options.from ?? 0,
+    expected: options.expected ?? null,
+    batchEntriesMax: options.batchEntriesMax ?? 100,
+    signal: stop.signal,
+  })
+  for await (const batch of batches) {
+    options.onBatch?.(batch)
+    entries.push(...batch)
+    if (options.until(entries)) stop.abort()
+  }
+  return entries
+}
+
+/** Groups that hold the entries in order, cut after the given numbers of entries. */
+export function chainOf(
+  entries: readonly { readonly recordTime: number; readonly bytes: Uint8Array }[],
+  sizes: readonly number[],
+): SignedGroup[] {
+  const groups: SignedGroup[] = []
+  let done = 0
+  for (let index = 0; done < entries.length; index++) {
+    const size = sizes[index] ?? entries.length
+    groups.push(
+      signGroup(
+        {
+          firstOffset: done + 1,
+          previousHash: groups.at(-1)?.hash ?? genesis.hash,
+          entries: entries.slice(done, done + size),
+        },
+        { genesisHash: genesis.hash, keyPair },
+      ),
+    )
+    done += size
+  }
+  return groups
+}
+
+export async function appendAll(
+  connection: LogConnection,
+  groups: readonly SignedGroup[],
+): Promise<void> {
+  for (const group of groups)
+    if (!(await connection.append(group, group.firstOffset - 1))) throw new Error('fenced')
+}

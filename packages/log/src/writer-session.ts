@@ -1,0 +1,68 @@
+/** One connection of the writer: what must hold before anything is appended through it. */
+import { sha256, toHex } from '@quorumscan/base'
+import { type ChainEnd, chainEndOf, chainStart, openRawGroup } from './chain.ts'
+import { type LogConnection, type LogRedisAddress, openLogConnection } from './connection.ts'
+import type { LogGenesis, SignedGroup } from './group.ts'
+import { LogConfigError, LogFencedError } from './log-errors.ts'
+
+/** What the writer knows to be on disk, and what it sent without hearing the answer. */
+export type WriterPosition = {
+  /** Null before the first look at the log. */
+  readonly end: ChainEnd | null
+  /** It is never signed anew: there must not be two groups for one offset. */
+  readonly unsettled: SignedGroup | null
+}
+
+export type WriterSession = WriterPosition & {
+  readonly end: ChainEnd
+  readonly connection: LogConnection
+}
+
+/**
+ * Connects to a Redis that keeps what it acknowledges and whose log ends where the writer left it. A
+ * group sent earlier is settled if it turns out to be there.
+ *
+ * @throws {LogUnavailableError} To be tried again.
+ * @throws {LogConfigError} @throws {LogFencedError} @throws {LogGroupError} The writer must not go on.
+ */
+export async function openWriterSession(options: {
+  readonly redis: LogRedisAddress
+  readonly genesis: LogGenesis
+  readonly position: WriterPosition
+  readonly signal: AbortSignal
+  readonly onClose: () => void
+}): Promise<WriterSession> {
+  const { genesis, position } = options
+  const connection = await openLogConnection(options.redis, options)
+  try {
+    await assertDurable(connection)
+    const newest = await connection.newest()
+    const newestHash = newest === null ? genesis.hash : toHex(sha256(newest.bytes))
+    if (position.end === null) {
+      const end = newest === null ? chainStart(genesis) : chainEndOf(openRawGroup(newest, genesis))
+      return { connection, end, unsettled: null }
+    }
+    if (newestHash === position.unsettled?.hash)
+      return { connection, end: chainEndOf(position.unsettled), unsettled: null }
+    if (newestHash === position.end.hash)
+      return { connection, end: position.end, unsettled: position.unsettled }
+    throw new LogFencedError(
+      `the log does not end at ${position.end.offset}, where this writer left it, but at ${newest?.id ?? 'its start'}`,
+    )
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** Rule 3: what was acknowledged survives. */
+async function assertDurable(connection: LogConnection): Promise<void> {
+  const wanted = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
+  const wrong: string[] = []
+  for (const [name, value] of Object.entries(wanted)) {
+    const actual = await connection.setting(name)
+    if (actual !== value) wrong.push(`${name} is ${actual}, not ${value}`)
+  }
+  if (wrong.length > 0)
+    throw new LogConfigError(`the log's Redis may lose what it acknowledged: ${wrong.join('; ')}`)
+}

@@ -1,0 +1,253 @@
+import { createKeyPair, createSystemClock, utf8, waitFor } from '@quorumscan/base'
+import { createManualClock } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import {
+  appendAll,
+  chainOf,
+  genesis,
+  never,
+  readUntil,
+  START_MICROS,
+  startLogRedis,
+} from './testing/log-redis.ts'
+import type { LogWriter } from './writer.ts'
+import { openWriterSession } from './writer-session.ts'
+
+const entry = (index: number) => utf8(`entry ${index}`)
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
+const clock = createSystemClock()
+const until = <T>(what: string, probe: () => T | undefined | Promise<T | undefined>) =>
+  waitFor(probe, { clock, timeoutMs: 10_000, what, intervalMs: 5 })
+const reachesOffset = (writer: LogWriter, offset: number) =>
+  until(`offset ${offset}`, () => (writer.head().offset >= offset ? true : undefined))
+
+describe('the writer', () => {
+  it('puts what arrives during one append into the next group', async () => {
+    await using log = await startLogRedis()
+    await using writer = await log.writer()
+    await Promise.all(numbers(200).map((index) => writer.append(entry(index))))
+    const entries = await readUntil(log.reader(), { until: (all) => all.length >= 200 })
+    expect(entries.map(({ bytes }) => text(bytes))).toEqual(
+      numbers(200).map((index) => `entry ${index}`),
+    )
+    expect(entries.map(({ offset }) => offset)).toEqual(numbers(200).map((index) => index + 1))
+    const connection = await log.connection('reader')
+    const groups = await connection.range(1, 1000)
+    connection.close()
+    expect(groups.length).toBeLessThan(5)
+  })
+
+  it('gives rising record times while its clock stands, and goes on above the last ones after a restart', async () => {
+    await using log = await startLogRedis()
+    const late = createManualClock(START_MICROS + 60_000_000)
+    const first = await log.writer({ clock: late })
+    await Promise.all([first.append(entry(0)), first.append(entry(1))])
+    await first[Symbol.asyncDispose]()
+    const early = createManualClock(START_MICROS)
+    await using second = await log.writer({ clock: early })
+    expect(second.head()).toEqual(first.head())
+    await second.append(entry(2))
+    const entries = await readUntil(log.reader(), { until: (all) => all.length >= 3 })
+    expect(entries.map(({ recordTime }) => recordTime - START_MICROS)).toEqual([
+      60_000_000, 60_000_001, 60_000_002,
+    ])
+  })
+
+  it('appends a checkpoint 250 ms after an entry, then after 2 s, 4 s, 8 s, 10 s and 10 s', async () => {
+    await using log = await startLogRedis()
+    const manual = createManualClock(START_MICROS)
+    await using writer = await log.writer({ clock: manual })
+    await writer.append(entry(0))
+    let offset = 1
+    for (const ms of [250, 2000, 4000, 8000, 10_000, 10_000]) {
+      await manual.advance(ms - 1)
+      expect(writer.head().offset, `before ${ms} ms`).toBe(offset)
+      await manual.advance(1)
+      await reachesOffset(writer, ++offset)
+    }
+    await writer.append(entry(1))
+    offset++
+    await manual.advance(250)
+    await reachesOffset(writer, offset + 1)
+    const entries = await readUntil(log.reader(), { until: (all) => all.length > offset })
+    expect(entries.map(({ bytes }) => text(bytes))).toEqual([
+      'entry 0',
+      ...Array(6).fill(''),
+      'entry 1',
+      '',
+    ])
+  })
+
+  it('commits what waits before it ends, and accepts nothing afterwards', async () => {
+    await using log = await startLogRedis()
+    const writer = await log.writer()
+    const appended = Promise.all(numbers(50).map((index) => writer.append(entry(index))))
+    await writer[Symbol.asyncDispose]()
+    await appended
+    await writer.finished
+    await expect(writer.append(entry(50))).rejects.toMatchObject({ code: 'NOT_READY' })
+    const entries = await readUntil(log.reader(), { until: (all) => all.length >= 50 })
+    expect(entries).toHaveLength(50)
+  })
+
+  it('loses nothing that it acknowledged, and appends nothing twice, when Redis is killed again and again', async () => {
+    await using log = await startLogRedis()
+    await using writer = await log.writer()
+    const acknowledged: string[] = []
+    let next = 0
+    for (let round = 0; round < 5; round++) {
+      await until('the writer', () => (writer.state() === 'ready' ? true : undefined))
+      let isOver = false
+      const client = async () => {
+        while (!isOver) {
+          const bytes = entry(next++)
+          // A rejection is what a killed Redis causes: unknown, so nothing is claimed.
+          await writer.append(bytes).then(
+            () => acknowledged.push(text(bytes)),
+            () => clock.delay(1),
+          )
+        }
+      }
+      const before = acknowledged.length
+      const clients = numbers(20).map(client)
+      await until('some appends', () => (acknowledged.length > before + 50 ? true : undefined))
+      await log.redis.kill()
+      isOver = true
+      await Promise.all(clients)
+      await log.redis.restart()
+    }
+    await until('the writer', () => (writer.state() === 'ready' ? true : undefined))
+    await writer.append(utf8('the end'))
+    const entries = await readUntil(log.reader(), {
+      until: (all) => all.some(({ bytes }) => text(bytes) === 'the end'),
+    })
+    const texts = entries.map(({ bytes }) => text(bytes)).filter((line) => line !== '')
+    expect(new Set(texts).size).toBe(texts.length)
+    expect(acknowledged.filter((line) => !texts.includes(line))).toEqual([])
+  })
+
+  it('refuses appends while Redis is away', async () => {
+    await using log = await startLogRedis()
+    await using writer = await log.writer()
+    await log.redis.kill()
+    await until('the loss', () => (writer.state() === 'unavailable' ? true : undefined))
+    await expect(writer.append(entry(0))).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+  })
+
+  it('is fenced off by a second writer and appends nothing any more', async () => {
+    await using log = await startLogRedis()
+    const manual = createManualClock(START_MICROS)
+    await using first = await log.writer({ clock: manual })
+    await using second = await log.writer({ clock: manual })
+    await second.append(entry(2))
+    await expect(first.append(entry(1))).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    await expect(first.finished).rejects.toMatchObject({ name: 'LogFencedError' })
+    await expect(first.append(entry(1))).rejects.toMatchObject({ code: 'NOT_READY' })
+    await second.append(entry(3))
+    const entries = await readUntil(log.reader(), { until: (all) => all.length >= 2 })
+    expect(entries.map(({ bytes }) => text(bytes))).toEqual(['entry 2', 'entry 3'])
+  })
+
+  it('does not start on a Redis that could lose an acknowledged write', async () => {
+    await using log = await startLogRedis('everysec')
+    await expect(log.writer()).rejects.toThrow(
+      "the log's Redis may lose what it acknowledged: appendfsync is everysec, not always",
+    )
+  })
+
+  it('does not start with a key that the genesis does not name', async () => {
+    await using log = await startLogRedis()
+    await expect(log.writer({ keyPair: createKeyPair() })).rejects.toMatchObject({
+      name: 'LogConfigError',
+    })
+  })
+
+  it('waits for a Redis that is not there yet, until told to give up', async () => {
+    await using log = await startLogRedis()
+    await log.redis.kill()
+    const giveUp = new AbortController()
+    let failures = 0
+    const starting = log.writer({
+      signal: giveUp.signal,
+      onProblem: () => {
+        if (++failures === 2) giveUp.abort(new Error('given up'))
+      },
+    })
+    await expect(starting).rejects.toThrow('given up')
+    const later = log.writer()
+    await log.redis.restart()
+    await using writer = await later
+    expect(writer.state()).toBe('ready')
+  })
+})
+
+describe('a session after a lost answer', () => {
+  const [first, second] = chainOf(
+    numbers(2).map((index) => ({ recordTime: START_MICROS + 1 + index, bytes: entry(index) })),
+    [1, 1],
+  )
+  if (first === undefined || second === undefined) throw new Error('two groups')
+  const end = { offset: 1, recordTime: START_MICROS + 1, hash: first.hash, group: first }
+  const open = (log: Awaited<ReturnType<typeof startLogRedis>>, unsettled: typeof second) =>
+    openWriterSession({
+      redis: log.address('writer'),
+      genesis,
+      position: { end, unsettled },
+      signal: never,
+      onClose: () => {},
+    })
+
+  it('settles the group if it is on disk', async () => {
+    await using log = await startLogRedis()
+    const connection = await log.connection('writer')
+    await appendAll(connection, [first, second])
+    connection.close()
+    const session = await open(log, second)
+    session.connection.close()
+    expect(session).toMatchObject({ end: { offset: 2, hash: second.hash }, unsettled: null })
+  })
+
+  it('keeps the same bytes to be sent again if it is not', async () => {
+    await using log = await startLogRedis()
+    const connection = await log.connection('writer')
+    await appendAll(connection, [first])
+    connection.close()
+    const session = await open(log, second)
+    session.connection.close()
+    expect(session).toMatchObject({ end: { offset: 1 }, unsettled: second })
+  })
+
+  it('goes no further if the log ends elsewhere', async () => {
+    await using log = await startLogRedis()
+    await expect(open(log, second)).rejects.toMatchObject({ name: 'LogFencedError' })
+  })
+})
+
+describe('the users of the log', () => {
+  it('may do what they need and nothing else', async () => {
+    await using log = await startLogRedis()
+    const reader = await log.connection('reader')
+    const [group] = chainOf([{ recordTime: START_MICROS + 1, bytes: entry(0) }], [1])
+    if (group === undefined) throw new Error('one group')
+    await expect(reader.append(group, 0)).rejects.toThrow('no permissions')
+    const client = log.redis.connect()
+    try {
+      for (const [user, command] of [
+        ['reader', ['XADD', 'log', '1-0', 'g', '']],
+        ['reader', ['CONFIG', 'GET', 'appendfsync']],
+        ['reader', ['XRANGE', 'other', '-', '+']],
+        ['writer', ['DEL', 'log']],
+        ['writer', ['XTRIM', 'log', 'MAXLEN', '0']],
+        ['writer', ['CONFIG', 'SET', 'appendfsync', 'no']],
+        ['writer', ['XADD', 'other', '1-0', 'g', '']],
+      ] as const)
+        expect(await client.call('ACL', 'DRYRUN', user, ...command), command.join(' ')).not.toBe(
+          'OK',
+        )
+      expect(await client.call('ACL', 'DRYRUN', 'reader', 'XRANGE', 'log', '-', '+')).toBe('OK')
+    } finally {
+      client.disconnect()
+    }
+  })
+})

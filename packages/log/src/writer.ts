@@ -1,0 +1,218 @@
+/**
+ * The embedded synchronizer's hold on the log: gives entries their offset and record time, commits
+ * them in signed groups, moves record time on by checkpoints. One writer at a time; a second one is
+ * fenced off. What entries mean, and who may offer them, is not looked at here.
+ */
+import type { Clock, KeyPair, Random } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { Micros, Offset } from '@quorumscan/model'
+import { type ChainEnd, chainEndOf } from './chain.ts'
+import type { LogConnection, LogRedisAddress } from './connection.ts'
+import { createEntryQueue, fitsIntoGroup } from './entry-queue.ts'
+import { type LogGenesis, type SignedGroup, signGroup } from './group.ts'
+import { LogConfigError, LogFencedError, LogUnavailableError } from './log-errors.ts'
+import { reconnectDelayMs } from './reconnect.ts'
+import { createRecordClock } from './record-clock.ts'
+import { openWriterSession, type WriterPosition } from './writer-session.ts'
+
+export type LogWriterOptions = {
+  /** Of the ACL user `writer`. */
+  readonly redis: LogRedisAddress
+  readonly genesis: LogGenesis
+  /** The synchronizer's. */
+  readonly keyPair: KeyPair
+  readonly clock: Clock
+  readonly random: Random
+  /** Gives up waiting for Redis at the start; afterwards disposing ends the writer. */
+  readonly signal: AbortSignal
+  /** Told of every lost connection. */
+  readonly onProblem?: (error: LogUnavailableError) => void
+}
+
+/** `unavailable`: Redis is away, appends are refused until it is back. */
+export type LogWriterState = 'ready' | 'unavailable' | 'stopped'
+
+/** Disposing refuses new entries, commits those that wait, and closes the connection. */
+export type LogWriter = AsyncDisposable & {
+  /**
+   * Resolves when the entry is on disk.
+   *
+   * @throws {ScanError} INVALID_ARGUMENT for empty bytes, BODY_TOO_LARGE, OVERLOADED, NOT_READY
+   *   (certainly not appended); DEPENDENCY_UNAVAILABLE (unknown).
+   */
+  append(bytes: Uint8Array): Promise<void>
+  state(): LogWriterState
+  /** Newest entry that is on disk. */
+  head(): { readonly offset: Offset; readonly recordTime: Micros }
+  /** Resolves after disposing; rejects with what forbids the writer to go on. */
+  readonly finished: Promise<void>
+}
+
+/** After an entry: whoever waits for record time to pass it should not wait long. */
+const CHECKPOINT_AFTER_ENTRY_MS = 250
+/** Idle: freshness (`maxAge`) lives on checkpoints, the disk does not want many. */
+const CHECKPOINT_IDLE_MS_MIN = 2000
+const CHECKPOINT_IDLE_MS_MAX = 10_000
+const CHECKPOINT = new Uint8Array(0)
+
+/**
+ * Waits for Redis and goes on behind the newest group.
+ *
+ * @throws {LogConfigError} If Redis could lose what it acknowledged, or the key is not the genesis's.
+ * @throws {LogGroupError} If the newest group is none of this network.
+ */
+export async function createLogWriter(options: LogWriterOptions): Promise<LogWriter> {
+  const { genesis, keyPair, clock, random } = options
+  if (keyPair.publicKey !== genesis.synchronizerKey)
+    throw new LogConfigError('the key is not the one that the genesis names for the synchronizer')
+
+  const queue = createEntryQueue()
+  const closing = new AbortController()
+  /** Ends what draining must not wait for: connecting to a Redis that is away. */
+  const abandoned = new AbortController()
+  let state: LogWriterState = 'unavailable'
+  let position: WriterPosition = { end: null, unsettled: null }
+  let recordClock: (() => Micros) | null = null
+  let wake = () => {}
+
+  const append = async (connection: LogConnection, end: ChainEnd, group: SignedGroup) => {
+    position = { end, unsettled: group }
+    if (!(await connection.append(group, end.offset)))
+      throw new LogFencedError(`another writer appended behind ${end.offset}`)
+    position = { end: chainEndOf(group), unsettled: null }
+    return chainEndOf(group)
+  }
+
+  const waitForWork = async (ms: number): Promise<void> => {
+    const woken = new AbortController()
+    wake = () => woken.abort()
+    // Rejects when an entry came, the connection went or the writer closes: no error, only earlier.
+    await clock.delay(ms, woken.signal).catch(() => undefined)
+    wake = () => {}
+  }
+
+  /** Appends until the connection is lost (throws) or the writer has drained (returns). */
+  const work = async (onReady: () => void): Promise<void> => {
+    const session = await openWriterSession({
+      ...options,
+      position,
+      signal: abandoned.signal,
+      onClose: () => wake(),
+    })
+    const { connection } = session
+    try {
+      let end = session.end
+      position = session
+      recordClock ??= createRecordClock(clock, end.recordTime)
+      const nextRecordTime = recordClock
+      if (session.unsettled !== null) end = await append(connection, end, session.unsettled)
+      if (!closing.signal.aborted) state = 'ready'
+      onReady()
+      let checkpointMs = CHECKPOINT_AFTER_ENTRY_MS
+      for (;;) {
+        if (queue.isEmpty() && !closing.signal.aborted && connection.isOpen())
+          await waitForWork(checkpointMs)
+        if (queue.isEmpty() && closing.signal.aborted) return
+        if (!connection.isOpen()) throw new LogUnavailableError('the connection was closed')
+        // Group commit: what arrives during this append goes with the next.
+        const waiting = queue.takeGroup()
+        const entries = waiting.length > 0 ? waiting.map(({ bytes }) => bytes) : [CHECKPOINT]
+        const group = signGroup(
+          {
+            firstOffset: end.offset + 1,
+            previousHash: end.hash,
+            entries: entries.map((bytes) => ({ recordTime: nextRecordTime(), bytes })),
+          },
+          { genesisHash: genesis.hash, keyPair },
+        )
+        try {
+          end = await append(connection, end, group)
+        } catch (error) {
+          for (const { reject } of waiting) reject(unavailable(error))
+          throw error
+        }
+        for (const { resolve } of waiting) resolve()
+        checkpointMs = waiting.length > 0 ? CHECKPOINT_AFTER_ENTRY_MS : nextIdleMs(checkpointMs)
+      }
+    } finally {
+      connection.close()
+    }
+  }
+
+  const run = async (onReady: () => void): Promise<void> => {
+    let failures = 0
+    try {
+      for (;;) {
+        try {
+          await work(() => {
+            failures = 0
+            onReady()
+          })
+          return
+        } catch (error) {
+          if (!(error instanceof LogUnavailableError)) throw error
+          if (closing.signal.aborted) return
+          state = 'unavailable'
+          for (const { reject } of queue.takeAll()) reject(unavailable(error))
+          options.onProblem?.(error)
+          failures++
+        }
+        await clock.delay(reconnectDelayMs(failures, random), closing.signal).catch(() => undefined) // Closing: one more try, so that an unsettled group is settled.
+      }
+    } finally {
+      state = 'stopped'
+      for (const { reject } of queue.takeAll()) reject(unavailable(undefined))
+    }
+  }
+
+  const close = () => {
+    if (state !== 'ready') abandoned.abort()
+    state = 'stopped'
+    closing.abort()
+    wake()
+  }
+
+  options.signal.addEventListener('abort', close)
+  let finished: Promise<void> = Promise.resolve()
+  await new Promise<void>((resolve, reject) => {
+    finished = run(resolve)
+    // Where it never got ready: aborted, or refused.
+    finished.then(() => reject(options.signal.reason), reject)
+  }).finally(() => options.signal.removeEventListener('abort', close))
+
+  return {
+    append: (bytes) => {
+      if (bytes.byteLength === 0)
+        return Promise.reject(new ScanError('INVALID_ARGUMENT', 'an entry is not empty'))
+      if (!fitsIntoGroup(bytes))
+        return Promise.reject(new ScanError('BODY_TOO_LARGE', 'the entry fits into no group'))
+      if (state === 'stopped')
+        return Promise.reject(new ScanError('NOT_READY', 'the synchronizer is stopping'))
+      if (state === 'unavailable') return Promise.reject(unavailable(undefined))
+      return new Promise((resolve, reject) => {
+        if (queue.push({ bytes, resolve, reject })) wake()
+        else reject(new ScanError('OVERLOADED', 'too many entries wait for the log'))
+      })
+    },
+    state: () => state,
+    head: () => ({
+      offset: position.end?.offset ?? 0,
+      recordTime: position.end?.recordTime ?? genesis.recordTime,
+    }),
+    finished,
+    [Symbol.asyncDispose]: async () => {
+      close()
+      await finished.catch(() => undefined) // Whoever needs the reason has `finished`.
+    },
+  }
+}
+
+/** 250 ms, 2 s, 4 s, 8 s, 10 s, 10 s, … while only checkpoints are appended. */
+function nextIdleMs(checkpointMs: number): number {
+  if (checkpointMs === CHECKPOINT_AFTER_ENTRY_MS) return CHECKPOINT_IDLE_MS_MIN
+  return Math.min(CHECKPOINT_IDLE_MS_MAX, 2 * checkpointMs)
+}
+
+function unavailable(cause: unknown): ScanError {
+  return new ScanError('DEPENDENCY_UNAVAILABLE', "the log's Redis is not available", { cause })
+}
