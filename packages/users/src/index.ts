@@ -1,3 +1,4 @@
+export type { Addresses } from './addresses.ts'
 export type { AutoRenewals } from './auto-renewals.ts'
 export type { Floor } from './floor.ts'
 export { ValidatorStore, type ValidatorStoreConfig } from './store.ts'

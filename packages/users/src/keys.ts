@@ -11,4 +11,6 @@ export const KEYS = {
   autoRenewals: '{users}:auto-renewals',
   /** hash: genesis hash -> highest offset that the proxy's reader verified */
   floors: '{users}:floors',
+  /** hash: genesis hash -> JSON of the last known address records */
+  addresses: '{users}:addresses',
 } as const

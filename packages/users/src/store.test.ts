@@ -133,7 +133,7 @@ describe('rights', () => {
   })
 })
 
-describe('auto-renewals and floor', () => {
+describe('auto-renewals, floor and addresses', () => {
   it('remember what was enabled, per request', async () => {
     await using redis = await startRedis(DURABLE)
     await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
@@ -150,7 +150,7 @@ describe('auto-renewals and floor', () => {
     expect(await store.autoRenewals.areEnabled([])).toEqual([])
   })
 
-  it('keep the highest offset verified, for one network', async () => {
+  it('keep the highest offset verified and the addresses, for one network', async () => {
     await using redis = await startRedis(DURABLE)
     {
       await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
@@ -167,5 +167,8 @@ describe('auto-renewals and floor', () => {
       genesisHash: 'cd'.repeat(32),
     })
     expect(await other.floor.load()).toBe(0)
+    expect(await other.addresses.load()).toBeNull()
+    await other.addresses.save('[]')
+    expect([await other.addresses.load(), await same.addresses.load()]).toEqual(['[]', null])
   })
 })

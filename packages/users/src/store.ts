@@ -1,5 +1,6 @@
 /** What the validator must keep and no log holds, behind one connection. */
 import type { Redis } from 'ioredis'
+import { type Addresses, createAddresses } from './addresses.ts'
 import { type AutoRenewals, createAutoRenewals } from './auto-renewals.ts'
 import { openConnection } from './connection.ts'
 import { createFloor, type Floor } from './floor.ts'
@@ -8,7 +9,7 @@ import { createUsers, type Users } from './users.ts'
 export type ValidatorStoreConfig = {
   /** Unix socket of the validator's Redis. */
   readonly path: string
-  /** Hex; the reader's floor belongs to one network. */
+  /** Hex; the reader's floor and addresses belong to one network. */
   readonly genesisHash: string
 }
 
@@ -17,6 +18,7 @@ export class ValidatorStore implements AsyncDisposable {
   readonly users: Users
   readonly autoRenewals: AutoRenewals
   readonly floor: Floor
+  readonly addresses: Addresses
   readonly #redis: Redis
 
   private constructor(redis: Redis, genesisHash: string) {
@@ -24,6 +26,7 @@ export class ValidatorStore implements AsyncDisposable {
     this.users = createUsers(redis)
     this.autoRenewals = createAutoRenewals(redis)
     this.floor = createFloor(redis, genesisHash)
+    this.addresses = createAddresses(redis, genesisHash)
   }
 
   /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis is away, or could lose what it acknowledges. */
