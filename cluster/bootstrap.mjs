@@ -1,0 +1,185 @@
+// What `npm start` and `npm test` run first, on a machine that may have nothing but Node and npm: makes
+// sure of the npm packages, of a Redis server and of a build, says what it installs, and is quick when
+// there is nothing to do. Plain JavaScript without dependencies; its syntax must parse on old Nodes.
+
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const NODE_MIN = [20, 19]
+const REDIS_MIN = [7, 0]
+
+// Package scripts start services unless policy-rc.d says no (invoke-rc.d, deb-systemd-invoke). It is one
+// shell script, so that the policy file goes away even when a person interrupts. A failed update may be
+// one of a source that does not matter here; the install decides.
+const INSTALL_REDIS = `
+set -e
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap 'rm -f "$policy"' EXIT
+  trap 'exit 130' INT TERM HUP
+  printf '#!/bin/sh\\nexit 101\\n' > "$policy"
+  chmod 755 "$policy"
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get -q update || true
+apt-get -q install -y --no-install-recommends redis-server
+`
+
+/** Why it cannot go on, as a sentence for the person at the terminal. */
+class Stop extends Error {}
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const [command, ...args] = process.argv.slice(2)
+
+try {
+  checkNode()
+  installPackages()
+  process.env.REDIS_SERVER = findRedis() ?? installRedis()
+  build()
+  await run()
+} catch (error) {
+  if (!(error instanceof Stop)) throw error
+  say(error.message)
+  process.exitCode = 1
+}
+
+function checkNode() {
+  if (isAtLeast(versionIn(process.version), NODE_MIN)) return
+  fail(`Node ${NODE_MIN.join('.')} or newer is needed; this is ${process.version}.`)
+}
+
+/** Runs `npm ci` when `node_modules` is not what the lock file says. */
+function installPackages() {
+  const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8')
+  const stampFile = join(root, 'node_modules', '.quorumscan-stamp')
+  const stamp = createHash('sha256')
+    .update(`${process.platform} ${process.arch}\n${lockText}`)
+    .digest('hex')
+  if (readIfThere(stampFile) === stamp) return
+  if (!isInstalled(JSON.parse(lockText))) {
+    say('Installing the npm packages (npm ci) …')
+    // NODE_ENV=production must not leave out the compiler.
+    npm(['ci', '--include=dev', '--no-audit', '--no-fund'])
+  }
+  mkdirSync(dirname(stampFile), { recursive: true })
+  writeFileSync(stampFile, stamp)
+}
+
+/** Whether npm's own record of `node_modules` has every package of the lock file in its version. */
+function isInstalled(lock) {
+  const recordText = readIfThere(join(root, 'node_modules', '.package-lock.json'))
+  if (recordText === null) return false
+  const installed = JSON.parse(recordText).packages
+  return Object.entries(lock.packages).every(([path, wanted]) => {
+    if (!path.startsWith('node_modules/') && !path.includes('/node_modules/')) return true
+    const actual = installed[path]
+    // Optional packages for other systems are not there; links have no version.
+    if (actual === undefined) return wanted.optional === true || wanted.devOptional === true
+    return actual.version === wanted.version && existsSync(join(root, path))
+  })
+}
+
+/** $REDIS_SERVER or the one on the PATH, if it is new enough. */
+function findRedis() {
+  const wanted = process.env.REDIS_SERVER
+  if (wanted) {
+    if (isRedisNewEnough(wanted)) return wanted
+    fail(`$REDIS_SERVER (${wanted}) is no redis-server ${REDIS_MIN.join('.')} or newer.`)
+  }
+  const found = (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, 'redis-server'))
+    .find((file) => existsSync(file))
+  return found !== undefined && isRedisNewEnough(found) ? found : null
+}
+
+function isRedisNewEnough(file) {
+  const { stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' })
+  const version = /v=([0-9]+\.[0-9]+)/.exec(stdout ?? '')
+  return version !== null && isAtLeast(versionIn(version[1]), REDIS_MIN)
+}
+
+/** Debian's package, where we may install one; its service is not started. */
+function installRedis() {
+  const needed = `redis-server ${REDIS_MIN.join('.')} or newer is needed`
+  if (process.platform === 'darwin')
+    fail(`${needed}: \`brew install redis\`, or set $REDIS_SERVER.`)
+  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n']
+  const mayInstall =
+    spawnSync('apt-get', ['--version']).status === 0 &&
+    (asRoot.length === 0 || spawnSync('sudo', ['-n', 'true']).status === 0)
+  if (!mayInstall)
+    fail(
+      `${needed}: install it (Debian, Ubuntu: \`apt-get install redis-server\`), or set $REDIS_SERVER.`,
+    )
+  say("Installing Debian's package redis-server (its service is not started) …")
+  const result = spawnSync(...split([...asRoot, 'sh', '-c', INSTALL_REDIS]), { encoding: 'utf8' })
+  if (result.status !== 0) {
+    process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
+    fail(`${needed}, and apt-get could not install it.`)
+  }
+  return findRedis() ?? fail(`${needed}, and the package that apt-get installed is not.`)
+}
+
+function build() {
+  const turbo = join(root, 'node_modules', '.bin', 'turbo')
+  const options = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
+  const result = spawnSync(turbo, options, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
+  })
+  if (result.status === 0) return
+  process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
+  fail('The build failed.')
+}
+
+async function run() {
+  if (command === 'start') {
+    const cli = await import(pathToFileURL(join(root, 'cluster/dist/cli/main.js')).href)
+    process.exitCode = await cli.main(['up', '--seed-names', ...args])
+  } else if (command === 'test') {
+    const tests = await import(pathToFileURL(join(root, 'test/run.mjs')).href)
+    process.exitCode = await tests.main(args)
+  } else fail(`bootstrap: "${command}" is neither start nor test`)
+}
+
+function npm(npmArgs) {
+  // The npm that runs this script, rather than another one on the PATH.
+  const script = process.env.npm_execpath
+  const words = script ? [process.execPath, script, ...npmArgs] : ['npm', ...npmArgs]
+  const result = spawnSync(...split(words), { cwd: root, stdio: ['ignore', 2, 2] })
+  if (result.status !== 0) fail(`\`npm ${npmArgs.join(' ')}\` failed.`)
+}
+
+function split([first, ...rest]) {
+  return [first, rest]
+}
+
+function versionIn(text) {
+  return (text.match(/[0-9]+/g) ?? []).map(Number)
+}
+
+function isAtLeast(version, min) {
+  const [major = 0, minor = 0] = version
+  return major > min[0] || (major === min[0] && minor >= min[1])
+}
+
+function readIfThere(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function say(sentence) {
+  process.stderr.write(`${sentence}\n`)
+}
+
+function fail(sentence) {
+  throw new Stop(sentence)
+}

@@ -1,0 +1,115 @@
+/** Texts of the command line, at most 80 columns wide. */
+import type { Exchange } from '../registration.ts'
+import { type ClusterStatus, describeMargin, describeSize, type ServiceStatus } from '../status.ts'
+
+const WIDTH = 80
+/** Quorum headers of a proxied answer (D-40), in the order in which they read best. */
+const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 'offset']
+
+/** What `up` prints when everything is ready: where everything is, and what to do next. */
+export function formatSummary(status: ClusterStatus, controlUrl: string): string {
+  const services = [
+    ...status.nodes.map((node) => [node.name, node.url]),
+    ['validator', status.validator.url],
+    ['synchronizer', status.synchronizer.url],
+    ['control plane', controlUrl],
+    ['data', status.dataDir],
+  ]
+  return [
+    ...services.map(([label = '', value]) => `  ${label.padEnd(14)} ${value}`),
+    '',
+    ...describeSize(status.cluster),
+    '',
+    'Try:',
+    '  npx --no quorumscan demo          register a name, step by step',
+    status.cluster.f === 0
+      ? '  npx --no quorumscan token alice   a token for a user of the validator'
+      : '  npx --no quorumscan kill sv-2     and look names up all the same',
+    '  npx --no quorumscan status        what runs, and what can still be lost',
+  ].join('\n')
+}
+
+/** The table of `status`, with what can still be lost in words. */
+export function formatStatus(status: ClusterStatus): string {
+  const rows = [
+    ['', 'state', 'pid', 'redis', 'offset', 'url'],
+    ...status.nodes.map((node) => row(node.name, node, node.offset)),
+    row('validator', status.validator, null),
+    row('synchronizer', status.synchronizer, null),
+  ]
+  const widths = [14, 13, 9, 9, 10]
+  const table = rows.map((cells) =>
+    cells
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('')
+      .trimEnd(),
+  )
+  const details = [...status.nodes, named('validator', status), named('synchronizer', status)]
+    .filter((service) => service.detail !== null)
+    .map((service) => `${service.name}: ${service.detail}`)
+  return [
+    ...table,
+    '',
+    ...details.flatMap(wrap),
+    ...describeMargin(status).flatMap(wrap),
+    ...describeSize(status.cluster),
+    `genesis ${status.cluster.genesisHash}`,
+  ].join('\n')
+}
+
+/** One step of the demo: the request and the answer, in short. */
+export function formatExchange(exchange: Exchange): string {
+  const request = [exchange.method, exchange.path, bodyText(exchange.requestBody)]
+  const quorum = QUORUM_HEADERS.flatMap((header) => {
+    const value = exchange.headers.get(`x-quorum-${header}`)
+    return value === null || value === '' ? [] : [`     x-quorum-${header}: ${value}`]
+  })
+  return [
+    `  -> ${shorten(request.filter((part) => part !== '').join(' '), WIDTH - 5)}`,
+    `  <- ${exchange.status}`,
+    ...quorum,
+    ...fieldLines(exchange.body),
+  ].join('\n')
+}
+
+/** Breaks a text between words so that no line is longer than 80 columns. */
+export function wrap(text: string): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > WIDTH) {
+      lines.push(line)
+      line = word
+    } else line = line === '' && lines.length === 0 ? word : `${line} ${word}`.trimStart()
+  }
+  return [...lines, line]
+}
+
+/** Keeps both ends of a text that is too long: identifiers differ at either. */
+export function shorten(text: string, columns: number): string {
+  if (text.length <= columns) return text
+  const tail = Math.floor(columns / 4)
+  return `${text.slice(0, columns - tail - 1)}…${text.slice(-tail)}`
+}
+
+function row(name: string, service: ServiceStatus, offset: number | null): string[] {
+  const text = (value: number | null) => (value === null ? '-' : String(value))
+  return [name, service.state, text(service.pid), text(service.redisPid), text(offset), service.url]
+}
+
+function named(name: 'validator' | 'synchronizer', status: ClusterStatus) {
+  return { name, ...status[name] }
+}
+
+function bodyText(body: unknown): string {
+  return body === null ? '' : JSON.stringify(body)
+}
+
+/** The leaves of a JSON answer, a line each. */
+function fieldLines(body: unknown, path = ''): string[] {
+  if (typeof body === 'object' && body !== null)
+    return Object.entries(body).flatMap(([key, value]) =>
+      fieldLines(value, path === '' ? key : `${path}.${key}`),
+    )
+  return [`     ${shorten(`${path}: ${JSON.stringify(body)}`, WIDTH - 5)}`]
+}

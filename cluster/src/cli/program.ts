@@ -1,0 +1,191 @@
+/** The command line: what can be typed, and which call each command is. */
+import { readFileSync } from 'node:fs'
+import { type Clock, createSystemClock } from '@quorumscan/base'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { ClusterError } from '../cluster-error.ts'
+import { call, connectControl } from '../control/client.ts'
+import { stopCluster } from '../control/down.ts'
+import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data-directory.ts'
+import { NODE_COUNT_MAX } from '../prepare.ts'
+import { registerName } from '../registration.ts'
+import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
+import { formatExchange, formatStatus } from './format.ts'
+import { freshLabel, up } from './up.ts'
+
+/** D-33: a local cluster is there to be hammered. */
+const LOCAL_RATE_LIMIT = 100_000
+const RATE_LIMIT_MAX = 10_000_000
+const DEMO_TTL_SECONDS = 600
+const LOG_LINES_SHOWN = 50
+
+type Common = { dataDir: string; json?: boolean }
+
+/** Runs one command and returns its exit code. */
+export async function runCommandLine(
+  args: readonly string[],
+  environment: { readonly cwd: string; readonly redisServer: string },
+): Promise<number> {
+  const clock = createSystemClock()
+  let exitCode = 0
+  const program = new Command('quorumscan')
+    .description('A local cluster of super-validators that resolve names by quorum.')
+    .exitOverride()
+    .helpCommand(false)
+
+  const command = (name: string, description: string) =>
+    program
+      .command(name)
+      .description(description)
+      .option('--data-dir <dir>', 'where the cluster lives', defaultDataDirectory(environment.cwd))
+
+  command('up', 'start a cluster (or the one that the data directory holds)')
+    .option(
+      '--nodes <n>',
+      `super-validators, 1 to ${NODE_COUNT_MAX} (default: 4)`,
+      integer(1, NODE_COUNT_MAX),
+    )
+    .option(
+      '--base-port <port>',
+      'first port; 0: any that are free (default: 4600)',
+      integer(0, 65_000),
+    )
+    .option(
+      '--rate-limit <units>',
+      'units of work per second and client',
+      integer(1, RATE_LIMIT_MAX),
+      LOCAL_RATE_LIMIT,
+    )
+    .option('--genesis-overrides <file>', 'JSON with other rules for a new cluster, e.g. seconds')
+    .option('--detach', 'return when all is ready, and leave it running')
+    .option('--json', 'print the status as JSON')
+    .addOption(new Option('--seed-names', 'register a few names').hideHelp())
+    .action(async (options) => {
+      exitCode = await up({
+        directory: dataDirectory(options.dataDir),
+        nodeCount: options.nodes ?? null,
+        basePort: options.basePort ?? null,
+        rateLimit: options.rateLimit,
+        genesisOverridesFile: options.genesisOverrides ?? null,
+        detach: options.detach ?? false,
+        json: options.json ?? false,
+        seedNames: options.seedNames ?? false,
+        redisServer: environment.redisServer,
+        clock,
+      })
+    })
+
+  command('status', 'what runs, and what can still be lost')
+    .option('--json', 'as JSON')
+    .action(async (options: Common) => {
+      const status = await call(connectControl(dataDirectory(options.dataDir)).status.query())
+      print(options.json ? JSON.stringify(status) : formatStatus(status))
+    })
+
+  for (const { name, description, done } of [
+    { name: 'kill', description: 'SIGKILL a process', done: 'is killed' },
+    { name: 'pause', description: 'SIGSTOP a process: it hangs', done: 'is paused' },
+    { name: 'resume', description: 'SIGCONT a paused process', done: 'runs on' },
+    { name: 'restart', description: 'stop a process if it runs, and start it', done: 'runs' },
+  ] as const)
+    command(name, description)
+      .argument('<node>', 'sv-1 …, validator or synchronizer')
+      .option('--redis', 'its Redis instead')
+      .option('--json', 'print the status as JSON')
+      .action(async (node: string, options: Common & { redis?: boolean }) => {
+        const client = connectControl(dataDirectory(options.dataDir))
+        await call(client[name].mutate({ node, redis: options.redis ?? false }))
+        const what = options.redis ? `the Redis of ${node}` : node
+        await report(dataDirectory(options.dataDir), options, `${what} ${done}`)
+      })
+
+  command('wipe', 'delete the replica of a node or of the validator; it is rebuilt from the log')
+    .argument('<node>', 'sv-1 … or validator')
+    .option('--json', 'print the status as JSON')
+    .action(async (node: string, options: Common) => {
+      await call(connectControl(dataDirectory(options.dataDir)).wipe.mutate({ node }))
+      await report(dataDirectory(options.dataDir), options, `${node} was wiped and runs`)
+    })
+
+  command('down', 'stop everything').action(async (options: Common) => {
+    const outcome = await stopCluster(dataDirectory(options.dataDir), clock)
+    if (outcome.kind === 'stopped') print('stopped')
+    else if (outcome.kind === 'nothing-ran') print(`no cluster runs in ${options.dataDir}`)
+    else
+      print(`the control plane was gone or hung; ended ${outcome.processCount} processes it left`)
+  })
+
+  command('token', 'print a development token for a user of the validator')
+    .argument('[user]', 'a user id')
+    .option('--admin', 'for the administrator instead')
+    .option('--ttl <time>', 'how long it is valid, e.g. 15m', DEFAULT_TTL)
+    .action(
+      async (user: string | undefined, options: Common & { admin?: boolean; ttl: string }) => {
+        if ((user === undefined) === (options.admin === undefined))
+          throw new ClusterError('name a user, or say --admin')
+        const token = createToken(dataDirectory(options.dataDir), {
+          user: user ?? FIRST_ADMIN_USER,
+          ttlSeconds: parseTtl(options.ttl),
+          clock,
+        })
+        print(await token)
+      },
+    )
+
+  command('demo', 'register a name through the public interface, step by step').action(
+    (options: Common) => demo(dataDirectory(options.dataDir), clock),
+  )
+
+  command('logs', `the last ${LOG_LINES_SHOWN} lines of a log`)
+    .argument('<process>', 'sv-1 …, validator, synchronizer or control; sv-1.redis for its Redis')
+    .action((name: string, options: Common) => {
+      if (!/^[a-z0-9.-]{1,40}$/.test(name)) throw new ClusterError(`there is no process ${name}`)
+      const file = dataDirectory(options.dataDir).logFile(name)
+      print(
+        `${file}\n${readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_LINES_SHOWN).join('\n')}`,
+      )
+    })
+
+  await program.parseAsync([...args], { from: 'user' })
+  return exitCode
+}
+
+async function demo(directory: DataDirectory, clock: Clock): Promise<void> {
+  const status = await call(connectControl(directory).status.query())
+  const label = freshLabel()
+  const name = `${label}.unverified.ns`
+  const token = await createToken(directory, { user: label, ttlSeconds: DEMO_TTL_SECONDS, clock })
+  print(`Registering ${name} as user ${label} at ${status.validator.url}`)
+  let count = 0
+  const found = await registerName({
+    validatorUrl: status.validator.url,
+    token,
+    name,
+    description: 'Registered by the demo.',
+    clock,
+    onStep: (title, exchange) => {
+      count += 1
+      print(`\n${count}. ${title}\n${formatExchange(exchange)}`)
+    },
+  })
+  const outcome = found.headers.get('x-quorum-outcome')
+  const isExpected = outcome === (status.cluster.f === 0 ? 'trusted' : 'verified')
+  if (!isExpected) throw new ClusterError(`the lookup was answered, but its outcome is ${outcome}`)
+  print(`\n${name} is registered, and its lookup is ${outcome}.`)
+}
+
+async function report(directory: DataDirectory, options: Common, sentence: string): Promise<void> {
+  const status = await call(connectControl(directory).status.query())
+  print(options.json ? JSON.stringify(status) : `${sentence}\n\n${formatStatus(status)}`)
+}
+
+function integer(min: number, max: number) {
+  return (text: string): number => {
+    const value = Number(text)
+    if (/^[0-9]+$/.test(text) && value >= min && value <= max) return value
+    throw new InvalidArgumentError(`It is an integer from ${min} to ${max}.`)
+  }
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}

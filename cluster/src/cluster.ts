@@ -1,0 +1,333 @@
+/**
+ * A running cluster: starts its processes in order, watches them, breaks and mends them on request,
+ * and stops them in the opposite order. Restarts nothing on its own.
+ */
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Clock, waitFor } from '@quorumscan/base'
+import { maxFaulty, quorumOf } from '@quorumscan/consensus'
+import { ClusterError } from './cluster-error.ts'
+import { writeFileAtomic } from './data-directory.ts'
+import type { Prepared } from './prepare.ts'
+import { askHealth, type Health, isRedisReady } from './probe.ts'
+import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
+import { Supervisor } from './supervisor.ts'
+import { planServices, type Service, type TopologyInput } from './topology.ts'
+import { deleteReplica } from './wipe.ts'
+
+/** A cold start of an app under full load of the machine, replay of a long log excluded. */
+const READY_TIMEOUT_MS = 60_000
+/** Requests in flight end within the longest wait of a request (the SDK's 10 s) or not at all. */
+const STOP_GRACE_MS = 12_000
+const POLL_INTERVAL_MS = 500
+const READY_INTERVAL_MS = 50
+const LOG_CHECK_INTERVAL_MS = 30_000
+/** Lines of a log that an error shows. */
+const LOG_TAIL_LINES = 8
+
+export type Target = { readonly node: string; readonly redis: boolean }
+
+export type ClusterOptions = {
+  readonly prepared: Prepared
+  readonly topology: Omit<TopologyInput, 'prepared' | 'socketDirectory'>
+  readonly clock: Clock
+  /** Told one sentence for each step of the start. */
+  readonly onStep: (sentence: string) => void
+}
+
+type Watched = { health: Health | null; wasUp: boolean }
+
+export class Cluster {
+  readonly #options: ClusterOptions
+  readonly #socketDirectory: string
+  readonly #services: readonly Service[]
+  readonly #supervisor: Supervisor
+  readonly #stopping = new AbortController()
+  readonly #watchedByName = new Map<string, Watched>()
+  readonly #lastWorkByName = new Map<string, Promise<unknown>>()
+  #stopped: Promise<void> | null = null
+
+  constructor(options: ClusterOptions) {
+    this.#options = options
+    // Below the real path of the temporary directory, because Redis is given it as it is.
+    this.#socketDirectory = mkdtempSync(join(realpathSync(tmpdir()), 'qs-'))
+    this.#services = planServices({
+      ...options.topology,
+      prepared: options.prepared,
+      socketDirectory: this.#socketDirectory,
+    })
+    this.#supervisor = new Supervisor(supervisorOptions(options.prepared, options.clock))
+  }
+
+  /**
+   * Starts everything and returns when all of it is ready. Stop the cluster when this throws.
+   *
+   * @throws {ClusterError} If a process ends or does not get ready in time; the end of its log is shown.
+   */
+  async start(): Promise<void> {
+    const { onStep } = this.#options
+    onStep('starting Redis')
+    await Promise.all(this.#services.map((service) => this.#startRedis(service)))
+    for (const kind of ['synchronizer', 'scan', 'validator'] as const) {
+      const services = this.#services.filter((service) => service.kind === kind)
+      onStep(`starting ${services.map((service) => service.name).join(', ')}`)
+      await Promise.all(services.map((service) => this.#startApp(service)))
+      for (const service of services) void this.#watch(service)
+      await Promise.all(services.map((service) => this.#untilUp(service)))
+    }
+    void this.#boundLogs()
+  }
+
+  /** From what was last heard: asks nobody, so that no paused process delays it. */
+  status(): ClusterStatus {
+    const { prepared } = this.#options
+    const n = prepared.nodeNames.length
+    const f = maxFaulty(n)
+    return {
+      cluster: {
+        n,
+        f,
+        readThreshold: f + 1,
+        confirmThreshold: quorumOf(n),
+        genesisHash: prepared.genesisHash,
+      },
+      nodes: this.#services
+        .filter(({ kind }) => kind === 'scan')
+        .map((node) => this.#nodeStatus(node)),
+      validator: this.#serviceStatus(this.#service('validator')),
+      synchronizer: this.#serviceStatus(this.#service('synchronizer')),
+      console: null,
+      dataDir: prepared.directory.path,
+    }
+  }
+
+  /** SIGKILL to the process, or to its Redis. */
+  kill(target: Target): Promise<void> {
+    return this.#exclusively(target.node, (service) => this.#supervisor.kill(idOf(service, target)))
+  }
+
+  /** SIGSTOP. @throws {ClusterError} If it does not run. */
+  pause(target: Target): Promise<void> {
+    return this.#exclusively(target.node, async (service) => {
+      this.#assertRunning(idOf(service, target))
+      await this.#supervisor.pause(idOf(service, target))
+    })
+  }
+
+  /** SIGCONT. @throws {ClusterError} If it does not run. */
+  resume(target: Target): Promise<void> {
+    return this.#exclusively(target.node, async (service) => {
+      this.#assertRunning(idOf(service, target))
+      await this.#supervisor.resume(idOf(service, target))
+      await this.#ask(service)
+    })
+  }
+
+  /** Stops the process (or its Redis) if it runs, starts it, and waits until it is up, within bounds. */
+  async restart(target: Target): Promise<void> {
+    await this.#exclusively(target.node, async (service) => {
+      await this.#supervisor.stop(idOf(service, target), STOP_GRACE_MS)
+      await this.#startRedis(service)
+      if (!target.redis) await this.#startApp(service)
+    })
+    if (!target.redis) await this.#untilUpOrLate(this.#service(target.node))
+  }
+
+  /**
+   * Deletes the replica of a node or of the validator, which then rebuilds it from the log. What does
+   * not follow from the log stays (Rule 3).
+   *
+   * @throws {ClusterError} For the synchronizer: the log is what everything else is rebuilt from.
+   */
+  async wipe(node: string): Promise<void> {
+    await this.#exclusively(node, async (service) => {
+      if (service.kind === 'synchronizer')
+        throw new ClusterError(
+          'the synchronizer keeps the log, from which all replicas are rebuilt; it cannot be wiped',
+        )
+      await this.#supervisor.stop(service.app.id, STOP_GRACE_MS)
+      if (service.kind === 'scan') {
+        await this.#supervisor.kill(service.redis.id)
+        rmSync(service.redisDirectory, { recursive: true, force: true })
+        await this.#startRedis(service)
+      } else {
+        await this.#startRedis(service)
+        await deleteReplica(service.redisAddress.socketPath)
+      }
+      await this.#startApp(service)
+    })
+    await this.#untilUpOrLate(this.#service(node))
+  }
+
+  /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. Once. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopAll()
+    return this.#stopped
+  }
+
+  async #stopAll(): Promise<void> {
+    this.#stopping.abort(new ClusterError('the cluster is being stopped'))
+    await Promise.allSettled(this.#lastWorkByName.values())
+    for (const kind of ['validator', 'scan', 'synchronizer'] as const)
+      await Promise.all(
+        this.#services
+          .filter((service) => service.kind === kind)
+          .map((service) => this.#supervisor.stop(service.app.id, STOP_GRACE_MS)),
+      )
+    await Promise.all(
+      this.#services.map((service) => this.#supervisor.stop(service.redis.id, STOP_GRACE_MS)),
+    )
+    rmSync(this.#socketDirectory, { recursive: true, force: true })
+  }
+
+  #nodeStatus(service: Service): NodeStatus {
+    const health = this.#watchedByName.get(service.name)?.health ?? null
+    return {
+      name: service.name,
+      ...this.#serviceStatus(service),
+      offset: health?.offset ?? null,
+      recordTime: health?.recordTime ?? null,
+    }
+  }
+
+  #serviceStatus(service: Service): ServiceStatus {
+    return {
+      url: service.url,
+      ...this.#stateOf(service),
+      pid: this.#supervisor.pid(service.app.id),
+      redisPid: this.#supervisor.pid(service.redis.id),
+    }
+  }
+
+  #stateOf(service: Service): Pick<ServiceStatus, 'state' | 'detail'> {
+    const app = this.#supervisor.state(service.app.id)
+    const redis = this.#supervisor.state(service.redis.id)
+    if (app === 'gone') return { state: 'down', detail: null }
+    if (app === 'stopped') return { state: 'paused', detail: null }
+    if (redis === 'gone') return { state: 'down', detail: 'its Redis is down' }
+    if (redis === 'stopped') return { state: 'paused', detail: 'its Redis is paused' }
+    const watched = this.#watchedByName.get(service.name)
+    if (watched?.health != null)
+      return { state: watched.health.state, detail: watched.health.detail }
+    return watched?.wasUp
+      ? { state: 'catching-up', detail: 'it does not answer' }
+      : { state: 'starting', detail: null }
+  }
+
+  async #startRedis(service: Service): Promise<void> {
+    const { clock } = this.#options
+    if (this.#supervisor.pid(service.redis.id) !== null) return
+    this.#stopping.signal.throwIfAborted()
+    writeFileAtomic(service.redisConfig.file, service.redisConfig.text)
+    await this.#supervisor.start(service.redis)
+    await waitFor(
+      async () => {
+        this.#assertRunning(service.redis.id)
+        return (await isRedisReady(service.redisAddress)) ? true : undefined
+      },
+      {
+        clock,
+        timeoutMs: READY_TIMEOUT_MS,
+        intervalMs: READY_INTERVAL_MS,
+        what: `the Redis of ${service.name}`,
+        signal: this.#stopping.signal,
+      },
+    )
+  }
+
+  async #startApp(service: Service): Promise<void> {
+    this.#stopping.signal.throwIfAborted()
+    this.#watchedByName.set(service.name, { health: null, wasUp: false })
+    await this.#supervisor.start(service.app)
+  }
+
+  async #untilUp(service: Service): Promise<void> {
+    await waitFor(
+      async () => {
+        this.#assertRunning(service.app.id)
+        await this.#ask(service)
+        return this.#stateOf(service).state === 'up' ? true : undefined
+      },
+      {
+        clock: this.#options.clock,
+        timeoutMs: READY_TIMEOUT_MS,
+        intervalMs: READY_INTERVAL_MS,
+        what: `${service.name} to be ready`,
+        signal: this.#stopping.signal,
+      },
+    )
+  }
+
+  /** As `#untilUp`, but a process that lives and is late is fine: `status` tells how it goes on. */
+  async #untilUpOrLate(service: Service): Promise<void> {
+    await this.#untilUp(service).catch((error: unknown) => {
+      if (error instanceof ClusterError) throw error
+    })
+  }
+
+  async #watch(service: Service): Promise<void> {
+    const { clock } = this.#options
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      if (this.#supervisor.state(service.app.id) === 'running') await this.#ask(service)
+      await clock.delay(POLL_INTERVAL_MS, signal).catch(() => {}) // The loop's condition ends it.
+    }
+  }
+
+  async #ask(service: Service): Promise<void> {
+    const watched = this.#watchedByName.get(service.name)
+    const health = await askHealth(service.url)
+    if (watched === undefined) return
+    watched.health = health
+    if (health?.state === 'up') watched.wasUp = true
+  }
+
+  async #boundLogs(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      this.#supervisor.boundLogs()
+      await this.#options.clock.delay(LOG_CHECK_INTERVAL_MS, signal).catch(() => {}) // As above.
+    }
+  }
+
+  /** One operation at a time on one node; others wait for it. */
+  async #exclusively(node: string, work: (service: Service) => Promise<void>): Promise<void> {
+    const service = this.#service(node)
+    this.#stopping.signal.throwIfAborted()
+    const before = this.#lastWorkByName.get(node) ?? Promise.resolve()
+    const done = before.catch(() => {}).then(() => work(service))
+    this.#lastWorkByName.set(node, done)
+    await done
+  }
+
+  #service(name: string): Service {
+    const service = this.#services.find((candidate) => candidate.name === name)
+    if (service !== undefined) return service
+    const names = this.#services.map((candidate) => candidate.name).join(', ')
+    throw new ClusterError(`there is no node ${name}; there are ${names}`)
+  }
+
+  #assertRunning(id: string): void {
+    if (this.#supervisor.pid(id) !== null) return
+    const logFile = this.#options.prepared.directory.logFile(id)
+    throw new ClusterError(`${id} does not run. Its log (${logFile}) ends with:\n${tail(logFile)}`)
+  }
+}
+
+/** How the processes of a cluster are recorded and recognised. */
+export function supervisorOptions(prepared: Pick<Prepared, 'directory'>, clock: Clock) {
+  return { recordFile: prepared.directory.processesFile, marker: prepared.directory.path, clock }
+}
+
+function idOf(service: Service, target: Target): string {
+  return target.redis ? service.redis.id : service.app.id
+}
+
+function tail(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n')
+  } catch {
+    return '(no log)'
+  }
+}

@@ -1,0 +1,32 @@
+/** Where the running control plane of a data directory is, so that commands find it. */
+import { readFileSync, rmSync } from 'node:fs'
+import { type DataDirectory, isErrno, readJson, writeFileAtomic } from '../data-directory.ts'
+import { identityOf, type ProcessIdentity, stateOf } from '../process-identity.ts'
+
+export type ControlFile = { readonly url: string; readonly process: ProcessIdentity }
+
+/** The control plane that runs now, or null. One that crashed does not count. */
+export function readControlFile(directory: DataDirectory): ControlFile | null {
+  const file = readJson(directory.controlFile) as ControlFile | null
+  return file !== null && stateOf(file.process) !== 'gone' ? file : null
+}
+
+/** Says that this process is the control plane, at this address. */
+export function writeControlFile(directory: DataDirectory, url: string): void {
+  const file: ControlFile = { url, process: identityOf(process.pid) ?? { pid: 0, startedAt: '' } }
+  writeFileAtomic(directory.controlFile, JSON.stringify(file))
+}
+
+export function removeControlFile(directory: DataDirectory): void {
+  rmSync(directory.controlFile, { force: true })
+}
+
+/** The token that the control plane of this directory wants; '' before the first `up`. */
+export function readControlToken(directory: DataDirectory): string {
+  try {
+    return readFileSync(directory.secretFile('control'), 'utf8')
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return ''
+    throw error
+  }
+}

@@ -1,0 +1,108 @@
+/** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
+import { fileURLToPath } from 'node:url'
+import { createSystemClock } from '@quorumscan/base'
+import { LOG_ACL } from '@quorumscan/log'
+import type { FastifyInstance } from 'fastify'
+import { Cluster, supervisorOptions } from '../cluster.ts'
+import { ClusterError } from '../cluster-error.ts'
+import { dataDirectory } from '../data-directory.ts'
+import type { GenesisOverrides } from '../genesis.ts'
+import { findTakenPort } from '../ports.ts'
+import { type Prepared, prepareCluster } from '../prepare.ts'
+import { endLeftovers } from '../supervisor.ts'
+import { removeControlFile, writeControlFile } from './control-file.ts'
+import { startControlServer } from './server.ts'
+
+/** What `up` asks for; crosses a process boundary as JSON. */
+export type ControlOptions = {
+  readonly dataDir: string
+  readonly nodeCount: number | null
+  readonly basePort: number | null
+  readonly rateLimit: number
+  readonly overrides: GenesisOverrides | null
+  readonly redisServer: string
+  /** Whether the cluster outlives the command that started it. */
+  readonly detach: boolean
+}
+
+export type ControlPlane = {
+  readonly start: () => Promise<void>
+  /** Stops the cluster and the server. Safe to call at any moment, and more than once. */
+  readonly stop: () => Promise<void>
+}
+
+/** Takes the control port, ends what a crashed predecessor left, and is ready to start the cluster. */
+export async function createControlPlane(
+  options: ControlOptions,
+  onStep: (sentence: string) => void,
+): Promise<ControlPlane> {
+  const clock = createSystemClock()
+  const directory = dataDirectory(options.dataDir)
+  const prepared = await prepareCluster({ ...options, directory, clock })
+  let cluster: Cluster | null = null
+  let stopped: Promise<void> | null = null
+  const server = await startControlServer({
+    port: prepared.ports.control,
+    token: prepared.secrets.control,
+    context: () => {
+      if (cluster === null) throw new ClusterError('the control plane is starting')
+      return {
+        cluster,
+        down: async () => {
+          await cluster?.stop()
+          void stop()
+        },
+      }
+    },
+  })
+  const stop = () => {
+    stopped ??= stopAll(server, cluster, prepared)
+    return stopped
+  }
+  try {
+    const leftoverCount = await endLeftovers(supervisorOptions(prepared, clock))
+    if (leftoverCount > 0) onStep(`ended ${leftoverCount} processes that a crash had left running`)
+    await assertPortsFree(prepared)
+    cluster = new Cluster({ prepared, topology: topologyOf(options), clock, onStep })
+    writeControlFile(directory, `http://127.0.0.1:${prepared.ports.control}`)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { start: () => cluster?.start() ?? Promise.resolve(), stop }
+}
+
+async function stopAll(
+  server: FastifyInstance,
+  cluster: Cluster | null,
+  prepared: Prepared,
+): Promise<void> {
+  await cluster?.stop()
+  removeControlFile(prepared.directory)
+  await server.close()
+}
+
+async function assertPortsFree(prepared: Prepared): Promise<void> {
+  // The control port is ours by now.
+  const taken = await findTakenPort({ ...prepared.ports, control: 0 })
+  if (taken !== undefined)
+    throw new ClusterError(
+      `port ${taken} is in use by another program; move the cluster with --base-port, or 0 for any`,
+    )
+}
+
+function topologyOf(options: ControlOptions) {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('QS_'))
+  const mainOf = (packageUrl: string) => fileURLToPath(new URL('main.js', packageUrl))
+  return {
+    redisServer: options.redisServer,
+    rateLimit: options.rateLimit,
+    mains: {
+      scan: mainOf(import.meta.resolve('@quorumscan/scan')),
+      validator: mainOf(import.meta.resolve('@quorumscan/validator')),
+      synchronizer: mainOf(import.meta.resolve('@quorumscan/synchronizer')),
+    },
+    logRules: LOG_ACL,
+    env: Object.fromEntries(inherited),
+  }
+}

@@ -1,0 +1,64 @@
+/** Starts a control plane in a process of its own and follows it until the cluster is ready. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ClusterError } from '../cluster-error.ts'
+import { dataDirectory } from '../data-directory.ts'
+import type { ControlOptions } from './control-plane.ts'
+import type { LaunchMessage } from './main.ts'
+
+export type Launched = {
+  /** Resolves when the control plane has ended. */
+  readonly ended: Promise<{ readonly exitCode: number | null }>
+  /** Lets it live on without us. Only for a detached one. */
+  readonly release: () => void
+}
+
+/** @throws {ClusterError} If the cluster does not start; everything is stopped again then. */
+export async function launchControlPlane(
+  options: ControlOptions,
+  onStep: (sentence: string) => void,
+): Promise<Launched> {
+  const logFile = dataDirectory(options.dataDir).logFile('control')
+  mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 })
+  const log = openSync(logFile, 'a', 0o600)
+  // The compiled file: this one may run from its source, in a test.
+  const main = fileURLToPath(new URL('../../dist/control/main.js', import.meta.url))
+  const child = spawn(process.execPath, ['--enable-source-maps', main, JSON.stringify(options)], {
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  })
+  closeSync(log)
+  const ended = new Promise<{ exitCode: number | null }>((resolve) => {
+    child.once('exit', (exitCode) => resolve({ exitCode }))
+  })
+  await untilReady(child, logFile, onStep)
+  return {
+    ended,
+    release: () => {
+      child.disconnect()
+      child.unref()
+    },
+  }
+}
+
+function untilReady(
+  child: ChildProcess,
+  logFile: string,
+  onStep: (sentence: string) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let failure: string | null = null
+    child.on('message', (message: LaunchMessage) => {
+      if (message.kind === 'step') onStep(message.sentence)
+      else if (message.kind === 'ready') resolve()
+      else failure = message.message
+    })
+    child.once('error', reject)
+    // Also after a failure: by then all that was started has ended.
+    child.once('exit', () =>
+      reject(new ClusterError(failure ?? `the control plane ended; its log is ${logFile}`)),
+    )
+  })
+}

@@ -1,0 +1,49 @@
+/** Entry of the control plane's process. `launch.ts` starts it and listens to what it sends. */
+import { messageOf } from '../cluster-error.ts'
+import { type ControlOptions, type ControlPlane, createControlPlane } from './control-plane.ts'
+
+/** What the control plane tells the process that launched it. */
+export type LaunchMessage =
+  | { readonly kind: 'step'; readonly sentence: string }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly message: string }
+
+const options = JSON.parse(process.argv[2] ?? '') as ControlOptions
+let plane: ControlPlane | null = null
+let isReady = false
+let isEnding = false
+
+function tell(message: LaunchMessage): void {
+  if (process.connected) process.send?.(message)
+}
+
+async function end(): Promise<void> {
+  isEnding = true
+  await plane?.stop()
+  if (process.connected) process.disconnect()
+}
+
+process.on('SIGTERM', () => void end())
+process.on('SIGINT', () => void end())
+process.on('disconnect', () => {
+  // The command that started us is gone: a cluster in the foreground, or half started, goes with it.
+  if (!options.detach || !isReady) void end()
+})
+
+try {
+  plane = await createControlPlane(options, (sentence) => tell({ kind: 'step', sentence }))
+  if (isEnding) await plane.stop()
+  else {
+    await plane.start()
+    isReady = true
+    tell({ kind: 'ready' })
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
+  await plane?.stop()
+  if (!isEnding) {
+    tell({ kind: 'failed', message: messageOf(error) })
+    process.exitCode = 1
+  }
+  if (process.connected) process.disconnect()
+}

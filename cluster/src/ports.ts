@@ -1,0 +1,75 @@
+/** Which TCP ports a cluster uses: one block, drawn at the first `up` and kept. */
+import { createServer } from 'node:net'
+import { type Random, systemRandom } from '@quorumscan/base'
+import { ClusterError } from './cluster-error.ts'
+
+export const DEFAULT_BASE_PORT = 4600
+/** Room between the blocks of clusters that run side by side without anyone choosing ports. */
+const BLOCK_PORTS = 100
+const BLOCKS_TRIED_MAX = 50
+/** Below the range from which systems take the ports of outgoing connections, which could collide. */
+const FREE_PORTS = { min: 10_000, max: 32_000 }
+
+export type Ports = {
+  readonly control: number
+  readonly validator: number
+  readonly synchronizer: number
+  /** Of sv-1, sv-2, … in order. */
+  readonly nodes: readonly number[]
+}
+
+/** The block that starts at a port: control plane, validator, synchronizer, and from +11 on the nodes. */
+export function portsFrom(basePort: number, nodeCount: number): Ports {
+  return {
+    control: basePort,
+    validator: basePort + 1,
+    synchronizer: basePort + 2,
+    nodes: Array.from({ length: nodeCount }, (_, index) => basePort + 11 + index),
+  }
+}
+
+/**
+ * A base port whose whole block is free now.
+ *
+ * @param wanted - A port: exactly that one. 0: any. null: 4600, or the next hundred that is free.
+ * @throws {ClusterError} If the wanted block is not free; it names the port.
+ */
+export async function drawBasePort(
+  wanted: number | null,
+  nodeCount: number,
+  random: Random = systemRandom,
+): Promise<number> {
+  const span = portsFrom(0, nodeCount).nodes.at(-1) ?? 0
+  if (wanted !== null && wanted !== 0) {
+    if (wanted < 1 || wanted + span > 65_535)
+      throw new ClusterError(`--base-port ${wanted}: the ${span + 1} ports from there do not exist`)
+    const taken = await findTakenPort(portsFrom(wanted, nodeCount))
+    if (taken === undefined) return wanted
+    throw new ClusterError(
+      `port ${taken} is in use by another program; choose another with --base-port, or 0 for any`,
+    )
+  }
+  for (let block = 0; block < BLOCKS_TRIED_MAX; block++) {
+    const basePort =
+      wanted === null
+        ? DEFAULT_BASE_PORT + BLOCK_PORTS * block
+        : FREE_PORTS.min + Math.floor(random.fraction() * (FREE_PORTS.max - FREE_PORTS.min - span))
+    if ((await findTakenPort(portsFrom(basePort, nodeCount))) === undefined) return basePort
+  }
+  throw new ClusterError('found no block of free ports; choose one with --base-port')
+}
+
+/** The first port of the block that something else listens on. */
+export async function findTakenPort(ports: Ports): Promise<number | undefined> {
+  const all = [ports.control, ports.validator, ports.synchronizer, ...ports.nodes]
+  const isFree = await Promise.all(all.map(isPortFree))
+  return all.find((_, index) => !isFree[index])
+}
+
+function isPortFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ port, host: '127.0.0.1' }, () => server.close(() => resolve(true)))
+  })
+}

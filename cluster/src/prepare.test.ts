@@ -1,0 +1,125 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock, verifySignature } from '@quorumscan/base'
+import { parseGenesis } from '@quorumscan/consensus'
+import { expect, it } from 'vitest'
+import { type DataDirectory, dataDirectory } from './data-directory.ts'
+import { drawBasePort, portsFrom } from './ports.ts'
+import { type PrepareInput, prepareCluster } from './prepare.ts'
+
+const clock = createSystemClock()
+
+async function temporaryDirectory() {
+  const path = await mkdtemp(join(tmpdir(), 'qs-prepare-'))
+  return {
+    directory: dataDirectory(join(path, 'data')),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  }
+}
+
+function prepare(directory: DataDirectory, wishes: Partial<PrepareInput> = {}) {
+  return prepareCluster({
+    directory,
+    nodeCount: null,
+    basePort: 0,
+    overrides: null,
+    clock,
+    ...wishes,
+  })
+}
+
+it('keeps genesis, keys, secrets and ports from one up to the next', async () => {
+  await using temporary = await temporaryDirectory()
+  const first = await prepare(temporary.directory)
+  const second = await prepare(temporary.directory, { basePort: null })
+  expect(second).toEqual(first)
+  expect(first.nodeNames).toEqual(['sv-1', 'sv-2', 'sv-3', 'sv-4'])
+  expect(parseGenesis(first.genesis)).toEqual(first.genesis)
+})
+
+it('lets no two clusters share a genesis hash', async () => {
+  await using one = await temporaryDirectory()
+  await using other = await temporaryDirectory()
+  const hashes = [await prepare(one.directory), await prepare(other.directory)].map(
+    (prepared) => prepared.genesisHash,
+  )
+  expect(hashes[0]).not.toBe(hashes[1])
+})
+
+it('lets nobody but the owner read anything', async () => {
+  await using temporary = await temporaryDirectory()
+  await prepare(temporary.directory)
+  const root = temporary.directory.path
+  for (const entry of ['.', ...(await readdir(root, { recursive: true }))]) {
+    const { mode } = await stat(join(root, entry))
+    expect(mode & 0o077, entry).toBe(0)
+  }
+})
+
+it('leaves no temporary file behind', async () => {
+  await using temporary = await temporaryDirectory()
+  await Promise.all([prepare(temporary.directory), prepare(temporary.directory)])
+  const files = await readdir(temporary.directory.path, { recursive: true })
+  expect(files.filter((file) => file.endsWith('.tmp'))).toEqual([])
+})
+
+it('agrees with itself when two ups prepare at once', async () => {
+  await using temporary = await temporaryDirectory()
+  const [one, other] = await Promise.all([
+    prepare(temporary.directory),
+    prepare(temporary.directory),
+  ])
+  expect(one).toEqual(other)
+})
+
+it('refuses another size than the one that the genesis fixes', async () => {
+  await using temporary = await temporaryDirectory()
+  await prepare(temporary.directory, { nodeCount: 2 })
+  await expect(prepare(temporary.directory, { nodeCount: 4 })).rejects.toThrow('cluster of 2 nodes')
+})
+
+it('takes other rules for a new cluster, and for a new one only', async () => {
+  await using temporary = await temporaryDirectory()
+  const overrides = { names: { entryLifetimeMicros: 5_000_000 }, devnet: false }
+  const { genesis } = await prepare(temporary.directory, { overrides })
+  expect(genesis.names.entryLifetimeMicros).toBe(5_000_000)
+  expect(genesis.names.renewalDurationMicros).toBe(30 * 86_400_000_000)
+  expect(genesis.devnet).toBe(false)
+  await expect(prepare(temporary.directory, { overrides })).rejects.toThrow('has its genesis')
+})
+
+it.each([
+  [{ names: { entryFeeUsd: '1' } }, 'names.entryFeeUsd'],
+  [{ coin: { price: '1.0000000000' } }, 'coin (members)'],
+  [{ dso: 'x' }, '"dso"'],
+])('names what is wrong with the rules %j', async (overrides, want) => {
+  await using temporary = await temporaryDirectory()
+  const attempt = prepare(temporary.directory, { overrides: overrides as object })
+  await expect(attempt).rejects.toThrow(want)
+})
+
+it('keeps the key of the operator party out of the world: the party names no key that exists', async () => {
+  await using temporary = await temporaryDirectory()
+  const { genesis } = await prepare(temporary.directory)
+  const digits = genesis.dso.slice('DSO::1220'.length)
+  expect(digits).toMatch(/^[0-9a-f]{64}$/)
+  const keys = genesis.nodes.flatMap((node) => [node.scanKey, node.operatorKey])
+  expect(keys).not.toContain(digits)
+  const message = new Uint8Array(1)
+  expect(verifySignature({ publicKey: digits, message, signature: new Uint8Array(64) })).toBe(false)
+})
+
+it('draws the next free block when nobody chose ports, and names a taken port when somebody did', async () => {
+  const basePort = await drawBasePort(0, 4)
+  const server = createServer().listen(portsFrom(basePort, 4).nodes[2], '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  try {
+    await expect(drawBasePort(basePort, 4)).rejects.toThrow(`port ${basePort + 13} is in use`)
+  } finally {
+    server.close()
+  }
+  expect(await drawBasePort(basePort, 4)).toBe(basePort)
+  await expect(drawBasePort(65_530, 4)).rejects.toThrow('do not exist')
+})

@@ -1,0 +1,75 @@
+/** Asking a process whether it is ready, with a bound on the wait: a paused one answers nothing. */
+import { createConnection } from 'node:net'
+import type { ProcessStateName } from './status.ts'
+
+/** A healthy process answers its health routes within milliseconds. */
+const PROBE_TIMEOUT_MS = 1000
+
+export type RedisAddress = {
+  readonly socketPath: string
+  /** Null where the default user needs no password. */
+  readonly login: { readonly user: string; readonly password: string } | null
+}
+
+/** Whether the Redis behind the socket has loaded its data and answers. */
+export function isRedisReady(address: RedisAddress): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(address.socketPath)
+    let answer = ''
+    const finish = (isReady: boolean) => {
+      socket.destroy()
+      resolve(isReady)
+    }
+    socket.setTimeout(PROBE_TIMEOUT_MS, () => finish(false))
+    socket.on('error', () => finish(false))
+    socket.on('close', () => finish(false))
+    socket.on('connect', () => {
+      const { login } = address
+      // Inline commands of the Redis protocol; passwords are hex, so they need no quoting.
+      socket.write(`${login === null ? '' : `AUTH ${login.user} ${login.password}\r\n`}PING\r\n`)
+    })
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1')
+      if (answer.endsWith('+PONG\r\n')) finish(true)
+      else if (/^-/m.test(answer)) finish(false)
+    })
+  })
+}
+
+export type Health = {
+  readonly state: Extract<ProcessStateName, 'starting' | 'catching-up' | 'up'>
+  readonly detail: string | null
+  readonly offset: number | null
+  readonly recordTime: string | null
+}
+
+/** What the process at this address says, or null if it does not answer. */
+export async function askHealth(url: string): Promise<Health | null> {
+  try {
+    const [ready, status] = await Promise.all([getJson(`${url}/readyz`), getJson(`${url}/status`)])
+    const extra = member(member(status.body, 'success'), 'extra')
+    const offset = member(extra, 'offset')
+    const recordTime = member(extra, 'recordTime')
+    const isUp = ready.status === 200
+    const isStarting = member(member(ready.body, 'details'), 'state') === 'starting'
+    return {
+      state: isUp ? 'up' : isStarting ? 'starting' : 'catching-up',
+      detail: isUp ? null : String(member(ready.body, 'error') ?? `HTTP ${ready.status}`),
+      offset: typeof offset === 'number' ? offset : null,
+      recordTime: typeof recordTime === 'string' ? recordTime : null,
+    }
+  } catch {
+    // Not listening, hung or talking nonsense: all the same to the one who asks.
+    return null
+  }
+}
+
+async function getJson(url: string): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? null : JSON.parse(text) }
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}

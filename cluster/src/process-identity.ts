@@ -1,0 +1,94 @@
+/**
+ * Telling one process from another that was given the same pid later. A pid alone is never trusted:
+ * what we signal is a pid with the moment at which its process started.
+ */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+export type ProcessIdentity = { readonly pid: number; readonly startedAt: string }
+
+export type ProcessState = 'running' | 'stopped' | 'gone'
+
+type Seen = { readonly state: ProcessState; readonly startedAt: string }
+
+const GONE: Seen = { state: 'gone', startedAt: '' }
+const isLinux = process.platform === 'linux'
+
+/** @returns null if no such process runs. */
+export function identityOf(pid: number): ProcessIdentity | null {
+  const seen = look(pid)
+  return seen.state === 'gone' ? null : { pid, startedAt: seen.startedAt }
+}
+
+/** `stopped` is a process that got SIGSTOP; a zombie is gone. */
+export function stateOf(identity: ProcessIdentity): ProcessState {
+  const seen = look(identity.pid)
+  return seen.startedAt === identity.startedAt ? seen.state : 'gone'
+}
+
+/** Signals the group that the process leads. Does nothing if that process is gone. */
+export function signalGroup(identity: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (stateOf(identity) === 'gone') return
+  try {
+    process.kill(-identity.pid, signal)
+  } catch {
+    // It ended between the look and the signal, which is what we would have been told a moment later.
+  }
+}
+
+/**
+ * Processes of ours whose environment has this variable with this value. Linux only (elsewhere none):
+ * finds also those that were started in the instant before a crash, and so are recorded nowhere.
+ */
+export function findByEnvironment(name: string, value: string): ProcessIdentity[] {
+  if (!isLinux) return []
+  const wanted = `${name}=${value}`
+  return readdirSync('/proc')
+    .filter((entry) => /^[0-9]+$/.test(entry) && Number(entry) !== process.pid)
+    .filter((entry) => readText(`/proc/${entry}/environ`).split('\0').includes(wanted))
+    .flatMap((entry) => identityOf(Number(entry)) ?? [])
+}
+
+function look(pid: number): Seen {
+  return isLinux ? lookInProc(pid) : lookWithPs(pid)
+}
+
+function lookInProc(pid: number): Seen {
+  const stat = readText(`/proc/${pid}/stat`)
+  // pid (command) state …: the command may hold anything, so count from the last parenthesis.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const startTicks = fields[19]
+  if (startTicks === undefined) return GONE
+  return {
+    state: stateOfLetter(fields[0] ?? ''),
+    // Ticks count from boot: the boot's id makes them unique.
+    startedAt: `${startTicks}@${readText('/proc/sys/kernel/random/boot_id').trim()}`,
+  }
+}
+
+function lookWithPs(pid: number): Seen {
+  try {
+    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+    }).trim()
+    const [letters = '', ...started] = line.split(/\s+/)
+    return { state: stateOfLetter(letters.charAt(0)), startedAt: started.join(' ') }
+  } catch {
+    // ps exits 1 when there is no such process.
+    return GONE
+  }
+}
+
+function stateOfLetter(letter: string): ProcessState {
+  if (letter === 'T' || letter === 't') return 'stopped'
+  return letter === 'Z' || letter === 'X' || letter === '' ? 'gone' : 'running'
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // The process is gone, or not ours to look at.
+    return ''
+  }
+}

@@ -1,0 +1,52 @@
+/** The redis.conf of each Redis of a cluster. All listen on a unix socket only. */
+import { createHash } from 'node:crypto'
+
+/** Of a user of the log's Redis: what it may do, in Redis' own words. */
+export type RedisUser = {
+  readonly name: string
+  readonly password: string
+  /** ACL rules, e.g. `~log +xread`. */
+  readonly rules: string
+}
+
+export type RedisConfigInput = {
+  readonly socketPath: string
+  readonly directory: string
+  /**
+   * `always`: an acknowledged write is on disk (the log, the validator's users). `everysec`: the last
+   * second may be lost, because everything in it follows from the log (Rule 3).
+   */
+  readonly fsync: 'always' | 'everysec'
+  /** Given: only these users may connect. */
+  readonly users: readonly RedisUser[] | null
+}
+
+/** The text of the configuration file. Holds password digests: mode 0600. */
+export function redisConfig(input: RedisConfigInput): string {
+  const lines = [
+    'port 0',
+    `unixsocket ${quote(input.socketPath)}`,
+    'unixsocketperm 700',
+    `dir ${quote(input.directory)}`,
+    'daemonize no',
+    'save ""',
+    'appendonly yes',
+    `appendfsync ${input.fsync}`,
+    'no-appendfsync-on-rewrite no',
+    // BullMQ and the replica lose data under any other policy.
+    'maxmemory-policy noeviction',
+  ]
+  if (input.users !== null)
+    lines.push(
+      'user default off',
+      ...input.users.map(
+        (user) =>
+          `user ${user.name} on #${createHash('sha256').update(user.password).digest('hex')} ${user.rules}`,
+      ),
+    )
+  return `${lines.join('\n')}\n`
+}
+
+function quote(path: string): string {
+  return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+}

@@ -1,0 +1,97 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { LOG_ACL } from '@quorumscan/log'
+import { startRedis } from '@quorumscan/testkit'
+import { Redis } from 'ioredis'
+import { expect, it } from 'vitest'
+import { isRedisReady } from './probe.ts'
+import { redisConfig } from './redis-config.ts'
+import { Supervisor } from './supervisor.ts'
+import { deleteReplica } from './wipe.ts'
+
+const clock = createSystemClock()
+
+async function startLogRedis() {
+  // Spaces and quotes, because people have such directories.
+  const directory = await mkdtemp(join(tmpdir(), 'qs "r" '))
+  const socketPath = join(directory, 's')
+  await writeFile(
+    join(directory, 'redis.conf'),
+    redisConfig({
+      socketPath,
+      directory,
+      fsync: 'always',
+      users: [
+        { name: 'writer', password: 'aa11', rules: LOG_ACL.writer },
+        { name: 'reader', password: 'bb22', rules: LOG_ACL.reader },
+      ],
+    }),
+  )
+  const supervisor = new Supervisor({ recordFile: join(directory, 'p'), marker: directory, clock })
+  await supervisor.start({
+    id: 'redis',
+    command: process.env['REDIS_SERVER'] ?? 'redis-server',
+    args: [join(directory, 'redis.conf')],
+    env: process.env,
+    logFile: join(directory, 'log'),
+  })
+  const login = { user: 'writer', password: 'aa11' }
+  await waitFor(async () => ((await isRedisReady({ socketPath, login })) ? true : undefined), {
+    clock,
+    timeoutMs: 10_000,
+    what: 'Redis',
+  })
+  return {
+    socketPath,
+    supervisor,
+    connect: (username: string, password: string) =>
+      new Redis({ path: socketPath, username, password, retryStrategy: null }),
+    [Symbol.asyncDispose]: async () => {
+      await supervisor.kill('redis')
+      await chmod(directory, 0o700)
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+it('lets the writer append to the log, the reader read it, and nobody else in', async () => {
+  await using log = await startLogRedis()
+  const writer = log.connect('writer', 'aa11')
+  const reader = log.connect('reader', 'bb22')
+  try {
+    await writer.xadd('log', '1-0', 'g', 'bytes')
+    expect(await reader.xrange('log', '-', '+')).toEqual([['1-0', ['g', 'bytes']]])
+    await expect(reader.xadd('log', '2-0', 'g', 'bytes')).rejects.toThrow('NOPERM')
+    await expect(writer.del('log')).rejects.toThrow('NOPERM')
+    expect(await writer.config('GET', 'appendfsync')).toEqual(['appendfsync', 'always'])
+  } finally {
+    writer.disconnect()
+    reader.disconnect()
+  }
+  expect(await isRedisReady({ socketPath: log.socketPath, login: null })).toBe(false)
+})
+
+it('takes a paused Redis for one that is not ready, and does not wait long for it', async () => {
+  await using log = await startLogRedis()
+  const address = { socketPath: log.socketPath, login: { user: 'writer', password: 'aa11' } }
+  expect(await isRedisReady(address)).toBe(true)
+  await log.supervisor.pause('redis')
+  expect(await isRedisReady(address)).toBe(false)
+  expect(await isRedisReady({ ...address, socketPath: '/nowhere/s' })).toBe(false)
+})
+
+it('deletes a replica and leaves the users that live in the same Redis', async () => {
+  await using server = await startRedis()
+  const redis = server.connect()
+  try {
+    await redis.hset('{users}:records', 'alice', '{}')
+    for (let index = 0; index < 2500; index++) redis.set(`{replica}:k${index}`, '').catch(() => {})
+    await redis.hset('{replica}:names', 'a', 'b')
+    expect(await deleteReplica(server.socketPath)).toBe(2501)
+    expect(await redis.keys('*')).toEqual(['{users}:records'])
+  } finally {
+    redis.disconnect()
+  }
+})

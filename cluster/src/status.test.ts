@@ -1,0 +1,79 @@
+import { maxFaulty, quorumOf } from '@quorumscan/consensus'
+import { describe, expect, it } from 'vitest'
+import { formatStatus, formatSummary, shorten, wrap } from './cli/format.ts'
+import {
+  type ClusterStatus,
+  describeMargin,
+  type NodeStatus,
+  type ProcessStateName,
+} from './status.ts'
+
+function statusOf(states: readonly ProcessStateName[]): ClusterStatus {
+  const n = states.length
+  const service = { url: 'http://127.0.0.1:14611', pid: 1234567, redisPid: null, detail: null }
+  const nodes: NodeStatus[] = states.map((state, index) => ({
+    ...service,
+    name: `sv-${index + 1}`,
+    state,
+    offset: 123_456_789,
+    recordTime: null,
+    detail: state === 'down' ? 'its Redis is down, and so is whatever else needs many words' : null,
+  }))
+  return {
+    cluster: {
+      n,
+      f: maxFaulty(n),
+      readThreshold: maxFaulty(n) + 1,
+      confirmThreshold: quorumOf(n),
+      genesisHash: 'ab'.repeat(32),
+    },
+    nodes,
+    validator: { ...service, state: 'up' },
+    synchronizer: { ...service, state: 'up' },
+    console: null,
+    dataDir: '/home/somebody/quorumscan/.quorumscan',
+  }
+}
+
+const up = 'up' as const
+const down = 'down' as const
+
+describe('what can still be lost', () => {
+  it.each([
+    { states: [up, up, up, up], lookups: '2 more', registrations: '1 more' },
+    { states: [up, up, up, down], lookups: '1 more', registrations: 'no more' },
+    { states: [up, up, down, 'paused'], lookups: 'no more', registrations: 'quorum lost' },
+    { states: [up, down, down, down], lookups: 'quorum lost', registrations: 'quorum lost' },
+    { states: [up, up, up, 'catching-up'], lookups: '1 more', registrations: 'no more' },
+    { states: [up], lookups: 'no more', registrations: 'no more' },
+  ] as const)('of $states: $lookups, $registrations', ({ states, lookups, registrations }) => {
+    const [lookupLine, registrationLine] = describeMargin(statusOf(states))
+    expect(lookupLine).toContain(lookups)
+    expect(registrationLine).toContain(registrations)
+  })
+})
+
+describe('texts of the command line', () => {
+  it('fit 80 columns', () => {
+    for (const n of [1, 4, 13]) {
+      const status = statusOf(Array.from({ length: n }, () => down))
+      const text = `${formatStatus(status)}\n${formatSummary(status, 'http://127.0.0.1:14600')}`
+      for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
+    }
+  })
+
+  it('say that no fault is tolerated below four nodes, and only there', () => {
+    expect(formatSummary(statusOf([up, up, up]), '')).toContain('no fault is tolerated')
+    expect(formatSummary(statusOf([up, up, up, up]), '')).toContain(
+      'n = 4, f = 1: an answer needs 2, an operator action 3',
+    )
+    expect(formatSummary(statusOf([up, up, up, up]), '')).not.toContain('tolerated')
+  })
+
+  it('break between words and lose none', () => {
+    const text = 'word '.repeat(50).trim()
+    expect(wrap(text).join(' ')).toBe(text)
+    expect(shorten('a'.repeat(100), 20)).toHaveLength(20)
+    expect(shorten('short', 20)).toBe('short')
+  })
+})

@@ -1,0 +1,74 @@
+/** What a cluster says about itself, and what it can still lose. Pure. */
+
+/** Of a node, the validator or the synchronizer, together with its Redis. */
+export type ProcessStateName = 'starting' | 'catching-up' | 'up' | 'paused' | 'down'
+
+export type ServiceStatus = {
+  readonly url: string
+  readonly state: ProcessStateName
+  /** Null while it does not run. */
+  readonly pid: number | null
+  readonly redisPid: number | null
+  /** Why it is not `up`, where more is known than the state says. */
+  readonly detail: string | null
+}
+
+export type NodeStatus = ServiceStatus & {
+  readonly name: string
+  readonly offset: number | null
+  /** As the node wrote it; of the entry at `offset`. */
+  readonly recordTime: string | null
+}
+
+export type ClusterStatus = {
+  readonly cluster: {
+    readonly n: number
+    readonly f: number
+    readonly readThreshold: number
+    readonly confirmThreshold: number
+    readonly genesisHash: string
+  }
+  readonly nodes: readonly NodeStatus[]
+  readonly validator: ServiceStatus
+  readonly synchronizer: ServiceStatus
+  readonly console: { readonly url: string } | null
+  readonly dataDir: string
+}
+
+/** How many more nodes may be lost before something stops; negative when it has stopped. */
+export type Margin = { readonly lookups: number; readonly confirmations: number }
+
+/** Counts the nodes that are up against the thresholds. */
+export function marginOf(status: ClusterStatus): Margin {
+  const up = status.nodes.filter((node) => node.state === 'up').length
+  return {
+    lookups: up - status.cluster.readThreshold,
+    confirmations: up - status.cluster.confirmThreshold,
+  }
+}
+
+/** What can still be lost, one sentence for lookups and one for registrations. */
+export function describeMargin(status: ClusterStatus): readonly [string, string] {
+  const margin = marginOf(status)
+  const up = status.nodes.filter((node) => node.state === 'up').length
+  const { n, readThreshold, confirmThreshold } = status.cluster
+  const have = `${up} of ${n} nodes up`
+  return [
+    `lookups        ${have}, ${readThreshold} must agree: ${inWords(margin.lookups)}`,
+    `registrations  ${have}, ${confirmThreshold} must confirm: ${inWords(margin.confirmations)}`,
+  ]
+}
+
+/** Size and thresholds, a sentence each. */
+export function describeSize(cluster: Omit<ClusterStatus['cluster'], 'genesisHash'>): string[] {
+  const { n, f, readThreshold, confirmThreshold } = cluster
+  return [
+    `n = ${n}, f = ${f}: an answer needs ${readThreshold}, an operator action ${confirmThreshold}`,
+    ...(f === 0 ? ['Below 4 nodes no fault is tolerated.'] : []),
+  ]
+}
+
+function inWords(margin: number): string {
+  if (margin < 0) return 'quorum lost'
+  return margin === 0 ? 'no more can be lost' : `${margin} more can be lost`
+}

@@ -1,0 +1,134 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { expect, it } from 'vitest'
+import { readJson, writeFileAtomic } from './data-directory.ts'
+import { identityOf, type ProcessIdentity, stateOf } from './process-identity.ts'
+import { endLeftovers, type ProcessSpec, Supervisor } from './supervisor.ts'
+
+const clock = createSystemClock()
+const IGNORES_TERM =
+  "process.on('SIGTERM', () => {}); console.log('ready'); setInterval(() => {}, 1e6)"
+const ENDS_ON_TERM =
+  "process.on('SIGTERM', () => { console.log('bye'); process.exit() }); console.log('ready'); setInterval(() => {}, 1e6)"
+
+async function createWorld() {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-supervisor-'))
+  const options = { recordFile: join(directory, 'processes.json'), marker: directory, clock }
+  const spec = (id: string, script: string): ProcessSpec => ({
+    id,
+    command: process.execPath,
+    args: ['-e', script],
+    env: process.env,
+    logFile: join(directory, `${id}.log`),
+  })
+  const log = (id: string) => readFile(join(directory, `${id}.log`), 'utf8')
+  const untilReady = (id: string) =>
+    waitFor(async () => ((await log(id)).includes('ready') ? true : undefined), {
+      clock,
+      timeoutMs: 10_000,
+      what: `${id} to be ready`,
+    })
+  return {
+    options,
+    spec,
+    log,
+    untilReady,
+    supervisor: new Supervisor(options),
+    [Symbol.asyncDispose]: async () => {
+      await endLeftovers(options)
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+it('stops a process with SIGTERM, and lets it finish', async () => {
+  await using world = await createWorld()
+  await world.supervisor.start(world.spec('a', ENDS_ON_TERM))
+  await world.untilReady('a')
+  await world.supervisor.stop('a', 60_000)
+  expect(await world.log('a')).toBe('ready\nbye\n')
+  expect(world.supervisor.pid('a')).toBe(null)
+})
+
+it('kills a process that does not end within its grace', async () => {
+  await using world = await createWorld()
+  await world.supervisor.start(world.spec('a', IGNORES_TERM))
+  await world.untilReady('a')
+  await world.supervisor.stop('a', 50)
+  expect(world.supervisor.state('a')).toBe('gone')
+})
+
+it('pauses and resumes a process, and stops a paused one in order', async () => {
+  await using world = await createWorld()
+  await world.supervisor.start(world.spec('a', ENDS_ON_TERM))
+  await world.untilReady('a')
+  await world.supervisor.pause('a')
+  expect(world.supervisor.state('a')).toBe('stopped')
+  await world.supervisor.resume('a')
+  expect(world.supervisor.state('a')).toBe('running')
+  await world.supervisor.pause('a')
+  await world.supervisor.stop('a', 60_000)
+  expect(await world.log('a')).toContain('bye')
+})
+
+it('kills a process with the children that it has started', async () => {
+  await using world = await createWorld()
+  const script = `
+    const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'])
+    console.log('child=' + child.pid + ' ready')
+    setInterval(() => {}, 1e6)`
+  await world.supervisor.start(world.spec('a', script))
+  await world.untilReady('a')
+  const child = Number(/child=(\d+)/.exec(await world.log('a'))?.[1])
+  expect(identityOf(child)).not.toBe(null)
+  await world.supervisor.kill('a')
+  await waitFor(() => (identityOf(child) === null ? true : undefined), {
+    clock,
+    timeoutMs: 5000,
+    what: 'the child to end',
+  })
+})
+
+it('notices when a process ends by itself, and starts nothing again', async () => {
+  await using world = await createWorld()
+  await world.supervisor.start(world.spec('a', ''))
+  await waitFor(() => (world.supervisor.pid('a') === null ? true : undefined), {
+    clock,
+    timeoutMs: 10_000,
+    what: 'the process to end',
+  })
+  expect(readJson(world.options.recordFile)).toEqual([])
+})
+
+it('ends what a predecessor left, paused processes too, but no process that only has its pid', async () => {
+  await using world = await createWorld()
+  await world.supervisor.start(world.spec('a', IGNORES_TERM))
+  await world.supervisor.start(world.spec('b', IGNORES_TERM))
+  await world.supervisor.pause('b')
+  const recorded = readJson(world.options.recordFile) as ProcessIdentity[]
+  expect(recorded).toHaveLength(2)
+
+  // A stranger that was given the pid of one of ours later.
+  const stranger: ProcessIdentity = { pid: process.pid, startedAt: 'long ago' }
+  writeFileAtomic(world.options.recordFile, JSON.stringify([...recorded, stranger]))
+  expect(await endLeftovers(world.options)).toBe(2)
+  expect(recorded.map(stateOf)).toEqual(['gone', 'gone'])
+})
+
+it.runIf(process.platform === 'linux')(
+  'finds leftovers that were never recorded, by their environment',
+  async () => {
+    await using world = await createWorld()
+    await world.supervisor.start(world.spec('a', IGNORES_TERM))
+    await rm(world.options.recordFile)
+    expect(await endLeftovers(world.options)).toBe(1)
+  },
+)
+
+it('says which command could not be started', async () => {
+  await using world = await createWorld()
+  const spec = { ...world.spec('a', ''), command: '/nowhere/redis-server' }
+  await expect(world.supervisor.start(spec)).rejects.toThrow(/^a could not be started: .*ENOENT/)
+})

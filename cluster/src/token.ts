@@ -1,0 +1,49 @@
+/** Development tokens of a local cluster (D-32). */
+import { readFileSync } from 'node:fs'
+import { createDevelopmentToken, DEFAULT_AUDIENCE, FIRST_ADMIN_USER } from '@quorumscan/auth'
+import { type Clock, fromHex } from '@quorumscan/base'
+import { ClusterError } from './cluster-error.ts'
+import { type DataDirectory, isErrno } from './data-directory.ts'
+
+export { FIRST_ADMIN_USER }
+
+export const DEFAULT_TTL = '24h'
+const SECONDS_BY_UNIT = { s: 1, m: 60, h: 3600, d: 86_400 }
+/** Longer-lived tokens are no development tokens any more. */
+const TTL_SECONDS_MAX = 366 * 86_400
+
+/** Seconds of `90s`, `15m`, `24h` or `7d`. @throws {ClusterError} For anything else. */
+export function parseTtl(text: string): number {
+  const match = /^([1-9][0-9]{0,8})([smhd])$/.exec(text)
+  const unit = match?.[2] as keyof typeof SECONDS_BY_UNIT | undefined
+  const seconds = unit === undefined ? Number.NaN : Number(match?.[1]) * SECONDS_BY_UNIT[unit]
+  if (seconds <= TTL_SECONDS_MAX) return seconds
+  throw new ClusterError(`"${text}" is no lifetime such as 90s, 15m, 24h or 7d, of at most 366d`)
+}
+
+/**
+ * A token that the validator of this data directory takes as the user's.
+ *
+ * @throws {ClusterError} Before the first `up`: there is no secret yet.
+ */
+export function createToken(
+  directory: DataDirectory,
+  options: { readonly user: string; readonly ttlSeconds: number; readonly clock: Clock },
+): Promise<string> {
+  return createDevelopmentToken({
+    secret: fromHex(readSecret(directory)),
+    user: options.user,
+    ttlSeconds: options.ttlSeconds,
+    audience: DEFAULT_AUDIENCE,
+    clock: options.clock,
+  })
+}
+
+function readSecret(directory: DataDirectory): string {
+  try {
+    return readFileSync(directory.secretFile('jwt'), 'utf8')
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+    throw new ClusterError(`there is no cluster in ${directory.path}: run \`npm start\` first`)
+  }
+}

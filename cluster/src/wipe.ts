@@ -1,0 +1,23 @@
+/** Deleting a replica out of a Redis that it shares with what must stay. */
+import { Redis } from 'ioredis'
+
+/** The hash tag of every key of `packages/replica` (its `keys.ts`), and of nothing else. */
+const REPLICA_KEYS = '{replica}:*'
+const SCAN_COUNT = 1000
+
+/** Deletes the replica behind the socket. Nothing may be writing to it. Returns how many keys went. */
+export async function deleteReplica(socketPath: string): Promise<number> {
+  const redis = new Redis({ path: socketPath })
+  try {
+    let cursor = '0'
+    let deleted = 0
+    do {
+      const [next, keys] = await redis.scan(cursor, 'MATCH', REPLICA_KEYS, 'COUNT', SCAN_COUNT)
+      cursor = next
+      if (keys.length > 0) deleted += await redis.unlink(...keys)
+    } while (cursor !== '0')
+    return deleted
+  } finally {
+    redis.disconnect()
+  }
+}
