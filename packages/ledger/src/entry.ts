@@ -19,8 +19,6 @@ import type { Submission } from '@quorumscan/model'
 import { ENTRY_BYTES_MAX, JSON_DEPTH_MAX } from './limits.ts'
 import { isSubmission } from './submission.ts'
 
-export { ENTRY_BYTES_MAX } from './limits.ts'
-
 /** Why bytes or a submission count for nothing. Part of the hashed result: permanent texts. */
 export type IgnoredReason =
   | 'too large'

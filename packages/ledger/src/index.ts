@@ -34,7 +34,6 @@ export {
   type DecodedEntry,
   decodeEntry,
   decodeSubmission,
-  ENTRY_BYTES_MAX,
   encodeEntry,
   type IgnoredReason,
 } from './entry.ts'
@@ -50,6 +49,7 @@ export {
 } from './interpret.ts'
 export { type Lf, LfError, type LfValue } from './lf.ts'
 export {
+  ENTRY_BYTES_MAX,
   NOT_AFTER_MICROS_MAX,
   OPEN_OFFERS_MAX,
   OPEN_REQUESTS_MAX,

@@ -6,7 +6,7 @@ import { assert } from '@quorumscan/base'
 import type { Contract, ContractId, Micros, PartyId } from '@quorumscan/model'
 import { dueOf, keysOf } from './contract-keys.ts'
 import type { DueItem } from './ports.ts'
-import type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
+import type { ChangeRecord, StateDelta, StateView } from './state.ts'
 
 /** A cell with its stored value; null, empty or false where there is none. */
 export type LoadedCell =

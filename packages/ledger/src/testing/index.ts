@@ -1,0 +1,9 @@
+// biome-ignore-all lint/performance/noBarrelFile: this is the entry point of the sub-path './testing'.
+export { MemoryLedger, type SubmitOptions } from './memory-ledger.ts'
+export {
+  createTestNetwork,
+  DAY_MICROS,
+  HOUR_MICROS,
+  type TestNetwork,
+  testKeyPair,
+} from './test-network.ts'

@@ -1,0 +1,215 @@
+/**
+ * A ledger in memory for tests and as an oracle for replicas: applies entries one by one, keeps the state
+ * in the stored form of contracts, and loads only what interpretation asks for.
+ */
+import { assert, type KeyPair, sha256, toHex } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
+import type {
+  Command,
+  Contract,
+  ContractId,
+  EntryResult,
+  Micros,
+  PartyId,
+  Submission,
+} from '@quorumscan/model'
+import { decodeContract, encodeContract } from '../contract-codec.ts'
+import { dueOf } from '../contract-keys.ts'
+import { decodeEntry, encodeEntry } from '../entry.ts'
+import { genesisDelta } from '../genesis-state.ts'
+import { nextHistoryHash } from '../history.ts'
+import { cellName, interpret } from '../interpret.ts'
+import type { AppliedEntry, DueItem, Head, LogEntry } from '../ports.ts'
+import type { CellKey, ChangeRecord, StateDelta } from '../state.ts'
+import { type Active, isOf, payloadOf, type Template } from '../template.ts'
+import { type LoadedCell, WorkingState } from '../working-state.ts'
+
+/** More than any entry needs: a loop of needs that does not end is a bug. */
+const ROUND_TRIPS_MAX = 20
+
+export type SubmitOptions = {
+  readonly keyPair: KeyPair
+  readonly commands: readonly Command[]
+} & Partial<Omit<Submission, 'genesis' | 'participant' | 'commands'>>
+
+export class MemoryLedger {
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  readonly #contracts = new Map<ContractId, Uint8Array>()
+  readonly #indexes = new Map<string, Set<ContractId>>()
+  readonly #changes = new Map<string, ChangeRecord>()
+  readonly #seen = new Map<string, Micros>()
+  readonly #parties = new Set<PartyId>()
+  readonly #entries: LogEntry[] = []
+  readonly #results: EntryResult[] = []
+  #head: Head
+  #submissions = 0
+  /** Times that cells had to be fetched, over all entries. */
+  roundTrips = 0
+
+  constructor(network: { readonly genesis: Genesis; readonly genesisHash: string }) {
+    this.genesis = network.genesis
+    this.genesisHash = network.genesisHash
+    this.#store(genesisDelta(network.genesis, network.genesisHash))
+    this.#head = {
+      offset: 0,
+      recordTime: network.genesis.recordTime,
+      historyHash: network.genesisHash,
+      entryHash: network.genesisHash,
+    }
+  }
+
+  head(): Head {
+    return this.#head
+  }
+
+  /** The log so far: entry N at index N − 1. */
+  entries(): readonly LogEntry[] {
+    return this.#entries
+  }
+
+  results(): readonly EntryResult[] {
+    return this.#results
+  }
+
+  /** Applies bytes as the next entry, 1 µs after the last one unless told otherwise. */
+  append(bytes: Uint8Array, recordTime: Micros = this.#head.recordTime + 1): AppliedEntry {
+    const entry = { offset: this.#head.offset + 1, recordTime, bytes }
+    assert(recordTime > this.#head.recordTime, 'record time increases')
+    const { result, delta } = this.#interpret(entry)
+    this.#store(delta)
+    const entryHash = toHex(sha256(bytes))
+    const historyHash = nextHistoryHash({
+      previous: this.#head.historyHash,
+      offset: entry.offset,
+      recordTime,
+      entryHash,
+      result,
+    })
+    this.#head = { offset: entry.offset, recordTime, historyHash, entryHash }
+    this.#entries.push(entry)
+    this.#results.push(result)
+    const { created, archived } = delta
+    return { ...this.#head, result, created, archived }
+  }
+
+  /** Signs and applies a submission; what is not given gets a value that stands in nobody's way. */
+  submit(options: SubmitOptions): EntryResult {
+    return this.append(this.sign(options)).result
+  }
+
+  /** Entry bytes for a submission, valid for the next minute of record time. */
+  sign({ keyPair, ...options }: SubmitOptions): Uint8Array {
+    const id = String(++this.#submissions).padStart(32, '0')
+    const submission: Submission = {
+      genesis: this.genesisHash,
+      participant: keyPair.publicKey,
+      id,
+      notAfter: this.#head.recordTime + 60_000_000,
+      userId: 'tester',
+      actAs: [],
+      readAs: [],
+      commandId: `command-${id}`,
+      submissionId: '',
+      workflowId: '',
+      deduplication: { kind: 'duration', micros: 0 },
+      disclosed: [],
+      ...options,
+    }
+    return encodeEntry(submission, keyPair)
+  }
+
+  /** Lets record time pass: a checkpoint that much later. */
+  advance(micros: Micros): void {
+    this.append(new Uint8Array(), this.#head.recordTime + micros)
+  }
+
+  contract(id: ContractId): Contract | null {
+    const stored = this.#contracts.get(id)
+    return stored === undefined ? null : decodeContract(stored)
+  }
+
+  /** Every active contract, by id. */
+  contracts(): readonly Contract[] {
+    return [...this.#contracts.keys()].sort().map((id) => this.contract(id) as Contract)
+  }
+
+  /** Active contracts of one template, by id. */
+  all<P>(template: Template<P>): readonly Active<P>[] {
+    return this.contracts()
+      .filter((contract) => isOf(template, contract))
+      .map((contract) => ({
+        contractId: contract.contractId,
+        contract,
+        payload: payloadOf(template, contract),
+      }))
+  }
+
+  byKey(key: string): readonly Contract[] {
+    return [...(this.#indexes.get(key) ?? [])].sort().map((id) => this.contract(id) as Contract)
+  }
+
+  /** What is due at the record time of the head, oldest first. */
+  due(): readonly DueItem[] {
+    return this.contracts()
+      .flatMap(dueOf)
+      .filter(({ at }) => at <= this.#head.recordTime)
+      .sort((a, b) => a.at - b.at)
+  }
+
+  isPartyAllocated(party: PartyId): boolean {
+    return this.#parties.has(party)
+  }
+
+  #interpret(entry: LogEntry): { result: EntryResult; delta: StateDelta } {
+    const { genesis, genesisHash } = this
+    const decoded = decodeEntry(entry.bytes, genesisHash)
+    const view = new WorkingState()
+    const asked = new Set<string>()
+    for (let roundTrip = 0; roundTrip < ROUND_TRIPS_MAX; roundTrip++) {
+      const interpretation = interpret({ entry, decoded, genesis, genesisHash, view })
+      if (interpretation.kind === 'done') return interpretation
+      this.roundTrips++
+      for (const key of interpretation.keys) {
+        assert(!asked.has(cellName(key)), `${cellName(key)} is asked for once`)
+        asked.add(cellName(key))
+      }
+      view.load(interpretation.keys.map((key) => this.#cell(key)))
+    }
+    throw new Error(`interpretation asked for cells more than ${ROUND_TRIPS_MAX} times`)
+  }
+
+  #cell(key: CellKey): LoadedCell {
+    switch (key.kind) {
+      case 'contract':
+        return { ...key, value: this.contract(key.id) }
+      case 'index':
+        return { ...key, value: [...(this.#indexes.get(key.key) ?? [])].sort() }
+      case 'change':
+        return { ...key, value: this.#changes.get(key.id) ?? null }
+      case 'seen':
+        return { ...key, value: this.#seen.get(key.id) ?? null }
+      case 'party':
+        return { ...key, value: this.#parties.has(key.id) }
+    }
+  }
+
+  #store(delta: StateDelta): void {
+    const state = new WorkingState()
+    state.apply(delta)
+    const changes = state.takeChanges()
+    for (const contract of changes.archived) this.#contracts.delete(contract.contractId)
+    for (const contract of changes.created)
+      this.#contracts.set(contract.contractId, encodeContract(contract))
+    for (const { key, added, removed } of changes.indexes) {
+      const ids = this.#indexes.get(key) ?? new Set()
+      for (const id of removed) ids.delete(id)
+      for (const id of added) ids.add(id)
+      if (ids.size === 0) this.#indexes.delete(key)
+      else this.#indexes.set(key, ids)
+    }
+    for (const { id, record } of changes.changes) this.#changes.set(id, record)
+    for (const { id, until } of changes.seen) this.#seen.set(id, until)
+    for (const party of changes.allocated) this.#parties.add(party)
+  }
+}
