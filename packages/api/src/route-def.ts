@@ -51,10 +51,11 @@ type PartOf<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, ne
 export type ParamsOf<Route extends RouteDef> = PartOf<Route['params']>
 export type QueryOf<Route extends RouteDef> = PartOf<Route['query']>
 export type HeadersOf<Route extends RouteDef> = PartOf<Route['headers']>
-export type BodyOf<Route extends RouteDef> = Route['body'] extends TSchema
-  ? Static<Route['body']>
-  : Route['body'] extends 'bytes'
-    ? Uint8Array
+// `TSchema` is so wide that a text fits it too: bytes come first.
+export type BodyOf<Route extends RouteDef> = Route['body'] extends 'bytes'
+  ? Uint8Array
+  : Route['body'] extends TSchema
+    ? Static<Route['body']>
     : undefined
 /** The value of a 200; ready JSON bytes of the same shape are as good (see `packages/http`). */
 export type ResponseOf<Route extends RouteDef> = Route['response'] extends TSchema

@@ -11,6 +11,8 @@ declare module 'fastify' {
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** The ledger's decoder takes 32 levels inside a command (Rule 1); nobody needs more than a few around it. */
+const DEPTH_MAX = 64
 /** A member's name, plain or with an escaped underscore; only then is the body looked through. */
 const MAY_BE_POISONED = /__proto__|\\u005f/i
 
@@ -50,10 +52,15 @@ function parseJson(bytes: Uint8Array): unknown {
   let value: unknown
   try {
     text = decoder.decode(bytes)
+    // Whoever walks through a value by recursion may rely on this.
+    if (isTooDeep(text)) throw new RangeError('too deep')
     value = JSON.parse(text)
   } catch {
     // The reasons of JSON.parse and TextDecoder quote the body, which may hold a secret.
-    throw new ScanError('MALFORMED_BODY', 'the body is not JSON in UTF-8')
+    throw new ScanError(
+      'MALFORMED_BODY',
+      `the body is not JSON in UTF-8, at most ${DEPTH_MAX} levels deep`,
+    )
   }
   if (MAY_BE_POISONED.test(text) && hasProtoMember(text))
     throw new ScanError('MALFORMED_BODY', 'the body has a member called __proto__')
@@ -67,4 +74,21 @@ function hasProtoMember(text: string): boolean {
     return member
   })
   return found
+}
+
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  let isInString = false
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]
+    if (isInString) {
+      if (character === '\\') index++
+      else if (character === '"') isInString = false
+    } else if (character === '"') isInString = true
+    else if (character === '{' || character === '[') {
+      depth++
+      if (depth > DEPTH_MAX) return true
+    } else if (character === '}' || character === ']') depth--
+  }
+  return false
 }

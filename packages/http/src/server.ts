@@ -22,7 +22,7 @@ import {
   systemRandom,
 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { bindHandler } from './bind-handler.ts'
 import { installBodyParser } from './body-parser.ts'
 import { answerClientError } from './client-errors.ts'
@@ -52,7 +52,7 @@ export type Authenticate<User> = (request: {
 
 export type ServerOptions<Routes extends RouteTable, User> = {
   readonly routes: Routes
-  readonly handlers: Handlers<Routes, User>
+  readonly handlers: Handlers<NoInfer<Routes>, NoInfer<User>>
   /** The second mount point, such as `/api/scan`, beside the root (D-3); null for none. */
   readonly prefix: string | null
   /** Needed as soon as one route asks for a user. */
@@ -138,8 +138,10 @@ function createInstance<Routes extends RouteTable, User>(
     ...(options.logger === undefined
       ? {}
       : { loggerInstance: options.logger as FastifyBaseLogger }),
-    disableRequestLogging: true,
-    requestIdLogLabel: 'request_id',
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
     genReqId: (request) => {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given)

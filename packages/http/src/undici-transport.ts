@@ -2,6 +2,7 @@
  * The reader's transport on Node: keep-alive connections by undici, bounded in every direction, and
  * apart for lookups and for large answers (D-14). Redirects are answers like any other (D-34).
  */
+import { setMaxListeners } from 'node:events'
 import type { Transport, TransportReply, TransportRequest } from '@quorumscan/consensus'
 import { Pool } from 'undici'
 
@@ -48,6 +49,8 @@ export function createUndiciTransport(): UndiciTransport {
   return {
     async request(input) {
       input.signal.throwIfAborted()
+      // One signal ends a batch to all nodes; Node warns of a leak at the eleventh.
+      setMaxListeners(0, input.signal)
       const base = new URL(input.url)
       const pool = poolOf(base.origin, input.channel)
       if (pool.stats.queued >= QUEUED_MAX) throw new TransportError('too many requests wait')

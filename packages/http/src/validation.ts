@@ -6,6 +6,7 @@
  * integer must be written plainly (`10`, not `1e1`, ` 10` or `0x0a`).
  */
 import { codeByPattern, type RouteDef } from '@quorumscan/api'
+import { assert } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import type { TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -62,24 +63,33 @@ function decodeText(schema: TSchema, text: unknown): unknown {
 
 type Violation = {
   readonly keyword: string
+  readonly schemaPath: string
   readonly instancePath: string
   readonly message: string
   readonly params: object
 }
 
 function violation(violations: readonly Violation[], part: Part): ScanError {
-  // Of a union's branches, the one that came furthest is the one that was meant.
-  const [first, ...others] = violations
-  if (first === undefined) return new ScanError('INVALID_ARGUMENT', `the ${part} is not valid`)
-  const samePlace = others.filter((other) =>
-    other.instancePath.startsWith(`${first.instancePath}/`),
-  )
-  const found = samePlace.find((other) => other.instancePath !== first.instancePath) ?? first
+  const found = pickViolation(violations)
+  assert(found !== undefined, 'a value that is refused breaks a rule')
   const missing = 'requiredProperties' in found.params ? found.params.requiredProperties : undefined
   const member = Array.isArray(missing) ? `/${String(missing[0])}` : ''
   const path = (part + found.instancePath + member).replaceAll('/', '.')
   const rule = member === '' ? found.message : 'must be present'
   return new ScanError(codeOf(found), `${path} ${rule}`, { details: { path, rule } })
+}
+
+/** The first one; of those of a union, the one of the branch that came furthest, for that was meant. */
+function pickViolation(violations: readonly Violation[]): Violation | undefined {
+  const [first] = violations
+  const union = violations.find(
+    (one) => one.keyword === 'anyOf' && first?.schemaPath.startsWith(`${one.schemaPath}/anyOf/`),
+  )
+  if (union === undefined) return first
+  const depth = (one: Violation) => one.instancePath.split('/').length
+  return violations
+    .filter((one) => `${one.instancePath}/`.startsWith(`${union.instancePath}/`))
+    .reduce((best, one) => (depth(one) > depth(best) ? one : best))
 }
 
 function codeOf(found: Violation): ErrorCode {

@@ -1,0 +1,171 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createManualClock } from '@quorumscan/testkit'
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { buildServer, type ServerOptions } from './server.ts'
+
+const clock = createSystemClock()
+const common = { tag: 'test', summary: '', errors: [], auth: 'none', cost: 1 } as const
+const routes = {
+  slow: {
+    ...common,
+    operationId: 'slow',
+    method: 'POST',
+    path: '/slow',
+    body: Type.Object({}),
+    response: Type.Boolean(),
+  },
+  livez: {
+    ...common,
+    operationId: 'livez',
+    method: 'GET',
+    path: '/livez',
+    response: null,
+    cost: 0,
+  },
+} as const
+
+/** Promise.withResolvers, which Node 20 lacks. */
+function deferred<T>() {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve: (value: T) => resolve(value) }
+}
+
+/** A server whose slow operation waits for `finish`, or for its signal. */
+async function start(options: Partial<ServerOptions<typeof routes, never>> = {}) {
+  const started = deferred<AbortSignal>()
+  const finished = deferred<void>()
+  const server = buildServer({
+    routes,
+    handlers: {
+      slow: async ({ signal }) => {
+        started.resolve(signal)
+        const aborted = new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => resolve())
+        })
+        await Promise.race([finished.promise, aborted])
+        return { body: signal.aborted }
+      },
+      livez: async () => ({ body: null }),
+    },
+    prefix: null,
+    rateLimit: null,
+    ...options,
+  })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    server,
+    url,
+    /** Resolves with the handler's signal once it runs. */
+    started: started.promise,
+    finish: () => finished.resolve(undefined),
+    ask: (signal?: AbortSignal) =>
+      fetch(`${url}/slow`, {
+        method: 'POST',
+        body: '{}',
+        headers: { 'content-type': 'application/json' },
+        signal: signal ?? null,
+      }),
+    connect: () => connect(Number(new URL(url).port), '127.0.0.1'),
+    [Symbol.asyncDispose]: () => server.close(),
+  }
+}
+
+test('closing answers what is under way, ends its connection, and takes nothing new', async () => {
+  await using running = await start()
+  const reply = running.ask()
+  await running.started
+  const closed = running.server.close()
+  await waitFor(() => (running.server.server.listening ? undefined : true), {
+    clock,
+    timeoutMs: 2000,
+    what: 'the server to stop listening',
+  })
+  running.finish()
+  expect([(await reply).status, (await reply).headers.get('connection')]).toEqual([200, 'close'])
+  await closed
+  await expect(running.ask()).rejects.toThrow()
+})
+
+test('closing does not wait longer than the drain time', async () => {
+  const manual = createManualClock()
+  await using running = await start({ clock: manual })
+  const reply = running.ask().catch((error: Error) => error)
+  await running.started
+  const closed = running.server.close()
+  await waitFor(() => (running.server.server.listening ? undefined : true), {
+    clock,
+    timeoutMs: 2000,
+    what: 'the server to stop listening',
+  })
+  await manual.advance(10_000)
+  await closed
+  expect(await reply).toBeInstanceOf(Error)
+})
+
+test('a handler is told when its client goes away, and not before', async () => {
+  await using running = await start()
+  const client = new AbortController()
+  const gone = running.ask(client.signal)
+  const signal = await running.started
+  expect(signal.aborted).toBe(false)
+  client.abort()
+  await expect(gone).rejects.toThrow()
+  await waitFor(() => (signal.aborted ? true : undefined), {
+    clock,
+    timeoutMs: 2000,
+    what: 'the signal of the handler',
+  })
+})
+
+test('a handler that takes too long is given up on, and told so', async () => {
+  const manual = createManualClock()
+  await using running = await start({ clock: manual })
+  const reply = running.ask()
+  const signal = await running.started
+  await manual.advance(60_000)
+  expect((await reply).status).toBe(503)
+  expect(await (await reply).json()).toMatchObject({
+    code: 'DEPENDENCY_UNAVAILABLE',
+    definite: false,
+  })
+  expect(signal.aborted).toBe(true)
+})
+
+async function textUntilClosed(socket: Socket): Promise<string> {
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString()
+  })
+  socket.on('error', () => {}) // A reset is one way to be closed.
+  await once(socket, 'close')
+  return text
+}
+
+test.each([
+  ['headers', 'POST /slow HTTP/1.1\r\nhost: a\r\n'],
+  ['a body', 'POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\n{'],
+])('a client that never finishes sending %s is cut off with 408', async (_, text) => {
+  await using running = await start({ limits: { requestMsMax: 100 } })
+  const socket = running.connect()
+  socket.write(text)
+  expect(await textUntilClosed(socket)).toMatch(/^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s)
+})
+
+test('one client gets its share of connections and no more', async () => {
+  await using running = await start({ limits: { connectionsPerClientMax: 2 } })
+  const sockets = [running.connect(), running.connect()]
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  expect(await textUntilClosed(running.connect())).toBe('')
+  for (const socket of sockets) socket.destroy()
+  await waitFor(async () => (await fetch(`${running.url}/livez`).catch(() => null)) ?? undefined, {
+    clock,
+    timeoutMs: 2000,
+    what: 'a connection to be free again',
+  })
+})

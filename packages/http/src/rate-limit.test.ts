@@ -1,0 +1,45 @@
+import { createManualClock } from '@quorumscan/testkit'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createBudget } from './rate-limit.ts'
+
+test('nobody gets more than a second’s units at once and the rate after, whatever the pattern', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ waitMs: fc.nat(500), units: fc.integer({ min: 1, max: 5 }) })),
+      async (steps) => {
+        const clock = createManualClock()
+        const budget = createBudget({ unitsPerSecond: 10, clock })
+        let spent = 0
+        for (const step of steps) {
+          await clock.advance(step.waitMs)
+          try {
+            budget.admit('a', step.units)
+            spent += step.units
+          } catch {
+            // Refused: that is what is measured.
+          }
+          expect(spent).toBeLessThanOrEqual(10 + (clock.monotonicMs() / 1000) * 10 + 1e-6)
+        }
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+test('clients do not spend each other’s units', () => {
+  const budget = createBudget({ unitsPerSecond: 1, clock: createManualClock() })
+  budget.admit('a', 1)
+  expect(() => budget.admit('a', 1)).toThrow()
+  expect(() => budget.admit('b', 1)).not.toThrow()
+})
+
+test('the client that was quiet longest is forgotten when there are too many', () => {
+  const budget = createBudget({ unitsPerSecond: 1, clock: createManualClock(), bucketsMax: 2 })
+  budget.admit('a', 1)
+  budget.admit('b', 1)
+  expect(() => budget.admit('a', 1)).toThrow() // a is the latest again.
+  budget.admit('c', 1) // b is forgotten.
+  expect(() => budget.admit('a', 1)).toThrow()
+  expect(() => budget.admit('b', 1)).not.toThrow()
+})

@@ -1,0 +1,488 @@
+import { scanRoutes, synchronizerRoutes } from '@quorumscan/api'
+import { ScanError } from '@quorumscan/errors'
+import { createManualClock } from '@quorumscan/testkit'
+import { type Static, Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import type { Handlers } from './handler.ts'
+import { createLogger } from './logger.ts'
+import { buildServer, type ServerOptions } from './server.ts'
+
+const party = `alice::1220${'a'.repeat(64)}`
+const Item = Type.Object({
+  name: Type.String({ maxLength: 5 }),
+  count: Type.Optional(Type.Integer()),
+})
+const open = { tag: 'test', summary: '', errors: [], auth: 'none', cost: 1 } as const
+
+const routes = {
+  getItem: {
+    ...open,
+    operationId: 'getItem',
+    method: 'GET',
+    path: '/v0/items/{name}',
+    params: Type.Object({ name: Type.String() }),
+    query: Type.Object({
+      page_size: Type.Integer({ minimum: 1, maximum: 10 }),
+      shared: Type.Optional(Type.Boolean()),
+    }),
+    headers: Type.Object({ 'x-read-at-offset': Type.Optional(Type.Integer({ minimum: 0 })) }),
+    response: Type.Object({ seen: Type.Unknown() }),
+  },
+  putItem: {
+    ...open,
+    operationId: 'putItem',
+    method: 'POST',
+    path: '/v0/items',
+    body: Item,
+    response: Item,
+  },
+  textItem: {
+    ...open,
+    operationId: 'textItem',
+    method: 'POST',
+    path: '/v0/text-items',
+    body: Item,
+    acceptsTextPlain: true,
+    response: Item,
+  },
+  me: {
+    ...open,
+    operationId: 'me',
+    method: 'GET',
+    path: '/v0/me',
+    auth: 'user',
+    response: Type.String(),
+  },
+  touch: { ...open, operationId: 'touch', method: 'POST', path: '/v0/touch', response: null },
+  livez: { ...open, operationId: 'livez', method: 'GET', path: '/livez', response: null, cost: 0 },
+} as const
+
+const echo = async (request: { body: Static<typeof Item> }) => ({ body: request.body })
+const handlers: Handlers<typeof routes, string> = {
+  getItem: async ({ params, query, headers }) => ({ body: { seen: { params, query, headers } } }),
+  putItem: echo,
+  textItem: echo,
+  me: async ({ user }) => ({ body: user }),
+  touch: async () => ({ body: null }),
+  livez: async () => ({ body: null }),
+}
+
+function serve(
+  changes: Partial<Handlers<typeof routes, string>> = {},
+  options: Partial<ServerOptions<typeof routes, string>> = {},
+) {
+  return buildServer<typeof routes, string>({
+    routes,
+    handlers: { ...handlers, ...changes },
+    prefix: '/api/test',
+    rateLimit: null,
+    authenticate: async ({ authorization }) => {
+      if (authorization !== 'Bearer good') throw new ScanError('UNAUTHENTICATED', 'no token')
+      return 'alice'
+    },
+    ...options,
+  })
+}
+
+const item = '{"name":"a"}'
+
+describe('paths', () => {
+  test.each([
+    ['/v0/items/a?page_size=1', { name: 'a' }],
+    ['/api/test/v0/items/a?page_size=1', { name: 'a' }],
+    ['//v0/items/a?page_size=1', { name: 'a' }],
+    ['/api/test//v0/items/a?page_size=1', { name: 'a' }],
+    ['/v0/items/%F0%9F%98%80%2Fb%3A%3Ac?page_size=1', { name: '😀/b::c' }],
+    [`/v0/items/${'n'.repeat(300)}?page_size=1`, { name: 'n'.repeat(300) }],
+  ])('%s is served', async (url, params) => {
+    const reply = await serve().inject(url)
+    expect(reply.statusCode).toBe(200)
+    expect(reply.json().seen.params).toEqual(params)
+  })
+
+  test('HEAD is answered like GET, without the body', async () => {
+    const reply = await serve().inject({ method: 'HEAD', url: '/v0/items/a?page_size=1' })
+    expect([reply.statusCode, reply.body]).toEqual([200, ''])
+  })
+
+  test.each([
+    ['GET', '/v0/nothing', 404, 'ROUTE_NOT_FOUND'],
+    ['POST', '/v0/nothing', 404, 'ROUTE_NOT_FOUND'],
+    ['DELETE', '/v0/items/a', 405, 'METHOD_NOT_ALLOWED'],
+    ['GET', '/api/test/v0/items', 405, 'METHOD_NOT_ALLOWED'],
+    ['GET', '/v0/items/%ff?page_size=1', 400, 'MALFORMED_REQUEST'],
+    ['GET', '/v0/items/%?page_size=1', 400, 'MALFORMED_REQUEST'],
+    ['GET', '/v0/items/a?page_size=1&x=%c3%28', 400, 'MALFORMED_REQUEST'],
+  ] as const)('%s %s is %d %s, with the body of D-6', async (method, url, status, code) => {
+    const reply = await serve().inject({ method, url, headers: { 'x-request-id': 'r-1' } })
+    expect(reply.statusCode).toBe(status)
+    expect(reply.json()).toEqual({
+      error: expect.any(String),
+      code,
+      definite: true,
+      retryable: false,
+      request_id: 'r-1',
+      details: null,
+    })
+    expect(reply.headers['access-control-allow-origin']).toBe('*')
+  })
+
+  test('a refused method says which are allowed', async () => {
+    const reply = await serve().inject({ method: 'PUT', url: '/v0/items/a' })
+    expect(reply.headers['allow']).toBe('HEAD, GET')
+  })
+})
+
+describe('parameters, queries and headers', () => {
+  test('are decoded by their type, and only the declared ones are handed on', async () => {
+    const reply = await serve().inject({
+      url: '/v0/items/a?page_size=10&shared=true&other=1',
+      headers: { 'x-read-at-offset': '7' },
+    })
+    expect(reply.json().seen).toEqual({
+      params: { name: 'a' },
+      query: { page_size: 10, shared: true },
+      headers: { 'x-read-at-offset': 7 },
+    })
+  })
+
+  test.each([
+    ['', 'query.page_size', 'must be present'],
+    ['page_size=0', 'query.page_size', 'must be >= 1'],
+    ['page_size=11', 'query.page_size', 'must be <= 10'],
+    ['page_size=abc', 'query.page_size', 'must be integer'],
+    ['page_size=', 'query.page_size', 'must be integer'],
+    ['page_size=1.5', 'query.page_size', 'must be integer'],
+    ['page_size=0x1', 'query.page_size', 'must be integer'],
+    ['page_size=1e0', 'query.page_size', 'must be integer'],
+    ['page_size=+1', 'query.page_size', 'must be integer'],
+    ['page_size=1&page_size=2', 'query.page_size', 'must be integer'],
+    ['page_size=99999999999999999999', 'query.page_size', 'must be integer'],
+    ['page_size=1&shared=yes', 'query.shared', 'must be boolean'],
+  ])('?%s is refused at %s', async (query, path, rule) => {
+    const reply = await serve().inject(`/v0/items/a?${query}`)
+    expect(reply.statusCode).toBe(400)
+    expect(reply.json()).toMatchObject({ code: 'INVALID_ARGUMENT', details: { path, rule } })
+  })
+
+  test('a header of the wrong form is refused by its name', async () => {
+    const headers = { 'x-read-at-offset': 'soon' }
+    const reply = await serve().inject({ url: '/v0/items/a?page_size=1', headers })
+    expect(reply.json().details.path).toBe('headers.x-read-at-offset')
+  })
+
+  test('a strange header that nobody reads is harmless', async () => {
+    const headers = { authorization: 'Bearer Bearer x', cookie: ';;=', 'content-type': 'nonsense' }
+    const reply = await serve().inject({ url: '/v0/items/a?page_size=1', headers })
+    expect(reply.statusCode).toBe(200)
+  })
+})
+
+describe('bodies', () => {
+  const post = (
+    payload: string | Buffer,
+    headers: Record<string, string> = {},
+    url = '/v0/items',
+  ) => serve().inject({ method: 'POST', url, payload, headers })
+
+  test.each([
+    [undefined],
+    ['application/json'],
+    ['application/json; charset=utf-8'],
+    ['Application/JSON'],
+  ])('are JSON with the content type %s', async (type) => {
+    const reply = await post(item, type === undefined ? {} : { 'content-type': type })
+    expect([reply.statusCode, reply.body]).toEqual([200, item])
+  })
+
+  test.each([['text/plain'], ['application/x-www-form-urlencoded'], ['nonsense'], [' ; ']])(
+    'with the content type %s are refused',
+    async (type) => {
+      const reply = await post(item, { 'content-type': type })
+      expect([reply.statusCode, reply.json().code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+    },
+  )
+
+  test('text/plain is JSON where the route says so (D-14)', async () => {
+    const reply = await post(item, { 'content-type': 'text/plain;charset=UTF-8' }, '/v0/text-items')
+    expect(reply.statusCode).toBe(200)
+  })
+
+  test('compressed bodies are refused', async () => {
+    const reply = await post(item, { 'content-encoding': 'gzip' })
+    expect(reply.json().code).toBe('UNSUPPORTED_MEDIA_TYPE')
+  })
+
+  test('unknown members are ignored', async () => {
+    expect((await post('{"name":"a","x":{"y":1}}')).statusCode).toBe(200)
+  })
+
+  test.each([
+    ['{', 'MALFORMED_BODY'],
+    ['{"name":"a"', 'MALFORMED_BODY'],
+    ['{"__proto__":{"name":"a"},"name":"a"}', 'MALFORMED_BODY'],
+    ['{"name":"a","x":{"\\u005f_proto__":1}}', 'MALFORMED_BODY'],
+    ['', 'INVALID_ARGUMENT'],
+    ['null', 'INVALID_ARGUMENT'],
+    ['[]', 'INVALID_ARGUMENT'],
+    ['"a"', 'INVALID_ARGUMENT'],
+    ['{}', 'INVALID_ARGUMENT'],
+    ['{"name":1}', 'INVALID_ARGUMENT'],
+    ['{"name":"a","count":"1"}', 'INVALID_ARGUMENT'],
+    ['{"name":"a","count":1.5}', 'INVALID_ARGUMENT'],
+    ['{"name":"a","count":null}', 'INVALID_ARGUMENT'],
+    ['{"name":"abcdef"}', 'INVALID_ARGUMENT'],
+  ])('%s is 400 %s', async (payload, code) => {
+    const reply = await post(payload)
+    expect([reply.statusCode, reply.json().code]).toEqual([400, code])
+  })
+
+  test.each([
+    [63, 200],
+    [64, 400],
+    [500_000, 400],
+  ])('with %d lists in one another are answered %d', async (depth, status) => {
+    const nested = '['.repeat(depth) + ']'.repeat(depth)
+    expect((await post(`{"name":"a","x":${nested}}`)).statusCode).toBe(status)
+    expect((await post(nested)).statusCode).toBe(400)
+    expect((await post(`{"name":"a","x":"${'[\\"{'.repeat(100)}"}`)).statusCode).toBe(200)
+  })
+
+  test('bytes that are not UTF-8 are refused, not repaired', async () => {
+    const reply = await post(
+      Buffer.concat([Buffer.from('{"name":"'), Buffer.of(0xff), Buffer.from('"}')]),
+    )
+    expect(reply.json().code).toBe('MALFORMED_BODY')
+  })
+
+  test('the first member that does not fit is named', async () => {
+    expect((await post('{"count":"x"}')).json().details).toEqual({
+      path: 'body.name',
+      rule: 'must be present',
+    })
+  })
+
+  test('above 1 MiB they are 413, exactly 1 MiB is read', async () => {
+    const padded = (size: number) => `{"name":"a"${' '.repeat(size - 12)}}`
+    expect((await post(padded(1024 * 1024))).statusCode).toBe(200)
+    const reply = await post(padded(1024 * 1024 + 1))
+    expect([reply.statusCode, reply.json().code]).toEqual([413, 'BODY_TOO_LARGE'])
+  })
+
+  test('are ignored where none is declared, even if they are no JSON', async () => {
+    const reply = await post('{', { 'content-type': 'application/json' }, '/v0/touch')
+    expect([reply.statusCode, reply.body]).toEqual([200, ''])
+  })
+
+  test('a malformed party has a code of its own, in a batch too', async () => {
+    const notCalled = async () => expect.fail('not called')
+    const scan = buildServer({
+      routes: scanRoutes,
+      handlers: Object.fromEntries(Object.keys(scanRoutes).map((id) => [id, notCalled])) as never,
+      prefix: null,
+      rateLimit: null,
+    })
+    const byParty = await scan.inject('/v0/ans-entries/by-party/alice')
+    expect([byParty.statusCode, byParty.json().code]).toEqual([400, 'INVALID_PARTY'])
+    const batch = await scan.inject({
+      method: 'POST',
+      url: '/v0/ans-entries/batch',
+      payload: JSON.stringify({ lookups: [{ name: 'a' }, { party }, { party: 'alice' }] }),
+    })
+    expect(batch.json()).toMatchObject({
+      code: 'INVALID_PARTY',
+      details: { path: 'body.lookups.2.party' },
+    })
+  })
+
+  test('raw bytes reach the handler as they are', async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, index) => index)
+    let seen: Uint8Array | undefined
+    const unused = async () => expect.fail('not called')
+    const ofSynchronizer: Handlers<typeof synchronizerRoutes> = {
+      livez: unused,
+      readyz: unused,
+      getStatus: unused,
+      getVersion: unused,
+      submitEntry: async ({ body }) => {
+        seen = body
+        return { body: { accepted: true } }
+      },
+    }
+    const server = buildServer({
+      routes: synchronizerRoutes,
+      handlers: ofSynchronizer,
+      prefix: null,
+      rateLimit: null,
+    })
+    const url = '/v0/submit'
+    const reply = await server.inject({ method: 'POST', url, payload: Buffer.from(bytes) })
+    expect(reply.json()).toEqual({ accepted: true })
+    expect(seen).toEqual(bytes)
+    const large = await server.inject({
+      method: 'POST',
+      url,
+      payload: Buffer.alloc(256 * 1024 + 1),
+    })
+    expect(large.statusCode).toBe(413)
+  })
+})
+
+describe('answers', () => {
+  test('carry the head, the request id and CORS headers, errors too', async () => {
+    const server = serve({}, { head: () => ({ 'x-ledger-head': '9' }) })
+    for (const url of ['/v0/items/a?page_size=1', '/v0/items/a', '/v0/nothing', '/v0/items/%ff']) {
+      const { headers } = await server.inject({ url, headers: { 'x-request-id': 'abc-1' } })
+      expect(headers, url).toMatchObject({
+        'x-ledger-head': '9',
+        'x-request-id': 'abc-1',
+        'access-control-allow-origin': '*',
+        'cache-control': 'no-store',
+        'content-type': 'application/json; charset=utf-8',
+      })
+      const exposed = String(headers['access-control-expose-headers']).split(', ')
+      expect(exposed).toContain('x-quorum-outcome')
+      expect(exposed).toContain('retry-after')
+    }
+  })
+
+  test('get a request id of ours when the client sends none, or a bad one', async () => {
+    for (const id of ['', 'a b', 'x'.repeat(65)]) {
+      const reply = await serve().inject({ url: '/v0/nothing', headers: { 'x-request-id': id } })
+      expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f]{24}$/)
+      expect(reply.json().request_id).toBe(reply.headers['x-request-id'])
+    }
+  })
+
+  test('as ready bytes are passed on untouched', async () => {
+    const bytes = new TextEncoder().encode(' {"name" : "é"} ').subarray(1)
+    const reply = await serve({ putItem: async () => ({ body: bytes }) }).inject({
+      method: 'POST',
+      url: '/v0/items',
+      payload: item,
+    })
+    expect(new Uint8Array(reply.rawPayload)).toEqual(new Uint8Array(bytes))
+    expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
+  })
+
+  test('preflights are answered on every path, before any work', async () => {
+    const server = serve({}, { rateLimit: { unitsPerSecond: 1 }, clock: createManualClock() })
+    for (let count = 0; count < 5; count++) {
+      const reply = await server.inject({
+        method: 'OPTIONS',
+        url: '/v0/items/a',
+        headers: { origin: 'https://wallet.example', 'access-control-request-method': 'GET' },
+      })
+      expect(reply.statusCode).toBe(204)
+      expect(reply.headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-headers':
+          'accept, authorization, content-type, x-read-at-offset, x-request-id',
+      })
+    }
+  })
+
+  test('an error with headers keeps them', async () => {
+    const error = new ScanError('ENTRY_NOT_FOUND', 'No ans entry found for name: a')
+    const reply = await serve({
+      getItem: async () => ({ error, headers: { 'x-ledger-offset': '4' } }),
+    }).inject('/v0/items/a?page_size=1')
+    expect([reply.statusCode, reply.headers['x-ledger-offset']]).toEqual([404, '4'])
+    expect(reply.json().error).toBe('No ans entry found for name: a')
+  })
+
+  test.each([
+    ['an exception', async () => Promise.reject(new Error('secret in redis://:pw@host'))],
+    ['something thrown that is no error', async () => Promise.reject(undefined)],
+    ['an answer that is not as declared', async () => ({ body: { name: 7 } as never })],
+    [
+      'a failing dependency',
+      async () =>
+        Promise.reject(
+          new ScanError('DEPENDENCY_UNAVAILABLE', 'away', { cause: new Error('secret') }),
+        ),
+    ],
+  ])('%s keeps its reason in the log, under the request id', async (_, putItem) => {
+    const lines: string[] = []
+    const logger = createLogger({
+      name: 'test',
+      level: 'info',
+      stream: { write: (line) => lines.push(line) },
+    })
+    const reply = await serve({ putItem }, { logger }).inject({
+      method: 'POST',
+      url: '/v0/items?token=secret-query',
+      payload: '{"name":"a","password":"secret-body"}',
+      headers: { authorization: 'Bearer secret-token', 'x-request-id': 'req-7' },
+    })
+    expect(reply.statusCode).toBeGreaterThanOrEqual(500)
+    expect(reply.body).not.toContain('secret')
+    expect(reply.json()).toMatchObject({ definite: false, request_id: 'req-7' })
+    expect(lines).toHaveLength(1)
+    const logged = JSON.parse(lines[0] ?? '')
+    expect(logged).toMatchObject({ name: 'test', request_id: 'req-7', code: reply.json().code })
+    expect(lines[0]).not.toMatch(/secret-(query|body|token)/)
+  })
+})
+
+describe('authentication', () => {
+  test('comes before the body and gives the handler its user', async () => {
+    const good = await serve().inject({ url: '/v0/me', headers: { authorization: 'Bearer good' } })
+    expect(good.json()).toBe('alice')
+    const bad = await serve().inject('/v0/me')
+    expect([bad.statusCode, bad.headers['www-authenticate']]).toEqual([401, 'Bearer'])
+  })
+
+  test('a route that asks for a user cannot be served without it', () => {
+    expect(() =>
+      buildServer({ routes, handlers: handlers as never, prefix: null, rateLimit: null }),
+    ).toThrow('me needs authenticate')
+  })
+})
+
+describe('the budget', () => {
+  test('refuses with 429 before anything is read, says when to come back, and refills', async () => {
+    const clock = createManualClock()
+    let calls = 0
+    const server = serve(
+      {
+        putItem: async ({ body }) => {
+          calls++
+          return { body }
+        },
+      },
+      { rateLimit: { unitsPerSecond: 2 }, clock },
+    )
+    const post = (payload: string) => server.inject({ method: 'POST', url: '/v0/items', payload })
+    expect((await post(item)).statusCode).toBe(200)
+    expect((await post('{')).statusCode).toBe(400)
+    const refused = await post('{')
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '1'])
+    expect(refused.json()).toMatchObject({ code: 'RATE_LIMITED', definite: true, retryable: true })
+    expect((await server.inject('/v0/nothing')).statusCode).toBe(429)
+    expect((await server.inject('/livez')).statusCode).toBe(200)
+    await clock.advance(1000)
+    expect((await post(item)).statusCode).toBe(200)
+    expect(calls).toBe(2)
+  })
+
+  test('a dear request is served on credit once, then the client waits', async () => {
+    const clock = createManualClock()
+    const dear = { ...routes, putItem: { ...routes.putItem, cost: () => 21 } }
+    const server = buildServer<typeof dear, string>({
+      routes: dear,
+      handlers,
+      prefix: null,
+      rateLimit: { unitsPerSecond: 10 },
+      clock,
+      authenticate: async () => 'alice',
+    })
+    const post = () => server.inject({ method: 'POST', url: '/v0/items', payload: item })
+    expect((await post()).statusCode).toBe(200)
+    const refused = await post()
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '2'])
+    await clock.advance(1200)
+    expect((await post()).statusCode).toBe(200)
+  })
+})

@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TransportRequest } from '@quorumscan/consensus'
+import { afterEach, expect, test } from 'vitest'
+import { createUndiciTransport } from './undici-transport.ts'
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void
+const disposables: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const one of disposables.splice(0).reverse()) await one[Symbol.asyncDispose]()
+})
+
+async function serve(listener: Listener) {
+  const server = createServer(listener)
+  let connectionCount = 0
+  server.on('connection', () => {
+    connectionCount++
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  disposables.push({
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, connectionCount: () => connectionCount }
+}
+
+function transport() {
+  const created = createUndiciTransport()
+  disposables.push(created)
+  return created
+}
+
+const request = (changes: Partial<TransportRequest> & { url: string }): TransportRequest => ({
+  method: 'GET',
+  path: '/v0/x?y=1',
+  headers: {},
+  body: null,
+  bytesMax: 1000,
+  channel: 'lookup',
+  signal: new AbortController().signal,
+  ...changes,
+})
+
+test('sends method, path below the base, headers and body; gives status, headers and bytes', async () => {
+  const { url } = await serve((incoming, response) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk) => chunks.push(chunk))
+    incoming.on('end', () => {
+      response.writeHead(418, { 'X-Ledger-Head': '7' })
+      response.end(
+        `${incoming.method} ${incoming.url} ${incoming.headers['x-a']} ${Buffer.concat(chunks)}`,
+      )
+    })
+  })
+  const reply = await transport().request(
+    request({
+      url: `${url}/api/scan`,
+      method: 'POST',
+      headers: { 'x-a': 'b' },
+      body: new TextEncoder().encode('hello'),
+    }),
+  )
+  expect(reply.status).toBe(418)
+  expect([
+    reply.header('x-ledger-head'),
+    reply.header('nothing'),
+    reply.header('__proto__'),
+  ]).toEqual(['7', null, null])
+  expect(Buffer.from(reply.body).toString()).toBe('POST /api/scan/v0/x?y=1 b hello')
+})
+
+test('a redirect is an answer, not followed', async () => {
+  let asked = 0
+  const { url } = await serve((_, response) => {
+    asked++
+    response.writeHead(302, { location: '/elsewhere' }).end()
+  })
+  expect((await transport().request(request({ url }))).status).toBe(302)
+  expect(asked).toBe(1)
+})
+
+test.each([
+  ['announced', (response: ServerResponse) => response.end('x'.repeat(1001))],
+  [
+    'endless',
+    (response: ServerResponse) => {
+      const pump = () => {
+        while (response.write('x'.repeat(1000)));
+      }
+      response.on('drain', pump)
+      pump()
+    },
+  ],
+])('an answer that is too large, %s, is given up on', async (_, answer) => {
+  const { url } = await serve((_incoming, response) => void answer(response))
+  await expect(transport().request(request({ url }))).rejects.toThrow('exceeds 1000 bytes')
+})
+
+test('exactly as large as allowed is fine', async () => {
+  const { url } = await serve((_, response) => void response.end('x'.repeat(1000)))
+  expect((await transport().request(request({ url }))).body.byteLength).toBe(1000)
+})
+
+test('rejects with the reason when the signal aborts: before, while waiting, while reading', async () => {
+  const { url } = await serve((incoming, response) => {
+    if (incoming.url === '/read') response.write('x')
+  })
+  const used = transport()
+  for (const path of ['/wait', '/read']) {
+    const controller = new AbortController()
+    const reply = used.request(request({ url, path, signal: controller.signal }))
+    setImmediate(() => controller.abort(new Error('enough')))
+    await expect(reply).rejects.toThrow('enough')
+  }
+  const aborted = AbortSignal.abort(new Error('already'))
+  await expect(used.request(request({ url, signal: aborted }))).rejects.toThrow('already')
+})
+
+test.each([
+  ['nobody listens', 'http://127.0.0.1:1'],
+  ['no URL', 'nonsense'],
+  ['another protocol', 'ftp://127.0.0.1'],
+])('rejects where %s', async (_, url) => {
+  await expect(transport().request(request({ url }))).rejects.toThrow()
+})
+
+test('rejects when the node hangs up in the middle of an answer', async () => {
+  const { url } = await serve((_, response) => {
+    response.writeHead(200, { 'content-length': '100' })
+    response.write('x', () => response.destroy())
+  })
+  await expect(transport().request(request({ url }))).rejects.toThrow()
+})
+
+test('connections are kept, and large answers have their own', async () => {
+  const node = await serve((_, response) => void response.end('x'))
+  const used = transport()
+  for (let count = 0; count < 40; count++) await used.request(request({ url: node.url }))
+  const ofLookups = node.connectionCount()
+  // undici opens a second one when asked in the very moment in which an answer ends.
+  expect(ofLookups).toBeLessThanOrEqual(2)
+  await used.request(request({ url: node.url, channel: 'bulk' }))
+  expect(node.connectionCount()).toBe(ofLookups + 1)
+})
+
+test('bulk requests that hang delay no lookup', async () => {
+  const { url } = await serve((incoming, response) => {
+    if (incoming.url === '/fast') response.end('x')
+  })
+  const used = transport()
+  const controller = new AbortController()
+  const hanging = Array.from({ length: 50 }, () =>
+    used.request(request({ url, channel: 'bulk', signal: controller.signal })).catch(() => null),
+  )
+  expect((await used.request(request({ url, path: '/fast' }))).status).toBe(200)
+  controller.abort()
+  await Promise.all(hanging)
+})
