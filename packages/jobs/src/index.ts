@@ -1,1 +1,5 @@
-export {}
+export type { JobFailure } from './failures.ts'
+export type { JobDefinition, JobLog, JobRun, OperatorDeps, SubmitPort } from './job.ts'
+export { type JobCounts, Jobs, type JobsOptions } from './jobs.ts'
+export { operatorJobs } from './operator-jobs.ts'
+export type { Member } from './queue.ts'

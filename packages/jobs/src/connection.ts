@@ -1,0 +1,84 @@
+/**
+ * Connections to the node's Redis. BullMQ in ESM cannot load ioredis by itself, so it gets clients that
+ * are ours; that also lets us cut them when a close hangs (BullMQ waits for ever while Redis is away).
+ */
+import { type Clock, waitFor } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { Redis } from 'ioredis'
+
+export type JobConnections = {
+  /** For adds and counts: fails within a second instead of waiting, the sweep comes again. */
+  readonly producer: Redis
+  /** For workers: waits as long as Redis is away, as BullMQ demands. */
+  readonly worker: Redis
+  /** Cuts all of them, BullMQ's blocking duplicates included. */
+  disconnect(): void
+}
+
+/** How long a producer's command may take: Redis answers in under 1 ms, a stopped one never. */
+const COMMAND_TIMEOUT_MS = 1_000
+const RECONNECT_MS_MAX = 500
+/** How long the node's own Redis may take to come up with it. */
+const CONNECT_TIMEOUT_MS = 10_000
+
+/**
+ * Connects, and checks that Redis never evicts: it would drop jobs, and cells of the replica, silently.
+ *
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer in 10 s, or may evict.
+ */
+export async function connectJobs(options: {
+  readonly path: string
+  readonly clock: Clock
+  readonly onError: (error: Error) => void
+}): Promise<JobConnections> {
+  const shared = {
+    path: options.path,
+    retryStrategy: (attempt: number) => Math.min(50 * attempt, RECONNECT_MS_MAX),
+  }
+  const producer = new Redis({
+    ...shared,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+  })
+  const worker = new Redis({ ...shared, maxRetriesPerRequest: null })
+  const all = [producer, worker]
+  for (const client of all) client.on('error', options.onError)
+  const duplicate = worker.duplicate.bind(worker)
+  worker.duplicate = (override) => {
+    const copy = duplicate(override)
+    copy.on('error', options.onError)
+    all.push(copy)
+    return copy
+  }
+  const disconnect = () => {
+    for (const client of all) client.disconnect()
+  }
+  try {
+    await checkPolicy(producer, options.clock)
+  } catch (error) {
+    disconnect()
+    throw error
+  }
+  return { producer, worker, disconnect }
+}
+
+async function checkPolicy(redis: Redis, clock: Clock): Promise<void> {
+  let last: unknown
+  const memory = await waitFor(
+    () =>
+      redis.info('memory').catch((error: unknown) => {
+        last = error
+        return undefined
+      }),
+    { clock, timeoutMs: CONNECT_TIMEOUT_MS, what: 'the Redis of the job queues' },
+  ).catch((error: Error) => {
+    throw new ScanError('DEPENDENCY_UNAVAILABLE', error.message, { cause: last ?? error })
+  })
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1]
+  if (policy !== 'noeviction')
+    throw new ScanError(
+      'DEPENDENCY_UNAVAILABLE',
+      `the Redis of the job queues has maxmemory-policy ${policy}; it must be noeviction`,
+    )
+}

@@ -1,0 +1,64 @@
+/**
+ * What a job is: one definition per kind of work, and what its processor is given. Nothing here knows
+ * BullMQ; `worker.ts` runs definitions, `sweep.ts` finds what they should run for.
+ */
+import type { Ledger } from '@quorumscan/ledger'
+import type { Command, ContractId, PartyId } from '@quorumscan/model'
+
+/**
+ * One kind of work, in a file of its name under `definitions/`. The queue has its name, the job's id is
+ * the contract's id, and there is no other job data: everything else is read from the ledger.
+ */
+export type JobDefinition<Deps> = {
+  /** The file's name; equal to `DueItem.job`. */
+  readonly name: string
+  /** One sentence: what the job does and when it is due. */
+  readonly doc: string
+  /**
+   * 'every': each member does its own part. 'one': the work of one is enough, so the members take turns
+   * and the later ones usually find nothing left to do.
+   */
+  readonly share: 'every' | 'one'
+  /**
+   * Does the work, or nothing when it is done already: any job may run twice, also at the same time.
+   *
+   * @throws {ScanError} With a retryable code, or one that says that the ledger moved on
+   *   (`worker.ts`), to be run again later; anything else drops the job and records why.
+   */
+  process(contractId: ContractId, deps: Deps & JobRun): Promise<void>
+}
+
+/** What each run of a processor gets beside the dependencies of its kind. */
+export type JobRun = {
+  /** Aborts when the process shuts down. */
+  readonly signal: AbortSignal
+}
+
+/** The part of the ledger's submitter that jobs need. */
+export type SubmitPort = {
+  submit(
+    input: {
+      readonly userId: string
+      readonly actAs: readonly PartyId[]
+      readonly commands: readonly Command[]
+      readonly commandId: string
+    },
+    options: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  ): Promise<unknown>
+}
+
+/** What the operator jobs of a super-validator work with. */
+export type OperatorDeps = {
+  readonly ledger: Ledger
+  readonly submitter: SubmitPort
+  /** The super-validator's own party, hosted by its operator key. */
+  readonly party: PartyId
+  /** Names the automation in completions. */
+  readonly userId: string
+}
+
+/** Where a job says what a person should see; a pino logger fits. */
+export type JobLog = {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}

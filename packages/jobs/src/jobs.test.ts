@@ -1,0 +1,228 @@
+import { createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { DueItem, Ledger } from '@quorumscan/ledger'
+import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { Queue, Worker } from 'bullmq'
+import { Redis } from 'ioredis'
+import { expect, test } from 'vitest'
+import type { JobDefinition } from './job.ts'
+import { Jobs } from './jobs.ts'
+
+const clock = createSystemClock()
+const until = <T>(what: string, probe: () => Promise<T | undefined> | T | undefined) =>
+  waitFor(probe, { clock, timeoutMs: 10_000, what, intervalMs: 10 })
+
+/** A ledger on which contracts are due until an effect ends them; counts effects per contract. */
+function createDueLedger(job: string) {
+  const due = new Map<string, DueItem>()
+  const effects = new Map<string, number>()
+  let created = 0
+  const ledger: Ledger = {
+    head: () => ({ offset: 1, recordTime: 1, historyHash: '', entryHash: '' }),
+    contracts: async (ids) => ids.map(() => null),
+    contractsByKey: async () => [],
+    isPartyAllocated: async () => true,
+    dueItems: async ({ limit, after }) => {
+      const items = [...due.values()]
+      const from =
+        after === null ? 0 : items.findIndex((item) => item.contractId === after.contractId) + 1
+      return items.slice(from, from + limit)
+    },
+    dryRun: async () => ({ kind: 'checkpoint' }),
+    onApplied: () => () => {},
+  }
+  return {
+    ledger,
+    due,
+    effects,
+    add: (count: number) => {
+      for (let index = 0; index < count; index++) {
+        created += 1
+        const contractId = `00${created.toString(16).padStart(64, '0')}`
+        due.set(contractId, { job, contractId, at: 0 })
+      }
+    },
+    /** As the ledger does: the first effect ends the contract, the later ones change nothing. */
+    apply: (contractId: string) => {
+      if (due.delete(contractId)) effects.set(contractId, (effects.get(contractId) ?? 0) + 1)
+    },
+  }
+}
+
+const JOB = 'expire-entry'
+const logged: { fields: object; message: string }[] = []
+const log = {
+  info: () => {},
+  warn: (fields: object, message: string) => logged.push({ fields, message }),
+}
+
+function startJobs(
+  redis: TestRedis,
+  ledger: Ledger,
+  process: JobDefinition<object>['process'],
+  isLive = () => true,
+) {
+  return Jobs.create({
+    redis: { path: redis.socketPath },
+    definitions: [{ name: JOB, doc: '', share: 'every', process }],
+    deps: {},
+    ledger,
+    isLive,
+    member: { index: 0, count: 1 },
+    clock,
+    random: systemRandom,
+    log,
+  })
+}
+
+test('does all that is due, each once, and leaves nothing in Redis', async () => {
+  await using redis = await startRedis()
+  const world = createDueLedger(JOB)
+  world.add(700)
+  await using jobs = await startJobs(redis, world.ledger, async (id) => world.apply(id))
+  await until('all to be done', () => (world.due.size === 0 ? true : undefined))
+  expect([...world.effects.values()].every((count) => count === 1)).toBe(true)
+  await until('the queue to be empty', async () => {
+    const counts = (await jobs.counts()).get(JOB)
+    return counts?.waiting === 0 && counts.active === 0 ? true : undefined
+  })
+  await using client = withDispose(redis.connect())
+  expect(await client.redis.keys(`jobs:${JOB}:00*`)).toEqual([])
+})
+
+test('tries again what may succeed later, and does it in the end', async () => {
+  await using redis = await startRedis()
+  const world = createDueLedger(JOB)
+  world.add(1)
+  let runs = 0
+  await using jobs = await startJobs(redis, world.ledger, async (id) => {
+    runs += 1
+    if (runs === 1) throw new ScanError('SUBMISSION_UNKNOWN', 'not seen')
+    if (runs === 2) throw new ScanError('CONTRACT_CONSUMED', 'DsoRules was replaced')
+    world.apply(id)
+  })
+  await until('the job to succeed', () => (world.due.size === 0 ? true : undefined))
+  expect(runs).toBe(3)
+  expect(await jobs.failures()).toEqual([])
+})
+
+test('drops what can never succeed, says why, and does not come back to it at once', async () => {
+  await using redis = await startRedis()
+  const world = createDueLedger(JOB)
+  world.add(2)
+  const [refused, broken] = [...world.due.keys()]
+  const runs: string[] = []
+  await using jobs = await startJobs(redis, world.ledger, async (id) => {
+    runs.push(id)
+    if (id === refused) throw new ScanError('CHOICE_REFUSED', 'not yet expired')
+    throw new TypeError('a bug')
+  })
+  const failures = await until('both failures', async () => {
+    const recorded = await jobs.failures()
+    return recorded.length === 2 ? recorded : undefined
+  })
+  expect(failures.find((failure) => failure.contractId === refused)).toMatchObject({
+    job: JOB,
+    code: 'CHOICE_REFUSED',
+    message: 'not yet expired',
+    attempts: 1,
+  })
+  expect(failures.find((failure) => failure.contractId === broken)?.code).toBe('INTERNAL')
+  // A new contract proves that another sweep has passed over the dropped ones.
+  world.add(1)
+  await until('a later sweep', () => (runs.length >= 3 ? true : undefined))
+  expect(runs.filter((id) => id === refused)).toHaveLength(1)
+})
+
+test('goes on by itself after Redis was killed, and loses nothing', async () => {
+  await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'everysec'])
+  const world = createDueLedger(JOB)
+  world.add(40)
+  let letGo = () => {}
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await using _jobs = await startJobs(redis, world.ledger, async (id) => {
+    await gate
+    world.apply(id)
+  })
+  await until('jobs to be running', async () => {
+    await using client = withDispose(redis.connect())
+    return (await client.redis.llen(`jobs:${JOB}:active`)) > 0 ? true : undefined
+  })
+  await redis.kill()
+  letGo()
+  await redis.restart()
+  world.add(10)
+  await until('all to be done', () => (world.due.size === 0 ? true : undefined))
+  expect(world.effects.size).toBe(50)
+  expect([...world.effects.values()].every((count) => count === 1)).toBe(true)
+})
+
+test('takes up at once what a killed process was working on', async () => {
+  await using redis = await startRedis()
+  const world = createDueLedger(JOB)
+  world.add(1)
+  const [contractId] = [...world.due.keys()]
+  const connection = new Redis({ path: redis.socketPath, maxRetriesPerRequest: null })
+  const queue = new Queue(JOB, { connection, prefix: 'jobs' })
+  await queue.add(JOB, null, { jobId: contractId ?? '' })
+  const killed = new Worker(JOB, null, { connection, prefix: 'jobs', autorun: false })
+  expect((await killed.getNextJob('token'))?.id).toBe(contractId)
+  const before = clock.monotonicMs()
+  await using _jobs = await startJobs(redis, world.ledger, async (id) => world.apply(id))
+  await until('the job to be done', () => (world.due.size === 0 ? true : undefined))
+  expect(clock.monotonicMs() - before).toBeLessThan(4_000)
+  await killed.close()
+  await queue.close()
+  connection.disconnect()
+})
+
+test('closes in bounded time with jobs running and Redis dead', async () => {
+  await using redis = await startRedis()
+  const world = createDueLedger(JOB)
+  world.add(1)
+  let isRunning = false
+  const jobs = await startJobs(redis, world.ledger, (_id, deps) => {
+    isRunning = true
+    return new Promise((_resolve, reject) => {
+      deps.signal.addEventListener('abort', () => reject(deps.signal.reason))
+    })
+  })
+  await until('the job to run', () => (isRunning ? true : undefined))
+  await redis.kill()
+  const before = clock.monotonicMs()
+  await jobs[Symbol.asyncDispose]()
+  expect(clock.monotonicMs() - before).toBeLessThan(3_000)
+})
+
+test('does nothing while the replica catches up', async () => {
+  await using redis = await startRedis()
+  const world = createDueLedger(JOB)
+  world.add(1)
+  let isLive = false
+  let asked = 0
+  await using _jobs = await startJobs(
+    redis,
+    world.ledger,
+    async (id) => world.apply(id),
+    () => {
+      asked += 1
+      return isLive
+    },
+  )
+  await until('two sweeps', () => (asked >= 2 ? true : undefined))
+  expect(world.due.size).toBe(1)
+  isLive = true
+  await until('the job to be done', () => (world.due.size === 0 ? true : undefined))
+})
+
+test('refuses a Redis that may evict keys', async () => {
+  await using redis = await startRedis(['--maxmemory-policy', 'allkeys-lru'])
+  const world = createDueLedger(JOB)
+  await expect(startJobs(redis, world.ledger, async () => {})).rejects.toThrow(/noeviction/)
+})
+
+function withDispose(redis: Redis) {
+  return { redis, [Symbol.asyncDispose]: async () => redis.disconnect() }
+}

@@ -1,0 +1,47 @@
+import { ScanError } from '@quorumscan/errors'
+import { createManualClock } from '@quorumscan/testkit'
+import { expect, test } from 'vitest'
+import { ATTEMPTS_MAX, backoffMs } from './backoff.ts'
+import { turnMs } from './queue.ts'
+import { createRestList } from './rest-list.ts'
+import { isWorthRetrying } from './worker.ts'
+
+const random = (fraction: number) => ({ bytes: () => new Uint8Array(), fraction: () => fraction })
+
+test('waits double up to a bound, and half of each is chance', () => {
+  const least = Array.from({ length: ATTEMPTS_MAX }, (_, i) => backoffMs(i + 1, random(0)))
+  const most = Array.from({ length: ATTEMPTS_MAX }, (_, i) => backoffMs(i + 1, random(0.999)))
+  expect(least).toEqual([125, 250, 500, 1000, 2000, 2500, 2500, 2500])
+  for (const [index, wait] of most.entries())
+    expect(wait, `attempt ${index + 1}`).toBeLessThanOrEqual(2 * (least[index] ?? 0))
+})
+
+test('every contract has one member that takes it up at once, and no two members together', () => {
+  for (const contractId of ['00aabbcc', '00000000', '00ffffff', '00123457']) {
+    const turns = [0, 1, 2, 3].map((index) => turnMs(contractId, { index, count: 4 }))
+    expect(new Set(turns).size, contractId).toBe(4)
+    expect(Math.min(...turns), contractId).toBe(0)
+  }
+})
+
+test('a rest ends by itself, and the oldest is forgotten when there are too many', async () => {
+  const clock = createManualClock()
+  const rests = createRestList(clock, 2)
+  rests.rest('a', 1_000)
+  rests.rest('b', 1_000)
+  rests.rest('c', 1_000)
+  expect(['a', 'b', 'c'].map((key) => rests.isResting(key))).toEqual([false, true, true])
+  await clock.advance(1_000)
+  expect(['a', 'b', 'c'].map((key) => rests.isResting(key))).toEqual([false, false, false])
+})
+
+test.each([
+  [new ScanError('DEPENDENCY_UNAVAILABLE', 'x'), true],
+  [new ScanError('SUBMISSION_UNKNOWN', 'x'), true],
+  [new ScanError('CONTRACT_CONSUMED', 'x'), true],
+  [new ScanError('CHOICE_REFUSED', 'x'), false],
+  [new ScanError('PERMISSION_DENIED', 'x'), false],
+  [new TypeError('x'), false],
+])('%s is tried again: %s', (error, expected) => {
+  expect(isWorthRetrying(error)).toBe(expected)
+})

@@ -1,0 +1,30 @@
+/** How operator jobs act: one command, as the super-validator's own party. */
+import type { Command, ContractId, PartyId } from '@quorumscan/model'
+import type { JobRun, OperatorDeps } from './job.ts'
+import { singleton } from './reads.ts'
+
+/** A submission whose entry is not seen within this is tried again: log and checkpoints take under 1 s. */
+const SUBMIT_TIMEOUT_MS = 10_000
+
+/**
+ * Submits what `build` makes of today's DsoRules.
+ *
+ * The command id is that of job and contract, so a second submission while the first one's outcome is
+ * unknown changes nothing: it is refused as a duplicate once the first was accepted.
+ */
+export async function submitAsOperator(
+  deps: OperatorDeps & JobRun,
+  work: { readonly job: string; readonly contractId: ContractId },
+  build: (by: { readonly dsoRules: ContractId; readonly sv: PartyId }) => Command,
+): Promise<void> {
+  const dsoRules = await singleton(deps.ledger, 'DsoRules')
+  await deps.submitter.submit(
+    {
+      userId: deps.userId,
+      actAs: [deps.party],
+      commands: [build({ dsoRules: dsoRules.contractId, sv: deps.party })],
+      commandId: `${work.job}-${work.contractId}`,
+    },
+    { signal: deps.signal, timeoutMs: SUBMIT_TIMEOUT_MS },
+  )
+}

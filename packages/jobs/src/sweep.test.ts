@@ -1,0 +1,113 @@
+import type { DueItem } from '@quorumscan/ledger'
+import { createManualClock } from '@quorumscan/testkit'
+import { describe, expect, test } from 'vitest'
+import type { JobQueue } from './queue.ts'
+import { createRestList } from './rest-list.ts'
+import { createSweep, PAGE_SIZE, PAGES_PER_SWEEP_MAX, QUEUED_MAX } from './sweep.ts'
+
+/** A queue that holds what it is given until told that it is done. */
+function memoryQueue(name: string) {
+  const ids = new Set<string>()
+  let isAway = false
+  const queue: JobQueue = {
+    name,
+    add: async (added) => {
+      if (isAway) throw new Error('away')
+      for (const id of added) ids.add(id)
+    },
+    counts: async () => ({ waiting: ids.size, delayed: 0, active: 0 }),
+    clear: async () => ids.clear(),
+    close: async () => {},
+  }
+  return { queue, ids, setAway: (value: boolean) => (isAway = value) }
+}
+
+function setUp(due: DueItem[]) {
+  const clock = createManualClock()
+  const entries = memoryQueue('expire-entry')
+  const payments = memoryQueue('resolve-initial-payment')
+  let pages = 0
+  const sweep = createSweep({
+    ledger: {
+      dueItems: async ({ limit, after }) => {
+        pages += 1
+        const from = after === null ? 0 : due.indexOf(after) + 1
+        return due.slice(from, from + limit)
+      },
+    },
+    queues: new Map([entries, payments].map(({ queue }) => [queue.name, queue])),
+    rests: createRestList(clock, 100_000),
+    clock,
+  })
+  return { clock, entries, payments, sweep, pagesRead: () => pages }
+}
+
+const dueOfJob = (job: string, count: number) =>
+  Array.from(
+    { length: count },
+    (_, index): DueItem => ({ job, contractId: `00${index}`, at: index }),
+  )
+
+describe('a sweep', () => {
+  test('reads a bounded portion of a backlog and goes on from there the next time', async () => {
+    const backlog = dueOfJob('expire-entry', PAGE_SIZE * PAGES_PER_SWEEP_MAX)
+    const behind: DueItem = { job: 'resolve-initial-payment', contractId: '00ff', at: 1e9 }
+    const { sweep, entries, payments, pagesRead } = setUp([...backlog, behind])
+    await sweep.tick()
+    expect(pagesRead()).toBe(PAGES_PER_SWEEP_MAX)
+    expect(entries.ids.size).toBe(QUEUED_MAX)
+    expect(payments.ids.size).toBe(0)
+    await sweep.tick()
+    expect([...payments.ids]).toEqual(['00ff'])
+    expect(entries.ids.size).toBe(QUEUED_MAX)
+  })
+
+  test('works a backlog off as room comes, and starts again from the oldest', async () => {
+    const backlog = dueOfJob('expire-entry', QUEUED_MAX * 3)
+    const { sweep, entries, clock } = setUp(backlog)
+    const done = new Set<string>()
+    for (let round = 0; round < 4; round++) {
+      await sweep.tick()
+      for (const id of entries.ids) done.add(id)
+      entries.ids.clear()
+      await clock.advance(1_000)
+    }
+    expect(done.size).toBe(backlog.length)
+  })
+
+  test('adds again what a queue did not take', async () => {
+    const { sweep, entries } = setUp(dueOfJob('expire-entry', 3))
+    entries.setAway(true)
+    await expect(sweep.tick()).rejects.toThrow('away')
+    entries.setAway(false)
+    await sweep.tick()
+    expect(entries.ids.size).toBe(3)
+  })
+
+  test('adds what is still due, but lost by its queue, after a rest', async () => {
+    const { sweep, entries, clock } = setUp(dueOfJob('expire-entry', 1))
+    await sweep.tick()
+    entries.ids.clear()
+    await sweep.tick()
+    expect(entries.ids.size).toBe(0)
+    await clock.advance(5_000)
+    await sweep.tick()
+    expect(entries.ids.size).toBe(1)
+  })
+
+  test('leaves the work of other processes alone', async () => {
+    const { sweep, entries, payments } = setUp(dueOfJob('renew-subscription', 5))
+    await sweep.tick()
+    sweep.offer(dueOfJob('renew-subscription', 5))
+    await sweep.flush()
+    expect(entries.ids.size + payments.ids.size).toBe(0)
+  })
+
+  test('adds what an event offers without reading what else is due', async () => {
+    const { sweep, payments, pagesRead } = setUp([])
+    sweep.offer(dueOfJob('resolve-initial-payment', 2))
+    await sweep.flush()
+    expect(payments.ids.size).toBe(2)
+    expect(pagesRead()).toBe(0)
+  })
+})

@@ -1,0 +1,92 @@
+/**
+ * From what is due on the ledger to jobs in queues (Rule 7): events make it quick, the sweep makes it
+ * certain. Adding twice changes nothing, so nothing here has to be remembered.
+ */
+import type { Clock } from '@quorumscan/base'
+import type { DueItem, Ledger } from '@quorumscan/ledger'
+import type { ContractId } from '@quorumscan/model'
+import type { JobQueue } from './queue.ts'
+import type { RestList } from './rest-list.ts'
+import { restKey } from './worker.ts'
+
+/** Due items read at once: one round trip of well under a millisecond. */
+export const PAGE_SIZE = 500
+/** Pages of one sweep; the next one goes on from there, so a backlog of any size is walked through. */
+export const PAGES_PER_SWEEP_MAX = 10
+/** Jobs in one queue. More would only wait, and take memory that the replica needs. */
+export const QUEUED_MAX = 1_000
+/** What was just added is not offered again for this long (unless Redis was away meanwhile). */
+const REST_QUEUED_MS = 5_000
+/** Due items of events that wait to be added; what does not fit comes by the sweep. */
+const OFFERED_MAX = 1_000
+
+export type Sweep = {
+  /** Takes due items of a fresh event, without waiting for them to be added. */
+  offer(items: readonly DueItem[]): void
+  /** Adds what was offered, also what comes in meanwhile. What Redis did not take is left to the sweep. */
+  flush(): Promise<void>
+  /** Walks over the next portion of all that is due and adds what there is room for. */
+  tick(): Promise<void>
+}
+
+export function createSweep(options: {
+  readonly ledger: Pick<Ledger, 'dueItems'>
+  readonly queues: ReadonlyMap<string, JobQueue>
+  readonly rests: RestList
+  readonly clock: Clock
+}): Sweep {
+  const { ledger, queues, rests } = options
+  let offered: DueItem[] = []
+  let cursor: DueItem | null = null
+
+  const add = async (items: readonly DueItem[], roomByJob: Map<string, number>) => {
+    const idsByJob = new Map<string, Set<ContractId>>()
+    for (const item of items) {
+      const room = roomByJob.get(item.job)
+      // Without a queue it is the work of another process, e.g. of a wallet.
+      if (room === undefined || room === 0) continue
+      if (rests.isResting(restKey(item.job, item.contractId))) continue
+      const ids = idsByJob.get(item.job) ?? new Set()
+      if (ids.has(item.contractId)) continue
+      idsByJob.set(item.job, ids.add(item.contractId))
+      roomByJob.set(item.job, room - 1)
+    }
+    for (const [job, ids] of idsByJob) {
+      await queues.get(job)?.add([...ids])
+      for (const id of ids) rests.rest(restKey(job, id), REST_QUEUED_MS)
+    }
+  }
+
+  const measureRoom = async () => {
+    const entries = await Promise.all(
+      [...queues.values()].map(async (queue) => {
+        const { waiting, delayed, active } = await queue.counts()
+        return [queue.name, Math.max(0, QUEUED_MAX - waiting - delayed - active)] as const
+      }),
+    )
+    return new Map(entries)
+  }
+
+  return {
+    offer(items) {
+      for (const item of items)
+        if (queues.has(item.job) && offered.length < OFFERED_MAX) offered.push(item)
+    },
+    async flush() {
+      while (offered.length > 0) {
+        const items = offered
+        offered = []
+        await add(items, await measureRoom())
+      }
+    },
+    async tick() {
+      const roomByJob = await measureRoom()
+      for (let page = 0; page < PAGES_PER_SWEEP_MAX; page++) {
+        const items: readonly DueItem[] = await ledger.dueItems({ limit: PAGE_SIZE, after: cursor })
+        await add(items, roomByJob)
+        cursor = items.length < PAGE_SIZE ? null : (items.at(-1) ?? null)
+        if (cursor === null) return
+      }
+    },
+  }
+}

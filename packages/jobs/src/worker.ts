@@ -1,0 +1,110 @@
+/**
+ * Runs one definition: what BullMQ is told about outcomes, and which errors are tried again.
+ */
+import type { Clock, Random } from '@quorumscan/base'
+import { type ErrorCode, isScanError } from '@quorumscan/errors'
+import { type Job, UnrecoverableError, Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
+import { ATTEMPTS_MAX, backoffMs } from './backoff.ts'
+import type { JobFailure } from './failures.ts'
+import type { JobDefinition, JobLog, JobRun } from './job.ts'
+import type { RestList } from './rest-list.ts'
+
+/** Jobs of one queue that run at the same time: each mostly waits for the log, which commits in groups. */
+const CONCURRENCY = 32
+
+/** A killed process's lock ends after this and the job runs again; renewed every half of it. */
+const LOCK_MS = 5_000
+const STALLED_INTERVAL_MS = 2_000
+/** A job is dropped after this many deaths of its process; the sweep adds it anew. */
+const STALLED_COUNT_MAX = 10
+/** BullMQ waits 15 s by default after a lost connection. */
+const RUN_RETRY_MS = 500
+/** How long a worker blocks for the next job. Seconds, and so is the watchdog on top of it (1 s). */
+const DRAIN_DELAY_SECONDS = 2
+
+/** By then the ledger shows what a finished job did, or others have to act first. */
+export const REST_DONE_MS = 5_000
+/** A job that can never succeed is not looked at again for this long. */
+export const REST_DROPPED_MS = 60_000
+
+/**
+ * Refusals that say "the ledger moved on between your read and your submission": the next run reads anew
+ * and finds the work done, or names the contracts of today.
+ */
+const MOVED_ON: readonly ErrorCode[] = [
+  'CONTRACT_NOT_FOUND',
+  'CONTRACT_CONSUMED',
+  'DUPLICATE_COMMAND',
+]
+
+/** Whether running the same job again later may succeed. What is no ScanError is a bug: never. */
+export function isWorthRetrying(error: unknown): boolean {
+  return isScanError(error) && (error.spec.retryable || MOVED_ON.includes(error.code))
+}
+
+export type WorkerOptions<Deps> = {
+  readonly definition: JobDefinition<Deps>
+  readonly deps: Deps
+  readonly connection: Redis
+  readonly prefix: string
+  readonly rests: RestList
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: JobLog
+  readonly signal: AbortSignal
+  readonly onDropped: (failure: JobFailure) => Promise<void>
+}
+
+export function startWorker<Deps>(options: WorkerOptions<Deps>): Worker {
+  const { definition, log } = options
+  const worker = new Worker(definition.name, (job: Job) => runJob(job, options), {
+    connection: options.connection,
+    prefix: options.prefix,
+    concurrency: CONCURRENCY,
+    lockDuration: LOCK_MS,
+    stalledInterval: STALLED_INTERVAL_MS,
+    maxStalledCount: STALLED_COUNT_MAX,
+    runRetryDelay: RUN_RETRY_MS,
+    drainDelay: DRAIN_DELAY_SECONDS,
+    settings: { backoffStrategy: (attempt) => backoffMs(attempt, options.random) },
+  })
+  worker.on('error', (error) => log.warn({ err: error, job: definition.name }, 'job worker'))
+  return worker
+}
+
+async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<void> {
+  const { definition, rests, signal } = options
+  const contractId = job.id ?? ''
+  const key = restKey(definition.name, contractId)
+  try {
+    const run: JobRun = { signal }
+    await definition.process(contractId, { ...options.deps, ...run })
+    rests.rest(key, REST_DONE_MS)
+  } catch (error) {
+    // Shutting down: the job stays due and the next process finds it.
+    if (signal.aborted) throw error
+    const isRetryable = isWorthRetrying(error)
+    const attempts = job.attemptsMade + 1
+    const message = error instanceof Error ? error.message : String(error)
+    if (isRetryable && attempts < ATTEMPTS_MAX) {
+      options.log.info({ err: error, job: definition.name, contractId, attempts }, 'job again')
+      throw error
+    }
+    options.log.warn({ err: error, job: definition.name, contractId, attempts }, 'job dropped')
+    rests.rest(key, isRetryable ? REST_DONE_MS : REST_DROPPED_MS)
+    await options.onDropped({
+      job: definition.name,
+      contractId,
+      code: isScanError(error) ? error.code : 'INTERNAL',
+      message,
+      attempts,
+      at: options.clock.nowMicros(),
+    })
+    throw new UnrecoverableError(message)
+  }
+}
+
+export function restKey(job: string, contractId: string): string {
+  return `${job}/${contractId}`
+}
