@@ -1,1 +1,9 @@
-export {}
+export { ReplicaStateError } from './head.ts'
+export type { NamedBody } from './reads.ts'
+export {
+  type DocumentEntity,
+  type Pinned,
+  Replica,
+  type ReplicaOptions,
+  type ReplicaState,
+} from './replica.ts'

@@ -1,0 +1,100 @@
+/** Connections to the Redis that holds a replica. */
+import { once } from 'node:events'
+import { ScanError } from '@quorumscan/errors'
+import { Redis } from 'ioredis'
+
+/** A read takes well under a millisecond; a Redis that needs this long hangs, and callers wait no longer. */
+const READ_TIMEOUT_MS = 1_000
+/** Reconnecting starts after 20 ms and never waits longer than this: a replica lags meanwhile. */
+const RECONNECT_DELAY_MS_MAX = 500
+
+const common = {
+  lazyConnect: true,
+  // What was sent and not answered fails at once: a write's outcome is then looked up, a read is repeated
+  // by its caller. Sending it again by itself would mix two moments of the state.
+  autoResendUnfulfilledCommands: false,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  retryStrategy: (attempt: number) => Math.min(attempt * 20, RECONNECT_DELAY_MS_MAX),
+}
+
+/** A connection whose commands fail instead of waiting. It reconnects by itself. */
+export function createReadConnection(path: string): Redis {
+  return silenced(new Redis({ ...common, path, commandTimeout: READ_TIMEOUT_MS }))
+}
+
+/** A connection whose commands take as long as they take, for the one writer. */
+export function createWriteConnection(path: string): Redis {
+  return silenced(new Redis({ ...common, path }))
+}
+
+// Every command reports its own failure; an unheard 'error' event would end the process.
+function silenced(redis: Redis): Redis {
+  redis.on('error', () => {})
+  return redis
+}
+
+/** Resolves once commands can be sent; rejects with the signal's reason. */
+export async function untilReady(redis: Redis, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  if (redis.status === 'wait') redis.connect().catch(() => {})
+  while (redis.status !== 'ready') {
+    await once(redis, 'ready', { signal }).catch((error) => {
+      signal.throwIfAborted()
+      throw error
+    })
+  }
+}
+
+/** Errors that ioredis makes up when a connection is lost or not there, by name and by message. */
+const CONNECTION_ERROR_NAMES = new Set(['AbortError', 'MaxRetriesPerRequestError'])
+const CONNECTION_ERROR_MESSAGES = new Set([
+  'Connection is closed.',
+  "Stream isn't writeable and enableOfflineQueue options is false",
+])
+
+/** True where the command was not sent, or its outcome is unknown. */
+export function isConnectionError(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    (CONNECTION_ERROR_NAMES.has(error.name) ||
+      CONNECTION_ERROR_MESSAGES.has(error.message) ||
+      'syscall' in error)
+  )
+}
+
+/** Redis answered that it did nothing: out of memory, still loading, read-only, … */
+export function isReplyError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError'
+}
+
+/**
+ * Connects for reading and checks that Redis never evicts.
+ *
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached or may evict keys.
+ */
+export async function openReadConnection(path: string): Promise<Redis> {
+  const redis = createReadConnection(path)
+  try {
+    await reach(redis.connect())
+    const [, policy] = (await reach(redis.config('GET', 'maxmemory-policy'))) as string[]
+    if (policy !== 'noeviction')
+      throw new ScanError(
+        'DEPENDENCY_UNAVAILABLE',
+        `The replica's Redis has maxmemory-policy ${policy}; it must be noeviction.`,
+      )
+    return redis
+  } catch (error) {
+    redis.disconnect()
+    throw error
+  }
+}
+
+/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if the read failed. */
+export async function reach<T>(command: Promise<T>): Promise<T> {
+  try {
+    return await command
+  } catch (cause) {
+    throw new ScanError('DEPENDENCY_UNAVAILABLE', 'The replica cannot be read.', { cause })
+  }
+}

@@ -1,0 +1,36 @@
+/** The bytes of an entry as a lookup answers them, made once and stored ready to be sent. */
+import { utf8 } from '@quorumscan/base'
+import { formatTime, type Micros, type PartyId } from '@quorumscan/model'
+
+/** In the member order of D-8. */
+export type EntryBody = {
+  readonly contractId: string | null
+  readonly user: PartyId
+  readonly name: string
+  readonly url: string
+  readonly description: string
+  readonly expiresAt: Micros | null
+}
+
+export function encodeEntryBody(entry: EntryBody): Uint8Array {
+  return utf8(
+    JSON.stringify({
+      contract_id: entry.contractId,
+      user: entry.user,
+      name: entry.name,
+      url: entry.url,
+      description: entry.description,
+      expires_at: entry.expiresAt === null ? null : formatTime(entry.expiresAt),
+    }),
+  )
+}
+
+const USER_START = Buffer.from('"user":"')
+const QUOTE = 0x22
+
+/** The owner in a stored body. A party identifier needs no escapes (D-30). */
+export function ownerOf(body: Uint8Array): PartyId {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const start = bytes.indexOf(USER_START) + USER_START.byteLength
+  return bytes.toString('latin1', start, bytes.indexOf(QUOTE, start))
+}

@@ -1,0 +1,61 @@
+/**
+ * Where a stored replica stands. The bytes of the head are the fence of every write (Rule 3): they hold
+ * offset and history hash, and every write changes them.
+ */
+import { concatBytes, fromHex, toHex } from '@quorumscan/base'
+import type { Head } from '@quorumscan/ledger'
+import type { Offset } from '@quorumscan/model'
+
+export type StoredHead = Head & {
+  /** Hash of the genesis that the replica grew from, hex. */
+  readonly genesisHash: string
+  /** The oldest offset that can be read (D-10). */
+  readonly horizon: Offset
+  /** Versions that ended at or before `offset`. */
+  readonly endedCount: number
+  /** How many of them the clean-up has taken up. */
+  readonly cleanedCount: number
+}
+
+/** Changes with the layout of any value: a replica of another layout is to be wiped. */
+const LAYOUT = 1
+const HEAD_BYTES = 1 + 3 * 32 + 5 * 8
+
+/** What lies in Redis is no replica that this process may go on with; the message says what to do. */
+export class ReplicaStateError extends Error {
+  override readonly name = 'ReplicaStateError'
+}
+
+export function encodeHead(head: StoredHead): Uint8Array {
+  const numbers = new DataView(new ArrayBuffer(40))
+  const fields = [head.offset, head.recordTime, head.horizon, head.endedCount, head.cleanedCount]
+  for (const [index, value] of fields.entries()) numbers.setBigUint64(index * 8, BigInt(value))
+  return concatBytes([
+    Uint8Array.of(LAYOUT),
+    fromHex(head.genesisHash),
+    fromHex(head.historyHash),
+    fromHex(head.entryHash),
+    new Uint8Array(numbers.buffer),
+  ])
+}
+
+/** @throws {ReplicaStateError} If other software wrote it. */
+export function decodeHead(bytes: Uint8Array): StoredHead {
+  if (bytes.byteLength !== HEAD_BYTES || bytes[0] !== LAYOUT)
+    throw new ReplicaStateError(
+      'The replica in Redis has a layout that this version does not know: wipe it, it is rebuilt from the log.',
+    )
+  const hash = (index: number) => toHex(bytes.subarray(1 + index * 32, 33 + index * 32))
+  const numbers = new DataView(bytes.buffer, bytes.byteOffset + 97, 40)
+  const number = (index: number) => Number(numbers.getBigUint64(index * 8))
+  return {
+    genesisHash: hash(0),
+    historyHash: hash(1),
+    entryHash: hash(2),
+    offset: number(0),
+    recordTime: number(1),
+    horizon: number(2),
+    endedCount: number(3),
+    cleanedCount: number(4),
+  }
+}

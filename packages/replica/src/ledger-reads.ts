@@ -1,0 +1,103 @@
+/** Reads of the newest applied state: what automation, wallets and command checks ask. */
+import { sha256, toHex, utf8 } from '@quorumscan/base'
+import { canonicalJson, type Genesis, type Json } from '@quorumscan/consensus'
+import { type DueItem, type Head, interpret, WorkingState } from '@quorumscan/ledger'
+import type { Contract, EntryResult, Submission } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { fetchCells } from './cells.ts'
+import { reach } from './connection.ts'
+import { unpackContract } from './contract-packing.ts'
+import { contractIdBytes, contractIdOf, lexBound, membersWith, TAG_BYTES, tagOf } from './intern.ts'
+import { KEYS } from './keys.ts'
+import { type RangeReply, readRanges } from './scripts.ts'
+
+/** Contracts per command: what Redis does without noticeable delay for others. */
+const PORTION = 1_000
+const CONTRACT_ID_BYTES = 32
+
+export async function readContractsByKey(
+  redis: Redis,
+  key: string,
+  limit: number,
+): Promise<Contract[]> {
+  const bounds = membersWith(tagOf(key))
+  const found: Contract[] = []
+  let { min } = bounds
+  while (found.length < limit) {
+    const count = Math.min(limit - found.length, PORTION)
+    const ranges = [{ min, max: bounds.max, count }]
+    const query = { members: 'index', values: 'contracts', skip: TAG_BYTES, ranges } as const
+    const { members, values } = (await reach(readRanges(redis, query))).replies[0] as RangeReply
+    for (const value of values) if (value !== null) found.push(unpackContract(value))
+    const last = members.at(-1)
+    if (last === undefined || members.length < count) break
+    min = lexBound('(', last)
+  }
+  return found
+}
+
+/** Due at or before the record time, by (time, contract id, job), after the cursor. */
+export async function readDueItems(
+  redis: Redis,
+  query: { readonly limit: number; readonly after: DueItem | null; readonly recordTime: number },
+): Promise<DueItem[]> {
+  const { limit, after, recordTime } = query
+  const found: DueItem[] = []
+  // Items of one instant come from one transaction, so few are skipped here (1 000 nodes at most).
+  for (let skipped = 0; found.length < limit; skipped += PORTION) {
+    const range = ['LIMIT', skipped, PORTION, 'WITHSCORES'] as const
+    const min = after?.at ?? '-inf'
+    const flat = await reach(
+      redis.callBuffer('ZRANGEBYSCORE', [KEYS.due, min, recordTime, ...range]) as Promise<Buffer[]>,
+    )
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const item = decodeDue(flat[i] as Buffer, Number(flat[i + 1]))
+      if (after === null || isAfter(item, after)) found.push(item)
+    }
+    if (flat.length < 2 * PORTION) break
+  }
+  return found.slice(0, limit)
+}
+
+/** What the submission would do as the next entry. Its signature is not looked at. */
+export async function dryRun(
+  redis: Redis,
+  submission: Submission,
+  options: {
+    readonly genesis: Genesis
+    readonly genesisHash: string
+    readonly head: Head
+    readonly now: number
+  },
+): Promise<EntryResult> {
+  const { genesis, genesisHash, head } = options
+  const entryHash = toHex(sha256(utf8(canonicalJson(submission as unknown as Json))))
+  const entry = {
+    offset: head.offset + 1,
+    recordTime: Math.max(head.recordTime + 1, options.now),
+  }
+  const view = new WorkingState()
+  for (;;) {
+    const decoded = { kind: 'submission', submission, entryHash } as const
+    const interpretation = interpret({ entry, decoded, genesis, genesisHash, view })
+    if (interpretation.kind === 'done') return interpretation.result
+    view.load(await reach(fetchCells(redis, interpretation.keys)))
+  }
+}
+
+function decodeDue(member: Buffer, at: number): DueItem {
+  return {
+    job: member.toString('utf8', CONTRACT_ID_BYTES),
+    contractId: contractIdOf(member.subarray(0, CONTRACT_ID_BYTES)),
+    at,
+  }
+}
+
+function isAfter(item: DueItem, after: DueItem): boolean {
+  if (item.at !== after.at) return item.at > after.at
+  return Buffer.compare(orderOf(item), orderOf(after)) > 0
+}
+
+function orderOf(item: DueItem): Buffer {
+  return Buffer.concat([contractIdBytes(item.contractId) ?? Buffer.alloc(0), utf8(item.job)])
+}

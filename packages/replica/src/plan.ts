@@ -1,0 +1,128 @@
+/** Turns a batch of steps into the commands of one write and the head after it. Pure. */
+import { assert, concatBytes, fromHex, utf8 } from '@quorumscan/base'
+import type { ChangeRecord } from '@quorumscan/ledger'
+import type { StoredHead } from './head.ts'
+import { type Cursor, readVarint, varint } from './packing.ts'
+import { planContracts } from './plan-contracts.ts'
+import { planVersions, type StoredVersions } from './plan-versions.ts'
+import { type Command, cutCommand } from './scripts.ts'
+import type { Step } from './step.ts'
+import { encodeInstant, type Timeline } from './timeline.ts'
+
+export type Plan = { readonly commands: readonly Command[]; readonly head: StoredHead }
+
+/**
+ * Appends the steps to the timeline, whose oldest instant is the horizon of `head`.
+ *
+ * @param input.expired - Ids of seen entries and changes that may go at the record time of `head`.
+ */
+export function planBatch(input: {
+  readonly head: Pick<StoredHead, 'genesisHash' | 'endedCount' | 'cleanedCount'>
+  readonly timeline: Timeline
+  readonly steps: readonly Step[]
+  readonly stored: StoredVersions
+  readonly expired: {
+    readonly seen: readonly Uint8Array[]
+    readonly changes: readonly Uint8Array[]
+  }
+}): Plan {
+  const { head, timeline, steps, expired } = input
+  const last = steps.at(-1)
+  assert(last !== undefined, 'a batch has a step')
+  const versions = planVersions(steps, input.stored)
+
+  let endedCount = head.endedCount
+  const instants = steps.map((step, index) => {
+    endedCount += versions.endedCounts[index] ?? 0
+    return { ...step, endedCount }
+  })
+  const first = timeline.first()
+  for (const instant of instants) timeline.append(instant)
+  const horizon = timeline.horizonAt({ ...last, endedCount })
+
+  return {
+    commands: [
+      ...cutCommand(
+        'ZREM',
+        'seen',
+        expired.seen.map((id) => [id]),
+      ),
+      ...cutCommand(
+        'ZREM',
+        'changesUntil',
+        expired.changes.map((id) => [id]),
+      ),
+      ...cutCommand(
+        'HDEL',
+        'changes',
+        expired.changes.map((id) => [id]),
+      ),
+      ...planContracts(steps),
+      ...versions.commands,
+      ...planRecords(steps),
+      ...cutCommand(
+        'RPUSH',
+        'at',
+        instants.map((instant) => [encodeInstant(instant)]),
+      ),
+      ...(horizon > first ? [['LTRIM', 'at', horizon - first, -1] as const] : []),
+    ],
+    head: {
+      genesisHash: head.genesisHash,
+      offset: last.offset,
+      recordTime: last.recordTime,
+      historyHash: last.historyHash,
+      entryHash: last.entryHash,
+      horizon,
+      endedCount,
+      cleanedCount: head.cleanedCount,
+    },
+  }
+}
+
+function planRecords(steps: readonly Step[]): Command[] {
+  const deltas = steps.map((step) => step.delta)
+  const changes = deltas.flatMap(({ change }) => (change === null ? [] : [change]))
+  const seen = deltas.flatMap((delta) => (delta.seen === null ? [] : [delta.seen]))
+  return [
+    ...cutCommand(
+      'HSET',
+      'changes',
+      changes.map(({ id, record }) => [fromHex(id), encodeChange(record)]),
+    ),
+    ...cutCommand(
+      'ZADD',
+      'changesUntil',
+      changes.map(({ id, record }) => [record.until, fromHex(id)]),
+    ),
+    ...cutCommand(
+      'ZADD',
+      'seen',
+      seen.map(({ id, until }) => [until, fromHex(id)]),
+    ),
+    ...cutCommand(
+      'SADD',
+      'hosted',
+      deltas.flatMap(({ allocated }) => allocated.map((party) => [party])),
+    ),
+  ]
+}
+
+export function encodeChange(record: ChangeRecord): Uint8Array {
+  return concatBytes([
+    varint(record.offset),
+    varint(record.recordTime),
+    varint(record.until),
+    utf8(record.submissionId),
+  ])
+}
+
+export function decodeChange(bytes: Uint8Array): ChangeRecord {
+  const cursor: Cursor = { bytes, position: 0 }
+  return {
+    offset: readVarint(cursor),
+    recordTime: readVarint(cursor),
+    until: readVarint(cursor),
+    submissionId: Buffer.from(bytes.subarray(cursor.position)).toString('utf8'),
+  }
+}

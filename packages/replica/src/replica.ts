@@ -1,0 +1,308 @@
+/** The state that follows from genesis and log, kept in Redis: ingest, lookups at an offset, ledger reads. */
+import { assert, type Clock } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+import type { AppliedEntry, DueItem, Head, Ledger, Ordering } from '@quorumscan/ledger'
+import {
+  type Contract,
+  type ContractId,
+  type EntryResult,
+  isOffset,
+  type Micros,
+  type Offset,
+  type PartyId,
+  type Submission,
+} from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { fetchCells, fetchContracts } from './cells.ts'
+import { createWriteConnection, openReadConnection, reach } from './connection.ts'
+import { loadOrStart, syntheticEntries } from './genesis.ts'
+import { ingest } from './ingest.ts'
+import type { InterpretedEntry } from './interpret-batch.ts'
+import { dryRun, readContractsByKey, readDueItems } from './ledger-reads.ts'
+import { syntheticVersion } from './plan-versions.ts'
+import {
+  type NamedBody,
+  offsetNotReached,
+  offsetPruned,
+  readDocument,
+  readNames,
+  readNamesOfParty,
+  readParties,
+  readPrefix,
+} from './reads.ts'
+import type { Mirror } from './store.ts'
+import type { Instant } from './timeline.ts'
+
+export type ReplicaOptions = {
+  /** Unix socket of the Redis that holds the replica. */
+  readonly redis: { readonly path: string }
+  readonly genesis: Genesis
+  /** Hex. */
+  readonly genesisHash: string
+  readonly clock: Clock
+  /** Told why ingest waits: a Redis that refuses writes, a log that regressed. */
+  readonly onProblem?: (error: Error) => void
+}
+
+/** An offset that can be read, and its place in history. */
+export type Pinned = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  /** Hex. */
+  readonly historyHash: string
+}
+
+export type ReplicaState = 'starting' | 'catching-up' | 'live' | 'regressed'
+
+/** Templates of which the contract in force at an offset can be read. */
+export type DocumentEntity = 'DsoRules' | 'AnsRules' | 'CoinRules' | 'OpenMiningRound'
+
+/** D-10: how long a read waits for an offset that is close ahead … */
+const PIN_WAIT_MS = 250
+/** … which is one that so many entries reach, at 4 000 a second, in that time. */
+const PIN_AHEAD_MAX = 1_000
+/** Reads that wait at once; each is a small object and a timer. */
+const PIN_WAITERS_MAX = 10_000
+/** An idle log has a checkpoint every 10 s; a head older than this by the own clock is behind. */
+const LIVE_LAG_MICROS_MAX = 15_000_000
+/** Contracts of one key that are read unless the caller says otherwise. */
+const CONTRACTS_BY_KEY_MAX = 10_000
+/** A dry run that the head overtook is repeated so often. */
+const DRY_RUN_ATTEMPTS = 3
+/** Writing the genesis into a fresh Redis takes milliseconds. */
+const START_MS_MAX = 10_000
+
+/** Owns its connections. One `run` at a time writes; any number of processes may read. */
+export class Replica implements Ledger, AsyncDisposable {
+  readonly #options: ReplicaOptions
+  readonly #redis: Redis
+  readonly #syntheticBodies: ReadonlyMap<PartyId, Uint8Array>
+  readonly #closing = new AbortController()
+  readonly #listeners = new Set<(entry: AppliedEntry) => void>()
+  readonly #waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
+  #mirror: Mirror
+  #isRegressed = false
+  #isRunning = false
+  #running: Promise<unknown> = Promise.resolve()
+
+  /**
+   * Connects, checks Redis, and writes the genesis where Redis is empty.
+   *
+   * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached or may evict keys.
+   * @throws {ReplicaStateError} If Redis holds the replica of another genesis or software.
+   */
+  static async create(options: ReplicaOptions): Promise<Replica> {
+    const redis = await openReadConnection(options.redis.path)
+    try {
+      const mirror = await loadOrStart(redis, options, AbortSignal.timeout(START_MS_MAX))
+      return new Replica(options, redis, mirror)
+    } catch (error) {
+      redis.disconnect()
+      throw error
+    }
+  }
+
+  private constructor(options: ReplicaOptions, redis: Redis, mirror: Mirror) {
+    this.#options = options
+    this.#redis = redis
+    this.#mirror = mirror
+    this.#syntheticBodies = new Map(
+      syntheticEntries(options.genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
+    )
+  }
+
+  /**
+   * Applies the log until the signal aborts ('stopped') or the log is not the one that was applied
+   * ('regressed': an operator must look, reads go on).
+   *
+   * @throws What is a bug, ReplicaStateError, or UnknownInterpretationVersionError: the process should end.
+   */
+  run(ordering: Ordering, signal: AbortSignal): Promise<'stopped' | 'regressed'> {
+    assert(!this.#isRunning, 'a replica has one run at a time')
+    this.#isRunning = true
+    const running = this.#ingest(ordering, AbortSignal.any([signal, this.#closing.signal]))
+    this.#running = running.catch(() => {}) // Reported to whoever called run.
+    return running
+  }
+
+  /** `starting` until a run has loaded the state, `live` while the head is recent by the own clock. */
+  state(): ReplicaState {
+    if (this.#isRegressed) return 'regressed'
+    if (!this.#isRunning) return 'starting'
+    const lag = this.#options.clock.nowMicros() - this.head().recordTime
+    return lag <= LIVE_LAG_MICROS_MAX ? 'live' : 'catching-up'
+  }
+
+  head(): Head {
+    return this.#mirror.head
+  }
+
+  onApplied(listener: (entry: AppliedEntry) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * The newest applied offset for null, else the offset asked for; waits up to 250 ms for one that is
+   * close ahead (D-10).
+   *
+   * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, OVERLOADED.
+   */
+  async pin(at: Offset | null, signal: AbortSignal): Promise<Pinned> {
+    const offset = at ?? this.head().offset
+    if (offset > this.head().offset) await this.#waitFor(offset, signal)
+    const { recordTime, historyHash } = this.#instant(offset)
+    return { offset, recordTime, historyHash }
+  }
+
+  /**
+   * Bytes of the entries with these names at a pinned offset, in the order asked; null for none.
+   *
+   * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, DEPENDENCY_UNAVAILABLE, as all reads.
+   */
+  async lookupNames(
+    names: readonly string[],
+    offset: Offset,
+  ): Promise<readonly (Uint8Array | null)[]> {
+    return await readNames(this.#redis, names, this.#instant(offset))
+  }
+
+  /** The entry that stands for each party: its synthetic one, else its lowest live name (D-12). */
+  async lookupParties(
+    parties: readonly PartyId[],
+    offset: Offset,
+  ): Promise<readonly (Uint8Array | null)[]> {
+    const moment = this.#instant(offset)
+    const others = parties.filter((party) => !this.#syntheticBodies.has(party))
+    const found = await readParties(this.#redis, others, moment)
+    let next = 0
+    return parties.map((party) => this.#syntheticBodies.get(party) ?? found[next++] ?? null)
+  }
+
+  /** Live entries whose names start with the prefix, in UTF-8 byte order, after a name (D-11). */
+  async listByPrefix(page: {
+    readonly prefix: string
+    readonly after: string | null
+    readonly limit: number
+    readonly offset: Offset
+  }): Promise<readonly NamedBody[]> {
+    return await readPrefix(this.#redis, page, this.#instant(page.offset))
+  }
+
+  /** Live entries of a party, its synthetic one included, in byte order of the names, after a name. */
+  async listByParty(page: {
+    readonly party: PartyId
+    readonly after: string | null
+    readonly limit: number
+    readonly offset: Offset
+  }): Promise<readonly NamedBody[]> {
+    return await readNamesOfParty(this.#redis, page, this.#instant(page.offset))
+  }
+
+  /** The contract in force at a pinned offset; of the rounds the newest open one. */
+  async documentAsOf(entity: DocumentEntity, offset: Offset): Promise<Contract> {
+    const contract = await readDocument(this.#redis, entity, this.#instant(offset))
+    assert(contract !== null, `a ${entity} is in force from genesis on`)
+    return contract
+  }
+
+  async contracts(ids: readonly ContractId[]): Promise<readonly (Contract | null)[]> {
+    return await reach(fetchContracts(this.#redis, ids))
+  }
+
+  async contractsByKey(
+    key: string,
+    options: { readonly limit?: number } = {},
+  ): Promise<readonly Contract[]> {
+    return await readContractsByKey(this.#redis, key, options.limit ?? CONTRACTS_BY_KEY_MAX)
+  }
+
+  async isPartyAllocated(party: PartyId): Promise<boolean> {
+    const [cell] = await reach(fetchCells(this.#redis, [{ kind: 'party', id: party }]))
+    return cell?.value === true
+  }
+
+  async dueItems(query: {
+    readonly limit: number
+    readonly after: DueItem | null
+  }): Promise<readonly DueItem[]> {
+    return await readDueItems(this.#redis, { ...query, recordTime: this.head().recordTime })
+  }
+
+  async dryRun(submission: Submission): Promise<EntryResult> {
+    const { genesis, genesisHash, clock } = this.#options
+    for (let attempt = 1; ; attempt++) {
+      const head = this.head()
+      const now = clock.nowMicros()
+      const result = await dryRun(this.#redis, submission, { genesis, genesisHash, head, now })
+      // Cells of two moments could contradict each other.
+      if (this.head().offset === head.offset || attempt === DRY_RUN_ATTEMPTS) return result
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new ScanError('NOT_READY', 'The replica is closed.'))
+    await this.#running
+    this.#redis.disconnect()
+  }
+
+  async #ingest(ordering: Ordering, signal: AbortSignal): Promise<'stopped' | 'regressed'> {
+    const redis = createWriteConnection(this.#options.redis.path)
+    // A Redis that hangs must not keep the process from stopping.
+    const onAbort = () => redis.disconnect()
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      const outcome = await ingest(redis, ordering, {
+        genesis: this.#options.genesis,
+        genesisHash: this.#options.genesisHash,
+        clock: this.#options.clock,
+        signal,
+        onProblem: (error) => this.#options.onProblem?.(error),
+        onMirror: (mirror, entries) => this.#moveTo(mirror, entries),
+      })
+      this.#isRegressed = outcome === 'regressed'
+      return outcome
+    } finally {
+      this.#isRunning = false
+      signal.removeEventListener('abort', onAbort)
+      redis.disconnect()
+    }
+  }
+
+  #moveTo(mirror: Mirror, entries: readonly InterpretedEntry[]): void {
+    this.#mirror = mirror
+    for (const waiter of this.#waiters) if (waiter.offset <= mirror.head.offset) waiter.wake()
+    for (const { delta, ...entry } of entries)
+      for (const listener of this.#listeners)
+        listener({ ...entry, created: delta.created, archived: delta.archived })
+  }
+
+  async #waitFor(offset: Offset, signal: AbortSignal): Promise<void> {
+    if (!isOffset(offset) || offset > this.head().offset + PIN_AHEAD_MAX)
+      throw offsetNotReached(offset)
+    if (this.#waiters.size >= PIN_WAITERS_MAX)
+      throw new ScanError('OVERLOADED', 'Too many reads wait for a later offset.', {
+        retryAfterSeconds: 1,
+      })
+    const reached = new AbortController()
+    const waiter = { offset, wake: () => reached.abort() }
+    this.#waiters.add(waiter)
+    try {
+      const { clock } = this.#options
+      await clock.delay(PIN_WAIT_MS, AbortSignal.any([signal, reached.signal])).catch(() => {})
+      signal.throwIfAborted()
+    } finally {
+      this.#waiters.delete(waiter)
+    }
+  }
+
+  #instant(offset: Offset): Instant {
+    const { head, timeline } = this.#mirror
+    // The timeline runs ahead of the head while a write is on its way.
+    if (offset > head.offset) throw offsetNotReached(offset)
+    const instant = timeline.at(offset)
+    if (instant === undefined) throw offsetPruned(offset)
+    return instant
+  }
+}
