@@ -24,7 +24,7 @@ const POLL_INTERVAL_MS = 500
 const READY_INTERVAL_MS = 50
 const LOG_CHECK_INTERVAL_MS = 30_000
 /** Lines of a log that an error shows. */
-const LOG_TAIL_LINES = 8
+const LOG_TAIL_LINES = 15
 
 export type Target = { readonly node: string; readonly redis: boolean }
 

@@ -1,0 +1,138 @@
+/** `bootstrap.mjs` and the `bin`, in a directory where npm, turbo and redis-server are scripts that tell on themselves. */
+import { spawnSync } from 'node:child_process'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const workspace = fileURLToPath(new URL('..', import.meta.url))
+
+const LOCK = {
+  packages: {
+    '': {},
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/mine': { resolved: 'packages/mine', link: true },
+    'packages/mine': { version: '0.1.0' },
+    'node_modules/other-system': { version: '1.0.0', optional: true },
+  },
+}
+const INSTALLED = { packages: { 'node_modules/a': { version: '1.0.0' }, 'node_modules/mine': {} } }
+
+/** A clone in which `npm ci` installs package a, and everything is written to the file `calls`. */
+async function createClone() {
+  const root = await mkdtemp(join(tmpdir(), 'qs-clone-'))
+  const put = async (path: string, text: string) => {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
+  }
+  const putScript = async (path: string, text: string) => {
+    await put(path, text)
+    await chmod(join(root, path), 0o755)
+  }
+  await put('package-lock.json', JSON.stringify(LOCK))
+  await put(
+    'npm.cjs',
+    `const fs = require('node:fs')
+     fs.appendFileSync(${JSON.stringify(join(root, 'calls'))}, 'npm ' + process.argv.slice(2).join(' ') + '\\n')
+     fs.mkdirSync('node_modules/a', { recursive: true })
+     fs.mkdirSync('node_modules/mine', { recursive: true })
+     fs.writeFileSync('node_modules/.package-lock.json', ${JSON.stringify(JSON.stringify(INSTALLED))})`,
+  )
+  await put('cluster/dist/cli/main.js', 'export const main = (args) => console.log(args.join(" "))')
+  await putScript('node_modules/.bin/turbo', '#!/bin/sh\nexit 0\n')
+  await putScript('redis', '#!/bin/sh\necho "Redis server v=7.0.15 sha=0 bits=64"\n')
+  for (const file of ['bootstrap.mjs', 'bin/quorumscan.mjs']) {
+    await mkdir(dirname(join(root, 'cluster', file)), { recursive: true })
+    await copyFile(join(workspace, file), join(root, 'cluster', file))
+  }
+  const run = (script: string, args: readonly string[], env: Record<string, string>) => {
+    const result = spawnSync(process.execPath, [join(root, script), ...args], {
+      cwd: tmpdir(),
+      encoding: 'utf8',
+      env: { npm_execpath: join(root, 'npm.cjs'), ...env },
+    })
+    return { exitCode: result.status, stdout: result.stdout, stderr: result.stderr }
+  }
+  return {
+    root,
+    put,
+    putScript,
+    start: (env: Record<string, string> = { REDIS_SERVER: join(root, 'redis') }) =>
+      run('cluster/bootstrap.mjs', ['start', '--detach'], env),
+    run,
+    calls: () => readFile(join(root, 'calls'), 'utf8').catch(() => ''),
+    remove: (path: string) => rm(join(root, path), { recursive: true }),
+    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+  }
+}
+
+it('installs the packages, says so, and starts; the second time there is nothing to do', async () => {
+  await using clone = await createClone()
+  expect(clone.start()).toEqual({
+    exitCode: 0,
+    stdout: 'up --seed-names --detach\n',
+    stderr: 'Installing the npm packages (npm ci) …\n',
+  })
+  expect(await clone.calls()).toBe('npm ci --include=dev --no-audit --no-fund\n')
+  expect(clone.start().stderr).toBe('')
+  expect(await clone.calls()).toBe('npm ci --include=dev --no-audit --no-fund\n')
+})
+
+it('installs again when the lock file has changed', async () => {
+  await using clone = await createClone()
+  clone.start()
+  const changed = { packages: { ...LOCK.packages, 'node_modules/b': { version: '2.0.0' } } }
+  await clone.put('package-lock.json', JSON.stringify(changed))
+  clone.start()
+  expect((await clone.calls()).split('\n')).toHaveLength(3)
+})
+
+it('installs again when a package was deleted', async () => {
+  await using clone = await createClone()
+  clone.start()
+  await clone.remove('node_modules/a')
+  await clone.remove('node_modules/.quorumscan-stamp')
+  clone.start()
+  expect((await clone.calls()).split('\n')).toHaveLength(3)
+})
+
+it('leaves alone what somebody installed by hand and the lock file agrees with', async () => {
+  await using clone = await createClone()
+  await clone.put('node_modules/a/package.json', '{}')
+  await clone.put('node_modules/mine/package.json', '{}')
+  await clone.put('node_modules/.package-lock.json', JSON.stringify(INSTALLED))
+  expect(clone.start().exitCode).toBe(0)
+  expect(await clone.calls()).toBe('')
+})
+
+it('says in one sentence which Redis it needs', async () => {
+  await using clone = await createClone()
+  await clone.putScript('old/redis-server', '#!/bin/sh\necho "Redis server v=6.2.1 sha=0"\n')
+  const none = clone.start({ PATH: '/nowhere' })
+  expect(none.exitCode).toBe(1)
+  expect(none.stderr).toMatch(/\nredis-server 7\.0 or newer is needed: .*\n$/)
+  const old = clone.start({ REDIS_SERVER: join(clone.root, 'old/redis-server') })
+  expect(old.exitCode).toBe(1)
+  expect(old.stderr).toMatch(/^\$REDIS_SERVER .* is no redis-server 7\.0 or newer\.\n$/)
+})
+
+it('shows why the build failed, and starts nothing', async () => {
+  await using clone = await createClone()
+  await clone.putScript('node_modules/.bin/turbo', '#!/bin/sh\necho "src/a.ts: wrong"\nexit 1\n')
+  expect(clone.start()).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'Installing the npm packages (npm ci) …\nsrc/a.ts: wrong\nThe build failed.\n',
+  })
+})
+
+it('the command says what to do when nothing is built', async () => {
+  await using clone = await createClone()
+  await clone.remove('cluster/dist')
+  expect(clone.run('cluster/bin/quorumscan.mjs', ['status'], {})).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'quorumscan: nothing is built yet; run `npm start` first\n',
+  })
+})
