@@ -1,0 +1,248 @@
+/** The operator jobs of four super-validators on real queues, over the real ledger in memory. */
+import { createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import { type ErrorCode, ScanError } from '@quorumscan/errors'
+import {
+  type AppliedEntry,
+  acceptRequestCommand,
+  allocatePartyCommand,
+  ansEntry,
+  ansEntryContext,
+  type DueItem,
+  type Ledger,
+  openMiningRound,
+  requestEntryCommand,
+  subscriptionInitialPayment,
+  subscriptionRequest,
+  svPartyOf,
+  tapCommand,
+} from '@quorumscan/ledger'
+import { createTestNetwork, MemoryLedger, testKeyPair } from '@quorumscan/ledger/testing'
+import { type Command, type Contract, partyIdOf } from '@quorumscan/model'
+import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { expect, test } from 'vitest'
+import type { OperatorDeps } from './job.ts'
+import { Jobs } from './jobs.ts'
+import { operatorJobs } from './operator-jobs.ts'
+
+const clock = createSystemClock()
+const until = (what: string, holds: () => boolean) =>
+  waitFor(() => (holds() ? true : undefined), { clock, timeoutMs: 10_000, what, intervalMs: 10 })
+
+const network = createTestNetwork({
+  names: { entryLifetimeMicros: 90_000_000, renewalDurationMicros: 30_000_000 },
+})
+const alice = { keyPair: testKeyPair('alice'), party: '' }
+alice.party = partyIdOf('alice', alice.keyPair.publicKey) ?? ''
+
+/** The memory ledger behind the ports that jobs use; every submission is an entry at once. */
+function createWorld() {
+  const memory = new MemoryLedger(network)
+  const listeners = new Set<(entry: AppliedEntry) => void>()
+  const apply = (bytes: Uint8Array) => {
+    const entry = memory.append(bytes)
+    for (const listener of listeners) listener(entry)
+    return entry.result
+  }
+  const ledger: Ledger = {
+    head: () => memory.head(),
+    contracts: async (ids) => ids.map((id) => memory.contract(id)),
+    contractsByKey: async (key, options) => memory.byKey(key).slice(0, options?.limit),
+    isPartyAllocated: async (party) => memory.isPartyAllocated(party),
+    dueItems: async ({ limit, after }) => {
+      const due = memory.due()
+      const isSame = (item: DueItem) =>
+        item.job === after?.job && item.contractId === after.contractId
+      return due.slice(after === null ? 0 : due.findIndex(isSame) + 1).slice(0, limit)
+    },
+    dryRun: async () => ({ kind: 'checkpoint' }),
+    onApplied: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+  const submit = (keyPair: typeof alice.keyPair, actAs: readonly string[], commands: Command[]) => {
+    const result = apply(memory.sign({ keyPair, actAs, commands }))
+    if (result.kind === 'rejected') throw new ScanError(result.code as ErrorCode, result.message)
+  }
+  const asAlice = (command: Command) => submit(alice.keyPair, [alice.party], [command])
+  const only = (contracts: readonly Contract[]) => (contracts[0] as Contract).contractId
+
+  submit(alice.keyPair, [], [allocatePartyCommand({ hint: 'alice' })])
+  return {
+    memory,
+    ledger,
+    /** A node's dependencies; `refuse` stands for whatever keeps its submissions from the log. */
+    deps(index: number, refuse: () => boolean = () => false): OperatorDeps {
+      const keyPair = network.operators[index] as typeof alice.keyPair
+      const node = network.genesis.nodes[index] as (typeof network.genesis.nodes)[number]
+      return {
+        ledger,
+        party: svPartyOf(node),
+        userId: node.name,
+        submitter: {
+          async submit({ actAs, commands }) {
+            if (refuse()) throw new ScanError('SUBMISSION_UNKNOWN', 'not seen in time')
+            submit(keyPair, actAs, [...commands])
+          },
+        },
+      }
+    },
+    pay(name: string) {
+      asAlice(
+        tapCommand({
+          coinRules: only(memory.byKey('singleton:CoinRules')),
+          receiver: alice.party,
+          amount: 1_000n * 10_000_000_000n,
+        }),
+      )
+      asAlice(
+        requestEntryCommand({
+          ansRules: only(memory.byKey('singleton:AnsRules')),
+          user: alice.party,
+          name,
+          url: '',
+          description: '',
+        }),
+      )
+      asAlice(
+        acceptRequestCommand({
+          request: only(memory.byKey(`party:SubscriptionRequest:${alice.party}`)),
+          inputs: memory.byKey(`party:Coin:${alice.party}`).map(({ contractId }) => contractId),
+        }),
+      )
+    },
+  }
+}
+
+type World = ReturnType<typeof createWorld>
+
+function startOperator(
+  redis: TestRedis,
+  world: World,
+  options: { index: number; refuse?: () => boolean },
+): Promise<Jobs> {
+  return Jobs.create({
+    redis: { path: redis.socketPath },
+    prefix: `jobs-${options.index}`,
+    definitions: operatorJobs,
+    deps: world.deps(options.index, options.refuse),
+    ledger: world.ledger,
+    isLive: () => true,
+    member: { index: options.index, count: 4 },
+    clock,
+    random: systemRandom,
+    log: { info: () => {}, warn: () => {} },
+  })
+}
+
+const confirmationsOf = (world: World) =>
+  world.memory.all(subscriptionInitialPayment).map(({ contractId }) => ({
+    payment: contractId,
+    count: world.memory.byKey(`confirmations:${contractId}`).length,
+  }))
+
+test('a paid name becomes an entry when the third super-validator confirms, not before', async () => {
+  await using redis = await startRedis()
+  const world = createWorld()
+  await using _first = await startOperator(redis, world, { index: 0 })
+  await using _second = await startOperator(redis, world, { index: 1 })
+  world.pay('alice.unverified.ns')
+  await until('two confirmations', () => confirmationsOf(world)[0]?.count === 2)
+  expect(world.memory.all(ansEntry)).toEqual([])
+  await using third = await startOperator(redis, world, { index: 2 })
+  await until('the entry', () => world.memory.all(ansEntry).length === 1)
+  expect(world.memory.all(ansEntry)[0]?.payload.name).toBe('alice.unverified.ns')
+  expect(world.memory.all(subscriptionInitialPayment)).toEqual([])
+  expect(await third.failures()).toEqual([])
+})
+
+test('submissions whose outcome is unknown are repeated until they are seen', async () => {
+  await using redis = await startRedis()
+  const world = createWorld()
+  let isOrderingAway = true
+  let refusals = 0
+  const refuse = () => {
+    if (isOrderingAway) refusals += 1
+    return isOrderingAway
+  }
+  world.pay('alice.unverified.ns')
+  await using _first = await startOperator(redis, world, { index: 0, refuse })
+  await using _second = await startOperator(redis, world, { index: 1, refuse })
+  await using _third = await startOperator(redis, world, { index: 2, refuse })
+  await until('a second try of each', () => refusals >= 6)
+  isOrderingAway = false
+  await until('the entry', () => world.memory.all(ansEntry).length === 1)
+})
+
+test('an entry and its subscription are ended when nobody renews, and rounds go on', async () => {
+  await using redis = await startRedis()
+  const world = createWorld()
+  world.pay('alice.unverified.ns')
+  await using _first = await startOperator(redis, world, { index: 0 })
+  await using _second = await startOperator(redis, world, { index: 1 })
+  await using _third = await startOperator(redis, world, { index: 2 })
+  await until('the entry', () => world.memory.all(ansEntry).length === 1)
+  const rounds = world.memory.all(openMiningRound).map(({ contractId }) => contractId)
+  // The entry lives 90 s, a tick is 10 minutes.
+  world.memory.advance(world.memory.genesis.coin.tickMicros)
+  await until('entry and context to be gone', () => {
+    const { memory } = world
+    return memory.all(ansEntry).length === 0 && memory.all(ansEntryContext).length === 0
+  })
+  await until('the first round to close', () => {
+    const open = world.memory.all(openMiningRound).map(({ contractId }) => contractId)
+    return open.length === 3 && open.some((round) => !rounds.includes(round))
+  })
+})
+
+test('a payment that is not confirmed in time is refunded by one super-validator alone', async () => {
+  await using redis = await startRedis()
+  const world = createWorld()
+  world.pay('alice.unverified.ns')
+  const [payment] = world.memory.all(subscriptionInitialPayment)
+  const lockMicros = (payment?.payload.lockExpiresAt ?? 0) - world.memory.head().recordTime
+  world.memory.advance(lockMicros)
+  await using _only = await startOperator(redis, world, { index: 3 })
+  await until('the refund', () => world.memory.all(subscriptionInitialPayment).length === 0)
+  expect(world.memory.all(ansEntry)).toEqual([])
+  expect(world.memory.byKey(`party:LockedCoin:${alice.party}`)).toEqual([])
+})
+
+test('a request that nobody pays is ended with its context', async () => {
+  await using redis = await startRedis()
+  const world = createWorld()
+  world.memory.submit({
+    keyPair: alice.keyPair,
+    actAs: [alice.party],
+    commands: [
+      requestEntryCommand({
+        ansRules: (world.memory.byKey('singleton:AnsRules')[0] as Contract).contractId,
+        user: alice.party,
+        name: 'late.unverified.ns',
+        url: '',
+        description: '',
+      }),
+    ],
+  })
+  expect(world.memory.all(subscriptionRequest)).toHaveLength(1)
+  await using _only = await startOperator(redis, world, { index: 0 })
+  world.memory.advance(world.memory.genesis.names.requestLifetimeMicros)
+  await until('the request to be gone', () => world.memory.all(ansEntryContext).length === 0)
+  expect(world.memory.all(subscriptionRequest)).toEqual([])
+})
+
+test('after a standstill each due round is closed once, oldest first, also by one node alone', async () => {
+  await using redis = await startRedis()
+  const world = createWorld()
+  const numbers = () =>
+    world.memory
+      .all(openMiningRound)
+      .map(({ payload }) => payload.round.number)
+      .sort((a, b) => a - b)
+  world.memory.advance(3 * world.memory.genesis.coin.tickMicros)
+  expect(numbers()).toEqual([0, 1, 2])
+  await using jobs = await startOperator(redis, world, { index: 0 })
+  await until('the oldest round to close', () => numbers()[0] !== 0)
+  expect(numbers()).toEqual([1, 2, 3])
+  expect(await jobs.failures()).toEqual([])
+})
