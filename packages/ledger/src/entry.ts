@@ -46,13 +46,14 @@ const BODY_START = 97
 /**
  * Signs a submission. Its `participant` must be the key pair's public key.
  *
- * @throws {RangeError} If the submission is not the key pair's, or too large.
+ * @throws {RangeError} If the submission is not the key pair's, is malformed, or too large.
  */
 export function encodeEntry(submission: Submission, keyPair: KeyPair): Uint8Array {
   if (submission.participant !== keyPair.publicKey)
     throw new RangeError('a submission is signed by its own participant')
   // A submission is JSON by construction; its type only lacks the index signature.
   const body = utf8(canonicalJson(submission as unknown as Json))
+  if (decodeSubmission(body) === undefined) throw new RangeError('the submission is malformed')
   const entry = concatBytes([
     Uint8Array.of(FORMAT),
     fromHex(keyPair.publicKey),

@@ -17,9 +17,9 @@ import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
 import { isBlobOf, updateIdOf } from './contract-id.ts'
 import type { DecodedEntry, IgnoredReason } from './entry.ts'
 import { LfError } from './lf.ts'
-import { NOT_AFTER_MICROS_MAX } from './limits.ts'
+import { COMMANDS_MAX, DISCLOSED_MAX, NOT_AFTER_MICROS_MAX, SUBMITTERS_MAX } from './limits.ts'
 import type { LogEntry } from './ports.ts'
-import { MissingCells, Refusal, refuse } from './refusal.ts'
+import { demand, MissingCells, Refusal, refuse } from './refusal.ts'
 import { templateOf } from './registry.ts'
 import type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
 import { payloadOf } from './template.ts'
@@ -139,6 +139,7 @@ function run(input: RunInput) {
   const { entry, decoded, genesis, genesisHash, view } = input
   const { submission, entryHash } = decoded
   const updateId = updateIdOf({ genesisHash, offset: entry.offset, entryHash })
+  demandBounded(submission)
   demandNotDuplicate(input)
   const [first] = input.prepared
   if (first?.kind === 'allocateParty') {
@@ -184,6 +185,19 @@ function run(input: RunInput) {
   const { events, created, archived } = tx.finish()
   const update: Update = { updateId, workflowId: submission.workflowId, events, allocated: [] }
   return { update, effects: { created, archived, allocated: [] } }
+}
+
+function demandBounded({ commands, disclosed, actAs, readAs }: Submission): void {
+  demand(
+    commands.length <= COMMANDS_MAX && disclosed.length <= DISCLOSED_MAX,
+    'LIMIT_EXCEEDED',
+    `a submission has at most ${COMMANDS_MAX} commands and ${DISCLOSED_MAX} disclosed contracts`,
+  )
+  demand(
+    actAs.length + readAs.length <= SUBMITTERS_MAX,
+    'LIMIT_EXCEEDED',
+    `a submission names at most ${SUBMITTERS_MAX} parties`,
+  )
 }
 
 function allocate(submission: Submission, hint: string, view: StateView): PartyId {

@@ -25,5 +25,7 @@ export const TRANSFER_TEXT_UNITS_MAX = 1024
 export const PAYMENT_LOCK_TICKS = 3
 /** Rounds that are open at any time (D-22). */
 export const OPEN_ROUNDS = 3
-/** Parties in actAs or readAs: bounds the checks of one entry. */
-export const SUBMITTERS_MAX = 100
+/** Parties in actAs and readAs together: bounds the checks of one entry. */
+export const SUBMITTERS_MAX = 200
+/** Disclosed contracts of one submission: each is hashed. */
+export const DISCLOSED_MAX = 100

@@ -1,4 +1,4 @@
-/** The shape of a submission: exact members, identifiers by their grammars, bounds of Rule 1. */
+/** The shape of a submission: exact members, identifiers by their grammars. */
 import {
   type Command,
   type DisclosedContract,
@@ -6,7 +6,6 @@ import {
   isPartyId,
   type Submission,
 } from '@quorumscan/model'
-import { COMMANDS_MAX, SUBMITTERS_MAX } from './limits.ts'
 
 const HEX_32 = /^[0-9a-f]{64}$/
 const ID = /^[0-9a-f]{32}$/
@@ -47,9 +46,9 @@ export function isSubmission(value: unknown): value is Submission {
     isLedgerStringOrEmpty(value['submissionId']) &&
     isLedgerStringOrEmpty(value['workflowId']) &&
     isDeduplication(value['deduplication']) &&
-    isListOf(value['commands'], COMMANDS_MAX, isCommand) &&
+    isListOf(value['commands'], isCommand) &&
     value['commands'].length > 0 &&
-    isListOf(value['disclosed'], COMMANDS_MAX, isDisclosed) &&
+    isListOf(value['disclosed'], isDisclosed) &&
     hasSubmitters(value)
   )
 }
@@ -109,15 +108,11 @@ function isDeduplication(value: unknown): boolean {
 }
 
 function isPartyList(value: unknown): value is readonly string[] {
-  return isListOf(value, SUBMITTERS_MAX, isPartyId) && new Set(value).size === value.length
+  return isListOf(value, isPartyId) && new Set(value).size === value.length
 }
 
-function isListOf<T>(
-  value: unknown,
-  lengthMax: number,
-  isItem: (item: unknown) => item is T,
-): value is readonly T[] {
-  return Array.isArray(value) && value.length <= lengthMax && value.every(isItem)
+function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(isItem)
 }
 
 function isReference(value: unknown): boolean {

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: this is the entry point of the sub-path './testing'.
 export { MemoryLedger, type SubmitOptions } from './memory-ledger.ts'
+export { type Actor, amountOf, outcomeOf, resultOf, Scenario } from './scenario.ts'
 export {
   createTestNetwork,
   DAY_MICROS,

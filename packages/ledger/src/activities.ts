@@ -1,0 +1,250 @@
+/**
+ * What a transaction means for coin, as rows of the activity history (D-24, D-25): a pure projection of
+ * its events. Rows exist for tap, mint, every transfer, and offers that were rejected or withdrawn;
+ * burning, unlocking and expiry make none.
+ */
+import { assert } from '@quorumscan/base'
+import {
+  type Amount,
+  type EntryResult,
+  type ExercisedEvent,
+  formatAmount,
+  formatTime,
+  type LedgerEvent,
+  type Micros,
+  type Offset,
+  parseAmount,
+} from '@quorumscan/model'
+
+const ZERO = formatAmount(0n)
+/** Digits of the two parts of an event id; a transaction has at most 1 000 nodes (Rule 1). */
+const OFFSET_DIGITS = 16
+const INDEX_DIGITS = 4
+
+/** Amounts are decimals with ten digits; there are no fees (D-18), so the wire's fee members are zeros. */
+export type TransferActivity = {
+  readonly sender: {
+    readonly party: string
+    readonly sender_change_fee: string
+    readonly sender_change_amount: string
+    readonly sender_fee: string
+    readonly holding_fees: string
+    readonly input_coin_amount: string
+    readonly input_app_reward_amount: string
+    readonly input_validator_reward_amount: string
+    readonly input_sv_reward_amount: string
+    readonly input_validator_faucet_amount: string
+  }
+  /** One row a party, in order of first appearance. */
+  readonly receivers: readonly {
+    readonly party: string
+    readonly amount: string
+    readonly receiver_fee: string
+  }[]
+  /** One row for each party that has more or less coin, locked included, than before. */
+  readonly balance_changes: readonly {
+    readonly party: string
+    readonly change_to_initial_amount_as_of_round_zero: string
+    readonly change_to_holding_fees_rate: string
+  }[]
+  readonly description: string | null
+  readonly transferInstructionReceiver: string | null
+  readonly transferInstructionAmount: string | null
+  readonly transferInstructionCid: string | null
+  readonly transfer_kind: 'create_transfer_instruction' | 'transfer_instruction_accept' | null
+}
+
+/** One row of `POST /v0/activities`. Exactly one of the four members is not null. */
+export type Activity = {
+  readonly activity_type: 'transfer' | 'mint' | 'devnet_tap' | 'abort_transfer_instruction'
+  /** `<offset, 16 digits>:<index, 4 digits>`: equal on every node, increasing as text (D-25). */
+  readonly event_id: string
+  readonly date: string
+  readonly domain_id: string
+  readonly offset: string
+  readonly round: number | null
+  readonly transfer: TransferActivity | null
+  readonly mint: { readonly coin_owner: string; readonly coin_amount: string } | null
+  readonly tap: { readonly coin_owner: string; readonly coin_amount: string } | null
+  readonly abort_transfer_instruction: {
+    readonly transfer_instruction_cid: string
+    readonly abort_kind: 'withdraw' | 'reject'
+  } | null
+}
+
+type Kind = Pick<Activity, 'activity_type' | 'round'> &
+  Partial<Pick<Activity, 'transfer' | 'mint' | 'tap' | 'abort_transfer_instruction'>>
+
+/** The rows of one applied entry, in order of its events. */
+export function activitiesOf(entry: {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  readonly synchronizerId: string
+  readonly result: EntryResult
+}): readonly Activity[] {
+  if (entry.result.kind !== 'accepted') return []
+  const { events } = entry.result.update
+  return events
+    .map((event) => kindOf(event, events))
+    .filter((kind) => kind !== null)
+    .map((kind, index) => ({
+      activity_type: kind.activity_type,
+      event_id: formatEventId(entry.offset, index),
+      date: formatTime(entry.recordTime),
+      domain_id: entry.synchronizerId,
+      offset: String(entry.offset),
+      round: kind.round,
+      transfer: kind.transfer ?? null,
+      mint: kind.mint ?? null,
+      tap: kind.tap ?? null,
+      abort_transfer_instruction: kind.abort_transfer_instruction ?? null,
+    }))
+}
+
+/** D-25. */
+export function formatEventId(offset: Offset, index: number): string {
+  return `${String(offset).padStart(OFFSET_DIGITS, '0')}:${String(index).padStart(INDEX_DIGITS, '0')}`
+}
+
+function kindOf(event: LedgerEvent, events: readonly LedgerEvent[]): Kind | null {
+  if (event.kind !== 'exercised') return null
+  switch (event.choice) {
+    case 'CoinRules_DevNet_Tap': {
+      const { receiver, amount } = event.argument as { receiver: string; amount: string }
+      const round = roundNumber((event.result as { round: RoundValue }).round)
+      return {
+        activity_type: 'devnet_tap',
+        round,
+        tap: { coin_owner: receiver, coin_amount: amount },
+      }
+    }
+    case 'CoinRules_Mint': {
+      const argument = event.argument as { receiver: string; amount: string; round: RoundValue }
+      return {
+        activity_type: 'mint',
+        round: roundNumber(argument.round),
+        mint: { coin_owner: argument.receiver, coin_amount: argument.amount },
+      }
+    }
+    case 'CoinRules_Transfer':
+      return {
+        activity_type: 'transfer',
+        round: roundNumber((event.result as { round: RoundValue }).round),
+        transfer: transferOf(event, enclosingOf(event, events)),
+      }
+    case 'TransferInstruction_Withdraw':
+    case 'TransferInstruction_Reject':
+      return {
+        activity_type: 'abort_transfer_instruction',
+        round: null,
+        abort_transfer_instruction: {
+          transfer_instruction_cid: event.contractId,
+          abort_kind: event.choice === 'TransferInstruction_Withdraw' ? 'withdraw' : 'reject',
+        },
+      }
+    default:
+      return null
+  }
+}
+
+type RoundValue = { readonly number: string }
+
+function roundNumber(round: RoundValue): number {
+  return Number(round.number)
+}
+
+/** The innermost exercise that the event is part of. */
+function enclosingOf(event: LedgerEvent, events: readonly LedgerEvent[]): ExercisedEvent | null {
+  const around = events.filter(
+    (other) =>
+      other.kind === 'exercised' &&
+      other.nodeId < event.nodeId &&
+      event.nodeId <= other.lastDescendantNodeId,
+  )
+  return (around.at(-1) as ExercisedEvent | undefined) ?? null
+}
+
+function transferOf(event: ExercisedEvent, parent: ExercisedEvent | null): TransferActivity {
+  const { sender, outputs } = event.argument as {
+    sender: string
+    outputs: readonly { receiver: string; amount: string }[]
+  }
+  const { inputAmount, changeAmount } = event.result as {
+    inputAmount: string
+    changeAmount: string
+  }
+  const received = new Map<string, Amount>()
+  for (const { receiver, amount } of outputs)
+    received.set(receiver, (received.get(receiver) ?? 0n) + exactly(amount))
+  const changes = new Map([[sender, exactly(changeAmount) - exactly(inputAmount)]])
+  for (const [party, amount] of received) changes.set(party, (changes.get(party) ?? 0n) + amount)
+  return {
+    sender: {
+      party: sender,
+      sender_change_fee: ZERO,
+      sender_change_amount: changeAmount,
+      sender_fee: ZERO,
+      holding_fees: ZERO,
+      input_coin_amount: inputAmount,
+      input_app_reward_amount: ZERO,
+      input_validator_reward_amount: ZERO,
+      input_sv_reward_amount: ZERO,
+      input_validator_faucet_amount: ZERO,
+    },
+    receivers: [...received].map(([party, amount]) => ({
+      party,
+      amount: formatAmount(amount),
+      receiver_fee: ZERO,
+    })),
+    balance_changes: [...changes]
+      .filter(([, change]) => change !== 0n)
+      .map(([party, change]) => ({
+        party,
+        change_to_initial_amount_as_of_round_zero: formatAmount(change),
+        change_to_holding_fees_rate: ZERO,
+      })),
+    ...instructionOf(parent),
+  }
+}
+
+/** What a transfer says beyond coin, where it is a step of an offer. */
+function instructionOf(
+  parent: ExercisedEvent | null,
+): Pick<
+  TransferActivity,
+  | 'description'
+  | 'transferInstructionReceiver'
+  | 'transferInstructionAmount'
+  | 'transferInstructionCid'
+  | 'transfer_kind'
+> {
+  const none = {
+    description: null,
+    transferInstructionReceiver: null,
+    transferInstructionAmount: null,
+    transferInstructionCid: null,
+    transfer_kind: null,
+  }
+  if (parent?.choice === 'TransferInstruction_Accept')
+    return {
+      ...none,
+      transferInstructionCid: parent.contractId,
+      transfer_kind: 'transfer_instruction_accept',
+    }
+  if (parent?.choice !== 'CoinRules_CreateTransferInstruction') return none
+  const offer = parent.argument as { receiver: string; amount: string; description: string }
+  const { transferInstructionCid } = parent.result as { transferInstructionCid: string }
+  return {
+    description: offer.description === '' ? null : offer.description,
+    transferInstructionReceiver: offer.receiver,
+    transferInstructionAmount: offer.amount,
+    transferInstructionCid,
+    transfer_kind: 'create_transfer_instruction',
+  }
+}
+
+function exactly(text: string): Amount {
+  const amount = parseAmount(text)
+  assert(amount !== undefined, 'decimals in events are canonical')
+  return amount
+}
