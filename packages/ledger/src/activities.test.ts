@@ -122,8 +122,8 @@ describe('activities (D-24, D-25)', () => {
         sender: alice.party,
         inputs: scenario.coins(alice),
         outputs: [
-          { receiver: bob.party, amount: amountOf('7'), lock: null },
-          { receiver: bob.party, amount: amountOf('5'), lock: null },
+          { receiver: bob.party, amount: amountOf('7') },
+          { receiver: bob.party, amount: amountOf('5') },
         ],
       }),
       { actAs: [alice.party, bob.party] },

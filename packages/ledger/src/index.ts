@@ -1,3 +1,4 @@
+export { type Activity, activitiesOf, formatEventId, type TransferActivity } from './activities.ts'
 export {
   acceptRequestCommand,
   acceptTransferCommand,
