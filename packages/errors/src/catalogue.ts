@@ -171,6 +171,12 @@ export const catalogue = {
     retryable: true,
     doc: 'The outcome was not seen in time: the command may or may not take effect. Repeat it only with the same command id.',
   },
+  SUBMISSION_EXPIRED: {
+    httpStatus: 503,
+    definite: true,
+    retryable: true,
+    doc: 'The submission did not get into the log before its `notAfter`: it has no effect and never will.',
+  },
   DEPENDENCY_UNAVAILABLE: {
     httpStatus: 503,
     definite: false,

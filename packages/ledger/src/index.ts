@@ -72,6 +72,12 @@ export {
 } from './registry.ts'
 export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
 export {
+  createSubmitter,
+  type SubmitInput,
+  type SubmitResult,
+  type Submitter,
+} from './submitter.ts'
+export {
   type Choice,
   encodePayload,
   isOf,

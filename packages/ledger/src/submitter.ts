@@ -1,0 +1,255 @@
+/**
+ * Submitting: signs commands once, offers the same bytes to the log until they are durable, and waits
+ * until this participant's own replica has applied them. Nothing is tried in advance: what an entry
+ * does is known only where it stands in the log.
+ */
+import {
+  type Clock,
+  type KeyPair,
+  type Random,
+  randomHex,
+  sha256,
+  toHex,
+  unreachable,
+} from '@quorumscan/base'
+import { catalogue, type ErrorCode, isScanError, ScanError } from '@quorumscan/errors'
+import type {
+  Command,
+  Deduplication,
+  DisclosedContract,
+  EntryResult,
+  Micros,
+  Offset,
+  PartyId,
+  Update,
+} from '@quorumscan/model'
+import { encodeEntry } from './entry.ts'
+import { NOT_AFTER_MICROS_MAX } from './limits.ts'
+import type { AppliedEntry, Ledger, Ordering } from './ports.ts'
+
+export type SubmitInput = {
+  readonly userId: string
+  readonly actAs: readonly PartyId[]
+  readonly readAs?: readonly PartyId[]
+  readonly commands: readonly Command[]
+  readonly disclosed?: readonly DisclosedContract[]
+  /** Two submissions with the same one, user and actAs take effect once (D-29). Default: a random one. */
+  readonly commandId?: string
+  readonly submissionId?: string
+  readonly workflowId?: string
+  /** Default: 10 min if there is a `commandId`, as long as an earlier submission may take effect. */
+  readonly deduplicationMicros?: Micros
+  /** Instead of `deduplicationMicros`. */
+  readonly deduplication?: Deduplication
+}
+
+export type SubmitResult = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  readonly update: Update
+}
+
+export interface Submitter {
+  /**
+   * Resolves when the own replica has applied the submission.
+   *
+   * @throws {ScanError} Definite: the ledger's rejection with its code; SUBMISSION_EXPIRED; OVERLOADED,
+   *   or what `Ordering.submit` refused with. SUBMISSION_UNKNOWN (indefinite): neither was seen within
+   *   `timeoutMs`, or the signal aborted. After an indefinite end repeat with the same command id only.
+   */
+  submit(
+    input: SubmitInput,
+    options: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  ): Promise<SubmitResult>
+}
+
+/** Each holds its entry of up to 256 KiB. */
+const WAITING_MAX = 1000
+/** One offer: the synchronizer answers within a few fsyncs, or it is gone. */
+const OFFER_MS_MAX = 5000
+const OFFER_DELAY_MS_MIN = 50
+const OFFER_DELAY_MS_MAX = 2000
+/** The other clocks may be behind: `notAfter` keeps this distance from what Rule 4 allows. */
+const CLOCK_SLACK_MICROS = 60_000_000
+
+type Waiter = {
+  readonly notAfter: Micros
+  readonly resolve: (entry: AppliedEntry) => void
+  readonly reject: (error: ScanError) => void
+}
+
+export function createSubmitter(deps: {
+  readonly ordering: Pick<Ordering, 'submit'>
+  readonly ledger: Pick<Ledger, 'head' | 'onApplied'>
+  /** Hex. */
+  readonly genesisHash: string
+  /** The participant's. */
+  readonly keyPair: KeyPair
+  readonly clock: Clock
+  readonly random: Random
+}): Submitter {
+  const { ordering, ledger, keyPair, clock, random } = deps
+  const waiters = new Map<string, Waiter>()
+  let stopListening: (() => void) | null = null
+
+  const listener = (entry: AppliedEntry) => {
+    const waiter = waiters.get(entry.entryHash)
+    // The same bytes again: what they did, they did before.
+    const isRepeated = entry.result.kind === 'ignored' && entry.result.reason === 'seen before'
+    if (waiter !== undefined && !isRepeated) waiter.resolve(entry)
+    // Every offset up to here was seen, and later ones are too late for it.
+    for (const { notAfter, reject } of waiters.values())
+      if (entry.recordTime > notAfter) reject(expired())
+  }
+
+  const sign = (input: SubmitInput, notAfter: Micros): Uint8Array => {
+    const micros =
+      input.deduplicationMicros ?? (input.commandId === undefined ? 0 : NOT_AFTER_MICROS_MAX)
+    const submission = {
+      genesis: deps.genesisHash,
+      participant: keyPair.publicKey,
+      id: randomHex(random, 16),
+      notAfter,
+      userId: input.userId,
+      actAs: input.actAs,
+      readAs: input.readAs ?? [],
+      commandId: input.commandId ?? randomHex(random, 16),
+      submissionId: input.submissionId ?? '',
+      workflowId: input.workflowId ?? '',
+      deduplication: input.deduplication ?? ({ kind: 'duration', micros } as const),
+      commands: input.commands,
+      disclosed: input.disclosed ?? [],
+    }
+    try {
+      return encodeEntry(submission, keyPair)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      throw new ScanError('INVALID_ARGUMENT', error.message, { cause: error })
+    }
+  }
+
+  const offerOnce = async (bytes: Uint8Array, signal: AbortSignal): Promise<void> => {
+    const over = new AbortController()
+    const timeout = clock.delay(OFFER_MS_MAX, AbortSignal.any([signal, over.signal])).then(() => {
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not answer in time')
+    })
+    try {
+      await Promise.race([ordering.submit(bytes, AbortSignal.any([signal, over.signal])), timeout])
+    } finally {
+      over.abort()
+    }
+  }
+
+  /**
+   * Returns when the entry is durable, or the signal aborts. `attempt` collects what is known.
+   *
+   * @throws {ScanError} If the synchronizer refused for good.
+   */
+  const offer = async (attempt: Attempt, bytes: Uint8Array, signal: AbortSignal): Promise<void> => {
+    for (let delayMs = OFFER_DELAY_MS_MIN; ; delayMs = Math.min(OFFER_DELAY_MS_MAX, 2 * delayMs)) {
+      let retryAfterMs = 0
+      try {
+        await offerOnce(bytes, signal)
+        attempt.mayBeInLog = true
+        return
+      } catch (error) {
+        if (isScanError(error) && error.spec.definite) {
+          attempt.refusal = error
+          if (!error.spec.retryable && !attempt.mayBeInLog) throw error
+          retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
+        } else attempt.mayBeInLog = true
+        if (signal.aborted) return
+      }
+      // Half fixed, half random, so that participants do not come back in step.
+      const waitMs = Math.max(retryAfterMs, delayMs / 2) + (delayMs / 2) * random.fraction()
+      await clock.delay(waitMs, signal).catch(() => undefined)
+      if (signal.aborted) return
+    }
+  }
+
+  return {
+    async submit(input, { signal, timeoutMs }) {
+      signal.throwIfAborted()
+      if (waiters.size >= WAITING_MAX)
+        throw new ScanError('OVERLOADED', 'too many submissions wait for their outcome')
+      const lifeMicros = Math.min(timeoutMs * 1000, NOT_AFTER_MICROS_MAX - CLOCK_SLACK_MICROS)
+      const notAfter =
+        Math.max(ledger.head().recordTime, Math.floor(clock.nowMicros())) + Math.ceil(lifeMicros)
+      const bytes = sign(input, notAfter)
+      const entryHash = toHex(sha256(bytes))
+
+      const ended = new AbortController()
+      const either = AbortSignal.any([signal, ended.signal])
+      const attempt: Attempt = { mayBeInLog: false, refusal: null }
+      try {
+        const entry = await new Promise<AppliedEntry>((resolve, reject) => {
+          waiters.set(entryHash, { notAfter, resolve, reject })
+          stopListening ??= ledger.onApplied(listener)
+          offer(attempt, bytes, either).catch(reject)
+          clock.delay(timeoutMs, either).then(
+            () => reject(unseen(attempt, undefined)),
+            () => reject(unseen(attempt, signal.reason)),
+          )
+        })
+        return resultOf(entry, notAfter)
+      } finally {
+        ended.abort()
+        waiters.delete(entryHash)
+        if (waiters.size === 0) {
+          stopListening?.()
+          stopListening = null
+        }
+      }
+    },
+  }
+}
+
+type Attempt = {
+  /** An offer was accepted, or its answer was lost. */
+  mayBeInLog: boolean
+  /** The last definite one. */
+  refusal: ScanError | null
+}
+
+function resultOf(entry: AppliedEntry, notAfter: Micros): SubmitResult {
+  const { offset, recordTime, result } = entry
+  switch (result.kind) {
+    case 'accepted':
+      return { offset, recordTime, update: result.update }
+    case 'rejected':
+      throw rejection(result)
+    case 'ignored':
+      if (recordTime > notAfter) throw expired()
+      if (result.reason === 'not bound')
+        throw new ScanError('PERMISSION_DENIED', 'a party is not hosted by this participant')
+      // `notAfter` too far ahead: whoever has the bytes can bring them in once record time is near.
+      throw unknown(`the replica ignored the submission: ${result.reason}`, undefined)
+    case 'checkpoint':
+      throw unknown('a checkpoint answered the submission', undefined)
+    default:
+      return unreachable(result)
+  }
+}
+
+function rejection(result: Extract<EntryResult, { kind: 'rejected' }>): ScanError {
+  const { code, message } = result
+  // Every `RejectionCode` is in the catalogue; a newer ledger may have more.
+  const known = Object.hasOwn(catalogue, code) ? (code as ErrorCode) : 'CHOICE_REFUSED'
+  return new ScanError(known, message)
+}
+
+function unseen(attempt: Attempt, cause: unknown): ScanError {
+  if (!attempt.mayBeInLog && attempt.refusal !== null) return attempt.refusal
+  return unknown('the outcome of the submission was not seen in time', cause)
+}
+
+function unknown(message: string, cause: unknown): ScanError {
+  return new ScanError('SUBMISSION_UNKNOWN', message, { cause })
+}
+
+function expired(): ScanError {
+  return new ScanError(
+    'SUBMISSION_EXPIRED',
+    'the submission did not get into the log in time; it has no effect',
+  )
+}
