@@ -1,0 +1,216 @@
+import { systemRandom } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { createManualClock } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { allocatePartyCommand } from './commands.ts'
+import { decodeEntry } from './entry.ts'
+import type { AppliedEntry } from './ports.ts'
+import { createSubmitter, type SubmitInput } from './submitter.ts'
+import { createTestNetwork, MemoryLedger, testKeyPair } from './testing/index.ts'
+
+const SECOND = 1_000_000
+const keyPair = testKeyPair('alice')
+const never = new AbortController().signal
+const allocate = (hint = 'alice'): SubmitInput => ({
+  userId: 'alice',
+  actAs: [],
+  commands: [allocatePartyCommand({ hint })],
+})
+
+/** A submitter over a ledger in memory. What is offered gets into the log when the test says so. */
+function setUp(answers: (() => Promise<void>)[] = []) {
+  const network = createTestNetwork()
+  const memory = new MemoryLedger(network)
+  const clock = createManualClock(network.genesis.recordTime)
+  const listeners = new Set<(entry: AppliedEntry) => void>()
+  const offered: Uint8Array[] = []
+  const submitter = createSubmitter({
+    ordering: {
+      submit: async (bytes) => {
+        offered.push(bytes)
+        await answers.shift()?.()
+      },
+    },
+    ledger: {
+      head: () => memory.head(),
+      onApplied: (listener) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    },
+    genesisHash: network.genesisHash,
+    keyPair,
+    clock,
+    random: systemRandom,
+  })
+  const append = (bytes: Uint8Array, micros = 1) => {
+    const entry = memory.append(bytes, memory.head().recordTime + micros)
+    for (const listener of listeners) listener(entry)
+    return entry
+  }
+  const submit = (input = allocate(), signal = never) => {
+    const outcome = submitter.submit(input, { signal, timeoutMs: 10_000 })
+    outcome.catch(() => {}) // Looked at later.
+    return outcome
+  }
+  const first = () => {
+    const [bytes] = offered
+    if (bytes === undefined) throw new Error('nothing was offered')
+    return bytes
+  }
+  return { network, memory, clock, offered, listeners, append, submit, first }
+}
+
+const failing = (code: ConstructorParameters<typeof ScanError>[0]) => () =>
+  Promise.reject(new ScanError(code, 'as the test wants'))
+
+describe('submitting', () => {
+  it('gives what the entry did, where the own replica applied it', async () => {
+    const { append, submit, first, listeners } = setUp()
+    const outcome = submit()
+    append(new Uint8Array())
+    const applied = append(first())
+    expect(applied.result.kind).toBe('accepted')
+    expect(await outcome).toEqual({
+      offset: 2,
+      recordTime: applied.recordTime,
+      update: applied.result.kind === 'accepted' && applied.result.update,
+    })
+    expect(listeners.size).toBe(0)
+  })
+
+  it('fails with the code of the ledger, definitely', async () => {
+    const { append, submit, first, memory } = setUp()
+    memory.submit({ keyPair, commands: [allocatePartyCommand({ hint: 'alice' })] })
+    const outcome = submit()
+    append(first())
+    await expect(outcome).rejects.toMatchObject({
+      code: 'CHOICE_REFUSED',
+      message: expect.stringContaining('is allocated already'),
+      spec: { definite: true },
+    })
+  })
+
+  it('offers the same bytes until one offer is accepted, and not again', async () => {
+    const lost = failing('DEPENDENCY_UNAVAILABLE')
+    const { append, submit, clock, offered, first } = setUp([lost, failing('RATE_LIMITED'), lost])
+    const outcome = submit()
+    for (let step = 0; step < 9; step++) await clock.advance(1000)
+    expect(offered).toHaveLength(4)
+    expect(new Set(offered.map((bytes) => Buffer.from(bytes).toString('hex'))).size).toBe(1)
+    append(first())
+    // The lost offers got through after all: they change nothing.
+    append(first())
+    expect(await outcome).toMatchObject({ offset: 1 })
+  })
+
+  it('goes on offering when an offer is not answered', async () => {
+    const { append, submit, clock, offered, first } = setUp([() => new Promise(() => {})])
+    const outcome = submit()
+    await clock.advance(5000)
+    await clock.advance(100)
+    expect(offered).toHaveLength(2)
+    append(first())
+    await outcome
+  })
+
+  it('knows of nothing when nothing is seen in time', async () => {
+    const { submit, clock, listeners } = setUp()
+    const outcome = submit()
+    await clock.advance(10_000)
+    await expect(outcome).rejects.toMatchObject({
+      code: 'SUBMISSION_UNKNOWN',
+      spec: { definite: false },
+    })
+    expect(listeners.size).toBe(0)
+  })
+
+  it('knows that it had no effect when record time passed without it', async () => {
+    const { submit, append } = setUp()
+    const outcome = submit()
+    append(new Uint8Array(), 10 * SECOND)
+    append(new Uint8Array(), 1)
+    await expect(outcome).rejects.toMatchObject({
+      code: 'SUBMISSION_EXPIRED',
+      spec: { definite: true },
+    })
+  })
+
+  it('is not given up at the last moment of its life', async () => {
+    const { submit, append, first } = setUp()
+    const outcome = submit()
+    append(new Uint8Array(), 10 * SECOND - 1)
+    append(first(), 1)
+    await expect(outcome).resolves.toMatchObject({ offset: 2 })
+  })
+
+  it('fails with a refusal that is for good', async () => {
+    const { submit } = setUp([failing('INVALID_ARGUMENT')])
+    await expect(submit()).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  })
+
+  it('does not take a refusal for definite after an answer was lost', async () => {
+    const { submit, clock } = setUp([
+      failing('DEPENDENCY_UNAVAILABLE'),
+      ...Array(20).fill(failing('INVALID_ARGUMENT')),
+    ])
+    const outcome = submit()
+    for (let step = 0; step < 10; step++) await clock.advance(1000)
+    await expect(outcome).rejects.toMatchObject({ code: 'SUBMISSION_UNKNOWN' })
+  })
+
+  it('fails with the refusal when all offers were refused', async () => {
+    const { submit, clock } = setUp(Array(20).fill(failing('RATE_LIMITED')))
+    const outcome = submit()
+    for (let step = 0; step < 10; step++) await clock.advance(1000)
+    await expect(outcome).rejects.toMatchObject({ code: 'RATE_LIMITED', spec: { definite: true } })
+  })
+
+  it('ends when it is told to, with an unknown outcome', async () => {
+    const { submit, listeners } = setUp()
+    const stop = new AbortController()
+    const outcome = submit(allocate(), stop.signal)
+    stop.abort()
+    await expect(outcome).rejects.toMatchObject({ code: 'SUBMISSION_UNKNOWN' })
+    expect(listeners.size).toBe(0)
+  })
+
+  it('signs a time that the log can accept, also where the own clock is behind', async () => {
+    const { submit, memory, network, first } = setUp()
+    memory.advance(3600 * SECOND)
+    submit().catch(() => {})
+    const decoded = decodeEntry(first(), network.genesisHash)
+    expect(decoded.kind === 'submission' && decoded.submission.notAfter).toBe(
+      memory.head().recordTime + 10 * SECOND,
+    )
+  })
+
+  it('guards a given command id by default, and needs no guard for a random one', async () => {
+    const { submit, network, offered } = setUp()
+    submit({ ...allocate(), commandId: 'mine' }).catch(() => {})
+    submit().catch(() => {})
+    const guards = offered.map((bytes) => {
+      const decoded = decodeEntry(bytes, network.genesisHash)
+      return decoded.kind === 'submission' && decoded.submission.deduplication
+    })
+    expect(guards).toEqual([
+      { kind: 'duration', micros: 600 * SECOND },
+      { kind: 'duration', micros: 0 },
+    ])
+  })
+
+  it('refuses what no log would carry', async () => {
+    const { submit, offered } = setUp()
+    const outcome = submit({ ...allocate(), commandId: 'no\u0000good' })
+    await expect(outcome).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(offered).toEqual([])
+  })
+
+  it('serves many at once, each with its own outcome', async () => {
+    const { submit, append, offered } = setUp()
+    const outcomes = ['a', 'b', 'c'].map((hint) => submit(allocate(hint)))
+    for (const bytes of offered.toReversed()) append(bytes)
+    const offsets = (await Promise.all(outcomes)).map(({ offset }) => offset)
+    expect(offsets).toEqual([3, 2, 1])
+  })
+})
