@@ -27,7 +27,6 @@ export type ValidatorConfig = {
   readonly participantKeyFile: string
   /** Scan nodes where the addresses of all are learned (D-34). */
   readonly seeds: readonly string[]
-  readonly publicUrl: string | null
   readonly tokens: TokenConfig
   readonly audience: string
   /** Longest lifetime of a token in seconds; null: any (D-32). */
@@ -75,7 +74,6 @@ export function envToConfig(env: Env): ValidatorConfig {
       synchronizerUrl: variables.text('QS_SYNCHRONIZER_URL'),
       participantKeyFile: variables.text('QS_PARTICIPANT_KEY_FILE'),
       seeds,
-      publicUrl: variables.optional('QS_PUBLIC_URL'),
       tokens:
         jwksUrl === null
           ? { kind: 'shared-secret', secretFile: secretFile ?? '' }

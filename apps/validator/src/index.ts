@@ -1,1 +1,3 @@
-export {}
+export { envToConfig, type ValidatorConfig } from './config.ts'
+export type { Overrides } from './context.ts'
+export { type RunningValidator, startValidator } from './start.ts'

@@ -1,7 +1,8 @@
 import type { Decided, Genesis, Outcome } from '@quorumscan/consensus'
 import { ReaderError } from '@quorumscan/consensus'
 import { describe, expect, it } from 'vitest'
-import { batchBody, batchOutcome } from './batch.ts'
+import { batchBody, batchOutcome, normalLookup } from './batch.ts'
+import { sharedDsoAnswer } from './dso-answer.ts'
 import { outcomeError, quorumHeaders, readerError } from './outcome.ts'
 import { quorumOptions } from './quorum-options.ts'
 
@@ -180,5 +181,36 @@ describe('a batch', () => {
     }
     expect(batchOutcome([present, failed])).toBe(failed)
     expect(batchOutcome([present, { ...absent, offset: 18 }])).toBeUndefined()
+  })
+})
+
+describe('normalLookup', () => {
+  const party = `alice::1220${'0'.repeat(64)}`
+  // Only one member of each was checked by the schema; the type cannot say that.
+  const both = (name: unknown) => ({ name, party }) as never
+
+  it('prefers a name to a party, and drops what is neither', () => {
+    expect(normalLookup(both('a.unverified.ns'))).toEqual({ name: 'a.unverified.ns' })
+    for (const name of [7, null, 'a'.repeat(256), '\ud800'])
+      expect(normalLookup(both(name)), JSON.stringify(name)).toEqual({ party })
+    expect(normalLookup({ party })).toEqual({ party })
+    expect(normalLookup({ name: '' })).toEqual({ name: '' })
+  })
+})
+
+describe('sharedDsoAnswer', () => {
+  it('fills in the first agreeing node', () => {
+    const shared = {
+      dso_party_id: 'DSO::1220',
+      dso_rules: {
+        contract: { payload: { svs: [{ name: 'sv-2' }, { name: 'sv-1', party: 'p' }] } },
+      },
+    }
+    const bytes = sharedDsoAnswer(decided(JSON.stringify(shared)))
+    expect(JSON.parse(Buffer.from(bytes).toString())).toEqual({
+      sv_user: 'sv-1',
+      sv_party_id: 'p',
+      ...shared,
+    })
   })
 })

@@ -1,0 +1,281 @@
+/** Everything that the handlers work with, opened in order and closed in the opposite one. */
+import { readFile } from 'node:fs/promises'
+import {
+  createVerifier,
+  FIRST_ADMIN_USER,
+  type Verifier,
+  type VerifierConfig,
+} from '@quorumscan/auth'
+import {
+  type Clock,
+  createSystemClock,
+  fromHex,
+  keyPairFromSeed,
+  type Random,
+  systemRandom,
+} from '@quorumscan/base'
+import {
+  createReader,
+  type Genesis,
+  hashGenesis,
+  parseGenesis,
+  type Reader,
+} from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+import {
+  createLogger,
+  createSubmitClient,
+  createUndiciTransport,
+  type Logger,
+} from '@quorumscan/http'
+import { createSubmitter, type Ledger } from '@quorumscan/ledger'
+import { createLogReader } from '@quorumscan/log'
+import { Replica } from '@quorumscan/replica'
+import { ValidatorStore } from '@quorumscan/users'
+import type { ValidatorConfig } from './config.ts'
+import { type Commander, createCommander } from './ledger/commander.ts'
+import { localHistoryHash } from './proxy/local-history.ts'
+import { ensureFirstAdmin, type RegistrationDeps, register } from './users/registration.ts'
+import { createPartyQueue, type PartyQueue } from './wallet/party-queue.ts'
+
+/** The ACL user of the log's Redis that may only read. */
+const LOG_READER = 'reader'
+/** Between tries to allocate the operator's party while the ledger is not there yet. */
+const OPERATOR_RETRY_MS = 500
+
+/** What tests hand in. */
+export type Overrides = {
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly logger?: Logger
+}
+
+export class Context implements AsyncDisposable {
+  readonly config: ValidatorConfig
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly genesis: Genesis
+  readonly store: ValidatorStore
+  readonly ledger: Ledger
+  readonly reader: Reader
+  readonly verifier: Verifier
+  readonly commander: Commander
+  readonly queue: PartyQueue
+  readonly registration: RegistrationDeps
+  readonly #replica: Replica
+  readonly #closing = new AbortController()
+  readonly #background: Promise<unknown>
+  readonly #resources: readonly AsyncDisposable[]
+  #isOperatorRegistered = false
+
+  /** Opens connections and starts to follow the log. @throws {ScanError} DEPENDENCY_UNAVAILABLE. */
+  static async create(config: ValidatorConfig, overrides: Overrides = {}): Promise<Context> {
+    const clock = overrides.clock ?? createSystemClock()
+    const random = overrides.random ?? systemRandom
+    const logger = overrides.logger ?? createLogger({ name: 'validator', level: config.logLevel })
+    const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
+    const genesisHash = await hashGenesis(genesis)
+    const keyPair = keyPairFromSeed(await readSecret(config.participantKeyFile))
+    const verifier = createVerifier(await verifierConfig(config), { clock })
+    const password = await readSecret(config.logRedis.passwordFile)
+
+    // Closed in the opposite order, also those opened before one that failed.
+    const resources: AsyncDisposable[] = []
+    const opened = <T extends AsyncDisposable>(resource: T): T => {
+      resources.push(resource)
+      return resource
+    }
+    try {
+      const store = opened(await ValidatorStore.create({ path: config.redisPath, genesisHash }))
+      await ensureFirstAdmin(store.users)
+      const replica = opened(
+        await Replica.create({
+          redis: { path: config.redisPath },
+          genesis,
+          genesisHash,
+          clock,
+          onProblem: (error) => logger.warn({ err: error }, 'the replica'),
+        }),
+      )
+      const submitClient = opened(createSubmitClient({ url: config.synchronizerUrl }))
+      const ordering = createLogReader({
+        redis: { path: config.logRedis.path, username: LOG_READER, password },
+        genesis: {
+          hash: genesisHash,
+          recordTime: genesis.recordTime,
+          synchronizerKey: genesis.synchronizerKey,
+        },
+        submit: submitClient.submit,
+        clock,
+        random,
+        onProblem: (error) => logger.warn({ err: error }, 'the log'),
+      })
+      const submitter = createSubmitter({
+        ordering,
+        ledger: replica,
+        genesisHash,
+        keyPair,
+        clock,
+        random,
+      })
+      const transport = opened(createUndiciTransport())
+      const reader = opened(
+        createReader({
+          genesis,
+          genesisHash,
+          seeds: config.seeds,
+          transport,
+          clock,
+          localHistoryHash: localHistoryHash(replica),
+          floorStore: store.floor,
+          addressStore: {
+            // The reader checks the signature of every record.
+            load: async () => JSON.parse((await store.addresses.load()) ?? '[]'),
+            save: (records) => store.addresses.save(JSON.stringify(records)),
+          },
+          allowPrivateAddresses: config.allowPrivateAddresses,
+          onFork: (fork) => logger.error({ fork }, 'the scan nodes hold different histories'),
+        }),
+      )
+      return new Context({
+        config,
+        clock,
+        random,
+        logger,
+        genesis,
+        genesisHash,
+        participant: keyPair.publicKey,
+        store,
+        replica,
+        ordering,
+        submitter,
+        reader,
+        verifier,
+        resources,
+      })
+    } catch (error) {
+      await closeAll(resources)
+      throw error
+    }
+  }
+
+  private constructor(parts: {
+    config: ValidatorConfig
+    clock: Clock
+    random: Random
+    logger: Logger
+    genesis: Genesis
+    genesisHash: string
+    participant: string
+    store: ValidatorStore
+    replica: Replica
+    ordering: Parameters<Replica['run']>[0]
+    submitter: ReturnType<typeof createSubmitter>
+    reader: Reader
+    verifier: Verifier
+    resources: readonly AsyncDisposable[]
+  }) {
+    this.config = parts.config
+    this.clock = parts.clock
+    this.logger = parts.logger
+    this.genesis = parts.genesis
+    this.store = parts.store
+    this.#replica = parts.replica
+    this.ledger = parts.replica
+    this.reader = parts.reader
+    this.verifier = parts.verifier
+    this.#resources = parts.resources
+    this.queue = createPartyQueue()
+    this.commander = createCommander({
+      ledger: parts.replica,
+      submitter: parts.submitter,
+      genesisHash: parts.genesisHash,
+      participant: parts.participant,
+      deduplicationMicros: parts.genesis.deduplicationMicrosMax,
+      clock: parts.clock,
+      random: parts.random,
+      assertLive: () => this.assertLive(),
+    })
+    this.registration = {
+      users: parts.store.users,
+      ledger: parts.replica,
+      commander: this.commander,
+      participant: parts.participant,
+    }
+    const { signal } = this.#closing
+    const replicating = parts.replica
+      .run(parts.ordering, signal)
+      .catch((error: unknown) => this.logger.fatal({ err: error }, 'the replica stopped'))
+    this.#background = Promise.all([replicating, this.#registerOperator(signal)])
+  }
+
+  /** What `/status` shows. */
+  replicaState(): ReturnType<Replica['state']> {
+    return this.#replica.state()
+  }
+
+  /**
+   * What the process needs for wallets and names; the scan proxy works without.
+   *
+   * @throws {ScanError} NOT_READY or LOG_REGRESSED.
+   */
+  assertLive(): void {
+    const state = this.#replica.state()
+    if (state === 'live') return
+    if (state === 'regressed')
+      throw new ScanError(
+        'LOG_REGRESSED',
+        'The log is shorter than, or different from, what this validator applied.',
+      )
+    throw new ScanError('NOT_READY', `The validator's replica is ${state}.`, {
+      details: { state },
+      retryAfterSeconds: 1,
+    })
+  }
+
+  /** @throws {ScanError} As `assertLive`; NOT_READY as well until the operator has its party. */
+  assertReady(): void {
+    this.assertLive()
+    if (!this.#isOperatorRegistered)
+      throw new ScanError('NOT_READY', "The operator's party is not allocated yet.", {
+        details: { state: 'starting' },
+        retryAfterSeconds: 1,
+      })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new ScanError('NOT_READY', 'The validator is stopping.'))
+    await this.#background
+    await closeAll(this.#resources)
+  }
+
+  /** The validator's own party, allocated at the first start. */
+  async #registerOperator(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        this.assertLive()
+        await register(this.registration, FIRST_ADMIN_USER, signal)
+        this.#isOperatorRegistered = true
+        return
+      } catch (error) {
+        this.logger.debug({ err: error }, 'the operator has no party yet')
+        await this.clock.delay(OPERATOR_RETRY_MS, signal).catch(() => {}) // Aborted: the loop ends.
+      }
+    }
+  }
+}
+
+async function closeAll(resources: readonly AsyncDisposable[]): Promise<void> {
+  for (const resource of resources.toReversed()) await resource[Symbol.asyncDispose]()
+}
+
+async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> {
+  const claims = { audience: config.audience, lifetimeSecondsMax: config.tokenLifetimeSecondsMax }
+  if (config.tokens.kind === 'jwks') return { ...config.tokens, ...claims }
+  const secret = fromHex(await readSecret(config.tokens.secretFile))
+  return { kind: 'shared-secret', secret, ...claims }
+}
+
+async function readSecret(path: string): Promise<string> {
+  return (await readFile(path, 'utf8')).trim()
+}

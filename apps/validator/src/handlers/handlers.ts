@@ -1,0 +1,23 @@
+/** What the handlers of all route groups share. */
+import type { validatorRoutes } from '@quorumscan/api'
+import type { Handlers } from '@quorumscan/http'
+import type { UserId } from '@quorumscan/model'
+import type { Context } from '../context.ts'
+import { type WalletUser, walletUser } from '../users/wallet-user.ts'
+
+/** The user that a token speaks for. */
+export type Principal = { readonly userId: UserId }
+
+type AllHandlers = Handlers<typeof validatorRoutes, Principal>
+
+/** The handlers of some operations. */
+export type HandlersOf<Operation extends keyof AllHandlers> = Pick<AllHandlers, Operation>
+
+/** @throws {ScanError} NOT_READY while the replica is behind, WALLET_NOT_FOUND, PERMISSION_DENIED. */
+export function walletOf(
+  context: Context,
+  request: { readonly user: Principal },
+): Promise<WalletUser> {
+  context.assertLive()
+  return walletUser(context.store.users, request.user.userId)
+}

@@ -1,0 +1,46 @@
+/** Whether the validator does its work, and where its replica stands. The scan proxy works without it. */
+import { formatTime } from '@quorumscan/model'
+import { readBuildInfo } from '../build-info.ts'
+import type { Context } from '../context.ts'
+import type { HandlersOf } from './handlers.ts'
+
+const MS_PER_SECOND = 1000
+
+export function healthHandlers(
+  context: Context,
+  /** The port listened on. */
+  port: () => number,
+): HandlersOf<'livez' | 'readyz' | 'getStatus' | 'getVersion'> {
+  const build = readBuildInfo()
+  const startedMs = context.clock.monotonicMs()
+  return {
+    livez: async () => ({ body: null }),
+    async readyz() {
+      context.assertReady()
+      return { body: null }
+    },
+    async getStatus() {
+      const state = context.replicaState()
+      const head = state === 'starting' ? null : context.ledger.head()
+      const uptimeMs = context.clock.monotonicMs() - startedMs
+      return {
+        body: {
+          success: {
+            id: 'validator',
+            uptime: `PT${Math.floor(uptimeMs / MS_PER_SECOND)}S`,
+            ports: { http: port() },
+            active: state === 'live',
+            extra: {
+              state,
+              offset: head?.offset ?? null,
+              recordTime: head === null ? null : formatTime(head.recordTime),
+            },
+          },
+        },
+      }
+    },
+    getVersion: async () => ({
+      body: { version: build.version, commit_ts: build.commitTime },
+    }),
+  }
+}

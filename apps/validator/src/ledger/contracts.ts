@@ -1,0 +1,82 @@
+/** Contracts as a user may see them, and as the wallet's answers show them. */
+import { ScanError } from '@quorumscan/errors'
+import { contractBlob, type Ledger } from '@quorumscan/ledger'
+import { type Contract, type ContractId, formatTime, type PartyId } from '@quorumscan/model'
+
+/** Contracts of one template and party that an answer or a choice of coins looks at. */
+export const CONTRACTS_PER_PARTY_MAX = 10_000
+
+/** What only stakeholders see, of one template. */
+export type ContractKind =
+  | 'AnsEntry'
+  | 'AnsEntryContext'
+  | 'Coin'
+  | 'LockedCoin'
+  | 'Subscription'
+  | 'SubscriptionIdleState'
+  | 'SubscriptionInitialPayment'
+  | 'SubscriptionPayment'
+  | 'SubscriptionRequest'
+
+/**
+ * Active contracts that the party has a stake in, in order of creation.
+ *
+ * @throws {ScanError} LIMIT_EXCEEDED rather than leave some out.
+ */
+export async function contractsOf(
+  ledger: Ledger,
+  kind: ContractKind,
+  party: PartyId,
+): Promise<readonly Contract[]> {
+  const contracts = await ledger.contractsByKey(`party:${kind}:${party}`, {
+    limit: CONTRACTS_PER_PARTY_MAX + 1,
+  })
+  if (contracts.length > CONTRACTS_PER_PARTY_MAX)
+    throw new ScanError(
+      'LIMIT_EXCEEDED',
+      `The party has more than ${CONTRACTS_PER_PARTY_MAX} contracts of one kind.`,
+      { details: { limit: 'contracts', kind, max: CONTRACTS_PER_PARTY_MAX } },
+    )
+  return contracts.toSorted((a, b) => a.offset - b.offset || a.nodeId - b.nodeId)
+}
+
+/** The active contract, or null if there is none of this kind that the party has a stake in. */
+export async function findContract(
+  ledger: Ledger,
+  kind: ContractKind,
+  input: { readonly party: PartyId; readonly contractId: ContractId },
+): Promise<Contract | null> {
+  const [contract] = await ledger.contracts([input.contractId])
+  if (contract === undefined || contract === null) return null
+  const isVisible =
+    contract.signatories.includes(input.party) || contract.observers.includes(input.party)
+  return isVisible && contract.templateId.endsWith(`:${kind}`) ? contract : null
+}
+
+/** An archived contract, one of somebody else and one that never was are the same to the caller. */
+export function contractNotFound(contractId: ContractId): ScanError {
+  return new ScanError(
+    'CONTRACT_NOT_FOUND',
+    // Upstream's words, which clients match on (reference, 1.8).
+    `contract id not found: ContractId(id = ${contractId})`,
+    { details: { contract_id: contractId } },
+  )
+}
+
+export type WireContract = {
+  template_id: string
+  contract_id: string
+  payload: { [field: string]: unknown }
+  created_event_blob: string
+  created_at: string
+}
+
+export function toWireContract(contract: Contract): WireContract {
+  return {
+    template_id: contract.templateId,
+    contract_id: contract.contractId,
+    payload: contract.payload,
+    created_event_blob: Buffer.from(contractBlob(contract)).toString('base64'),
+    created_at: formatTime(contract.createdAt),
+  }
+}

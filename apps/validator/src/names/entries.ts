@@ -1,0 +1,143 @@
+/** A user's own names: asking for one, and what became of the others (D-17, D-19). */
+import { ScanError } from '@quorumscan/errors'
+import {
+  ansEntry,
+  ansEntryContext,
+  type Ledger,
+  payloadOf,
+  requestEntryCommand,
+  subscription,
+  subscriptionIdleState,
+  subscriptionPayment,
+} from '@quorumscan/ledger'
+import {
+  type ContractId,
+  type EntryFields,
+  findEntryFieldViolation,
+  formatAmount,
+} from '@quorumscan/model'
+import { type Commander, resultContractId } from '../ledger/commander.ts'
+import { contractsOf } from '../ledger/contracts.ts'
+import { singleton } from '../ledger/rules.ts'
+import type { WalletUser } from '../users/wallet-user.ts'
+
+export type NameDeps = { readonly ledger: Ledger; readonly commander: Commander }
+
+/** Payments are made in µs, the answer speaks of ms (D-19). */
+const MICROS_PER_MS = 1000
+
+/**
+ * Requests a name for the user.
+ *
+ * @throws {ScanError} NAME_SUFFIX_MISSING, INVALID_NAME, INVALID_URL, INVALID_DESCRIPTION (`details.rule`),
+ *   NAME_TAKEN, LIMIT_EXCEEDED, and what any submission can meet.
+ */
+export async function createEntry(
+  deps: NameDeps,
+  input: { readonly user: WalletUser; readonly fields: EntryFields },
+  signal: AbortSignal,
+): Promise<{ entryContextCid: ContractId; subscriptionRequestCid: ContractId } & EntryFields> {
+  const { name, url, description } = input.fields
+  const fields = { name, url, description }
+  const violation = findEntryFieldViolation(fields)
+  if (violation !== undefined)
+    throw new ScanError(violation.code, `The request breaks a rule: ${violation.rule}.`, {
+      details: { rule: violation.rule },
+    })
+  await assertNameFree(deps.ledger, name)
+  const { userId, party } = input.user
+  const rules = await singleton(deps.ledger, 'AnsRules')
+  const update = await deps.commander.submit(
+    {
+      userId,
+      actAs: [party],
+      commands: [requestEntryCommand({ ansRules: rules.contractId, user: party, ...fields })],
+    },
+    signal,
+  )
+  return {
+    entryContextCid: resultContractId(update, 'entryCid'),
+    subscriptionRequestCid: resultContractId(update, 'requestCid'),
+    ...fields,
+  }
+}
+
+/** D-17: a live entry blocks its name; a pending request does not. Live is by record time (D-9). */
+async function assertNameFree(ledger: Ledger, name: string): Promise<void> {
+  const entries = await ledger.contractsByKey(`name:${name}`)
+  const now = ledger.head().recordTime
+  const live = entries.find((contract) => payloadOf(ansEntry, contract).expiresAt > now)
+  if (live !== undefined)
+    throw new ScanError('NAME_TAKEN', `The name ${name} is taken.`, { details: { name } })
+}
+
+export type OwnEntry = {
+  contractId: ContractId
+  name: string
+  amount: string
+  unit: string
+  /** Epoch milliseconds. */
+  expiresAt: string
+  /** Microseconds. */
+  paymentInterval: string
+  paymentDuration: string
+}
+
+/**
+ * The user's live entries with what they cost, in order of creation. An entry whose subscription ended is
+ * left out, as upstream; it stays resolvable until it expires.
+ */
+export async function listOwnEntries(
+  ledger: Ledger,
+  user: WalletUser,
+): Promise<readonly OwnEntry[]> {
+  const now = ledger.head().recordTime
+  const [entries, contexts, subscriptions, idles, payments] = await Promise.all(
+    (
+      [
+        'AnsEntry',
+        'AnsEntryContext',
+        'Subscription',
+        'SubscriptionIdleState',
+        'SubscriptionPayment',
+      ] as const
+    ).map((kind) => contractsOf(ledger, kind, user.party)),
+  )
+  const payDataBySubscription = new Map(
+    [
+      ...(idles ?? []).map((contract) => payloadOf(subscriptionIdleState, contract)),
+      ...(payments ?? []).map((contract) => payloadOf(subscriptionPayment, contract)),
+    ].map((state) => [state.subscription, state.payData]),
+  )
+  const payDataByReference = new Map(
+    (subscriptions ?? []).flatMap((contract) => {
+      const payData = payDataBySubscription.get(contract.contractId)
+      const { reference } = payloadOf(subscription, contract)
+      return payData === undefined ? [] : [[reference, payData] as const]
+    }),
+  )
+  // Requests that nobody paid share the name with the context that did; only that one has a subscription.
+  const payDataByName = new Map(
+    (contexts ?? []).flatMap((contract) => {
+      const { name, reference } = payloadOf(ansEntryContext, contract)
+      const payData = payDataByReference.get(reference)
+      return payData === undefined ? [] : [[name, payData] as const]
+    }),
+  )
+  return (entries ?? []).flatMap((contract) => {
+    const { name, expiresAt } = payloadOf(ansEntry, contract)
+    const payData = payDataByName.get(name)
+    if (expiresAt <= now || payData === undefined) return []
+    return [
+      {
+        contractId: contract.contractId,
+        name,
+        amount: formatAmount(payData.paymentAmount.amount),
+        unit: payData.paymentAmount.unit,
+        expiresAt: String(Math.floor(expiresAt / MICROS_PER_MS)),
+        paymentInterval: String(payData.paymentInterval),
+        paymentDuration: String(payData.paymentDuration),
+      },
+    ]
+  })
+}

@@ -1,0 +1,51 @@
+/** Binds the validator's routes to its handlers. */
+import { validatorRoutes } from '@quorumscan/api'
+import { assertAdmin, bearerToken } from '@quorumscan/auth'
+import { ScanError } from '@quorumscan/errors'
+import { type Authenticate, buildServer } from '@quorumscan/http'
+import type { Context } from './context.ts'
+import type { Principal } from './handlers/handlers.ts'
+import { healthHandlers } from './handlers/health.ts'
+import { nameHandlers } from './handlers/names.ts'
+import { scanProxyHandlers } from './handlers/scan-proxy.ts'
+import { userHandlers } from './handlers/users.ts'
+import { walletHandlers } from './handlers/wallet.ts'
+
+/** D-3. */
+const PREFIX = '/api/validator'
+
+export function createServer(
+  context: Context,
+  /** The port listened on. */
+  port: () => number,
+): ReturnType<typeof buildServer> {
+  return buildServer({
+    routes: validatorRoutes,
+    handlers: {
+      ...healthHandlers(context, port),
+      ...userHandlers(context),
+      ...nameHandlers(context),
+      ...walletHandlers(context),
+      ...scanProxyHandlers(context),
+    },
+    prefix: PREFIX,
+    authenticate: authenticator(context),
+    rateLimit: { unitsPerSecond: context.config.rateLimit },
+    logger: context.logger,
+    clock: context.clock,
+  })
+}
+
+/** D-32: the token says who, the user store says what they may do. */
+function authenticator(context: Context): Authenticate<Principal> {
+  return async ({ authorization, auth }) => {
+    const userId = await context.verifier.verify(bearerToken(authorization ?? undefined))
+    if (auth === 'admin') {
+      const record = await context.store.users.get(userId)
+      assertAdmin(record?.rights ?? [])
+      if (record?.user.isDeactivated === true)
+        throw new ScanError('PERMISSION_DENIED', 'The user is deactivated.')
+    }
+    return { userId }
+  }
+}

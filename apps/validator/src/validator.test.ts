@@ -1,0 +1,493 @@
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createLogger } from '@quorumscan/http'
+import { startRedis } from '@quorumscan/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RunningValidator, startValidator } from './start.ts'
+import { type Answer, type Client, createClient } from './testing/client.ts'
+import { startNetwork, type TestNetwork } from './testing/network.ts'
+
+const clock = createSystemClock()
+const logger = createLogger({ name: 'validator', level: 'silent' })
+let network: TestNetwork
+let validator: RunningValidator
+let anyone: Client
+let admin: Client
+
+beforeAll(async () => {
+  network = await startNetwork()
+  validator = await startValidator(network.config, { logger })
+  anyone = createClient(validator.url, null)
+  admin = createClient(validator.url, await network.token('participant_admin'))
+  await ready(anyone)
+}, 30_000)
+
+afterAll(async () => {
+  await validator?.[Symbol.asyncDispose]()
+  await network?.[Symbol.asyncDispose]()
+})
+
+async function ready(client: Client): Promise<void> {
+  await waitFor(async () => ((await client.get('/readyz')).status === 200 ? true : undefined), {
+    clock,
+    timeoutMs: 10_000,
+    what: 'the validator to be ready',
+  })
+}
+
+async function clientOf(user: string): Promise<Client> {
+  return createClient(validator.url, await network.token(user))
+}
+
+/** A registered user with coin. */
+async function registered(user: string, usd: string | null = '10.0') {
+  const client = await clientOf(user)
+  const { party_id: party } = (await client.post('/v0/register')).body
+  if (usd !== null) expect((await client.post('/v0/wallet/tap', { amount: usd })).status).toBe(200)
+  return { client, party: String(party) }
+}
+
+async function requestName(client: Client, name: string): Promise<string> {
+  const answer = await client.post('/v0/entry/create', { name, url: '', description: '' })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return String(answer.body['subscriptionRequestCid'])
+}
+
+const accept = (client: Client, request: string) =>
+  client.post(`/v0/wallet/subscription-requests/${request}/accept`)
+
+function lookup(name: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return anyone.get(`/v0/scan-proxy/ans-entries/by-name/${name}`, headers)
+}
+
+async function found(name: string): Promise<Answer> {
+  return waitFor(
+    async () => {
+      const answer = await lookup(name)
+      return answer.status === 404 ? undefined : answer
+    },
+    { clock, timeoutMs: 10_000, what: `${name} to be registered` },
+  )
+}
+
+/** The entries of the user, once the validator's replica knows of one. */
+async function ownEntries(client: Client): Promise<unknown> {
+  return waitFor(
+    async () => {
+      const { body } = await client.get('/v0/entry/all')
+      return (body['entries'] as unknown[]).length > 0 ? body['entries'] : undefined
+    },
+    { clock, timeoutMs: 10_000, what: 'the entry in the list of its owner' },
+  )
+}
+
+/** The members of D-6 that a client decides by. */
+function failure(answer: Answer) {
+  expect(Object.keys(answer.body).sort()).toEqual([
+    'code',
+    'definite',
+    'details',
+    'error',
+    'request_id',
+    'retryable',
+  ])
+  return { status: answer.status, code: answer.body['code'] }
+}
+
+describe('a registration', () => {
+  it('goes from user to verified lookup', async () => {
+    const client = await clientOf('alice')
+    expect((await client.get('/v0/wallet/user-status')).body).toEqual({
+      party_id: '',
+      user_onboarded: false,
+      user_wallet_installed: false,
+      has_featured_app_right: false,
+    })
+    const party = (await client.post('/v0/register')).body['party_id']
+    expect(party).toMatch(/^alice::1220[0-9a-f]{64}$/)
+    expect((await client.post('/v0/register', 'null')).body).toEqual({ party_id: party })
+    expect((await client.get('/v0/wallet/user-status')).body).toMatchObject({
+      party_id: party,
+      user_onboarded: true,
+    })
+
+    // 1.0001 USD at 0.005 USD a coin.
+    expect((await client.post('/v0/wallet/tap', { amount: '1.0001' })).status).toBe(200)
+    expect((await client.get('/v0/wallet/balance')).body).toEqual({
+      round: 2,
+      effective_unlocked_qty: '200.0200000000',
+      effective_locked_qty: '0.0000000000',
+      total_holding_fees: '0.0000000000',
+    })
+
+    const name = 'alice.unverified.ns'
+    const fields = { name, url: 'https://alice.example/', description: 'Grüße 🎉' }
+    const created = await client.post('/v0/entry/create', fields)
+    expect(created.body).toEqual({
+      entryContextCid: expect.stringMatching(/^00[0-9a-f]{64}$/),
+      subscriptionRequestCid: expect.stringMatching(/^00[0-9a-f]{64}$/),
+      ...fields,
+    })
+    const request = String(created.body['subscriptionRequestCid'])
+    const requests = (await client.get('/v0/wallet/subscription-requests')).body
+    expect(requests).toMatchObject({ subscription_requests: [{ contract_id: request }] })
+    expect((await client.get(`/v0/wallet/subscription-requests/${request}`)).body).toMatchObject({
+      contract_id: request,
+      payload: { subscriptionData: { sender: party } },
+    })
+    expect((await client.get('/v0/entry/all')).body).toEqual({ entries: [] })
+    expect((await lookup(name)).status).toBe(404)
+
+    network.setConfirming(false)
+    const accepted = await accept(client, request)
+    expect(accepted.status).toBe(200)
+    expect((await client.get('/v0/wallet/subscription-initial-payments')).body).toMatchObject({
+      initial_payments: [{ contract_id: accepted.body['initial_payment_contract_id'] }],
+    })
+    expect((await client.get('/v0/wallet/balance')).body).toMatchObject({
+      effective_unlocked_qty: '0.0200000000',
+      effective_locked_qty: '200.0000000000',
+    })
+    expect((await client.get('/v0/wallet/coins')).body).toMatchObject({
+      coins: [{ effective_amount: '0.0200000000', accrued_holding_fee: '0.0000000000' }],
+      locked_coins: [
+        {
+          effective_amount: '200.0000000000',
+          contract: { domain_id: network.genesis.synchronizerId },
+        },
+      ],
+    })
+    await network.confirmOpenPayments()
+    network.setConfirming(true)
+
+    const answer = await found(name)
+    expect(answer.body).toMatchObject({ entry: { user: party, name, description: 'Grüße 🎉' } })
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'x-quorum-outcome': 'verified',
+      'x-quorum-threshold': '2',
+      'x-quorum-dissented': '',
+      'cache-control': 'no-store',
+    })
+    expect(await ownEntries(client)).toEqual([
+      {
+        contractId: expect.stringMatching(/^00/),
+        name,
+        amount: '1.0000000000',
+        unit: 'USDUnit',
+        expiresAt: expect.stringMatching(/^[0-9]{13}$/),
+        paymentInterval: '7776000000000',
+        paymentDuration: '2592000000000',
+      },
+    ])
+    expect((await client.get('/v0/wallet/subscriptions')).body).toMatchObject({
+      subscriptions: [{ state: { idle: { payload: { reference: request } } } }],
+    })
+    expect((await client.get('/v0/wallet/balance')).body).toMatchObject({
+      effective_unlocked_qty: '0.0200000000',
+      effective_locked_qty: '0.0000000000',
+    })
+    expect(failure(await accept(client, request))).toEqual({
+      status: 409,
+      code: 'CONTRACT_CONSUMED',
+    })
+  }, 30_000)
+
+  it('is refused at once for a name that is taken, whoever asks', async () => {
+    const owner = await registered('taken-owner')
+    await accept(owner.client, await requestName(owner.client, 'taken.unverified.ns'))
+    await ownEntries(owner.client)
+    const { client } = await registered('taken-other')
+    const fields = { name: 'taken.unverified.ns', url: '', description: '' }
+    expect(failure(await client.post('/v0/entry/create', fields))).toEqual({
+      status: 409,
+      code: 'NAME_TAKEN',
+    })
+  }, 30_000)
+})
+
+describe('bad input', () => {
+  const lone = '"\\ud800"'
+  it.each([
+    ['alice.ns', '', '""', 'NAME_SUFFIX_MISSING'],
+    ['Alice.unverified.ns', '', '""', 'INVALID_NAME'],
+    ['.unverified.ns', '', '""', 'INVALID_NAME'],
+    [`${'a'.repeat(47)}.unverified.ns`, '', '""', 'INVALID_NAME'],
+    ['bad.unverified.ns', 'ftp://x', '""', 'INVALID_URL'],
+    ['bad.unverified.ns', `https://${'x'.repeat(248)}`, '""', 'INVALID_URL'],
+    ['bad.unverified.ns', '', lone, 'INVALID_DESCRIPTION'],
+    ['bad.unverified.ns', '', `"${'d'.repeat(141)}"`, 'INVALID_DESCRIPTION'],
+    ['bad.unverified.ns', '', '"a\\u202eb"', 'INVALID_DESCRIPTION'],
+  ])('of a name is 400 with the rule: %s %s %s', async (name, url, description, code) => {
+    const { client } = await registered('bad-names', null)
+    const body = `{"name":${JSON.stringify(name)},"url":"${url}","description":${description}}`
+    const answer = await client.post('/v0/entry/create', body)
+    expect(failure(answer)).toEqual({ status: 400, code })
+    expect(answer.body['details']).toEqual({ rule: expect.any(String) })
+  })
+
+  it.each(['0', '-1', '1.00000000001', '1e3', 'x', '0.0000000000', '9'.repeat(28)])(
+    'of a tap is 400: %s',
+    async (amount) => {
+      const { client } = await registered('bad-taps', null)
+      const answer = await client.post('/v0/wallet/tap', { amount })
+      expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })
+    },
+  )
+
+  it.each(['0', '1001', 'abc', '-1', '1.5', ''])('of a page size is 400: %j', async (size) => {
+    const answer = await anyone.get(`/v0/scan-proxy/ans-entries?page_size=${size}`)
+    expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })
+  })
+
+  it('of a page is 400 without a size, and of a party that is none', async () => {
+    expect(failure(await anyone.get('/v0/scan-proxy/ans-entries')).status).toBe(400)
+    const party = await anyone.get('/v0/scan-proxy/ans-entries/by-party/alice')
+    expect(failure(party)).toEqual({ status: 400, code: 'INVALID_PARTY' })
+  })
+
+  it('of a token is 401, and the wallet of nobody is 404', async () => {
+    const path = '/v0/wallet/balance'
+    for (const authorization of ['', 'Bearer x', 'Bearer a.b.c', `Basic ${btoa('a:b')}`])
+      expect(
+        failure(await anyone.get(path, authorization === '' ? {} : { authorization })),
+        authorization,
+      ).toEqual({
+        status: 401,
+        code: 'UNAUTHENTICATED',
+      })
+    const stranger = await clientOf('stranger')
+    expect(failure(await stranger.get(path))).toEqual({ status: 404, code: 'WALLET_NOT_FOUND' })
+    const create = { name: 'x.unverified.ns', url: '', description: '' }
+    expect(failure(await stranger.post('/v0/entry/create', create)).status).toBe(404)
+  })
+})
+
+describe('paying', () => {
+  it('is 400 without enough coin, and says what is missing', async () => {
+    const { client } = await registered('poor', '0.5')
+    const answer = await accept(client, await requestName(client, 'poor.unverified.ns'))
+    expect(failure(answer)).toEqual({ status: 400, code: 'INSUFFICIENT_FUNDS' })
+    expect(answer.body['details']).toEqual({
+      needed: '200.0000000000',
+      available: '100.0000000000',
+    })
+  })
+
+  it('takes requests of the user only, and each once', async () => {
+    const owner = await registered('request-owner')
+    const thief = await registered('request-thief')
+    const request = await requestName(owner.client, 'mine.unverified.ns')
+    for (const action of ['accept', 'reject']) {
+      const path = `/v0/wallet/subscription-requests/${request}/${action}`
+      expect(failure(await thief.client.post(path)), action).toEqual({
+        status: 404,
+        code: 'CONTRACT_NOT_FOUND',
+      })
+    }
+    const path = `/v0/wallet/subscription-requests/${request}`
+    expect((await thief.client.get(path)).status).toBe(404)
+    const unknown = await accept(owner.client, `00${'0'.repeat(64)}`)
+    expect(failure(unknown)).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
+    expect(unknown.body['error']).toMatch(/^contract id not found: ContractId\(id = 00/)
+    expect((await accept(owner.client, 'nonsense')).status).toBe(404)
+    // A coin is no request.
+    const coins = (await owner.client.get('/v0/wallet/coins')).body as {
+      coins: { contract: { contract: { contract_id: string } } }[]
+    }
+    const coin = coins.coins[0]?.contract.contract.contract_id ?? ''
+    expect((await accept(owner.client, coin)).status).toBe(404)
+    const answers = await Promise.all([1, 2, 3].map(() => accept(owner.client, request)))
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409, 409])
+  })
+
+  it('can be rejected, once', async () => {
+    const { client } = await registered('rejecting', null)
+    const request = await requestName(client, 'rejected.unverified.ns')
+    const reject = () => client.post(`/v0/wallet/subscription-requests/${request}/reject`)
+    expect((await reject()).status).toBe(200)
+    expect(failure(await reject())).toEqual({ status: 409, code: 'CONTRACT_CONSUMED' })
+    expect(failure(await accept(client, request)).status).toBe(409)
+    expect((await client.get('/v0/wallet/subscription-requests')).body).toEqual({
+      subscription_requests: [],
+    })
+  })
+
+  it('of several requests at once shares the coins out', async () => {
+    const { client } = await registered('many', null)
+    for (const amount of ['1', '1', '1'])
+      expect((await client.post('/v0/wallet/tap', { amount })).status).toBe(200)
+    const requests = await Promise.all(
+      ['m1', 'm2', 'm3', 'm4'].map((label) => requestName(client, `${label}.unverified.ns`)),
+    )
+    const answers = await Promise.all(requests.map((request) => accept(client, request)))
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 200, 200, 400])
+    expect((await client.get('/v0/wallet/balance')).body).toMatchObject({
+      effective_unlocked_qty: '0.0000000000',
+    })
+  })
+
+  it('counts a tap once for each command id', async () => {
+    const { client } = await registered('tapping', null)
+    const tap = () => client.post('/v0/wallet/tap', { amount: '1', command_id: 'once' })
+    expect((await tap()).status).toBe(200)
+    expect(failure(await tap())).toEqual({ status: 409, code: 'DUPLICATE_COMMAND' })
+    expect((await client.get('/v0/wallet/balance')).body).toMatchObject({
+      effective_unlocked_qty: '200.0000000000',
+    })
+  })
+})
+
+describe('users', () => {
+  it('are made by administrators', async () => {
+    const { party_id: party } = (await admin.post('/v0/admin/users', { name: 'made' })).body
+    expect(party).toMatch(/^made::1220/)
+    expect((await admin.post('/v0/admin/users', { name: 'made' })).body).toEqual({
+      party_id: party,
+    })
+    const made = await clientOf('made')
+    expect((await made.post('/v0/register')).body).toEqual({ party_id: party })
+    expect(failure(await made.post('/v0/admin/users', { name: 'other' }))).toEqual({
+      status: 403,
+      code: 'PERMISSION_DENIED',
+    })
+  })
+
+  it('can share a party, which must be hosted here and is made on demand', async () => {
+    const { party } = await registered('shared', null)
+    const create = (body: object) => admin.post('/v0/admin/users', body)
+    expect((await create({ name: 'sharer', party_id: party })).body).toEqual({ party_id: party })
+    const fresh = party.replace('shared::', 'fresh::')
+    const input = { name: 'fresh-user', party_id: fresh }
+    expect(failure(await create(input)).status).toBe(400)
+    expect((await create({ ...input, createPartyIfMissing: true })).body).toEqual({
+      party_id: fresh,
+    })
+    expect(failure(await create({ ...input, party_id: party }))).toEqual({
+      status: 409,
+      code: 'USER_EXISTS',
+    })
+    const elsewhere = `alice::1220${'0'.repeat(64)}`
+    const foreign = { name: 'foreign', party_id: elsewhere, createPartyIfMissing: true }
+    expect(failure(await create(foreign)).status).toBe(400)
+  })
+
+  it('register once, though they try many times at once', async () => {
+    const client = await clientOf('eager_user')
+    const answers = await Promise.all([1, 2, 3, 4].map(() => client.post('/v0/register')))
+    const parties = answers.map((answer) => answer.body['party_id'])
+    expect(new Set(parties).size).toBe(1)
+    expect(parties[0]).toMatch(/^eager__user::1220/)
+  })
+
+  it('begin with the operator', async () => {
+    expect((await anyone.get('/v0/validator-user')).body).toEqual({
+      party_id: expect.stringMatching(/^participant__admin::1220[0-9a-f]{64}$/),
+      user_name: 'participant_admin',
+      featured: false,
+    })
+  })
+})
+
+describe('the scan proxy', () => {
+  it('answers absence as such, and ignores tokens', async () => {
+    const answer = await lookup('nobody.unverified.ns', { authorization: 'Bearer nonsense' })
+    expect(failure(answer)).toEqual({ status: 404, code: 'ENTRY_NOT_FOUND' })
+    expect(answer.body['error']).toBe('No ans entry found for name: nobody.unverified.ns')
+    expect(answer.headers.get('x-quorum-outcome')).toBe('verified-absent')
+    const party = `nobody::1220${'0'.repeat(64)}`
+    const byParty = await anyone.get(
+      `/api/validator/v0/scan-proxy/ans-entries/by-party/${encodeURIComponent(party)}`,
+    )
+    expect(byParty.body['error']).toBe(`No ans entry found for party: ${party}`)
+  })
+
+  it('answers a batch at one offset, in order, also an empty one', async () => {
+    const { dso } = network.genesis
+    const lookups = [{ name: 'nobody.ns' }, { party: dso }, { name: 'sv-2.sv.ns' }]
+    const post = (body: object) =>
+      anyone.post('/v0/scan-proxy/ans-entries/batch', body, { 'content-type': 'text/plain' })
+    const answer = await post({ lookups })
+    expect(answer.body).toMatchObject({
+      results: [{ entry: null }, { entry: { name: 'dso.ns', user: dso } }, { entry: { url: '' } }],
+    })
+    expect(answer.headers.get('x-quorum-outcome')).toBe('verified')
+    const empty = await post({ lookups: [] })
+    expect(empty.body).toEqual({ results: [] })
+    expect(Number(empty.headers.get('x-quorum-offset'))).toBeGreaterThanOrEqual(
+      Number(answer.headers.get('x-quorum-offset')),
+    )
+  })
+
+  it('reads other operations by quorum too', async () => {
+    const answer = await anyone.get('/v0/scan-proxy/dso-party-id?quorum=all')
+    expect(answer.body).toEqual({ dso_party_id: network.genesis.dso })
+    expect(answer.headers.get('x-quorum-threshold')).toBe('4')
+  })
+
+  it('refuses thresholds that mean nothing, and waits for offsets that are not there', async () => {
+    for (const quorum of ['1', '5', 'most'])
+      expect(failure(await lookup('dso.ns', { 'x-quorum': quorum })), quorum).toEqual({
+        status: 400,
+        code: 'INVALID_QUORUM',
+      })
+    const future = await lookup('dso.ns', { 'x-min-offset': '1000000' })
+    expect(failure(future)).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
+    expect(future.headers.get('retry-after')).not.toBeNull()
+    expect(future.headers.get('x-quorum-outcome')).toBe('lagging')
+  }, 10_000)
+})
+
+describe('a validator', () => {
+  it('finds users, coin and names again after a restart', async () => {
+    const { client, party } = await registered('returning')
+    const balance = await client.get('/v0/wallet/balance')
+    await validator[Symbol.asyncDispose]()
+    validator = await startValidator(network.config, { logger })
+    anyone = createClient(validator.url, null)
+    await ready(anyone)
+    const again = await clientOf('returning')
+    expect((await again.post('/v0/register')).body).toEqual({ party_id: party })
+    expect((await again.get('/v0/wallet/balance')).body).toEqual(balance.body)
+    const operator = await anyone.get('/v0/validator-user')
+    expect(operator.body).toMatchObject({ user_name: 'participant_admin' })
+  }, 20_000)
+
+  it('that does not see the log answers lookups, and says that its wallets wait', async () => {
+    await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
+    const logRedis = { ...network.config.logRedis, path: `${redis.directory}/nothing-listens-here` }
+    const config = { ...network.config, redisPath: redis.socketPath, logRedis }
+    // By a clock that is far ahead, nothing that the replica has is recent.
+    await using behind = await startValidator(config, {
+      logger,
+      clock: createSystemClock(3_000_000_000),
+    })
+    const client = createClient(behind.url, await network.token('alice'))
+    for (const path of ['/readyz', '/v0/wallet/balance', '/v0/entry/all'])
+      expect(failure(await client.get(path)), path).toEqual({ status: 503, code: 'NOT_READY' })
+    expect(failure(await client.post('/v0/register'))).toMatchObject({ code: 'NOT_READY' })
+    expect((await client.get('/livez')).status).toBe(200)
+    expect((await client.get('/status')).body).toMatchObject({
+      success: { id: 'validator', active: false, extra: { state: 'catching-up', offset: 0 } },
+    })
+    const path = '/v0/scan-proxy/ans-entries/by-name/dso.ns'
+    expect(failure(await client.get(path))).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
+    const patient = await client.get(path, { 'x-max-age-ms': '10000000' })
+    expect(patient.headers.get('x-quorum-outcome')).toBe('verified')
+  }, 20_000)
+})
+
+// Last: it takes nodes away.
+describe('with nodes gone', () => {
+  it('answers while the threshold is there, and says so when it is not', async () => {
+    const [first, second, third] = network.scans
+    await first?.stop()
+    await second?.stop()
+    expect((await lookup('dso.ns')).headers.get('x-quorum-outcome')).toBe('verified')
+    const strong = await lookup('dso.ns', { 'x-quorum': 'strong' })
+    expect(failure(strong)).toEqual({ status: 502, code: 'NOT_ENOUGH_NODES' })
+    expect(strong.body['error']).toMatch(
+      /^Only 2 scan instances can be used \(out of 4 configured ones\), which are fewer than the necessary 3 to achieve BFT guarantees\./,
+    )
+    await third?.stop()
+    expect(failure(await lookup('dso.ns'))).toEqual({ status: 502, code: 'NOT_ENOUGH_NODES' })
+  }, 20_000)
+})

@@ -1,0 +1,131 @@
+/** What a party holds, and coin out of nothing on a development network. */
+import { ScanError } from '@quorumscan/errors'
+import { coin, type Ledger, lockedCoin, payloadOf, tapCommand } from '@quorumscan/ledger'
+import {
+  type Amount,
+  type Contract,
+  type ContractId,
+  ceilDivide,
+  formatAmount,
+  type PartyId,
+  parseAmount,
+} from '@quorumscan/model'
+import { type Commander, resultContractId } from '../ledger/commander.ts'
+import { contractsOf, toWireContract, type WireContract } from '../ledger/contracts.ts'
+import { newestRound, singleton } from '../ledger/rules.ts'
+import type { WalletUser } from '../users/wallet-user.ts'
+import type { SpendableCoin } from './coin-selection.ts'
+
+/** D-18: there are no holding fees. */
+const NO_FEE = formatAmount(0n)
+
+type Holding = { readonly contract: Contract; readonly amount: Amount; readonly round: number }
+
+async function unlockedHoldings(ledger: Ledger, party: PartyId): Promise<readonly Holding[]> {
+  const contracts = await contractsOf(ledger, 'Coin', party)
+  return contracts.map((contract) => {
+    const { amount } = payloadOf(coin, contract)
+    return { contract, amount: amount.initialAmount, round: amount.createdAt.number }
+  })
+}
+
+/** Locked coin of which the party is the owner, not only a holder of the lock. */
+async function lockedHoldings(ledger: Ledger, party: PartyId): Promise<readonly Holding[]> {
+  const contracts = await contractsOf(ledger, 'LockedCoin', party)
+  return contracts.flatMap((contract) => {
+    const { owner, amount } = payloadOf(lockedCoin, contract).coin
+    if (owner !== party) return []
+    return [{ contract, amount: amount.initialAmount, round: amount.createdAt.number }]
+  })
+}
+
+export async function spendableCoins(
+  ledger: Ledger,
+  party: PartyId,
+): Promise<readonly SpendableCoin[]> {
+  const holdings = await unlockedHoldings(ledger, party)
+  return holdings.map(({ contract, amount }) => ({ contractId: contract.contractId, amount }))
+}
+
+export async function balanceOf(ledger: Ledger, party: PartyId) {
+  const [round, unlocked, locked] = await Promise.all([
+    newestRound(ledger),
+    unlockedHoldings(ledger, party),
+    lockedHoldings(ledger, party),
+  ])
+  return {
+    round: round.number,
+    effective_unlocked_qty: formatAmount(sum(unlocked)),
+    effective_locked_qty: formatAmount(sum(locked)),
+    total_holding_fees: NO_FEE,
+  }
+}
+
+function sum(holdings: readonly Holding[]): Amount {
+  return holdings.reduce((total, holding) => total + holding.amount, 0n)
+}
+
+export type CoinPosition = {
+  contract: { contract: WireContract; domain_id: string }
+  round: number
+  accrued_holding_fee: string
+  effective_amount: string
+}
+
+export async function listCoins(
+  ledger: Ledger,
+  input: { readonly party: PartyId; readonly synchronizerId: string },
+): Promise<{ coins: CoinPosition[]; locked_coins: CoinPosition[] }> {
+  const [unlocked, locked] = await Promise.all([
+    unlockedHoldings(ledger, input.party),
+    lockedHoldings(ledger, input.party),
+  ])
+  const position = (holding: Holding): CoinPosition => ({
+    contract: { contract: toWireContract(holding.contract), domain_id: input.synchronizerId },
+    round: holding.round,
+    accrued_holding_fee: NO_FEE,
+    effective_amount: formatAmount(holding.amount),
+  })
+  return { coins: unlocked.map(position), locked_coins: locked.map(position) }
+}
+
+/**
+ * Gives the user coin worth `usd`, at the newest round's price, rounded up (D-4, D-18).
+ *
+ * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive and fits; DEVNET_ONLY;
+ *   DUPLICATE_COMMAND if the command id was used before.
+ */
+export async function tap(
+  deps: { readonly ledger: Ledger; readonly commander: Commander },
+  input: { readonly user: WalletUser; readonly usd: string; readonly commandId: string | null },
+  signal: AbortSignal,
+): Promise<ContractId> {
+  const { userId, party } = input.user
+  const usd = parseAmount(input.usd)
+  if (usd === undefined || usd <= 0n) throw invalidAmount()
+  const [rules, round] = await Promise.all([
+    singleton(deps.ledger, 'CoinRules'),
+    newestRound(deps.ledger),
+  ])
+  const amount = ceilDivide(usd, round.price)
+  // A decimal of the ledger has 28 digits before the point; at a low price a legal amount exceeds that.
+  if (parseAmount(formatAmount(amount)) === undefined) throw invalidAmount()
+  const update = await deps.commander.submit(
+    {
+      userId,
+      actAs: [party],
+      commands: [tapCommand({ coinRules: rules.contractId, receiver: party, amount })],
+      ...(input.commandId === null ? {} : { commandId: input.commandId }),
+    },
+    signal,
+  )
+  return resultContractId(update, 'coinCid')
+}
+
+function invalidAmount(): ScanError {
+  return new ScanError(
+    'INVALID_ARGUMENT',
+    'The amount is a positive decimal in USD, small enough for the ledger.',
+    { details: { path: 'amount' } },
+  )
+}
