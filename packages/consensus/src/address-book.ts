@@ -1,8 +1,93 @@
-/** A node's own statement of where it can be reached (D-34), as `/v0/scans` serves it. */
+/**
+ * Where the nodes are (D-34). The set of nodes is the genesis's; a node says itself, signed, where it
+ * can be reached, so one honest source is enough and no quorum is needed to learn the list.
+ */
+import { fromHex } from './bytes.ts'
+import type { CryptoPort } from './crypto.ts'
+import type { Genesis } from './genesis.ts'
+import { parseNodeUrl } from './node-url.ts'
+import { encodeAddressStatement } from './statements.ts'
+
+/** A node's own statement of where it can be reached, as `/v0/scans` serves it. */
 export type AddressRecord = {
   readonly name: string
   readonly url: string
   readonly sequence: number
-  /** Ed25519 over the address statement, lower-case hex. */
+  /** Ed25519 over the address statement by the node's scan key, lower-case hex. */
   readonly signature: string
+}
+
+export type AddressBook = {
+  /** Takes over what is signed by the node it names and newer than what is known. Returns what was. */
+  offer(records: readonly unknown[]): Promise<AddressRecord[]>
+  /** The newest record of each node that has one. */
+  records(): AddressRecord[]
+  recordOf(name: string): AddressRecord | undefined
+}
+
+const RECORDS_OFFERED_MAX = 1000 // Ten times the largest network; more is noise.
+
+export function createAddressBook(options: {
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  readonly crypto: CryptoPort
+  readonly allowPrivate: boolean
+}): AddressBook {
+  const recordByName = new Map<string, AddressRecord>()
+  const keyByName = new Map(options.genesis.nodes.map((node) => [node.name, node.scanKey]))
+
+  const isNewer = (record: AddressRecord): boolean =>
+    record.sequence > (recordByName.get(record.name)?.sequence ?? -1)
+
+  const isValid = async (record: AddressRecord): Promise<boolean> =>
+    parseNodeUrl(record.url, options.allowPrivate) !== undefined &&
+    (await options.crypto.verifyEd25519({
+      publicKey: fromHex(keyByName.get(record.name) as string),
+      signature: fromHex(record.signature),
+      message: encodeAddressStatement({ ...record, genesisHash: options.genesisHash }),
+    }))
+
+  return {
+    async offer(records) {
+      const taken: AddressRecord[] = []
+      for (const record of records.slice(0, RECORDS_OFFERED_MAX)) {
+        if (!isRecord(record) || !keyByName.has(record.name) || !isNewer(record)) continue
+        // Asked again after the check, during which another source may have brought a newer one.
+        if (!(await isValid(record)) || !isNewer(record)) continue
+        recordByName.set(record.name, record)
+        taken.push(record)
+      }
+      return taken
+    },
+    records: () => [...recordByName.values()],
+    recordOf: (name) => recordByName.get(name),
+  }
+}
+
+/** The records in a body of `GET /v0/scans`; empty if it is not of that shape. */
+export function recordsOfScans(body: unknown): unknown[] {
+  const groups = memberArray(body, 'scans')
+  return groups.flatMap((group) =>
+    memberArray(group, 'scans').map((scan) => {
+      const { svName, publicUrl, sequence, signature } = Object(scan)
+      return { name: svName, url: publicUrl, sequence, signature }
+    }),
+  )
+}
+
+function memberArray(value: unknown, name: string): unknown[] {
+  const member = Object(value)[name]
+  return Array.isArray(member) ? member : []
+}
+
+function isRecord(value: unknown): value is AddressRecord {
+  const record = Object(value)
+  return (
+    typeof record.name === 'string' &&
+    typeof record.url === 'string' &&
+    Number.isSafeInteger(record.sequence) &&
+    record.sequence >= 0 &&
+    typeof record.signature === 'string' &&
+    /^[0-9a-f]{128}$/.test(record.signature)
+  )
 }

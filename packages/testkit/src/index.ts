@@ -1,2 +1,26 @@
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { startRedis, type TestRedis } from './redis.ts'
+export { createSimClock, type SimClock } from './sim/sim-clock.ts'
+export { createSimGenesis } from './sim/sim-genesis.ts'
+export {
+  createSimLedger,
+  entryToWire,
+  type SimEntry,
+  type SimLedger,
+  simAnswer,
+} from './sim/sim-ledger.ts'
+export {
+  createSimNetwork,
+  type SimHandler,
+  type SimNetwork,
+  type SimReply,
+} from './sim/sim-network.ts'
+export {
+  createSimNode,
+  pointHeaders,
+  type SimNode,
+  scansBody,
+  signAddress,
+  simCrypto,
+} from './sim/sim-node.ts'
+export { createSimWorld, type SimWorld, simEntry } from './sim/sim-world.ts'

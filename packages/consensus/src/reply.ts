@@ -1,0 +1,66 @@
+/** What one HTTP answer of a node amounts to (D-35): an answer, lag, or a failure that never votes. */
+import type { HistoryPoint } from './statements.ts'
+import { parseInstant } from './time.ts'
+import type { TransportReply } from './transport.ts'
+
+export type Reply =
+  | {
+      readonly kind: 'answer'
+      readonly point: HistoryPoint
+      readonly body: Uint8Array
+      /** Of a single answer that was asked for signed, unchecked; a batch has its signatures in the body. */
+      readonly signature: string | null
+    }
+  | { readonly kind: 'lagging'; readonly reason: 'not-reached' | 'pruned' }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+const OFFSET = /^(?:0|[1-9][0-9]{0,15})$/
+const HASH = /^[0-9a-f]{64}$/
+const ERROR_BODY_BYTES_MAX = 65_536 // A body of D-6 is far smaller; more is not read.
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+export function parseOffsetText(text: string | null): number | undefined {
+  if (text === null || !OFFSET.test(text)) return undefined
+  const offset = Number(text)
+  return Number.isSafeInteger(offset) ? offset : undefined
+}
+
+/** Judges status and headers; the body is for the operation's own parser. */
+export function judgeReply(reply: TransportReply): Reply {
+  if (reply.status !== 200) {
+    const code = errorCode(reply)
+    if (reply.status === 503 && code === 'OFFSET_NOT_REACHED')
+      return { kind: 'lagging', reason: 'not-reached' }
+    if (reply.status === 410) return { kind: 'lagging', reason: 'pruned' }
+    return { kind: 'failed', reason: `status ${reply.status}${code === null ? '' : ` ${code}`}` }
+  }
+  if (!/^application\/json *(?:;|$)/i.test(reply.header('content-type') ?? ''))
+    return { kind: 'failed', reason: 'not JSON' }
+  const offset = parseOffsetText(reply.header('x-ledger-offset'))
+  const recordTime = parseInstant(reply.header('x-ledger-record-time') ?? '')
+  const historyHash = reply.header('x-ledger-history-hash') ?? ''
+  if (offset === undefined || recordTime === undefined || !HASH.test(historyHash))
+    return { kind: 'failed', reason: 'no valid ledger position' }
+  return {
+    kind: 'answer',
+    point: { offset, recordTime, historyHash },
+    body: reply.body,
+    signature: reply.header('x-ledger-signature'),
+  }
+}
+
+/** A body as a value; undefined unless it is well-formed JSON in well-formed UTF-8. */
+export function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(body))
+  } catch {
+    return undefined // Bytes of a node are never trusted to be anything.
+  }
+}
+
+function errorCode(reply: TransportReply): string | null {
+  if (reply.body.byteLength > ERROR_BODY_BYTES_MAX) return null
+  const body = parseJson(reply.body)
+  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : null
+  return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : null
+}

@@ -1,0 +1,201 @@
+/** Requests to nodes for items of the reader, and their answers cut into votes. */
+import {
+  BATCH_ANSWER_BYTES_MAX,
+  BATCH_PATH,
+  encodeBatch,
+  isSignature,
+  parseBatchAnswer,
+} from './batch.ts'
+import { bytesEqual } from './bytes.ts'
+import type { Lookup } from './canonical-request.ts'
+import { type Item, STANDING } from './item.ts'
+import type { Link, Work } from './links.ts'
+import { parseJson, type Reply } from './reply.ts'
+import type { HistoryPoint } from './statements.ts'
+import type { Vote } from './tally.ts'
+import type { TransportRequest } from './transport.ts'
+
+/** Pages of 1000 entries of 1.2 kB, and activities, stay far below. */
+const BULK_ANSWER_BYTES_MAX = 8 * 1024 * 1024
+const HEADERS_BYTES = 4096 // Room for an error body where an empty batch was asked for.
+
+/** Votes for the items of a work, in order, with a signature each where they were asked for. */
+export type Votes = {
+  readonly votes: readonly Vote[]
+  readonly signatures: readonly string[] | null
+}
+
+export type Receiver = (input: {
+  readonly work: ItemsWork
+  readonly link: Link
+  readonly reply: Reply
+}) => void
+
+export type ItemsWork = Work & {
+  readonly items: readonly Item[]
+  readonly pin: number | null
+  /** Whether this node has to sign. */
+  isSigned(link: Link): boolean
+  /**
+   * The votes in an answer; undefined if it is not valid. Equal answers of several nodes are parsed and
+   * validated once, and give the same Vote objects.
+   */
+  votesOf(reply: Reply & { readonly kind: 'answer' }, isSigned: boolean): Votes | undefined
+}
+
+type Options = {
+  readonly items: readonly Item[]
+  /** The round of the items that this belongs to. */
+  readonly pin: number | null
+  /** What the nodes are asked for: the pin. */
+  readonly atOffset: number | null
+  readonly sign: boolean
+  /** Whether a node has to sign although nobody asked (D-42). */
+  readonly mustSign: (link: Link) => boolean
+  readonly receive: Receiver
+}
+
+/** A batch of lookups at one offset; the same bytes go to every node. */
+export function createBatchWork(options: Options): ItemsWork {
+  const lookups = options.items.map(
+    (item) => (item.asked as { readonly lookup: Lookup }).lookup, // The caller puts lookups here only.
+  )
+  const bodies = new Map<boolean, Uint8Array<ArrayBuffer>>()
+  const bodyFor = (sign: boolean): Uint8Array<ArrayBuffer> => {
+    let body = bodies.get(sign)
+    if (body === undefined) {
+      body = encodeBatch(lookups, { atOffset: options.atOffset, sign })
+      bodies.set(sign, body)
+    }
+    return body
+  }
+  return createWork(options, {
+    channel: 'lookup',
+    request: (sign) => batchRequest(bodyFor(sign), lookups.length),
+    parse(reply, sign) {
+      const { recordTime } = reply.point
+      const cut = parseBatchAnswer(reply.body, { lookups, recordTime, sign })
+      return (
+        cut && {
+          votes: cut.answers.map((answer) => ({ ...reply.point, answer })),
+          signatures: cut.signatures,
+        }
+      )
+    },
+  })
+}
+
+/** A page or another operation. */
+export function createReadWork(options: Options & { readonly item: Item }): ItemsWork {
+  const { asked } = options.item
+  if (asked.kind !== 'read') throw new TypeError('a lookup travels in a batch')
+  const { request } = asked
+  return createWork(options, {
+    channel: 'bulk',
+    request: (sign) => ({
+      method: request.method,
+      path: request.path,
+      headers: {
+        ...(request.body === null ? {} : { 'content-type': 'application/json' }),
+        ...(options.atOffset === null ? {} : { 'x-read-at-offset': String(options.atOffset) }),
+        ...(sign ? { 'x-read-sign': 'true' } : {}),
+      },
+      body: request.body,
+      bytesMax: BULK_ANSWER_BYTES_MAX,
+    }),
+    parse(reply, sign) {
+      const body = parseJson(reply.body)
+      const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+      if (!isObject || request.isValid?.(body) === false) return undefined
+      if (sign && !isSignature(reply.signature)) return undefined
+      return {
+        votes: [{ ...reply.point, answer: new Uint8Array(reply.body) }],
+        signatures: sign ? [reply.signature as string] : null,
+      }
+    },
+  })
+}
+
+/** An empty batch at no offset: it only asks for heads (D-37). */
+export function createProbe(): Work {
+  const body = encodeBatch([], { atOffset: null, sign: false })
+  return {
+    channel: 'lookup',
+    atOffset: null,
+    itemCount: 0,
+    request: () => batchRequest(body, 0),
+    isWanted: () => true,
+    receive: () => {}, // Whoever answers has told its head; that is all.
+  }
+}
+
+function createWork(
+  options: Options,
+  operation: {
+    readonly channel: Work['channel']
+    request(sign: boolean): ReturnType<Work['request']>
+    parse(reply: Reply & { readonly kind: 'answer' }, sign: boolean): Votes | undefined
+  },
+): ItemsWork {
+  const { items, pin, atOffset } = options
+  const isSigned = (link: Link): boolean => options.sign || options.mustSign(link)
+  const parsed: { body: Uint8Array; point: HistoryPoint; votes: Votes | undefined }[] = []
+  const work: ItemsWork = {
+    channel: operation.channel,
+    atOffset,
+    itemCount: items.length,
+    items,
+    pin,
+    isSigned,
+    request(link) {
+      for (const item of items) {
+        const round = roundAt(item, pin)
+        if (round?.standings[link.index] === STANDING.none)
+          round.standings[link.index] = STANDING.asked
+      }
+      return operation.request(isSigned(link))
+    },
+    isWanted: (link) => items.some((item) => isVoteWanted(item, pin, link)),
+    receive: (link, reply) => options.receive({ work, link, reply }),
+    votesOf(reply, signed) {
+      const { point, body } = reply
+      const known = parsed.find(
+        (other) =>
+          other.point.offset === point.offset &&
+          other.point.recordTime === point.recordTime &&
+          other.point.historyHash === point.historyHash &&
+          bytesEqual(other.body, body),
+      )
+      // Answers with signatures differ between nodes, so that keeping them would find nothing.
+      if (known !== undefined && !signed) return known.votes
+      const votes = operation.parse(reply, signed)
+      if (!signed) parsed.push({ body, point, votes })
+      return votes
+    },
+  }
+  return work
+}
+
+/** Whether the node's vote could still change the item. */
+export function isVoteWanted(item: Item, pin: number | null, link: Link): boolean {
+  const standing = item.isDone ? undefined : roundAt(item, pin)?.standings[link.index]
+  return standing === STANDING.none || standing === STANDING.asked
+}
+
+export function roundAt(item: Item, pin: number | null): Item['rounds'][number] | undefined {
+  return item.rounds.findLast((round) => round.pin === pin)
+}
+
+function batchRequest(
+  body: Uint8Array<ArrayBuffer>,
+  lookupCount: number,
+): Omit<TransportRequest, 'url' | 'signal' | 'channel'> {
+  return {
+    method: 'POST',
+    path: BATCH_PATH,
+    // Needs no preflight in a browser (D-14).
+    headers: { 'content-type': 'text/plain' },
+    body,
+    bytesMax: HEADERS_BYTES + lookupCount * BATCH_ANSWER_BYTES_MAX,
+  }
+}

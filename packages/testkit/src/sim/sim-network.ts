@@ -1,0 +1,66 @@
+/** A Transport over virtual time: requests and answers travel for a while, or never arrive. */
+import type { Transport, TransportReply, TransportRequest } from '@quorumscan/consensus'
+import type { SimClock } from './sim-clock.ts'
+
+export type SimReply = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+/** Answers a request; null: the connection stays open and nothing ever comes. @throws to reset it. */
+export type SimHandler = (request: TransportRequest) => Promise<SimReply | null>
+
+export type SimNetwork = Transport & {
+  /** Puts a server at a URL, or takes it away: then connections are refused. */
+  serve(url: string, handler: SimHandler | null): void
+  /** Requests sent so far, by URL. */
+  readonly requestCounts: ReadonlyMap<string, number>
+}
+
+export function createSimNetwork(options: {
+  readonly clock: SimClock
+  /** How long a message travels to or from the URL, ms. */
+  readonly latencyMs: (url: string) => number
+}): SimNetwork {
+  const { clock, latencyMs } = options
+  const handlerByUrl = new Map<string, SimHandler>()
+  const requestCounts = new Map<string, number>()
+
+  const travel = (url: string): Promise<void> =>
+    new Promise((resolve) => clock.schedule(latencyMs(url), resolve))
+
+  const exchange = async (request: TransportRequest): Promise<TransportReply> => {
+    await travel(request.url)
+    const handler = handlerByUrl.get(request.url)
+    if (handler === undefined) throw new Error('connection refused')
+    const reply = await handler(request)
+    if (reply === null) return new Promise(() => {})
+    await travel(request.url)
+    if (reply.body.byteLength > request.bytesMax) throw new Error('answer too large')
+    if (reply.status >= 300 && reply.status < 400) throw new Error('redirect')
+    return {
+      status: reply.status,
+      header: (name) => reply.headers[name] ?? null,
+      body: reply.body,
+    }
+  }
+
+  return {
+    requestCounts,
+    serve(url, handler) {
+      if (handler === null) handlerByUrl.delete(url)
+      else handlerByUrl.set(url, handler)
+    },
+    request: (request) => {
+      requestCounts.set(request.url, (requestCounts.get(request.url) ?? 0) + 1)
+      return new Promise((resolve, reject) => {
+        if (request.signal.aborted) return reject(request.signal.reason)
+        request.signal.addEventListener('abort', () => reject(request.signal.reason), {
+          once: true,
+        })
+        exchange(request).then(resolve, reject)
+      })
+    },
+  }
+}
