@@ -1,1 +1,3 @@
-export {}
+export { envToConfig, type ScanConfig } from './config.ts'
+export type { Overrides } from './context.ts'
+export { type RunningScan, startScan } from './start.ts'

@@ -1,0 +1,79 @@
+/**
+ * Publishing the node's own address (D-34): a record signed by the scan key, put on the ledger by the
+ * operator key, with the next sequence. Readers verify the signature; the ledger keeps the highest.
+ */
+import { type Clock, type KeyPair, type Random, retry, toHex } from '@quorumscan/base'
+import { encodeAddressStatement } from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+import type { SubmitPort } from '@quorumscan/jobs'
+import { type Ledger, setScanUrlCommand } from '@quorumscan/ledger'
+import type { PartyId } from '@quorumscan/model'
+import { superValidators } from './dso-rules.ts'
+
+/** All nodes replace DsoRules when a cluster starts; those that come too late wait a moment. */
+const RETRY_MS_MIN = 200
+/** While ordering is away. */
+const RETRY_MS_MAX = 10_000
+const SUBMIT_TIMEOUT_MS = 10_000
+
+export type AddressOptions = {
+  readonly ledger: Pick<Ledger, 'contractsByKey'>
+  readonly submitter: SubmitPort
+  readonly isLive: () => boolean
+  readonly genesisHash: string
+  readonly nodeName: string
+  readonly party: PartyId
+  readonly scanKey: KeyPair
+  /** Without a trailing slash. */
+  readonly url: string
+  readonly clock: Clock
+  readonly random: Random
+  readonly signal: AbortSignal
+  /** Told of each try that failed. */
+  readonly onRetry: (error: unknown) => void
+}
+
+/** Returns once the ledger shows the address; tries until then, or until the signal aborts (rejects). */
+export async function publishAddress(options: AddressOptions): Promise<void> {
+  await retry(() => publishOnce(options), {
+    clock: options.clock,
+    random: options.random,
+    signal: options.signal,
+    attemptsMax: Number.POSITIVE_INFINITY,
+    delayMsMin: RETRY_MS_MIN,
+    delayMsMax: RETRY_MS_MAX,
+    isRetryable: (error) => {
+      if (!options.signal.aborted) options.onRetry(error)
+      return !options.signal.aborted
+    },
+  })
+}
+
+async function publishOnce(options: AddressOptions): Promise<void> {
+  const { nodeName, party, url } = options
+  if (!options.isLive()) throw new ScanError('NOT_READY', 'the replica does not follow the log yet')
+  const [dsoRules] = await options.ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
+  if (dsoRules === undefined) throw new ScanError('NOT_READY', 'the ledger has no DsoRules yet')
+  const previous = superValidators(dsoRules).find(({ name }) => name === nodeName)?.scan ?? null
+  if (previous?.url === url) return
+  const sequence = (previous?.sequence ?? 0) + 1
+  const statement = encodeAddressStatement({
+    genesisHash: options.genesisHash,
+    name: nodeName,
+    url,
+    sequence,
+  })
+  const signature = toHex(options.scanKey.sign(statement))
+  await options.submitter.submit(
+    {
+      userId: nodeName,
+      actAs: [party],
+      commands: [
+        setScanUrlCommand({ dsoRules: dsoRules.contractId, sv: party, url, sequence, signature }),
+      ],
+      // A new record each time: the same address may come back later under a higher sequence.
+      commandId: `publish-address-${sequence}`,
+    },
+    { signal: options.signal, timeoutMs: SUBMIT_TIMEOUT_MS },
+  )
+}

@@ -1,0 +1,40 @@
+import { EnvError } from '@quorumscan/base'
+import { expect, test } from 'vitest'
+import { envToConfig } from './config.ts'
+
+const complete = {
+  QS_GENESIS: '/data/genesis.json',
+  QS_PORT: '4601',
+  QS_REDIS: '/run/sv-1.sock',
+  QS_LOG_REDIS: '/run/log.sock',
+  QS_LOG_REDIS_PASSWORD_FILE: '/data/reader',
+  QS_SYNCHRONIZER_URL: 'http://127.0.0.1:4600',
+  QS_NODE_NAME: 'sv-1',
+  QS_SCAN_KEY_FILE: '/data/sv-1.scan',
+  QS_OPERATOR_KEY_FILE: '/data/sv-1.operator',
+}
+
+test('takes defaults for what need not be set', () => {
+  expect(envToConfig(complete)).toMatchObject({
+    host: '127.0.0.1',
+    publicUrl: null,
+    rateLimit: 200,
+    logLevel: 'info',
+  })
+})
+
+test('names everything that is missing or bad at once', () => {
+  const env = { ...complete, QS_PORT: '70000', QS_REDIS: '', QS_PUBLIC_URL: 'ftp://sv-1' }
+  expect(() => envToConfig(env)).toThrow(EnvError)
+  try {
+    envToConfig(env)
+  } catch (error) {
+    const lines = (error as Error).message.split('\n').map((line) => line.split(' ')[0])
+    expect(lines.sort()).toEqual(['QS_PORT', 'QS_PUBLIC_URL', 'QS_REDIS'])
+  }
+})
+
+test('takes the slash off the public address, so that records of one address are equal', () => {
+  const config = envToConfig({ ...complete, QS_PUBLIC_URL: 'https://sv-1.example/' })
+  expect(config.publicUrl).toBe('https://sv-1.example')
+})

@@ -1,0 +1,141 @@
+/** Name lookups (D-8 to D-14). Bodies come ready from the replica and are only put together here. */
+import type { scanRoutes } from '@quorumscan/api'
+import { utf8 } from '@quorumscan/base'
+import { requestOfLookup } from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+import type { Handlers, Reply } from '@quorumscan/http'
+import type { Offset } from '@quorumscan/model'
+import type { Pinned } from '@quorumscan/replica'
+import { decodePageToken, encodePageToken, type PageSubject } from '../page-token.ts'
+import { type Answer, pinAbove, pinnedHeaders, type Reads } from '../pinned.ts'
+import { isByName, type Lookup } from './lookup.ts'
+
+type Routes = typeof scanRoutes
+type LookupHandlers = Pick<
+  Handlers<Routes>,
+  'listEntries' | 'getEntryByName' | 'getEntryByParty' | 'listEntriesByParty' | 'lookupEntries'
+>
+
+/** The answer of a lookup that finds nothing (D-10). */
+const ABSENT = utf8('{"entry":null}')
+const COMMA = utf8(',')
+
+export function createLookupHandlers(context: {
+  readonly reads: Reads
+  readonly genesisHash: string
+}): LookupHandlers {
+  const { reads } = context
+
+  const getOne = async (
+    lookup: Lookup,
+    request: { readonly at: Offset | undefined; readonly signal: AbortSignal },
+  ): Promise<Reply<Routes['getEntryByName']>> => {
+    const at = await reads.pin(request.at ?? null, request.signal)
+    const [answer] = await answerAll(reads, [lookup], at)
+    const headers = pinnedHeaders(at)
+    if (answer === undefined || answer.bytes === ABSENT) return { error: notFound(lookup), headers }
+    return { headers, body: answer.bytes }
+  }
+
+  const getPage = async (
+    subject: PageSubject,
+    request: {
+      readonly query: { readonly page_size: number; readonly page_token?: string }
+      readonly headers: { readonly 'x-read-at-offset'?: number }
+      readonly signal: AbortSignal
+    },
+  ): Promise<Reply<Routes['listEntries']>> => {
+    const { page_size: pageSize, page_token: token } = request.query
+    const asked = request.headers['x-read-at-offset'] ?? null
+    const position =
+      token === undefined ? null : decodePageToken(context.genesisHash, subject, token)
+    if (position !== null && asked !== null && asked !== position.offset)
+      throw new ScanError(
+        'INVALID_PAGE_TOKEN',
+        `the page token belongs to offset ${position.offset}, x-read-at-offset says ${asked}`,
+      )
+    const at = await reads.pin(position?.offset ?? asked, request.signal)
+    const after = position?.after ?? null
+    // One more than asked for says whether there is a next page.
+    const range = { after, limit: pageSize + 1, offset: at.offset }
+    const found =
+      subject.kind === 'prefix'
+        ? await reads.listByPrefix({ ...range, prefix: subject.prefix })
+        : await reads.listByParty({ ...range, party: subject.party })
+    const entries = found.slice(0, pageSize)
+    const last = entries.at(-1)
+    const next =
+      found.length > pageSize && last !== undefined
+        ? encodePageToken(context.genesisHash, subject, { after: last.name, offset: at.offset })
+        : null
+    return {
+      headers: pinnedHeaders(at),
+      body: Buffer.concat([
+        utf8('{"entries":['),
+        ...joined(entries.map((entry) => entry.body)),
+        utf8(`],"next_page_token":${JSON.stringify(next)}}`),
+      ]),
+    }
+  }
+
+  return {
+    getEntryByName: ({ params, headers, signal }) =>
+      getOne({ name: params.name }, { at: headers['x-read-at-offset'], signal }),
+    getEntryByParty: ({ params, headers, signal }) =>
+      getOne({ party: params.party }, { at: headers['x-read-at-offset'], signal }),
+    listEntries: (request) =>
+      getPage({ kind: 'prefix', prefix: request.query.name_prefix ?? '' }, request),
+    listEntriesByParty: (request) =>
+      getPage({ kind: 'party', party: request.params.party }, request),
+    async lookupEntries({ body, signal }) {
+      const asked = { at: body.at_offset ?? null, floor: body.min_offset ?? 0 }
+      const at = await pinAbove(reads, asked, signal)
+      const answers = await answerAll(reads, body.lookups, at)
+      return {
+        headers: pinnedHeaders(at),
+        body: Buffer.concat([
+          utf8('{"results":['),
+          ...joined(answers.map((answer) => answer.bytes)),
+          utf8(']}'),
+        ]),
+      }
+    },
+  }
+}
+
+/** One answer for each lookup, in order, whatever way the lookup came. */
+async function answerAll(
+  reads: Reads,
+  lookups: readonly Lookup[],
+  at: Pinned,
+): Promise<readonly Answer[]> {
+  const names = lookups.flatMap((lookup) => (isByName(lookup) ? [lookup.name] : []))
+  const parties = lookups.flatMap((lookup) => (isByName(lookup) ? [] : [lookup.party]))
+  const [byName, byParty] = await Promise.all([
+    names.length === 0 ? [] : reads.lookupNames(names, at.offset),
+    parties.length === 0 ? [] : reads.lookupParties(parties, at.offset),
+  ])
+  let nameIndex = 0
+  let partyIndex = 0
+  return lookups.map((lookup) => {
+    const body = (isByName(lookup) ? byName[nameIndex++] : byParty[partyIndex++]) ?? null
+    return {
+      request: requestOfLookup(isByName(lookup) ? { name: lookup.name } : { party: lookup.party }),
+      bytes: body === null ? ABSENT : Buffer.concat([utf8('{"entry":'), body, utf8('}')]),
+    }
+  })
+}
+
+function joined(bodies: readonly Uint8Array[]): Uint8Array[] {
+  return bodies.flatMap((body, index) => (index === 0 ? [body] : [COMMA, body]))
+}
+
+/** D-13. */
+function notFound(lookup: Lookup): ScanError {
+  return new ScanError(
+    'ENTRY_NOT_FOUND',
+    isByName(lookup)
+      ? `No ans entry found for name: ${lookup.name}`
+      : `No ans entry found for party: ${lookup.party}`,
+  )
+}

@@ -1,0 +1,48 @@
+import { ScanError } from '@quorumscan/errors'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodePageToken, encodePageToken, type PageSubject } from './page-token.ts'
+
+const genesisHash = 'ab'.repeat(32)
+const prefix = (text: string): PageSubject => ({ kind: 'prefix', prefix: text })
+const wellFormed = fc.string({ unit: 'grapheme', maxLength: 60 })
+const offsets = fc.nat({ max: Number.MAX_SAFE_INTEGER })
+
+test('a token gives back its name and offset', () => {
+  fc.assert(
+    fc.property(wellFormed, wellFormed, offsets, (start, rest, offset) => {
+      const after = start + rest
+      const token = encodePageToken(genesisHash, prefix(start), { after, offset })
+      expect(token).toMatch(/^[A-Za-z0-9_-]{1,1024}$/)
+      expect(decodePageToken(genesisHash, prefix(start), token)).toEqual({ after, offset })
+    }),
+  )
+})
+
+test('a token is refused for another list, another network, and with any character changed', () => {
+  const token = encodePageToken(genesisHash, prefix('al'), {
+    after: 'alice.unverified.ns',
+    offset: 7,
+  })
+  const refused = (hash: string, subject: PageSubject, text: string) =>
+    expect(() => decodePageToken(hash, subject, text), text).toThrow(ScanError)
+  refused(genesisHash, prefix('ali'), token)
+  refused(genesisHash, { kind: 'party', party: 'al' }, token)
+  refused('cd'.repeat(32), prefix('al'), token)
+  for (let index = 0; index < token.length; index++)
+    for (const character of ['A', 'b', '-'])
+      if (token[index] !== character)
+        refused(
+          genesisHash,
+          prefix('al'),
+          token.slice(0, index) + character + token.slice(index + 1),
+        )
+})
+
+test('no text but a token is taken, and none breaks', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[A-Za-z0-9_-]{1,100}$/), (text) => {
+      expect(() => decodePageToken(genesisHash, prefix(''), text)).toThrow(ScanError)
+    }),
+  )
+})

@@ -1,0 +1,325 @@
+/** Four scan nodes over a real log: what they answer, and that they answer the same. */
+import { fromHex, verifySignature } from '@quorumscan/base'
+import { encodeAddressStatement } from '@quorumscan/consensus'
+import { describe, expect, test } from 'vitest'
+import type { RunningScan } from './start.ts'
+import { type Network, startNetwork, until } from './testing/network.ts'
+
+type Answer = { status: number; text: string; headers: Headers }
+
+async function get(node: RunningScan, path: string, headers: Record<string, string> = {}) {
+  return read(await fetch(node.url + path, { headers }))
+}
+
+async function post(node: RunningScan, path: string, body: unknown, type = 'application/json') {
+  return read(
+    await fetch(node.url + path, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: JSON.stringify(body),
+    }),
+  )
+}
+
+async function read(response: Response): Promise<Answer> {
+  return { status: response.status, text: await response.text(), headers: response.headers }
+}
+
+const json = (answer: Answer) => JSON.parse(answer.text)
+const offsetOf = (answer: Answer) => Number(answer.headers.get('x-ledger-offset'))
+const isReady = (node: RunningScan) =>
+  until(`${node.url} to be ready`, async () =>
+    (await get(node, '/readyz')).status === 200 ? true : undefined,
+  )
+
+/** Starts the nodes and registers names, one by one. */
+async function startAll(network: Network, names: readonly string[]) {
+  const nodes = await Promise.all(network.genesis.nodes.map((_, index) => network.startNode(index)))
+  await Promise.all(nodes.map(isReady))
+  const wallet = await network.createWallet('alice')
+  const [first] = nodes as [RunningScan, ...RunningScan[]]
+  for (const name of names) {
+    await wallet.pay({ name, url: 'https://alice.example/', description: 'é "quoted"' })
+    await until(`${name} to be found`, async () =>
+      (await get(first, `/v0/ans-entries/by-name/${name}`)).status === 200 ? true : undefined,
+    )
+  }
+  return {
+    nodes,
+    first,
+    wallet,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))
+    },
+  }
+}
+
+describe('four scan nodes', () => {
+  test('answer every lookup, pinned, with the same bytes', async () => {
+    await using network = await startNetwork(4)
+    const names = ['bob', 'alice', 'alice-2'].map((label) => `${label}.unverified.ns`)
+    await using world = await startAll(network, names)
+    const { nodes, first, wallet } = world
+    const { dso } = network.genesis
+
+    const newest = await get(first, '/v0/ans-entries/by-name/alice.unverified.ns')
+    expect(json(newest)).toEqual({
+      entry: {
+        contract_id: expect.stringMatching(/^00[0-9a-f]{64}$/),
+        user: wallet.party,
+        name: 'alice.unverified.ns',
+        url: 'https://alice.example/',
+        description: 'é "quoted"',
+        expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+      },
+    })
+    expect(newest.headers.get('cache-control')).toBe('no-store')
+    expect(Number(newest.headers.get('x-ledger-head'))).toBeGreaterThanOrEqual(offsetOf(newest))
+
+    const party = encodeURIComponent(wallet.party)
+    const at = String(offsetOf(await get(first, '/v0/ans-entries?page_size=1')))
+    const requests: readonly ((node: RunningScan) => Promise<Answer>)[] = [
+      ...[
+        '/v0/ans-entries?page_size=1000',
+        '/v0/ans-entries?page_size=2&name_prefix=al',
+        '/api/scan/v0/ans-entries?page_size=2',
+        '//v0/ans-entries/by-name/bob.unverified.ns',
+        '/v0/ans-entries/by-name/dso.ns',
+        '/v0/ans-entries/by-name/sv-3.sv.ns',
+        `/v0/ans-entries/by-party/${party}`,
+        `/v0/ans-entries/by-party/${party}/all?page_size=2`,
+        `/v0/ans-entries/by-party/${encodeURIComponent(dso)}`,
+        '/v0/dso-party-id',
+        '/v0/dso?shared=true',
+        '/v0/scans',
+      ].map((path) => (node: RunningScan) => get(node, path, { 'x-read-at-offset': at })),
+      (node) =>
+        post(node, '/v0/ans-entries/batch', {
+          at_offset: Number(at),
+          lookups: [
+            { name: 'bob.unverified.ns' },
+            { name: 'nobody.unverified.ns' },
+            { party: wallet.party },
+            { party: dso },
+            { name: 'bob.unverified.ns' },
+          ],
+        }),
+    ]
+    for (const [index, request] of requests.entries()) {
+      const answers = await Promise.all(
+        nodes.map((node) =>
+          until(`request ${index} at ${at}`, async () => {
+            const answer = await request(node)
+            return answer.status === 503 ? undefined : answer
+          }),
+        ),
+      )
+      const [one] = answers as [Answer, ...Answer[]]
+      expect(one.status, one.text).toBe(200)
+      for (const other of answers) {
+        expect(other.text).toBe(one.text)
+        for (const header of ['offset', 'record-time', 'history-hash'])
+          expect(other.headers.get(`x-ledger-${header}`)).toBe(
+            one.headers.get(`x-ledger-${header}`),
+          )
+      }
+      expect(offsetOf(one)).toBe(Number(at))
+    }
+  })
+
+  test('publish their signed addresses, and a new one under the next sequence', async () => {
+    await using network = await startNetwork(4)
+    await using world = await startAll(network, [])
+    const scansOf = async (node: RunningScan) => json(await get(node, '/v0/scans')).scans[0].scans
+    const records = await until('all addresses', async () => {
+      const scans = await scansOf(world.first)
+      return scans.length === 4 ? scans : undefined
+    })
+    for (const [index, node] of network.genesis.nodes.entries()) {
+      const { svName, publicUrl, sequence, signature } = records[index]
+      expect([svName, publicUrl, sequence]).toEqual([node.name, world.nodes[index]?.url, 1])
+      const message = encodeAddressStatement({
+        genesisHash: network.genesisHash,
+        name: svName,
+        url: publicUrl,
+        sequence,
+      })
+      const statement = { publicKey: node.scanKey, message, signature: fromHex(signature) }
+      expect(verifySignature(statement)).toBe(true)
+    }
+    await world.nodes[3]?.[Symbol.asyncDispose]()
+    await using _moved = await network.startNode(3, { publicUrl: 'https://sv-4.example' })
+    await until('the new address', async () => {
+      const [, , , last] = await scansOf(world.first)
+      return last.publicUrl === 'https://sv-4.example' && last.sequence === 2 ? true : undefined
+    })
+  })
+
+  test('register with three of four alive, and the fourth finds the name after its return', async () => {
+    await using network = await startNetwork(4)
+    await using world = await startAll(network, [])
+    await world.nodes[3]?.[Symbol.asyncDispose]()
+    await world.wallet.pay({ name: 'alice.unverified.ns' })
+    const path = '/v0/ans-entries/by-name/alice.unverified.ns'
+    const found = (node: RunningScan) =>
+      until('the name', async () => {
+        const answer = await get(node, path)
+        return answer.status === 200 ? answer : undefined
+      })
+    const before = await found(world.first)
+    await network.nodeRedis[3]?.kill()
+    await network.nodeRedis[3]?.restart()
+    await using returned = await network.startNode(3)
+    expect((await found(returned)).text).toBe(before.text)
+  })
+
+  test('register again after the Redis of every node was killed in the middle', async () => {
+    await using network = await startNetwork(4)
+    await using world = await startAll(network, [])
+    const paid = world.wallet.pay({ name: 'alice.unverified.ns' })
+    await Promise.all(network.nodeRedis.map((redis) => redis.kill()))
+    await paid
+    const away = await get(world.first, '/v0/ans-entries/by-name/alice.unverified.ns')
+    expect([away.status, json(away).code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE'])
+    await Promise.all(network.nodeRedis.map((redis) => redis.restart()))
+    await until('the name', async () => {
+      const answer = await get(world.first, '/v0/ans-entries/by-name/alice.unverified.ns')
+      return answer.status === 200 ? true : undefined
+    })
+  })
+})
+
+describe('one scan node', () => {
+  test('walks through pages at one offset, whatever is registered meanwhile', async () => {
+    await using network = await startNetwork(1)
+    const labels = ['a1', 'a2', 'a3', 'a4', 'b1']
+    await using world = await startAll(
+      network,
+      labels.map((label) => `${label}.unverified.ns`),
+    )
+    const { first: node, wallet } = world
+    const page = await get(node, '/v0/ans-entries?page_size=2&name_prefix=a')
+    await wallet.pay({ name: 'a3-later.unverified.ns' })
+    await until('the later name', async () =>
+      (await get(node, '/v0/ans-entries/by-name/a3-later.unverified.ns')).status === 200
+        ? true
+        : undefined,
+    )
+    const next = (token: string, more = '') =>
+      get(node, `/v0/ans-entries?page_size=2&name_prefix=a&page_token=${token}${more}`)
+    const second = await next(json(page).next_page_token)
+    const namesOf = (answer: Answer) =>
+      json(answer).entries.map((entry: { name: string }) => entry.name)
+    expect([...namesOf(page), ...namesOf(second)]).toEqual(
+      labels.slice(0, 4).map((label) => `${label}.unverified.ns`),
+    )
+    expect(json(second).next_page_token).toBeNull()
+    expect(offsetOf(second)).toBe(offsetOf(page))
+
+    const token = json(page).next_page_token
+    const refused = await Promise.all([
+      get(node, `/v0/ans-entries?page_size=2&name_prefix=b&page_token=${token}`),
+      next(`${token}A`),
+      next('AAAA'),
+      get(node, `/v0/ans-entries?page_size=2&name_prefix=a&page_token=${token}`, {
+        'x-read-at-offset': '0',
+      }),
+    ])
+    for (const answer of refused)
+      expect([answer.status, json(answer).code]).toEqual([400, 'INVALID_PAGE_TOKEN'])
+
+    const all = await get(node, '/v0/ans-entries?page_size=1000')
+    const names = namesOf(all)
+    expect(names).toContain('dso.ns')
+    expect(names).toContain('sv-1.sv.ns')
+    expect(names).toEqual([...names].sort())
+  })
+
+  test('says 404 in the words of D-13, with the offset that the absence is of', async () => {
+    await using network = await startNetwork(1)
+    await using world = await startAll(network, [])
+    const { first: node, wallet } = world
+    const byName = await get(node, '/v0/ans-entries/by-name/does%20not%20exist')
+    expect(byName.status).toBe(404)
+    expect(json(byName)).toMatchObject({
+      error: 'No ans entry found for name: does not exist',
+      code: 'ENTRY_NOT_FOUND',
+      definite: true,
+      retryable: false,
+    })
+    expect(byName.headers.get('x-ledger-history-hash')).toMatch(/^[0-9a-f]{64}$/)
+    const byParty = await get(node, `/v0/ans-entries/by-party/${wallet.party}`)
+    expect(json(byParty).error).toBe(`No ans entry found for party: ${wallet.party}`)
+    expect(await post(node, '/v0/ans-entries/batch', { lookups: [] }, 'text/plain')).toMatchObject({
+      status: 200,
+      text: '{"results":[]}',
+    })
+    const absent = await post(node, '/v0/ans-entries/batch', { lookups: [{ name: 'x' }] })
+    expect(absent.text).toBe('{"results":[{"entry":null}]}')
+  })
+
+  test('reads at the offset asked for, waits for one that is near, refuses what it cannot read', async () => {
+    await using network = await startNetwork(1)
+    await using world = await startAll(network, ['alice.unverified.ns'])
+    const { first: node } = world
+    const path = '/v0/ans-entries/by-name/alice.unverified.ns'
+    expect((await get(node, path, { 'x-read-at-offset': '0' })).status).toBe(404)
+    const head = Number((await get(node, path)).headers.get('x-ledger-head'))
+    const far = await get(node, path, { 'x-read-at-offset': String(head + 1_000_000) })
+    expect([far.status, json(far).code]).toEqual([503, 'OFFSET_NOT_REACHED'])
+    expect(Number(far.headers.get('x-ledger-head'))).toBeGreaterThanOrEqual(head)
+    expect(far.headers.get('x-ledger-head-time')).toMatch(/Z$/)
+    const below = await post(node, '/v0/ans-entries/batch', {
+      lookups: [],
+      at_offset: 0,
+      min_offset: 1,
+    })
+    expect([below.status, json(below).code]).toEqual([400, 'INVALID_ARGUMENT'])
+    const floor = await post(node, '/v0/ans-entries/batch', { lookups: [], min_offset: head })
+    expect(offsetOf(floor)).toBeGreaterThanOrEqual(head)
+  })
+
+  test('keeps answering at the head it has while the log is away, and says that it is not ready', async () => {
+    await using network = await startNetwork(1)
+    await using world = await startAll(network, ['alice.unverified.ns'])
+    const { first: node } = world
+    await network.logRedis.kill()
+    const answer = await get(node, '/v0/ans-entries/by-name/alice.unverified.ns')
+    expect(answer.status).toBe(200)
+    expect((await get(node, '/livez')).status).toBe(200)
+    await network.logRedis.restart()
+  })
+
+  test('serves rules, operator, genesis and health', async () => {
+    await using network = await startNetwork(1)
+    await using world = await startAll(network, [])
+    const { first: node } = world
+    const { genesis } = network
+    const rules = json(await post(node, '/v0/ans-rules', {})).ans_rules_update
+    expect(rules.domain_id).toBe(genesis.synchronizerId)
+    expect(rules.contract.template_id).toMatch(/^[0-9a-f]{64}:Ans:AnsRules$/)
+    const cached = await post(node, '/v0/ans-rules', {
+      cached_ans_rules_contract_id: rules.contract.contract_id,
+    })
+    expect(json(cached).ans_rules_update.contract).toBeNull()
+    const dso = json(await get(node, '/v0/dso'))
+    expect(dso).toMatchObject({
+      sv_user: 'sv-1',
+      dso_party_id: genesis.dso,
+      voting_threshold: 1,
+      initial_round: '0',
+    })
+    expect(dso.dso_rules.contract.payload.svs[0].party).toBe(dso.sv_party_id)
+    expect(json(await get(node, '/v0/genesis'))).toEqual(genesis)
+    expect(json(await get(node, '/status')).success).toMatchObject({
+      id: 'sv-1',
+      active: true,
+      ports: { http: Number(new URL(node.url).port) },
+      extra: { state: 'live', offset: expect.any(Number) },
+    })
+    expect(json(await get(node, '/version'))).toEqual({
+      version: '0.1.0',
+      commit_ts: expect.stringMatching(/Z$/),
+    })
+  })
+})

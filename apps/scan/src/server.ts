@@ -1,0 +1,39 @@
+/** Binds the scan's routes to its handlers. */
+import { scanRoutes } from '@quorumscan/api'
+import { buildServer } from '@quorumscan/http'
+import { formatTime } from '@quorumscan/model'
+import { readBuildInfo } from './build-info.ts'
+import type { Context } from './context.ts'
+import { createHealthHandlers } from './handlers/health.ts'
+import { createLookupHandlers } from './handlers/lookups.ts'
+import { createNetworkHandlers } from './handlers/network.ts'
+
+/** D-3. */
+const PREFIX = '/api/scan'
+
+export function createServer(
+  context: Context,
+  /** The port listened on. */
+  port: () => number,
+): ReturnType<typeof buildServer> {
+  const { clock, genesis, genesisHash, logger, nodeName, party, replica } = context
+  return buildServer({
+    routes: scanRoutes,
+    handlers: {
+      ...createHealthHandlers({ replica, nodeName, build: readBuildInfo(), clock, port }),
+      ...createLookupHandlers({ reads: replica, genesisHash }),
+      ...createNetworkHandlers({ reads: replica, genesis, nodeName, party }),
+    },
+    prefix: PREFIX,
+    rateLimit: { unitsPerSecond: context.config.rateLimit },
+    logger,
+    clock,
+    head: () => headHeaders(replica),
+  })
+}
+
+/** Of every answer and every error (D-10). */
+function headHeaders(replica: Context['replica']): Readonly<Record<string, string>> {
+  const { offset, recordTime } = replica.head()
+  return { 'x-ledger-head': String(offset), 'x-ledger-head-time': formatTime(recordTime) }
+}

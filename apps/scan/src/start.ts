@@ -1,0 +1,41 @@
+/** One running scan node. */
+import type { AddressInfo } from 'node:net'
+import type { ScanConfig } from './config.ts'
+import { Context, type Overrides } from './context.ts'
+import { createServer } from './server.ts'
+
+export type RunningScan = AsyncDisposable & {
+  /** Where it listens, without a trailing slash. */
+  readonly url: string
+}
+
+/**
+ * Listens at once and answers at the head it has; `/readyz` says when it has caught up. Disposing answers
+ * what is under way first.
+ */
+export async function startScan(
+  config: ScanConfig,
+  overrides: Overrides = {},
+): Promise<RunningScan> {
+  const context = await Context.create(config, overrides)
+  try {
+    // Listening on TCP when it is asked for, so the address is no text.
+    const port = () => (server.server.address() as AddressInfo).port
+    const server = createServer(context, port)
+    await server.listen({ host: config.host, port: config.port })
+    const host = config.host.includes(':') ? `[${config.host}]` : config.host
+    const url = `http://${host}:${port()}`
+    context.logger.info({ url }, 'listening')
+    context.publishAddress(config.publicUrl ?? url)
+    return {
+      url,
+      async [Symbol.asyncDispose]() {
+        await server.close()
+        await context[Symbol.asyncDispose]()
+      },
+    }
+  } catch (error) {
+    await context[Symbol.asyncDispose]()
+    throw error
+  }
+}
