@@ -8,6 +8,7 @@ export {
   requestOfLookup,
 } from './canonical-request.ts'
 export { type CryptoPort, createWebCrypto, isUsableKey } from './crypto.ts'
+export { DECISIONS, type Decisions } from './decisions.ts'
 export {
   type Genesis,
   GenesisError,

@@ -1,0 +1,205 @@
+import type { SimHandler } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { ALICE, createWorld, hung, rewriting } from './world.ts'
+
+/** The node claims to have more, or less, than it has. */
+function claiming(handler: SimHandler, head: number): SimHandler {
+  return async (request) => {
+    const reply = await handler(request)
+    return reply && { ...reply, headers: { ...reply.headers, 'x-ledger-head': String(head) } }
+  }
+}
+
+describe('the pin', () => {
+  it('is not moved by a node that claims a head far too high, or early', async () => {
+    for (const head of [4, 1000, Number.MAX_SAFE_INTEGER]) {
+      const { timed, serve, honest } = createWorld()
+      serve(0, claiming(honest(0), head))
+      const { outcome, ms } = await timed(ALICE, { threshold: 'strong' })
+      expect(outcome, String(head)).toMatchObject({ kind: 'verified', offset: 3 })
+      expect(ms).toBeLessThan(20)
+    }
+  })
+
+  it('is reached by waiting where nodes are a moment behind', async () => {
+    const { lookup, timed, append, nodes, ledger, clock } = createWorld()
+    await lookup(ALICE)
+    append(['carol.unverified.ns'], { nodes: [0, 1] })
+    await lookup(ALICE) // Two nodes now claim offset 4.
+    clock.schedule(100, () => {
+      for (const node of nodes) node.head = ledger.head()
+    })
+    const { outcome, ms } = await timed('carol.unverified.ns', {
+      threshold: 'strong',
+      minOffset: 4,
+    })
+    expect(outcome).toMatchObject({ kind: 'verified', offset: 4 })
+    expect(ms).toBeLessThan(150)
+  })
+
+  it('is chosen once more, lower, if the votes do not come in', async () => {
+    // Weak pins at 10, which only sv-1 and the liar have: the liar's vote does not join sv-1's.
+    const { lookup, timed, append, serve, honest, nodes } = createWorld()
+    await lookup(ALICE)
+    for (let count = 0; count < 7; count++) append([], { nodes: [0, 1] })
+    serve(
+      1,
+      rewriting(honest(1), (body) => body.replaceAll('alice::', 'mallory::')),
+    )
+    for (const index of [2, 3]) (nodes[index] as (typeof nodes)[number]).head = 8
+    await lookup('nobody.unverified.ns') // Tells the reader of offset 10.
+    const { outcome, ms } = await timed(ALICE)
+    expect(outcome).toMatchObject({ kind: 'verified', offset: 8 })
+    expect(ms).toBeLessThan(700)
+  })
+
+  it('never goes back for one reader', async () => {
+    const { lookup, timed, append, serve, nodes, reader } = createWorld()
+    append()
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 4 })
+    for (const node of nodes) node.head = 3
+    const { outcome, ms } = await timed(ALICE)
+    expect(outcome).toMatchObject({
+      kind: 'lagging',
+      reason: 'not-reached',
+      wantedOffset: 4,
+      headOffset: 3,
+    })
+    expect(ms).toBeLessThan(700)
+    expect(reader.status().floor).toBe(4)
+    serve(0, null)
+    for (const node of nodes) node.head = 4
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 4 })
+  })
+
+  it('is asked of all nodes after a second of silence', async () => {
+    const { lookup, append, clock } = createWorld()
+    await lookup(ALICE)
+    await clock.pass(1500)
+    append(['carol.unverified.ns'])
+    expect(await lookup('carol.unverified.ns')).toMatchObject({ kind: 'verified', offset: 4 })
+  })
+
+  it('is shared by lookups of one moment: three at most, whatever thresholds and floors', async () => {
+    const offsets = new Set<number>()
+    const { reader, clock, serve, honest, nodes, append } = createWorld({ nodeCount: 13 })
+    for (let count = 0; count < 20; count++) append([], { nodes: [] })
+    for (const [index, node] of nodes.entries()) node.head = 3 + index
+    for (const index of nodes.keys())
+      serve(index, (request) => {
+        const body = JSON.parse(new TextDecoder().decode(request.body ?? new Uint8Array()) || '{}')
+        if (body.at_offset !== undefined) offsets.add(body.at_offset)
+        return honest(index)(request)
+      })
+    await clock.run(reader.lookup([{ name: ALICE }]))
+    offsets.clear()
+    const reads = [5, 6, 7, 8, 9, 10, 11, 12, 13].flatMap((threshold) =>
+      [0, 1, 2, 3, 4, 5].map((minOffset) =>
+        reader.lookup([{ name: ALICE }], { threshold, minOffset }),
+      ),
+    )
+    await clock.run(Promise.all(reads))
+    expect(offsets.size).toBeLessThanOrEqual(3)
+  })
+})
+
+describe('a floor for one call', () => {
+  it('is waited for, and obeyed', async () => {
+    const { lookup, timed, append, clock } = createWorld()
+    await lookup(ALICE)
+    clock.schedule(80, () => append(['carol.unverified.ns']))
+    const { outcome, ms } = await timed('carol.unverified.ns', { minOffset: 4 })
+    expect(outcome).toMatchObject({ kind: 'verified', offset: 4 })
+    expect(ms).toBeLessThan(150)
+  })
+
+  it('beyond the heads is lag, said after the time that a node waits', async () => {
+    const { lookup, timed, network } = createWorld()
+    await lookup(ALICE)
+    const { outcome, ms } = await timed(ALICE, { minOffset: 1_000_000 })
+    expect(outcome).toMatchObject({
+      kind: 'lagging',
+      reason: 'floor',
+      wantedOffset: 1_000_000,
+      headOffset: 3,
+    })
+    expect(ms).toBeGreaterThanOrEqual(250)
+    expect(ms).toBeLessThan(330)
+    expect(network.requestCounts.size).toBeGreaterThan(0)
+  })
+
+  it.each([-1, 0.5, Number.NaN])('of %d is refused', async (minOffset) => {
+    const { reader } = createWorld()
+    await expect(reader.lookup([{ name: ALICE }], { minOffset })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+  })
+})
+
+describe('freshness', () => {
+  it('refuses an answer whose record time is too old, although all agree (D-39)', async () => {
+    const { lookup, clock } = createWorld()
+    await lookup(ALICE)
+    await clock.pass(60_000)
+    const outcome = await lookup(ALICE)
+    expect(outcome).toMatchObject({ kind: 'lagging', reason: 'stale' })
+    expect('ageMs' in outcome && outcome.ageMs).toBeGreaterThanOrEqual(61_000)
+    expect(await lookup(ALICE, { maxAgeMs: 70_000 })).toMatchObject({ kind: 'verified' })
+    expect(await lookup(ALICE, { maxAgeMs: Number.POSITIVE_INFINITY })).toMatchObject({
+      kind: 'verified',
+    })
+  })
+
+  it('does not let two stuck nodes be a quorum for today', async () => {
+    const { lookup, append, clock, serve } = createWorld()
+    await lookup(ALICE)
+    await clock.pass(61_000)
+    append([], { nodes: [2, 3] })
+    serve(2, hung)
+    serve(3, hung)
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'lagging', reason: 'stale' })
+  })
+
+  it('reads anew at a fresher pin where there is one', async () => {
+    const { lookup, append, clock, nodes } = createWorld({ reader: { waitMs: 2000 } })
+    await lookup(ALICE)
+    for (let count = 0; count < 62; count++) {
+      await clock.pass(900)
+      await lookup(ALICE, { maxAgeMs: Number.POSITIVE_INFINITY })
+    }
+    append([], { nodes: [0, 1, 2, 3] })
+    expect(nodes[0]?.head).toBe(4)
+    // The last claims are old; the answer brings the new heads.
+    expect(await lookup(ALICE, { maxAgeMs: 30_000 })).toMatchObject({ kind: 'verified', offset: 4 })
+  })
+})
+
+describe('the floor', () => {
+  it('survives a restart', async () => {
+    let stored = 0
+    const floorStore = {
+      load: async () => stored,
+      save: (offset: number) => {
+        stored = offset
+      },
+    }
+    const first = createWorld({ reader: { floorStore } })
+    first.append()
+    await first.lookup(ALICE)
+    expect(stored).toBe(4)
+    const second = createWorld({ reader: { floorStore } })
+    expect(await second.lookup(ALICE)).toMatchObject({ kind: 'lagging', wantedOffset: 4 })
+  })
+
+  it('that cannot be read stops reading, until it can be', async () => {
+    let isBroken = true
+    const load = async () => {
+      if (isBroken) throw new Error('away')
+      return 3
+    }
+    const { reader, lookup } = createWorld({ reader: { floorStore: { load, save: () => {} } } })
+    await expect(reader.lookup([{ name: ALICE }])).rejects.toMatchObject({ code: 'NO_FLOOR' })
+    isBroken = false
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
+  })
+})

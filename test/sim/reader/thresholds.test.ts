@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import { ALICE, answerOf, createWorld, hung, rewriting } from './world.ts'
+
+const lying = (body: string) => body.replaceAll('alice::', 'mallory::')
+
+describe('a lookup', () => {
+  it('is verified at one offset, with who agreed', async () => {
+    const { lookup, ledger } = createWorld()
+    const outcome = await lookup(ALICE)
+    expect(outcome).toMatchObject({
+      kind: 'verified',
+      threshold: 2,
+      nodeCount: 4,
+      dissented: [],
+      ...ledger.pointAt(3),
+    })
+    expect(answerOf(outcome)).toMatchObject({ entry: { name: ALICE } })
+  })
+
+  it('of an unknown name is an answer like any other', async () => {
+    const { lookup } = createWorld()
+    expect(await lookup('nobody.unverified.ns')).toMatchObject({ kind: 'verified-absent' })
+  })
+
+  it('by party gives the entry of the party', async () => {
+    const { reader, clock } = createWorld()
+    const party = `alice::1220${'a'.repeat(64)}`
+    const [found, missing] = await clock.run(
+      reader.lookup([{ party }, { party: party.replace('alice', 'carol') }]),
+    )
+    expect(found && answerOf(found)).toMatchObject({ entry: { user: party, name: ALICE } })
+    expect(missing).toMatchObject({ kind: 'verified-absent' })
+  })
+
+  it.each([
+    [1, 'trusted', 'trusted-absent'],
+    [3, 'trusted', 'trusted-absent'],
+    [4, 'verified', 'verified-absent'],
+  ])('with n = %i is %s, as one node could or could not lie (D-34)', async (n, kind, absent) => {
+    const { lookup } = createWorld({ nodeCount: n })
+    expect(await lookup(ALICE)).toMatchObject({ kind })
+    expect(await lookup('nobody.unverified.ns')).toMatchObject({ kind: absent })
+  })
+
+  it.each(['weak', 'strong', 'all', 2, 3, 4] as const)('meets threshold %s', async (threshold) => {
+    const { lookup } = createWorld()
+    const needed = { weak: 2, strong: 3, all: 4 }[threshold as string] ?? threshold
+    const outcome = await lookup(ALICE, { threshold })
+    expect(outcome).toMatchObject({ kind: 'verified', threshold: needed })
+    expect('agreed' in outcome && outcome.agreed.length).toBeGreaterThanOrEqual(needed as number)
+  })
+
+  it.each([0, 1, 5, 2.5, Number.NaN])('refuses threshold %d of four', async (threshold) => {
+    const { reader } = createWorld()
+    await expect(reader.lookup([{ name: ALICE }], { threshold })).rejects.toMatchObject({
+      code: 'INVALID_THRESHOLD',
+    })
+  })
+
+  it.each([
+    ['dead', null],
+    ['hung', hung],
+  ])('goes on at once with n − t nodes %s', async (_, handler) => {
+    const { lookup, timed, serve } = createWorld()
+    await lookup(ALICE)
+    serve(2, handler)
+    serve(3, handler)
+    const { outcome, ms } = await timed(ALICE)
+    expect(outcome).toMatchObject({ kind: 'verified', agreed: ['sv-1', 'sv-2'] })
+    expect(ms).toBeLessThan(10)
+  })
+
+  it('says how many nodes are left, and says it at once while they are known to be away', async () => {
+    const { lookup, timed, serve, honest, clock } = createWorld()
+    await lookup(ALICE)
+    for (const index of [1, 2, 3]) serve(index, null)
+    const refused = { kind: 'insufficient', reachable: 1, needed: 2 }
+    expect(await lookup(ALICE)).toMatchObject(refused)
+    const { outcome, ms } = await timed(ALICE)
+    expect(outcome).toMatchObject(refused)
+    expect(ms).toBe(0)
+    for (const index of [1, 2, 3]) serve(index, honest(index))
+    await clock.pass(900)
+    await lookup(ALICE) // Whoever reads has them asked again.
+    await clock.pass(100)
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
+  })
+
+  it('knows hung nodes after a second, and notices when they come back', async () => {
+    const { lookup, timed, serve, honest, clock } = createWorld()
+    await lookup(ALICE)
+    for (const index of [1, 2, 3]) serve(index, hung)
+    const first = await timed(ALICE)
+    expect(first.outcome).toMatchObject({ kind: 'insufficient', reachable: 1 })
+    expect(first.ms).toBeGreaterThanOrEqual(1000)
+    expect(first.ms).toBeLessThan(1100)
+    const second = await timed(ALICE)
+    expect(second.outcome).toMatchObject({ kind: 'insufficient' })
+    expect(second.ms).toBe(0)
+    for (const index of [1, 2, 3]) serve(index, honest(index))
+    for (let asked = 0; asked < 30; asked++) {
+      await lookup(ALICE)
+      await clock.pass(100)
+    }
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
+  })
+
+  it('asks a hung node one thing at a time, and little of a dead one', async () => {
+    const { lookup, serve, network, urls, clock } = createWorld()
+    await lookup(ALICE)
+    let open = 0
+    let openMax = 0
+    serve(2, (request) => {
+      if (request.channel === 'bulk') return hung(request)
+      openMax = Math.max(openMax, ++open)
+      return new Promise(() => request.signal.addEventListener('abort', () => open--))
+    })
+    serve(3, null)
+    const before = network.requestCounts.get(urls[3] as string) ?? 0
+    for (let count = 0; count < 400; count++) {
+      await lookup(ALICE)
+      await clock.pass(10)
+      if (count === 150) openMax = open
+    }
+    expect(openMax).toBeLessThanOrEqual(1)
+    // Four seconds of reading: probes at growing intervals, and address requests, no lookups.
+    expect((network.requestCounts.get(urls[3] as string) ?? 0) - before).toBeLessThan(25)
+  })
+
+  it('counts a liar out, and shows it', async () => {
+    const { lookup, serve, honest, reader } = createWorld()
+    serve(0, rewriting(honest(0), lying))
+    const outcome = await lookup(ALICE, { threshold: 'strong', explain: true })
+    expect(outcome).toMatchObject({
+      kind: 'verified',
+      agreed: ['sv-2', 'sv-3', 'sv-4'],
+      dissented: ['sv-1'],
+      answered: 4,
+    })
+    expect('votes' in outcome && outcome.votes?.map((vote) => vote.kind)).toEqual([
+      'dissented',
+      'agreed',
+      'agreed',
+      'agreed',
+    ])
+    expect(reader.status().nodes.map((node) => node.dissents)).toEqual([1, 0, 0, 0])
+  })
+
+  it('is disputed as soon as no group can reach the threshold', async () => {
+    const { timed, lookup, serve, honest, ledger } = createWorld()
+    await lookup(ALICE)
+    serve(0, rewriting(honest(0), lying))
+    serve(
+      1,
+      rewriting(honest(1), (body) => body.replaceAll('alice::', 'eve::')),
+    )
+    serve(2, hung)
+    const { outcome, ms } = await timed(ALICE, { threshold: 3 })
+    expect(ms).toBeLessThan(10)
+    expect(outcome).toMatchObject({
+      kind: 'disputed',
+      reason: 'votes',
+      groups: [
+        { nodes: ['sv-1'], offset: 3, historyHash: ledger.pointAt(3).historyHash },
+        { nodes: ['sv-2'] },
+        { nodes: ['sv-4'], entry: { name: ALICE } },
+      ],
+    })
+    expect(JSON.stringify(outcome)).not.toContain('backslash')
+  })
+
+  it('does not take a tie between the living for lag', async () => {
+    const { lookup, serve, honest } = createWorld()
+    await lookup(ALICE)
+    serve(0, rewriting(honest(0), lying))
+    serve(1, null)
+    serve(2, null)
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'disputed', reason: 'votes' })
+  })
+
+  it('can be cancelled', async () => {
+    const { reader, clock, lookup, serve } = createWorld()
+    await lookup(ALICE)
+    for (const index of [0, 1, 2, 3]) serve(index, hung)
+    const abort = new AbortController()
+    const reading = reader.lookup([{ name: ALICE }], { signal: abort.signal })
+    reading.catch(() => {})
+    await clock.pass(5)
+    abort.abort(new Error('no longer needed'))
+    await expect(clock.run(reading)).rejects.toThrow('no longer needed')
+    expect(reader.status().waiting).toBe(0)
+    await expect(reader.lookup([{ name: ALICE }], { signal: abort.signal })).rejects.toThrow()
+  })
+
+  it('ends when the reader is closed', async () => {
+    const { reader, clock, lookup, serve } = createWorld()
+    await lookup(ALICE)
+    for (const index of [0, 1, 2, 3]) serve(index, hung)
+    const reading = reader.lookup([{ name: ALICE }])
+    reading.catch(() => {})
+    await clock.pass(5)
+    await reader[Symbol.asyncDispose]()
+    await expect(clock.run(reading)).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(reader.lookup([{ name: ALICE }])).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+})

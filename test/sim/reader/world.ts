@@ -1,0 +1,103 @@
+/** A small honest network with a reader, for scenarios that are written by hand. */
+import type { Decisions, Outcome, Reader, ReaderOptions, ReadOptions } from '@quorumscan/consensus'
+import { createReader } from '@quorumscan/consensus'
+import {
+  createSimWorld,
+  type SimHandler,
+  type SimWorld,
+  simCrypto,
+  simEntry,
+} from '@quorumscan/testkit'
+
+export const START_MICROS = 1_700_000_000_000_000
+export const HOUR_MICROS = 3_600_000_000
+export const ALICE = 'alice.unverified.ns'
+
+export type ReaderWorld = SimWorld & {
+  readonly reader: Reader
+  /** Puts another server in the place of a node; null: nothing listens. */
+  serve(index: number, handler: SimHandler | null): void
+  honest(index: number): SimHandler
+  /** Looks one name up and lets time pass until it is decided. */
+  lookup(name: string, options?: ReadOptions): Promise<Outcome>
+  /** Looks up and says how long it took, in virtual ms. */
+  timed(name: string, options?: ReadOptions): Promise<{ outcome: Outcome; ms: number }>
+  /** Makes the ledger longer by one offset, now; nodes apply it at once unless told otherwise. */
+  append(put?: readonly string[], options?: { readonly nodes?: readonly number[] }): void
+}
+
+/** Nodes at offset 3, with alice and bob registered; the newest record time is 1 s old. */
+export function createWorld(
+  options: {
+    readonly nodeCount?: number
+    readonly reader?: Partial<ReaderOptions>
+    readonly decisions?: Decisions
+    readonly latencyMs?: (url: string) => number
+  } = {},
+): ReaderWorld {
+  const world = createSimWorld({
+    nodeCount: options.nodeCount ?? 4,
+    startMicros: START_MICROS,
+    genesisMicros: START_MICROS - 9_000_000,
+    ...(options.latencyMs === undefined ? {} : { latencyMs: options.latencyMs }),
+  })
+  const { clock, genesis, genesisHash, ledger, network, nodes, urls } = world
+  const entryOf = (name: string) => simEntry(name, { expiresAt: clock.nowMicros() + HOUR_MICROS })
+  for (const [index, names] of [[], [ALICE], ['bob.unverified.ns']].entries())
+    ledger.append({
+      recordTime: START_MICROS - 3_000_000 + index * 1_000_000,
+      put: names.map(entryOf),
+    })
+  for (const node of nodes) node.head = ledger.head()
+  const reader = createReader(
+    {
+      genesis,
+      genesisHash,
+      seeds: urls.slice(0, 2),
+      transport: network,
+      clock,
+      crypto: simCrypto,
+      allowPrivateAddresses: true,
+      ...options.reader,
+    },
+    options.decisions,
+  )
+  const lookup = async (name: string, readOptions?: ReadOptions): Promise<Outcome> => {
+    const [outcome] = await clock.run(reader.lookup([{ name }], readOptions))
+    return outcome as Outcome
+  }
+  return {
+    ...world,
+    reader,
+    lookup,
+    serve: (index, handler) => network.serve(urls[index] as string, handler),
+    honest: (index) => (request) => (nodes[index] as (typeof nodes)[number]).answer(request),
+    async timed(name, readOptions) {
+      const startedAtMs = clock.monotonicMs()
+      const outcome = await lookup(name, readOptions)
+      return { outcome, ms: clock.monotonicMs() - startedAtMs }
+    },
+    append(names = [], { nodes: appliedBy = nodes.map((_, index) => index) } = {}) {
+      ledger.append({ recordTime: clock.nowMicros(), put: names.map(entryOf) })
+      for (const index of appliedBy) (nodes[index] as (typeof nodes)[number]).head = ledger.head()
+    },
+  }
+}
+
+/** A server that never answers. */
+export const hung: SimHandler = async () => null
+
+/** The answer as a value. */
+export function answerOf(outcome: Outcome): unknown {
+  return 'answer' in outcome ? JSON.parse(new TextDecoder().decode(outcome.answer)) : undefined
+}
+
+/** Changes the body of a node's 200 answers. */
+export function rewriting(handler: SimHandler, rewrite: (body: string) => string): SimHandler {
+  return async (request) => {
+    const reply = await handler(request)
+    if (reply === null || reply.status !== 200 || !request.path.includes('/batch')) return reply
+    const body = new TextEncoder().encode(rewrite(new TextDecoder().decode(reply.body)))
+    return { ...reply, body }
+  }
+}
