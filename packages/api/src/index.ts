@@ -1,4 +1,6 @@
+export { errorCodesOf } from './error-codes.ts'
 export { exposedHeaders, type HeaderGroup, headerGroups } from './header-groups.ts'
+export { API_VERSION, openApiDocuments } from './openapi.ts'
 export type {
   BodyOf,
   CostInput,

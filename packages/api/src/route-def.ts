@@ -29,6 +29,8 @@ export type RouteDef = {
   readonly headers?: TObject
   /** Absent: a body is read and ignored. `bytes`: passed on unread, `application/octet-stream`. */
   readonly body?: TSchema | 'bytes'
+  /** The body may be absent; it is then undefined. */
+  readonly bodyOptional?: boolean
   /** Without it 1 MiB (D-7). */
   readonly bodyBytesMax?: number
   /** `text/plain` is read as JSON too (D-14), so that a browser needs no preflight. */
@@ -55,7 +57,7 @@ export type HeadersOf<Route extends RouteDef> = PartOf<Route['headers']>
 export type BodyOf<Route extends RouteDef> = Route['body'] extends 'bytes'
   ? Uint8Array
   : Route['body'] extends TSchema
-    ? Static<Route['body']>
+    ? Static<Route['body']> | (Route['bodyOptional'] extends true ? undefined : never)
     : undefined
 /** The value of a 200; ready JSON bytes of the same shape are as good (see `packages/http`). */
 export type ResponseOf<Route extends RouteDef> = Route['response'] extends TSchema

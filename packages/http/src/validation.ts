@@ -36,9 +36,13 @@ export function compileChecks(route: RouteDef): Readonly<Record<Part, Check>> {
     headers: textPart(route.headers, 'headers'),
     body:
       typeof route.body === 'object'
-        ? compileCheck(route.body, 'body')
+        ? optional(compileCheck(route.body, 'body'), route.bodyOptional)
         : (value) => (route.body === 'bytes' ? value : undefined),
   }
+}
+
+function optional(check: Check, isOptional: boolean | undefined): Check {
+  return (value) => (isOptional === true && value === undefined ? undefined : check(value))
 }
 
 /** Only declared members: what else a client sends as query or header is none of the handler's business. */

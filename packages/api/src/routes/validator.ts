@@ -15,6 +15,7 @@ import {
   InitialPaymentsAnswer,
   OwnEntriesAnswer,
   PartyIdAnswer,
+  RegisterRequest,
   SubscriptionRequestsAnswer,
   SubscriptionsAnswer,
   TapAnswer,
@@ -38,6 +39,7 @@ const submitErrors = [
   'CONTRACT_CONSUMED',
   'CHOICE_REFUSED',
   'DUPLICATE_COMMAND',
+  'SUBMISSION_EXPIRED',
   'SUBMISSION_UNKNOWN',
 ] as const satisfies readonly ErrorCode[]
 
@@ -78,6 +80,8 @@ export const validatorRoutes = {
       tag: 'users',
       path: '/v0/register',
       summary: 'Gives the user of the token a party; a second time finds the same.',
+      body: RegisterRequest,
+      bodyOptional: true,
       response: PartyIdAnswer,
       errors: submitErrors,
     },
@@ -89,7 +93,7 @@ export const validatorRoutes = {
       summary: 'Gives a named user a party.',
       body: CreateUserRequest,
       response: PartyIdAnswer,
-      errors: [...submitErrors, 'INVALID_PARTY'],
+      errors: [...submitErrors, 'INVALID_PARTY', 'USER_EXISTS'],
     },
     getValidatorUser: {
       ...read,

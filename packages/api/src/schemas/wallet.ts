@@ -37,6 +37,11 @@ export const OwnEntriesAnswer = Type.Object(
   { title: 'OwnEntriesAnswer' },
 )
 
+/** Nothing in it counts: the user is the token's. */
+export const RegisterRequest = Type.Union([Type.Object({}), Type.Null()], {
+  title: 'RegisterRequest',
+})
+
 export const PartyIdAnswer = Type.Object({ party_id: Party }, { title: 'PartyIdAnswer' })
 
 /** The specification's UserIdString. */

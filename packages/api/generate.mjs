@@ -1,0 +1,9 @@
+// Writes the OpenAPI documents from the built route tables: `npm run generate -w @quorumscan/api`.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openApiDocuments } from './dist/index.js'
+
+const directory = join(import.meta.dirname, 'generated')
+mkdirSync(directory, { recursive: true })
+for (const [name, document] of Object.entries(openApiDocuments()))
+  writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(document, null, 2)}\n`)

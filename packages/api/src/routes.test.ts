@@ -1,0 +1,138 @@
+import { isPartyId } from '@quorumscan/model'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { errorCodesOf } from './error-codes.ts'
+import type { RouteDef } from './route-def.ts'
+import { scanRoutes } from './routes/scan.ts'
+import { synchronizerRoutes } from './routes/synchronizer.ts'
+import { validatorRoutes } from './routes/validator.ts'
+import { PARTY_PATTERN } from './schemas/scalars.ts'
+
+const tables: Record<string, Readonly<Record<string, RouteDef>>> = {
+  scan: scanRoutes,
+  validator: validatorRoutes,
+  synchronizer: synchronizerRoutes,
+}
+
+describe.each(Object.entries(tables))('the table of the %s', (_, table) => {
+  const routes = Object.entries(table)
+
+  test('names every route by its key', () => {
+    expect(routes.map(([, route]) => route.operationId)).toEqual(routes.map(([key]) => key))
+  })
+
+  test('has one route for a method and path', () => {
+    const places = routes.map(
+      ([, { method, path }]) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`,
+    )
+    expect(new Set(places).size).toBe(places.length)
+  })
+
+  test.each(routes)('%s declares exactly the parameters of its path', (_id, route) => {
+    const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
+    expect(Object.keys(route.params?.properties ?? {})).toEqual(inPath)
+  })
+
+  test.each(routes)('%s reads headers by their lower-case name', (_id, route) => {
+    for (const name of Object.keys(route.headers?.properties ?? {}))
+      expect(name).toBe(name.toLowerCase())
+  })
+
+  test.each(routes)('%s lists no error twice', (_id, route) => {
+    expect(new Set(route.errors).size).toBe(route.errors.length)
+  })
+
+  test.each(routes)('%s takes a body only where a body is sent', (_id, route) => {
+    expect(route.method === 'GET' && route.body !== undefined).toBe(false)
+  })
+})
+
+test('the party pattern is what the ledger takes for a party (D-30)', () => {
+  const hex = fc.string({
+    unit: fc.constantFrom('a', 'f', '0', 'g', 'A'),
+    minLength: 63,
+    maxLength: 65,
+  })
+  const hint = fc.oneof(
+    fc.string({ unit: fc.constantFrom('a', '-', '_', 'Z', '9', ':', 'é', '\n') }),
+    fc.constantFrom('x'.repeat(185), 'x'.repeat(186)),
+  )
+  const text = fc.oneof(
+    fc.string(),
+    fc.tuple(hint, fc.constantFrom('::1220', ':1220', '::'), hex).map((parts) => parts.join('')),
+    fc
+      .tuple(hint, fc.constantFrom('', '\n', ' '))
+      .map(([h, tail]) => `${h}::1220${'a'.repeat(64)}${tail}`),
+  )
+  const pattern = new RegExp(PARTY_PATTERN, 'u')
+  fc.assert(
+    fc.property(text, (party) => {
+      expect(pattern.test(party)).toBe(isPartyId(party))
+    }),
+  )
+})
+
+describe('prices (D-33)', () => {
+  const cost = (route: RouteDef, query: unknown, body: unknown) =>
+    typeof route.cost === 'function' ? route.cost({ params: {}, query, body }) : route.cost
+
+  test.each([
+    [1, 1],
+    [10, 1],
+    [11, 2],
+    [1000, 100],
+  ])('a page of %d costs %d', (pageSize, units) => {
+    expect(cost(scanRoutes.listEntries, { page_size: pageSize }, undefined)).toBe(units)
+    expect(cost(validatorRoutes.proxyListEntriesByParty, { page_size: pageSize }, undefined)).toBe(
+      units,
+    )
+  })
+
+  test.each([
+    [0, 1],
+    [1, 1],
+    [256, 256],
+  ])('%d lookups cost %d', (count, units) => {
+    const lookups = Array.from({ length: count }, () => ({ name: 'a' }))
+    expect(cost(scanRoutes.lookupEntries, {}, { lookups })).toBe(units)
+  })
+
+  test('probes are free', () => {
+    for (const table of Object.values(tables))
+      for (const id of ['livez', 'readyz', 'getStatus', 'getVersion'])
+        expect(table[id]?.cost).toBe(0)
+  })
+})
+
+test('a route lists what it declares and what every server adds', () => {
+  expect(
+    [...errorCodesOf(validatorRoutes.acceptSubscriptionRequest)].sort(),
+  ).toMatchInlineSnapshot(`
+    [
+      "BODY_TOO_LARGE",
+      "CHOICE_REFUSED",
+      "CONTRACT_CONSUMED",
+      "CONTRACT_NOT_FOUND",
+      "DEPENDENCY_UNAVAILABLE",
+      "DUPLICATE_COMMAND",
+      "INSUFFICIENT_FUNDS",
+      "INTERNAL",
+      "INVALID_ARGUMENT",
+      "LIMIT_EXCEEDED",
+      "MALFORMED_REQUEST",
+      "NOT_READY",
+      "PERMISSION_DENIED",
+      "RATE_LIMITED",
+      "SUBMISSION_EXPIRED",
+      "SUBMISSION_UNKNOWN",
+      "UNAUTHENTICATED",
+      "WALLET_NOT_FOUND",
+    ]
+  `)
+  expect([...errorCodesOf(scanRoutes.livez)].sort()).toMatchInlineSnapshot(`
+    [
+      "INTERNAL",
+      "MALFORMED_REQUEST",
+    ]
+  `)
+})

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { createScanClient, createValidatorClient } from './raw.ts'
+
+/** A server that answers the same to every request and keeps what it was asked. */
+function observed(answer: () => Response = () => Response.json({})) {
+  const requests: Request[] = []
+  const fetch = async (request: Request) => {
+    requests.push(request)
+    return answer()
+  }
+  return { requests, fetch }
+}
+
+const refusal = {
+  error: 'no',
+  code: 'NAME_TAKEN',
+  definite: true,
+  retryable: false,
+  request_id: 'r',
+  details: null,
+}
+
+describe('requests', () => {
+  test('go to the mount point, with parameters encoded and the token', async () => {
+    const server = observed()
+    const client = createValidatorClient({
+      baseUrl: 'http://host/api/validator/',
+      token: 'abc',
+      fetch: server.fetch,
+    })
+    await client.GET('/v0/scan-proxy/ans-entries/by-party/{party}/all', {
+      params: {
+        path: { party: 'a::b/c' },
+        query: { page_size: 10, quorum: 'strong' },
+        header: { 'x-min-offset': 7 },
+      },
+    })
+    const [request] = server.requests
+    expect(request?.url).toBe(
+      'http://host/api/validator/v0/scan-proxy/ans-entries/by-party/a%3A%3Ab%2Fc/all?page_size=10&quorum=strong',
+    )
+    expect(request?.headers.get('authorization')).toBe('Bearer abc')
+    expect(request?.headers.get('x-min-offset')).toBe('7')
+  })
+
+  test('without a body have no content type, with one it is JSON', async () => {
+    const server = observed()
+    const client = createScanClient({ baseUrl: 'http://host', fetch: server.fetch })
+    await client.GET('/v0/dso-party-id')
+    await client.POST('/v0/ans-rules', { body: {} })
+    expect(server.requests.map((request) => request.headers.get('content-type'))).toEqual([
+      null,
+      'application/json',
+    ])
+    expect(server.requests[0]?.headers.get('authorization')).toBeNull()
+  })
+
+  test('ask a token function every time', async () => {
+    const server = observed()
+    let count = 0
+    const client = createValidatorClient({
+      baseUrl: 'http://host',
+      token: async () => `t${++count}`,
+      fetch: server.fetch,
+    })
+    await client.GET('/v0/wallet/balance')
+    await client.GET('/v0/wallet/balance')
+    expect(server.requests.map((request) => request.headers.get('authorization'))).toEqual([
+      'Bearer t1',
+      'Bearer t2',
+    ])
+  })
+})
+
+describe('answers', () => {
+  const ask = (answer: () => Response) =>
+    createScanClient({ baseUrl: 'http://host', fetch: observed(answer).fetch }).GET(
+      '/v0/dso-party-id',
+    )
+
+  test('that are ok give data and no error', async () => {
+    const { data, error } = await ask(() => Response.json({ dso_party_id: 'DSO::1' }))
+    expect([data, error]).toEqual([{ dso_party_id: 'DSO::1' }, undefined])
+  })
+
+  test('that are ok and empty give neither', async () => {
+    const reply = await ask(
+      () => new Response(null, { status: 200, headers: { 'content-length': '0' } }),
+    )
+    expect([reply.data, reply.error]).toEqual([undefined, undefined])
+  })
+
+  test('that refuse give the body of the error', async () => {
+    const { data, error, response } = await ask(() => Response.json(refusal, { status: 409 }))
+    expect([data, error, response.status]).toEqual([undefined, refusal, 409])
+  })
+
+  test.each([
+    ['nothing', () => new Response(null, { status: 502, headers: { 'content-length': '0' } })],
+    ['an empty text', () => new Response('', { status: 502 })],
+    ['a page', () => new Response('<h1>Bad Gateway</h1>', { status: 502 })],
+    ['other JSON', () => Response.json({ message: 'Bad Gateway' }, { status: 502 })],
+    ['null', () => Response.json(null, { status: 502 })],
+  ])('that are not ok and say %s still give an error', async (_, answer) => {
+    const { data, error, response } = await ask(answer)
+    expect(data).toBeUndefined()
+    expect(error).toMatchObject({ code: 'INVALID_RESPONSE', definite: false, retryable: true })
+    expect(response.status).toBe(502)
+  })
+
+  test('that never come reject', async () => {
+    const gone = ask(() => {
+      throw new TypeError('fetch failed')
+    })
+    await expect(gone).rejects.toThrow('fetch failed')
+  })
+})

@@ -1,0 +1,96 @@
+/**
+ * Clients of the HTTP interfaces, one method and path at a time, typed by the generated types.
+ *
+ * A call resolves with `{data, response}` or `{error, response}`; it rejects only if no response came
+ * (the network, an aborted signal).
+ */
+import createFetchClient, { type Client, type Middleware } from 'openapi-fetch'
+import type { components, paths as ScanPaths } from './generated/scan.ts'
+import type { paths as ValidatorPaths } from './generated/validator.ts'
+
+export type { components as ScanComponents, paths as ScanPaths } from './generated/scan.ts'
+export type {
+  components as ValidatorComponents,
+  paths as ValidatorPaths,
+} from './generated/validator.ts'
+
+/** What the server says when it refuses. Codes are permanent, sentences are for people. */
+export type ErrorBody = components['schemas']['Error']
+
+export type ScanClient = Client<ScanPaths>
+export type ValidatorClient = Client<ValidatorPaths>
+
+export type ClientOptions = {
+  /** Where the interface is mounted, such as `http://127.0.0.1:4601` or `https://example.org/api/scan`. */
+  readonly baseUrl: string
+  /** Sent as bearer token; a function is asked before every request. */
+  readonly token?: string | (() => string | Promise<string>)
+  /** Instead of the global `fetch`. */
+  readonly fetch?: (request: Request) => Promise<Response>
+}
+
+/** A client of one scan node. Its answers are the word of that node alone. */
+export function createScanClient(options: ClientOptions): ScanClient {
+  return createClient<ScanPaths>(options)
+}
+
+/** A client of a validator: name entries, wallet, and lookups that enough scan nodes agree on. */
+export function createValidatorClient(options: ClientOptions): ValidatorClient {
+  return createClient<ValidatorPaths>(options)
+}
+
+function createClient<Paths extends object>(options: ClientOptions): Client<Paths> {
+  const client = createFetchClient<Paths>({
+    baseUrl: options.baseUrl,
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  })
+  if (options.token !== undefined) client.use(bearer(options.token))
+  client.use(alwaysAnError)
+  return client
+}
+
+function bearer(token: string | (() => string | Promise<string>)): Middleware {
+  return {
+    async onRequest({ request }) {
+      const value = typeof token === 'string' ? token : await token()
+      request.headers.set('authorization', `Bearer ${value}`)
+      return request
+    },
+  }
+}
+
+/** openapi-fetch leaves `error` undefined for an empty body, and takes whatever else a proxy may say. */
+const alwaysAnError: Middleware = {
+  async onResponse({ response }) {
+    if (response.ok) return undefined
+    const text = await response.text()
+    const headers = new Headers(response.headers)
+    // They spoke of the bytes as they came; openapi-fetch reads no body where the length is 0.
+    headers.delete('content-length')
+    headers.delete('content-encoding')
+    const body = isErrorBody(text) ? text : JSON.stringify(withoutReason(response.status))
+    return new Response(body, { status: response.status, statusText: response.statusText, headers })
+  },
+}
+
+function isErrorBody(text: string): boolean {
+  try {
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' && body !== null && 'error' in body && 'code' in body
+  } catch {
+    // Not JSON: somebody else answered.
+    return false
+  }
+}
+
+/** `INVALID_RESPONSE` is the client's own code: what answered does not speak this protocol. */
+function withoutReason(status: number): ErrorBody {
+  return {
+    error: `The server answered with status ${status} and no reason.`,
+    code: 'INVALID_RESPONSE',
+    definite: false,
+    retryable: status >= 500,
+    request_id: '',
+    details: null,
+  }
+}
