@@ -2,10 +2,10 @@
 import { DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import { type Env, readEnv } from '@quorumscan/base'
 
-export const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
+const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 
 /** Where tokens come from: exactly one way per configuration (D-32). */
-export type TokenConfig =
+type TokenConfig =
   | { readonly kind: 'shared-secret'; readonly secretFile: string }
   | {
       readonly kind: 'jwks'

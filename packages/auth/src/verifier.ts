@@ -13,7 +13,7 @@ import { type CompactVerifyGetKey, compactVerify, createRemoteJWKSet, customFetc
 /** Shorter HS256 secrets can be guessed offline from one token (RFC 7518 §3.2). */
 export const SECRET_BYTES_MIN = 32
 /** Tokens of a few hundred bytes are usual; a longer one is not worth verifying. */
-export const TOKEN_CHARACTERS_MAX = 8192
+const TOKEN_CHARACTERS_MAX = 8192
 
 type Claims = {
   /** Must be, or be among, the token's `aud`. */

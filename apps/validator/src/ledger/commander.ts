@@ -21,7 +21,7 @@ const SUBMIT_TIMEOUT_MS = 15_000
 /** µs that the dry run's `notAfter` lies ahead of the head and of the clock; only its being ahead matters. */
 const DRY_RUN_MICROS = 60_000_000
 
-export type CommandInput = {
+type CommandInput = {
   readonly userId: UserId
   readonly actAs: readonly PartyId[]
   readonly commands: readonly Command[]
@@ -30,7 +30,7 @@ export type CommandInput = {
 }
 
 /** The part of the ledger's submitter that is needed here. */
-export type SubmitPort = {
+type SubmitPort = {
   submit(
     input: CommandInput & { readonly commandId: string; readonly deduplication: Deduplication },
     options: { readonly signal: AbortSignal; readonly timeoutMs: number },
@@ -96,7 +96,7 @@ export function createCommander(deps: CommanderDeps): Commander {
 }
 
 /** The result of the first command, which must be an exercise. */
-export function exerciseResult(update: Update): { readonly [field: string]: DamlValue } {
+function exerciseResult(update: Update): { readonly [field: string]: DamlValue } {
   const [event] = update.events
   assert(event?.kind === 'exercised', 'the update begins with the exercise that was commanded')
   assert(

@@ -4,7 +4,7 @@ import { contractBlob, type Ledger } from '@quorumscan/ledger'
 import { type Contract, type ContractId, formatTime, type PartyId } from '@quorumscan/model'
 
 /** Contracts of one template and party that an answer or a choice of coins looks at. */
-export const CONTRACTS_PER_PARTY_MAX = 10_000
+const CONTRACTS_PER_PARTY_MAX = 10_000
 
 /** What only stakeholders see, of one template. */
 export type ContractKind =
