@@ -5,9 +5,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, type KeyPair, systemRandom, waitFor } from '@quorumscan/base'
+import { createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
-import { createLogger } from '@quorumscan/http'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
@@ -22,6 +21,8 @@ import { createLogReader, createLogWriter, LOG_ACL, type LogWriter } from '@quor
 import { AMOUNT_SCALE, type Command, type ContractId, partyIdOf } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import type { ScanConfig } from '../config.ts'
+import type { Overrides } from '../context.ts'
 import { type RunningScan, startScan } from '../start.ts'
 
 export const clock = createSystemClock()
@@ -34,14 +35,13 @@ export const until = <T>(what: string, probe: () => Promise<T | undefined> | T |
 export type Network = AsyncDisposable & {
   readonly genesis: Genesis
   readonly genesisHash: string
-  readonly scanKeys: readonly KeyPair[]
   readonly logRedis: TestRedis
   /** The Redis of each node, in the order of the genesis. */
   readonly nodeRedis: readonly TestRedis[]
-  startNode(
-    index: number,
-    options?: { publicUrl?: string; rateLimit?: number },
-  ): Promise<RunningScan>
+  /** What a node of this network is told; `overrides` go with it. */
+  config(index: number): Promise<ScanConfig>
+  readonly overrides: Overrides
+  startNode(index: number, options?: Partial<ScanConfig>): Promise<RunningScan>
   /** The wallet of a user of this network. */
   createWallet(hint: string): Promise<Wallet>
 }
@@ -106,36 +106,34 @@ export async function startNetwork(
   const following = replica.run(ordering, closing.signal)
   const nodeRedis = await Promise.all(genesis.nodes.map(() => startRedis()))
 
+  const config = async (index: number): Promise<ScanConfig> => {
+    const name = genesis.nodes[index]?.name ?? ''
+    return {
+      genesisFile,
+      host: '127.0.0.1',
+      port: 0,
+      logLevel: 'silent',
+      redisPath: nodeRedis[index]?.socketPath ?? '',
+      logRedis: { path: logRedis.socketPath, passwordFile },
+      synchronizerUrl: 'http://127.0.0.1:1',
+      nodeName: name,
+      scanKeyFile: await file(`${name}.scan`, scans[index]?.seed ?? ''),
+      operatorKeyFile: await file(`${name}.operator`, operators[index]?.seed ?? ''),
+      publicUrl: null,
+      rateLimit: 100_000,
+    }
+  }
+  const overrides: Overrides = { submit }
+
   return {
     genesis,
     genesisHash,
-    scanKeys: scans,
     logRedis,
     nodeRedis,
-    async startNode(index, options = {}) {
-      const name = genesis.nodes[index]?.name ?? ''
-      const redis = nodeRedis[index]
-      return startScan(
-        {
-          genesisFile,
-          host: '127.0.0.1',
-          port: 0,
-          logLevel: 'silent',
-          redisPath: redis?.socketPath ?? '',
-          logRedis: { path: logRedis.socketPath, passwordFile },
-          synchronizerUrl: 'http://127.0.0.1:1',
-          nodeName: name,
-          scanKeyFile: await file(`${name}.scan`, scans[index]?.seed ?? ''),
-          operatorKeyFile: await file(`${name}.operator`, operators[index]?.seed ?? ''),
-          publicUrl: options.publicUrl ?? null,
-          rateLimit: options.rateLimit ?? 100_000,
-        },
-        {
-          submit,
-          logger: createLogger({ name, level: process.env['QS_TEST_LOG_LEVEL'] ?? 'silent' }),
-        },
-      )
-    },
+    config,
+    overrides,
+    startNode: async (index, options = {}) =>
+      startScan({ ...(await config(index)), ...options }, overrides),
     async createWallet(hint) {
       const keyPair = testKeyPair(`wallet ${hint}`)
       const party = partyIdOf(hint, keyPair.publicKey) ?? ''

@@ -1,0 +1,201 @@
+/** Whatever a client sends: never a 500, always the body of D-6, always the head (D-7, D-10). */
+
+import { codeByPattern } from '@quorumscan/api'
+import { waitFor } from '@quorumscan/base'
+import { catalogue } from '@quorumscan/errors'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Context } from './context.ts'
+import { createServer } from './server.ts'
+import { clock, startNetwork } from './testing/network.ts'
+
+const RUNS = 1_000
+
+const name = fc.oneof(
+  fc.constantFrom(
+    'dso.ns',
+    'sv-1.sv.ns',
+    '',
+    '__proto__',
+    'constructor',
+    '\u0000',
+    '*',
+    '[a',
+    '(b',
+  ),
+  fc.string({ unit: 'binary', maxLength: 300 }),
+)
+const party = fc.oneof(
+  fc.constantFrom(`DSO::1220${'cd'.repeat(32)}`, `a::1220${'0'.repeat(64)}`, 'a::b', '::'),
+  fc.string({ maxLength: 40 }),
+)
+const number = fc.oneof(
+  fc.constantFrom('0', '1', '-1', '1e3', ' 5', '0x10', '9007199254740993', 'NaN', '', '1.5'),
+  fc.integer().map(String),
+)
+const token = fc.oneof(fc.stringMatching(/^[A-Za-z0-9_-]{1,60}$/), fc.string({ maxLength: 60 }))
+/** As a path segment: usually encoded, sometimes raw. */
+const segment = (text: fc.Arbitrary<string>) =>
+  fc
+    .tuple(text, fc.boolean())
+    .map(([raw, isRaw]) =>
+      isRaw ? raw.replace(/[^!-~]/g, '%') : encodeURIComponent(raw.toWellFormed()),
+    )
+const query = fc.record(
+  {
+    name_prefix: name,
+    page_size: fc.oneof(fc.constantFrom('1', '1000', '0', '1001', 'abc'), number),
+    page_token: token,
+    shared: fc.constantFrom('true', 'false', 'yes'),
+    x: name,
+  },
+  { requiredKeys: [] },
+)
+const path = fc.oneof(
+  fc.constantFrom(
+    '/v0/ans-entries',
+    '/v0/dso',
+    '/v0/scans',
+    '/v0/dso-party-id',
+    '/v0/genesis',
+    '/status',
+    '/nowhere',
+  ),
+  segment(name).map((text) => `/v0/ans-entries/by-name/${text}`),
+  segment(party).map((text) => `/v0/ans-entries/by-party/${text}`),
+  segment(party).map((text) => `/v0/ans-entries/by-party/${text}/all`),
+)
+const headers = fc.record(
+  {
+    'x-read-at-offset': number,
+    'x-request-id': fc.stringMatching(/^[ -~]{0,80}$/),
+    'content-type': fc.constantFrom('application/json', 'text/plain', 'image/png', ';'),
+    authorization: fc.constantFrom('Bearer x', 'Bearer Bearer x'),
+    origin: fc.constantFrom('null', 'https://a.example'),
+  },
+  { requiredKeys: [] },
+)
+const anything = fc.anything({ maxDepth: 3, withNullPrototype: true })
+const batch = fc.record(
+  {
+    lookups: fc.oneof(
+      fc.array(
+        fc.oneof(
+          fc.record(
+            { name: fc.oneof(name, anything), party: fc.oneof(party, anything) },
+            {
+              requiredKeys: [],
+            },
+          ),
+          anything,
+        ),
+        { maxLength: 5 },
+      ),
+      anything,
+    ),
+    at_offset: fc.oneof(fc.integer(), anything),
+    min_offset: fc.oneof(fc.integer(), anything),
+    sign: anything,
+  },
+  { requiredKeys: ['lookups'] },
+)
+const body = fc.oneof(
+  batch.map(stringify),
+  anything.map(stringify),
+  fc.string({ unit: 'binary', maxLength: 100 }),
+)
+const postPath = fc.constantFrom(
+  '/v0/ans-entries/batch',
+  '/v0/ans-rules',
+  '/api/scan//v0/ans-rules',
+)
+
+/** JSON of values that may hold what JSON has no form for. */
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value, (_key, member) =>
+      typeof member === 'bigint' ? Number(member) : member,
+    )
+  } catch {
+    return String(value)
+  }
+}
+
+test('no request gets a 500, and every error has a code and the head', async () => {
+  await using network = await startNetwork(1)
+  await using context = await Context.create(await network.config(0), network.overrides)
+  await waitFor(() => (context.replica.state() === 'live' ? true : undefined), {
+    clock,
+    timeoutMs: 10_000,
+    what: 'the replica to be live',
+  })
+  const server = createServer(context, () => 0)
+  const codes = new Set<string>()
+  const request = fc.oneof(
+    fc.record({ method: fc.constant('GET' as const), path, query, headers }),
+    fc.record({ method: fc.constant('POST' as const), path: postPath, headers, body }),
+    fc.record({
+      method: fc.constantFrom(
+        'PUT' as const,
+        'DELETE' as const,
+        'OPTIONS' as const,
+        'HEAD' as const,
+      ),
+      path,
+      headers,
+    }),
+  )
+  await fc.assert(
+    fc.asyncProperty(request, async (input) => {
+      const search =
+        'query' in input && Object.keys(input.query).length > 0
+          ? `?${Object.entries(input.query)
+              .map(([key, value]) => `${key}=${encodeURIComponent((value ?? '').toWellFormed())}`)
+              .join('&')}`
+          : ''
+      const answer = await server.inject({
+        method: input.method,
+        url: input.path + search,
+        headers: input.headers,
+        ...('body' in input ? { payload: input.body } : {}),
+      })
+      expect(answer.statusCode, answer.body).not.toBe(500)
+      expect(answer.headers['x-ledger-head']).toMatch(/^[0-9]+$/)
+      if (answer.statusCode < 400 || input.method === 'HEAD') return
+      const error = answer.json()
+      codes.add(error.code)
+      expect(catalogue).toHaveProperty(error.code)
+      expect(error).toMatchObject({
+        error: expect.any(String),
+        definite: expect.any(Boolean),
+        retryable: expect.any(Boolean),
+        request_id: expect.stringMatching(/^[A-Za-z0-9-]{1,64}$/),
+      })
+    }),
+    { numRuns: RUNS },
+  )
+  // The generators reach what they are made for.
+  expect([...codes]).toEqual(
+    expect.arrayContaining([
+      ...Object.values(codeByPattern),
+      'INVALID_ARGUMENT',
+      'MALFORMED_BODY',
+      'ENTRY_NOT_FOUND',
+      'OFFSET_NOT_REACHED',
+      'ROUTE_NOT_FOUND',
+      'METHOD_NOT_ALLOWED',
+    ]),
+  )
+  const bad = [
+    ['/v0/ans-entries', 'INVALID_ARGUMENT'],
+    ['/v0/ans-entries?page_size=0', 'INVALID_ARGUMENT'],
+    ['/v0/ans-entries?page_size=1001', 'INVALID_ARGUMENT'],
+    ['/v0/ans-entries?page_size=abc', 'INVALID_ARGUMENT'],
+    ['/v0/ans-entries/by-party/nobody', 'INVALID_PARTY'],
+  ] as const
+  for (const [url, code] of bad) {
+    const answer = await server.inject({ method: 'GET', url })
+    expect([answer.statusCode, answer.json().code], url).toEqual([400, code])
+  }
+  await server.close()
+})
