@@ -2,6 +2,9 @@
 import { isScanError } from '@quorumscan/errors'
 import type { Replica } from '@quorumscan/replica'
 
+/** Pins at or below the head are answered at once: there is no wait to abort. */
+const never = new AbortController().signal
+
 /** Null where the replica has not come yet, or holds no more: then it has no say. */
 export function localHistoryHash(
   replica: Pick<Replica, 'head' | 'pin'>,
@@ -9,13 +12,10 @@ export function localHistoryHash(
   return async (offset) => {
     if (offset > replica.head().offset) return null
     try {
-      return (await replica.pin(offset, AbortSignal.timeout(PIN_MS_MAX))).historyHash
+      return (await replica.pin(offset, never)).historyHash
     } catch (error) {
       if (isScanError(error)) return null
       throw error
     }
   }
 }
-
-/** A pin below the head is answered from memory; a replica that takes longer is not worth waiting for. */
-const PIN_MS_MAX = 250
