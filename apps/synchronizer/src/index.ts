@@ -1,1 +1,3 @@
-export {}
+export { envToConfig, type SynchronizerConfig } from './config.ts'
+export type { Overrides } from './context.ts'
+export { type RunningSynchronizer, startSynchronizer } from './start.ts'

@@ -1,0 +1,61 @@
+/**
+ * Which entries get into the log: well-formed, signed for this network, in time, and not too many of
+ * one key. What they do is not looked at; replicas check everything again.
+ */
+import { type Clock, sha256, toHex } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { decodeEntry, ENTRY_BYTES_MAX } from '@quorumscan/ledger'
+import type { LogWriter } from '@quorumscan/log'
+import { createKeyRate } from './key-rate.ts'
+
+/** Hashes of 10 min at 50 entries a second, 2 MiB. One that was forgotten is appended again: no harm. */
+const REMEMBERED_MAX = 30_000
+
+export type Admission = {
+  /**
+   * Resolves when the entry is in the log.
+   *
+   * @throws {ScanError} INVALID_ARGUMENT, BODY_TOO_LARGE, RATE_LIMITED, or what `LogWriter.append` throws.
+   */
+  submit(bytes: Uint8Array): Promise<void>
+}
+
+export function createAdmission(options: {
+  readonly writer: Pick<LogWriter, 'append' | 'head'>
+  /** Hex. */
+  readonly genesisHash: string
+  readonly entriesPerSecond: number
+  readonly clock: Clock
+}): Admission {
+  const { writer, genesisHash } = options
+  const keyRate = createKeyRate(options)
+  /** In the log already: repeating them fills it, and would use up the budget of the key's owner. */
+  const appended = new Set<string>()
+
+  return {
+    async submit(bytes) {
+      if (bytes.byteLength > ENTRY_BYTES_MAX)
+        throw new ScanError('BODY_TOO_LARGE', `an entry has at most ${ENTRY_BYTES_MAX} bytes`)
+      const entryHash = toHex(sha256(bytes))
+      if (appended.has(entryHash)) return
+      const decoded = decodeEntry(bytes, genesisHash)
+      if (decoded.kind !== 'submission')
+        throw new ScanError(
+          'INVALID_ARGUMENT',
+          decoded.kind === 'ignored'
+            ? `every replica would ignore this entry: ${decoded.reason}`
+            : 'checkpoints are made by the synchronizer itself',
+        )
+      const { participant, notAfter } = decoded.submission
+      if (notAfter <= writer.head().recordTime)
+        throw new ScanError('INVALID_ARGUMENT', 'every replica would ignore this entry: not after')
+      keyRate.admit(participant)
+      await writer.append(bytes)
+      appended.add(entryHash)
+      if (appended.size > REMEMBERED_MAX) {
+        const [oldest] = appended
+        if (oldest !== undefined) appended.delete(oldest)
+      }
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { envToConfig } from './config.ts'
+
+it('reads what the cluster sets', () => {
+  expect(
+    envToConfig({
+      QS_GENESIS: '/d/genesis.json',
+      QS_PORT: '0',
+      QS_LOG_REDIS: '/d/log',
+      QS_LOG_REDIS_PASSWORD_FILE: '/d/writer',
+      QS_KEY_FILE: '/d/key',
+    }),
+  ).toEqual({
+    genesisFile: '/d/genesis.json',
+    host: '127.0.0.1',
+    port: 0,
+    logLevel: 'info',
+    logRedis: { path: '/d/log', passwordFile: '/d/writer' },
+    keyFile: '/d/key',
+    rateLimit: 2000,
+    keyRateLimit: 500,
+  })
+})
+
+it('names all that is missing at once', () => {
+  expect(() => envToConfig({ QS_RATE_LIMIT: '0' })).toThrow(
+    [
+      'QS_GENESIS is not set',
+      'QS_PORT is not set',
+      'QS_LOG_REDIS is not set',
+      'QS_LOG_REDIS_PASSWORD_FILE is not set',
+      'QS_KEY_FILE is not set',
+      'QS_RATE_LIMIT is no integer from 1 to 10000000: "0"',
+    ].join('\n'),
+  )
+})

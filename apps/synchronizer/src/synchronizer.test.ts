@@ -1,0 +1,226 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import { createLogger, createSubmitClient } from '@quorumscan/http'
+import {
+  allocatePartyCommand,
+  ENTRY_BYTES_MAX,
+  encodeEntry,
+  type LogEntry,
+} from '@quorumscan/ledger'
+import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
+import { createLogReader, LOG_ACL } from '@quorumscan/log'
+import { startRedis } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import type { Overrides } from './context.ts'
+import { startSynchronizer } from './start.ts'
+
+const network = createTestNetwork()
+const clock = createSystemClock()
+const keyPair = testKeyPair('alice')
+const never = new AbortController().signal
+let count = 0
+
+function sign(changes: { notAfter?: number; genesis?: string } = {}): Uint8Array {
+  return encodeEntry(
+    {
+      genesis: network.genesisHash,
+      participant: keyPair.publicKey,
+      id: String(++count).padStart(32, '0'),
+      notAfter: clock.nowMicros() + 60_000_000,
+      userId: 'alice',
+      actAs: [],
+      readAs: [],
+      commandId: 'allocate',
+      submissionId: '',
+      workflowId: '',
+      deduplication: { kind: 'duration', micros: 0 },
+      commands: [allocatePartyCommand({ hint: 'alice' })],
+      disclosed: [],
+      ...changes,
+    },
+    keyPair,
+  )
+}
+
+async function setUp(options: { fsync?: string; keyRateLimit?: number } = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-synchronizer-'))
+  const file = async (name: string, text: string) => {
+    await writeFile(join(directory, name), text)
+    return join(directory, name)
+  }
+  const redis = await startRedis([
+    ...['--appendonly', 'yes', '--appendfsync', options.fsync ?? 'always'],
+    ...['--maxmemory-policy', 'noeviction'],
+    ...['--user', 'writer', 'on', '>w', ...LOG_ACL.writer.split(' ')],
+    ...['--user', 'reader', 'on', '>r', ...LOG_ACL.reader.split(' ')],
+  ])
+  const config = {
+    genesisFile: await file('genesis.json', JSON.stringify(network.genesis)),
+    host: '127.0.0.1',
+    port: 0,
+    logLevel: 'silent',
+    logRedis: { path: redis.socketPath, passwordFile: await file('password', 'w\n') },
+    keyFile: await file('key', `${testKeyPair('synchronizer').seed}\n`),
+    rateLimit: 100_000,
+    keyRateLimit: options.keyRateLimit ?? 10_000,
+  }
+  const logger = createLogger({ name: 'synchronizer', level: 'silent' })
+  const ordering = createLogReader({
+    redis: { path: redis.socketPath, username: 'reader', password: 'r' },
+    genesis: {
+      hash: network.genesisHash,
+      recordTime: network.genesis.recordTime,
+      synchronizerKey: network.genesis.synchronizerKey,
+    },
+    submit: async () => {},
+    clock,
+    random: systemRandom,
+  })
+  /** Entries that are no checkpoints, up to the last of these. */
+  const readUntil = async (last: Uint8Array): Promise<LogEntry[]> => {
+    const stop = new AbortController()
+    const found: LogEntry[] = []
+    const follow = { from: 0, expected: null, batchEntriesMax: 100, signal: stop.signal }
+    for await (const batch of ordering.follow(follow)) {
+      found.push(...batch.filter(({ bytes }) => bytes.byteLength > 0))
+      if (found.some(({ bytes }) => hex(bytes) === hex(last))) stop.abort()
+    }
+    return found
+  }
+  return {
+    redis,
+    readUntil,
+    start: (overrides: Overrides = {}) => startSynchronizer(config, { logger, ...overrides }),
+    [Symbol.asyncDispose]: async () => {
+      await redis[Symbol.asyncDispose]()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
+async function post(url: string, body: Uint8Array) {
+  const response = await fetch(`${url}/v0/submit`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/octet-stream' },
+    body: new Uint8Array(body),
+  })
+  const answer = (await response.json()) as { code?: string; error?: string }
+  return { status: response.status, ...answer, retryAfter: response.headers.get('retry-after') }
+}
+
+describe('the synchronizer', () => {
+  it('answers 200 once an entry is in the log, exactly as it was sent', async () => {
+    await using own = await setUp()
+    await using synchronizer = await own.start()
+    const entries = [sign(), sign(), sign()]
+    await using client = createSubmitClient({ url: synchronizer.url })
+    await Promise.all(entries.map((bytes) => client.submit(bytes, never)))
+    const last = sign()
+    await client.submit(last, never)
+    const read = (await own.readUntil(last)).map(({ bytes }) => hex(bytes))
+    expect(read.sort()).toEqual([...entries, last].map(hex).sort())
+  })
+
+  it('refuses what every replica would ignore', async () => {
+    await using own = await setUp()
+    await using synchronizer = await own.start()
+    const forged = sign()
+    forged[50] = (forged[50] ?? 0) ^ 1
+    const cases: [string, Uint8Array, number, RegExp][] = [
+      ['nothing', new Uint8Array(), 400, /checkpoints/],
+      ['garbage', Uint8Array.of(1, 2, 3), 400, /malformed/],
+      ['a forged signature', forged, 400, /bad signature/],
+      ['another network', sign({ genesis: '00'.repeat(32) }), 400, /other network/],
+      ['too late', sign({ notAfter: 1 }), 400, /not after/],
+      ['too large', new Uint8Array(ENTRY_BYTES_MAX + 1), 413, /limit|at most/],
+    ]
+    for (const [what, bytes, status, error] of cases)
+      expect(await post(synchronizer.url, bytes), what).toMatchObject({
+        status,
+        error: expect.stringMatching(error),
+      })
+    const last = sign()
+    await post(synchronizer.url, last)
+    expect(await own.readUntil(last)).toHaveLength(1)
+  })
+
+  it('takes repeated bytes once, and does not charge them', async () => {
+    await using own = await setUp({ keyRateLimit: 1 })
+    await using synchronizer = await own.start()
+    const bytes = sign()
+    for (let repeat = 0; repeat < 5; repeat++)
+      expect(await post(synchronizer.url, bytes)).toMatchObject({ status: 200 })
+    const last = sign()
+    await post(synchronizer.url, last)
+    expect(await own.readUntil(last)).toHaveLength(2)
+  })
+
+  it('answers 429 to a key that submits too much', async () => {
+    await using own = await setUp({ keyRateLimit: 1 })
+    await using synchronizer = await own.start({ clock: { ...clock, monotonicMs: () => 0 } })
+    const answers = []
+    for (let index = 0; index < 4; index++) answers.push(await post(synchronizer.url, sign()))
+    expect(answers.at(0)).toMatchObject({ status: 200 })
+    expect(answers.at(-1)).toMatchObject({ status: 429, code: 'RATE_LIMITED', retryAfter: '1' })
+  })
+
+  it('answers 503 while Redis is away, and goes on when it is back', async () => {
+    await using own = await setUp()
+    await using synchronizer = await own.start()
+    const readyz = async () => (await fetch(`${synchronizer.url}/readyz`)).status
+    const becomes = (status: number) =>
+      waitFor(async () => ((await readyz()) === status ? true : undefined), {
+        clock,
+        timeoutMs: 10_000,
+        what: `readyz to answer ${status}`,
+      })
+    await becomes(200)
+    await post(synchronizer.url, sign())
+    await own.redis.kill()
+    await becomes(503)
+    expect(await post(synchronizer.url, sign())).toMatchObject({
+      status: 503,
+      code: 'DEPENDENCY_UNAVAILABLE',
+    })
+    await own.redis.restart()
+    await becomes(200)
+    const last = sign()
+    expect(await post(synchronizer.url, last)).toMatchObject({ status: 200 })
+    expect((await own.readUntil(last)).length).toBeGreaterThanOrEqual(2)
+    const status = (await (await fetch(`${synchronizer.url}/status`)).json()) as {
+      success: { active: boolean; extra: { state: string; offset: number } }
+    }
+    expect(status.success).toMatchObject({ active: true, extra: { state: 'live' } })
+    expect(status.success.extra.offset).toBeGreaterThanOrEqual(2)
+  })
+
+  it('answers what is under way before it stops, and goes on behind it when started again', async () => {
+    await using own = await setUp()
+    const first = await own.start()
+    const entries = Array.from({ length: 20 }, () => sign())
+    const answers = entries.map((bytes) => post(first.url, bytes))
+    await Promise.race(answers)
+    await first[Symbol.asyncDispose]()
+    await first.finished
+    const settled = await Promise.allSettled(answers)
+    const accepted = entries.filter((_, index) => {
+      const answer = settled[index]
+      return answer?.status === 'fulfilled' && answer.value.status === 200
+    })
+    expect(accepted.length).toBeGreaterThan(0)
+    await using second = await own.start()
+    const last = sign()
+    await post(second.url, last)
+    const read = (await own.readUntil(last)).map(({ bytes }) => hex(bytes))
+    expect(accepted.map(hex).filter((entry) => !read.includes(entry))).toEqual([])
+  })
+
+  it('does not start on a Redis that could lose what was acknowledged', async () => {
+    await using own = await setUp({ fsync: 'everysec' })
+    await expect(own.start()).rejects.toThrow('appendfsync is everysec, not always')
+  })
+})
