@@ -146,6 +146,17 @@ test('connections are kept, and large answers have their own', async () => {
   expect(node.connectionCount()).toBe(ofLookups + 1)
 })
 
+test('requests that would only wait are refused beyond a bound', async () => {
+  const { url } = await serve(() => {}) // Never answers.
+  const used = transport()
+  const controller = new AbortController()
+  const ask = () => used.request(request({ url, channel: 'bulk', signal: controller.signal }))
+  const hanging = Array.from({ length: 4 + 1024 }, () => ask().catch(() => null))
+  await expect(ask()).rejects.toThrow('too many requests wait')
+  controller.abort()
+  await Promise.all(hanging)
+})
+
 test('bulk requests that hang delay no lookup', async () => {
   const { url } = await serve((incoming, response) => {
     if (incoming.url === '/fast') response.end('x')

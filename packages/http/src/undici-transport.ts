@@ -22,7 +22,7 @@ const POOLS_MAX = 512
 export type UndiciTransport = Transport & AsyncDisposable
 
 /** Thrown for an answer that breaks a bound. To the reader it is a failure like any other (D-35). */
-export class TransportError extends Error {
+class TransportError extends Error {
   override readonly name = 'TransportError'
 }
 

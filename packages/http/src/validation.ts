@@ -12,12 +12,12 @@ import type { TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
 type Part = 'params' | 'query' | 'headers' | 'body'
-export type Check = (value: unknown) => unknown
+type Check = (value: unknown) => unknown
 
 const PLAIN_INTEGER = /^-?(?:0|[1-9][0-9]{0,15})$/
 
 /** A function that returns the decoded value. @throws {ScanError} INVALID_ARGUMENT or the member's own code. */
-export function compileCheck(schema: TSchema, part: Part): Check {
+function compileCheck(schema: TSchema, part: Part): Check {
   const compiled = Compile(schema)
   return (input) => {
     const value = part === 'body' ? input : decodeTexts(schema as TObject, input)

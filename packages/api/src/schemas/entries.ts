@@ -16,7 +16,7 @@ import {
 const nullable = <const Schema extends Type.TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()])
 
-export const AnsEntry = Type.Object(
+const AnsEntry = Type.Object(
   {
     contract_id: nullable(ContractId),
     user: Party,
@@ -42,12 +42,11 @@ export const EntryPage = Type.Object(
 )
 
 /** With both members it is a lookup by name. */
-export const Lookup = Type.Union(
-  [Type.Object({ name: LookupName }), Type.Object({ party: Party })],
-  { title: 'Lookup' },
-)
+const Lookup = Type.Union([Type.Object({ name: LookupName }), Type.Object({ party: Party })], {
+  title: 'Lookup',
+})
 
-export const lookups = Type.Array(Lookup, { maxItems: BATCH_LOOKUPS_MAX })
+const lookups = Type.Array(Lookup, { maxItems: BATCH_LOOKUPS_MAX })
 
 export const BatchAnswer = Type.Object(
   { results: Type.Array(Type.Object({ entry: nullable(AnsEntry) })) },

@@ -11,7 +11,7 @@ export const INTEGER_TEXT = '^(0|[1-9][0-9]*)$'
 /** D-30. */
 export const PARTY_PATTERN = '^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$'
 /** base64url; what is inside is checked by the node that issued it (D-11). */
-export const PAGE_TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,1024}$'
+const PAGE_TOKEN_PATTERN = '^[A-Za-z0-9_-]{1,1024}$'
 
 /** Codes of members that fail their pattern; all others are INVALID_ARGUMENT. */
 export const codeByPattern: Readonly<Record<string, ErrorCode>> = {
@@ -24,7 +24,7 @@ export const PAGE_SIZE_MAX = 1000
 /** Largest batch of lookups (D-14). */
 export const BATCH_LOOKUPS_MAX = 256
 /** Longer texts are no names: a registered one has at most 60 characters, `<node>.sv.ns` at most 38. */
-export const LOOKUP_TEXT_LENGTH_MAX = 255
+const LOOKUP_TEXT_LENGTH_MAX = 255
 
 export const Party = Type.String({
   pattern: PARTY_PATTERN,

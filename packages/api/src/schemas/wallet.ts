@@ -45,7 +45,7 @@ export const RegisterRequest = Type.Union([Type.Object({}), Type.Null()], {
 export const PartyIdAnswer = Type.Object({ party_id: Party }, { title: 'PartyIdAnswer' })
 
 /** The specification's UserIdString. */
-export const UserId = Type.String({
+const UserId = Type.String({
   pattern: "^[a-zA-Z0-9@^$.!`\\-#+'~_|:()]{1,128}$",
   description: 'A user id of the ledger interface.',
 })
@@ -75,7 +75,7 @@ export const UserStatusAnswer = Type.Object(
 )
 
 /** The specification's LedgerString: it deduplicates repeated requests. */
-export const CommandId = Type.String({ pattern: '^[A-Za-z0-9#:\\-_/ .]{1,255}$' })
+const CommandId = Type.String({ pattern: '^[A-Za-z0-9#:\\-_/ .]{1,255}$' })
 
 export const TapRequest = Type.Object(
   { amount: DecimalInput, command_id: Type.Optional(Type.Union([CommandId, Type.Null()])) },
