@@ -1,7 +1,7 @@
 /** Entries that wait for the group after the one being committed, and the bounds of both. */
 import { groupBytesOf } from './group.ts'
 
-export type Waiting = {
+type Waiting = {
   readonly bytes: Uint8Array
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
