@@ -12,7 +12,6 @@ export const BATCH_ANSWER_BYTES_MAX = 4096
 
 const ABSENT = utf8('{"entry":null}')
 const RESULTS = utf8('{"results":[')
-const SIGNATURES = utf8('],"signatures":[')
 const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE] = [0x22, 0x5c, 0x2c, 0x7b, 0x7d]
 
 /** `atOffset` null asks for the newest. */
@@ -58,12 +57,11 @@ export function parseBatchAnswer(
   const cut = cutResults(body)
   if (cut === undefined || cut.answers.length !== results.length) return undefined
   if (!options.sign)
-    return startsAt(body, cut.end, utf8(']}')) ? { ...cut, signatures: null } : undefined
-  const signatures = document?.signatures
-  return startsAt(body, cut.end, SIGNATURES) &&
-    Array.isArray(signatures) &&
-    signatures.length === results.length &&
-    signatures.every(isSignature)
+    return isTail(body, cut.end, ']}') ? { answers: cut.answers, signatures: null } : undefined
+  const signatures: unknown = document?.signatures
+  if (!Array.isArray(signatures) || signatures.length !== results.length) return undefined
+  const tail = `],"signatures":${JSON.stringify(signatures)}}`
+  return signatures.every(isSignature) && isTail(body, cut.end, tail)
     ? { answers: cut.answers, signatures }
     : undefined
 }
@@ -115,6 +113,10 @@ function copy(body: Uint8Array, start: number, end: number): Uint8Array<ArrayBuf
   const bytes = new Uint8Array(end - start)
   bytes.set(body.subarray(start, end))
   return bytes
+}
+
+function isTail(body: Uint8Array, position: number, text: string): boolean {
+  return body.byteLength === position + text.length && startsAt(body, position, utf8(text))
 }
 
 function startsAt(body: Uint8Array, position: number, text: Uint8Array): boolean {

@@ -39,7 +39,8 @@ type Lane = {
   readonly channel: Channel
   queue: Work[]
   readonly flights: Set<Flight>
-  heardAtMs: number
+  /** Since when the node owes an answer without having given any; null while it owes none. */
+  owingSinceMs: number | null
   /** When a request last ended, in whatever way. */
   endedAtMs: number
   /** Failures of the connection in a row. */
@@ -97,10 +98,8 @@ export function createLinks(options: {
   const all = options.nodes.map((node, index) => createLink(node.name, index))
   let closed: unknown
 
-  const isSilent = (lane: Lane, now: number): boolean => {
-    const oldest: Flight | undefined = lane.flights.values().next().value
-    return oldest !== undefined && now - Math.max(oldest.startedAtMs, lane.heardAtMs) >= SILENCE_MS
-  }
+  const isSilent = (lane: Lane, now: number): boolean =>
+    lane.owingSinceMs !== null && now - lane.owingSinceMs >= SILENCE_MS
 
   const limitOf = (lane: Lane, now: number): number =>
     lane.failureCount > 1 || isSilent(lane, now) ? 1 : FLIGHTS_MAX[lane.channel]
@@ -130,6 +129,7 @@ export function createLinks(options: {
       abort: new AbortController(),
     }
     lane.flights.add(flight)
+    lane.owingSinceMs ??= flight.startedAtMs
     link.requestCount++
     const request: TransportRequest = {
       ...work.request(link),
@@ -149,7 +149,7 @@ export function createLinks(options: {
   const land = (link: Link, lane: Lane, flight: Flight, reply: TransportReply): void => {
     if (!lane.flights.delete(flight)) return
     const now = clock.monotonicMs()
-    lane.heardAtMs = now
+    lane.owingSinceMs = lane.flights.size > 0 ? now : null
     lane.endedAtMs = now
     lane.failureCount = 0
     lane.notBeforeMs = 0
@@ -167,6 +167,7 @@ export function createLinks(options: {
   const crash = (link: Link, lane: Lane, flight: Flight, error: Error): void => {
     if (!lane.flights.delete(flight)) return
     lane.endedAtMs = clock.monotonicMs()
+    if (lane.flights.size === 0) lane.owingSinceMs = null
     lane.failureCount++
     // A connection that was kept open may just have been closed by the other side: once more, at once.
     if (lane.failureCount === 1 && flight.work.isWanted(link)) {
@@ -242,6 +243,7 @@ export function createLinks(options: {
         for (const lane of [link.lanes.lookup, link.lanes.bulk]) {
           lane.failureCount = 0
           lane.notBeforeMs = 0
+          lane.owingSinceMs = lane.flights.size > 0 ? clock.monotonicMs() : null
         }
     },
     close(reason) {
@@ -261,7 +263,7 @@ function createLink(name: string, index: number): Link {
     channel,
     queue: [],
     flights: new Set(),
-    heardAtMs: Number.NEGATIVE_INFINITY,
+    owingSinceMs: null,
     endedAtMs: Number.NEGATIVE_INFINITY,
     failureCount: 0,
     notBeforeMs: 0,
@@ -284,7 +286,8 @@ function createLink(name: string, index: number): Link {
   }
 }
 
-function noteError(link: Link, reason: string): void {
+/** Counts an answer that was none. */
+export function noteError(link: Link, reason: string): void {
   link.errorCount++
   link.lastError = reason
 }

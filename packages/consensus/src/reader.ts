@@ -21,7 +21,7 @@ import {
   requestOfItem,
   STANDING,
 } from './item.ts'
-import { createLinks, type Link } from './links.ts'
+import { createLinks, type Link, noteError } from './links.ts'
 import { isAuthenticated } from './node-url.ts'
 import type { Outcome, ReadOptions } from './outcome.ts'
 import { decidedOutcome, disputedOutcome, participation } from './outcomes.ts'
@@ -89,6 +89,8 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   let floorLoad: Promise<void> | undefined
   let isSavingFloor = false
   let askedAtMs = Number.NEGATIVE_INFINITY
+  /** When a read last ended. */
+  let busyAtMs = Number.NEGATIVE_INFINITY
   /** Heads told before this are not enough for a first pin. */
   let headsSinceMs = 0
   let isFlushing = false
@@ -98,11 +100,10 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   const receive: Receiver = ({ work, link, reply }) => {
     if (reply.kind !== 'answer') return standAside(work, link, reply)
     if (work.atOffset !== null && reply.point.offset !== work.atOffset)
-      return standAside(work, link, { kind: 'failed', reason: 'answered another offset' })
+      return reject(work, link, 'answered another offset')
     const isSigned = work.isSigned(link)
     const votes = work.votesOf(reply, isSigned)
-    if (votes === undefined)
-      return standAside(work, link, { kind: 'failed', reason: 'malformed answer' })
+    if (votes === undefined) return reject(work, link, 'malformed answer')
     if (!isSigned) {
       if (work.atOffset !== null) histories.note(link.name, reply.point)
       for (const [index, item] of work.items.entries())
@@ -113,15 +114,17 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       const vote = votes.votes[index] as Vote
       const signature = votes.signatures?.[index] ?? ''
       checkSignature({ link, item, vote, signature }).then((isValid) => {
-        if (!isValid)
-          return standAside({ ...work, items: [item] }, link, {
-            kind: 'failed',
-            reason: 'signature of another key',
-          })
+        if (!isValid) return reject({ ...work, items: [item] }, link, 'signature of another key')
         if (work.atOffset !== null) histories.note(link.name, vote)
         takeVote({ work, link, item, vote, signature })
       }, item.fail)
     }
+  }
+
+  /** An answer with status 200 that is no vote. */
+  const reject = (work: Pick<ItemsWork, 'items' | 'pin'>, link: Link, reason: string): void => {
+    noteError(link, reason)
+    standAside(work, link, { kind: 'failed', reason })
   }
 
   /** The node does not vote on these. */
@@ -362,6 +365,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
 
   const finish = (item: Item): void => {
     item.isDone = true
+    busyAtMs = clock.monotonicMs()
     if (active.delete(item) && item.asked.kind === 'read') readCount--
   }
 
@@ -708,9 +712,9 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   /** Starts learning addresses and, after a pause, heads. */
   const wake = (): void => {
     const now = clock.monotonicMs()
+    // What was known of failures is too old; while somebody waited, it was kept up to date.
+    if (active.size === 0 && now - busyAtMs > IDLE_MS) links.forgive()
     if (now - askedAtMs > IDLE_MS) {
-      // What was known of failures and heads is too old.
-      links.forgive()
       headsSinceMs = now
       probeAll()
     }

@@ -1,0 +1,192 @@
+import { keyPairFromSeed, toHex } from '@quorumscan/base'
+import type { SimHandler, SimReply } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { ALICE, createWorld, hung, rewriting } from './world.ts'
+
+const text = (body: string) => new TextEncoder().encode(body)
+type Change = (reply: SimReply) => SimReply
+
+/** Changes answers to batches that ask for something. */
+function changing(handler: SimHandler, change: Change): SimHandler {
+  return async (request) => {
+    const reply = await handler(request)
+    const isLookup = new TextDecoder().decode(request.body ?? new Uint8Array()).includes('name')
+    return reply === null || !isLookup ? reply : change(reply)
+  }
+}
+
+const body =
+  (rewrite: (text: string) => string): Change =>
+  (reply) => ({
+    ...reply,
+    body: text(rewrite(new TextDecoder().decode(reply.body))),
+  })
+const header =
+  (name: string, value: string): Change =>
+  (reply) => ({ ...reply, headers: { ...reply.headers, [name]: value } })
+const status =
+  (code: number, content = '{"error":"no"}'): Change =>
+  (reply) => ({ ...reply, status: code, body: text(content) })
+
+const other = `{"entry":{"contract_id":null,"user":"eve::1220${'e'.repeat(64)}","name":"eve.unverified.ns","url":"","description":"","expires_at":null}}`
+const lasting = other.replace('eve.unverified.ns', ALICE)
+
+const failures: readonly (readonly [string, Change])[] = [
+  ['too much', (reply) => ({ ...reply, body: new Uint8Array(10_000_000) })],
+  ['another content type', header('content-type', 'text/html')],
+  ['no content type', header('content-type', '')],
+  ['a redirect', status(302)],
+  ['404', status(404)],
+  ['404 with an answer', status(404, '{"results":[{"entry":null}]}')],
+  ['429', status(429)],
+  ['500', status(500)],
+  ['503 of another kind', status(503, '{"code":"NOT_READY"}')],
+  ['204 and nothing', status(204, '')],
+  ['an entry of another name', body(() => `{"results":[${other}]}`)],
+  ['an entry that has ended', body((answer) => answer.replace(/20\d\d-/, '2001-'))],
+  ['a time that is none', body((answer) => answer.replace(/-\d\dT/, '-32T'))],
+  ['an entry with a member more', body((answer) => answer.replace('"user"', '"x":1,"user"'))],
+  ['an entry with a member less', body((answer) => answer.replace(/"url":"[^"]*",/, ''))],
+  ['a member of another type', body((answer) => answer.replace(/"url":"[^"]*"/, '"url":7'))],
+  ['no answers', body(() => '{"results":[]}')],
+  ['two answers', body((answer) => answer.replace(/\[(.*)\]/s, '[$1,$1]'))],
+  ['half an answer', body((answer) => answer.slice(0, 40))],
+  ['white space', body((answer) => answer.replace('[', '[ '))],
+  ['something behind', body((answer) => `${answer} `)],
+  ['results twice', body((answer) => answer.replace('{', '{"results":[{"entry":null}],'))],
+  ['a member more', body((answer) => answer.replace(/\}$/, ',"more":1}'))],
+  ['an array', body(() => '[]')],
+  ['null', body(() => 'null')],
+  ['a number', body(() => '7')],
+  ['a byte order mark', body((answer) => `\uFEFF${answer}`)],
+  ['bytes that are no text', (reply) => ({ ...reply, body: Uint8Array.of(0xff, 0xfe, 0x22) })],
+  ['another offset', header('x-ledger-offset', '2')],
+  ['no offset', header('x-ledger-offset', '')],
+  ['a negative offset', header('x-ledger-offset', '-3')],
+  ['an offset with zeros', header('x-ledger-offset', '03')],
+  ['no record time', header('x-ledger-record-time', '')],
+  ['a record time of another form', header('x-ledger-record-time', '2023-11-14T22:13:19Z')],
+  ['a history hash in capitals', header('x-ledger-history-hash', 'AB'.repeat(32))],
+]
+
+describe('a node that answers with', () => {
+  it.each(failures)('%s does not vote', async (_, change) => {
+    const { lookup, timed, serve, honest, reader } = createWorld()
+    await lookup('nobody.unverified.ns')
+    serve(0, changing(honest(0), change))
+    // Not needed: the others decide without delay.
+    const { outcome, ms } = await timed(ALICE)
+    expect(outcome).toMatchObject({ kind: 'verified', dissented: [] })
+    expect('agreed' in outcome && outcome.agreed).not.toContain('sv-1')
+    expect(ms).toBeLessThan(10)
+    // Needed: that is said, and nothing else taken for its vote.
+    expect(await lookup(ALICE, { threshold: 'all' })).toMatchObject({
+      kind: 'insufficient',
+      reachable: 3,
+      needed: 4,
+    })
+    expect(reader.status().nodes[0]?.errors).toBeGreaterThan(0)
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
+  })
+
+  it('a valid lie is outvoted', async () => {
+    const { lookup, serve, honest } = createWorld()
+    serve(
+      0,
+      changing(
+        honest(0),
+        body(() => `{"results":[${lasting}]}`),
+      ),
+    )
+    serve(1, hung)
+    expect(await lookup(ALICE)).toMatchObject({
+      kind: 'verified',
+      agreed: ['sv-3', 'sv-4'],
+    })
+    expect(await lookup(ALICE, { threshold: 3 })).toMatchObject({
+      kind: expect.stringMatching(/disputed|insufficient/),
+    })
+  })
+
+  it('a hash of another history is not counted with the others', async () => {
+    const { lookup, serve, honest } = createWorld()
+    serve(0, changing(honest(0), header('x-ledger-history-hash', 'ab'.repeat(32))))
+    const outcome = await lookup(ALICE, { threshold: 'strong' })
+    expect(outcome).toMatchObject({ kind: 'verified', dissented: ['sv-1'] })
+  })
+
+  it('410 does not vote either, and is no error of the node', async () => {
+    const { lookup, serve, honest, reader } = createWorld()
+    serve(0, changing(honest(0), status(410)))
+    expect(await lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'insufficient' })
+    expect(reader.status().nodes[0]?.errors).toBe(0)
+  })
+
+  it('OFFSET_NOT_REACHED lags, and is no reason to refuse', async () => {
+    const { lookup, serve, honest } = createWorld()
+    serve(0, changing(honest(0), status(503, '{"code":"OFFSET_NOT_REACHED"}')))
+    expect(await lookup(ALICE, { threshold: 'all' })).toMatchObject({
+      kind: 'lagging',
+      reason: 'not-reached',
+    })
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
+  })
+})
+
+describe('signed answers', () => {
+  it('carry the signature of every node that agreed', async () => {
+    const { lookup } = createWorld()
+    const outcome = await lookup(ALICE, { sign: true, threshold: 'all' })
+    expect('signatures' in outcome && outcome.signatures.map(([node]) => node)).toEqual([
+      'sv-1',
+      'sv-2',
+      'sv-3',
+      'sv-4',
+    ])
+  })
+
+  it('do not count with a signature by another key, or of something else', async () => {
+    const { lookup, serve, honest } = createWorld()
+    const mallory = keyPairFromSeed('66'.repeat(32))
+    const forge = (answer: string) =>
+      answer.replace(/[0-9a-f]{128}/g, toHex(mallory.sign(text('anything'))))
+    serve(0, rewriting(honest(0), forge))
+    expect(await lookup(ALICE, { sign: true })).toMatchObject({ kind: 'verified' })
+    const all = await lookup(ALICE, { sign: true, threshold: 'all' })
+    expect(all).toMatchObject({ kind: 'insufficient', reachable: 3 })
+  })
+
+  it.each([
+    ['none', (answer: string) => answer.replace(/,"signatures".*/, '}')],
+    ['too few', (answer: string) => answer.replace(/"signatures":\[.*\]/, '"signatures":[]')],
+    ['capitals', (answer: string) => answer.replace(/[0-9a-f]{128}/g, 'AB'.repeat(64))],
+  ])('with %s do not vote', async (_, rewrite) => {
+    const { lookup, serve, honest } = createWorld()
+    serve(0, rewriting(honest(0), rewrite))
+    const all = await lookup(ALICE, { sign: true, threshold: 'all' })
+    expect(all).toMatchObject({ kind: 'insufficient', reachable: 3 })
+  })
+
+  it('are asked for where the connection does not say who answers (D-42)', async () => {
+    const world = createWorld()
+    const asked: boolean[] = []
+    const plain = 'http://sv-1.example.com'
+    const { signAddress } = await import('@quorumscan/testkit')
+    const { keyPair, name } = world.nodes[0] as (typeof world.nodes)[number]
+    const moved = signAddress(keyPair, {
+      genesisHash: world.genesisHash,
+      name,
+      url: plain,
+      sequence: 2,
+    })
+    for (const node of world.nodes) node.records = [moved, ...world.records.slice(1)]
+    world.network.serve(plain, (request) => {
+      const sent = JSON.parse(new TextDecoder().decode(request.body ?? text('{}')))
+      if (sent.lookups?.length > 0) asked.push(sent.sign ?? false)
+      return world.honest(0)(request)
+    })
+    await world.clock.run(world.reader.refreshAddresses())
+    expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'verified' })
+    expect(asked).toEqual([true])
+  })
+})

@@ -1,0 +1,108 @@
+import type { Fork } from '@quorumscan/consensus'
+import { describe, expect, it } from 'vitest'
+import { ALICE, createWorld } from './world.ts'
+
+/** Shows some nodes another log from the next offset on. */
+function fork(world: ReturnType<typeof createWorld>, indexes: readonly number[]): void {
+  const other = world.ledger.fork()
+  other.append({ recordTime: world.clock.nowMicros(), remove: [ALICE] })
+  world.append([], { nodes: world.nodes.map((_, index) => index) })
+  for (const index of indexes) {
+    const node = world.nodes[index]
+    if (node === undefined) continue
+    node.ledger = other
+    node.head = other.head()
+  }
+}
+
+describe('a fork', () => {
+  it('between nodes is disputed where both sides have an honest node', async () => {
+    const forks: Fork[] = []
+    const world = createWorld({ nodeCount: 7, reader: { onFork: (seen) => forks.push(seen) } })
+    await world.lookup(ALICE)
+    fork(world, [0, 1, 2])
+    const outcome = await world.lookup(ALICE, { threshold: 'strong', minOffset: 4 })
+    expect(outcome).toMatchObject({ kind: 'disputed', reason: 'fork' })
+    expect(forks).toHaveLength(1)
+    expect(forks[0]?.histories.map((history) => history.nodes.length).sort()).toEqual([3, 3])
+    expect(world.reader.status().forks).toHaveLength(1)
+  })
+
+  it('is seen even after an answer went out', async () => {
+    const forks: Fork[] = []
+    const world = createWorld({
+      nodeCount: 7,
+      reader: { onFork: (seen) => forks.push(seen) },
+      latencyMs: (url) => (['1', '2', '3'].includes(url.slice(-1)) ? 40 : 1),
+    })
+    await world.lookup(ALICE)
+    await world.clock.pass(200)
+    fork(world, [0, 1, 2])
+    expect(await world.lookup(ALICE, { minOffset: 4 })).toMatchObject({ kind: 'verified' })
+    expect(forks).toHaveLength(0)
+    await world.clock.pass(200)
+    expect(forks).toHaveLength(1)
+  })
+
+  it('that f nodes invent is none', async () => {
+    const world = createWorld({ nodeCount: 7 })
+    await world.lookup(ALICE)
+    fork(world, [0, 1])
+    expect(await world.lookup(ALICE, { threshold: 'strong', minOffset: 4 })).toMatchObject({
+      kind: 'verified',
+      dissented: ['sv-1', 'sv-2'],
+    })
+  })
+
+  it('against our own replica is disputed, whatever the nodes agree on', async () => {
+    const forks: Fork[] = []
+    const world = createWorld({
+      reader: {
+        localHistoryHash: async (offset) =>
+          offset < 4 ? world.ledger.pointAt(offset).historyHash : 'ab'.repeat(32),
+        onFork: (seen) => forks.push(seen),
+      },
+    })
+    expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
+    world.append()
+    expect(await world.lookup(ALICE, { minOffset: 4 })).toMatchObject({
+      kind: 'disputed',
+      reason: 'fork',
+    })
+    expect(forks[0]?.histories.map(({ nodes }) => nodes)).toContainEqual(['local'])
+  })
+
+  it('does not wait for a replica that does not know, is broken or hangs', async () => {
+    const replicas = [
+      async () => null,
+      async () => {
+        throw new Error('away')
+      },
+      () => new Promise<null>(() => {}),
+    ]
+    for (const localHistoryHash of replicas) {
+      const { timed } = createWorld({ reader: { localHistoryHash } })
+      const { outcome, ms } = await timed(ALICE)
+      expect(outcome).toMatchObject({ kind: 'verified' })
+      expect(ms).toBeLessThan(90)
+    }
+  })
+
+  it('is seen when the own replica comes to the offset later', async () => {
+    const forks: Fork[] = []
+    let isThere = false
+    const world = createWorld({
+      reader: {
+        localHistoryHash: async () => (isThere ? 'ab'.repeat(32) : null),
+        onFork: (seen) => forks.push(seen),
+      },
+    })
+    expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
+    isThere = true
+    await world.clock.pass(1100)
+    world.append()
+    await world.lookup(ALICE)
+    await world.clock.pass(10)
+    expect(forks.map(({ offset }) => offset)).toContain(3)
+  })
+})

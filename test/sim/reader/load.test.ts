@@ -1,0 +1,99 @@
+import type { Lookup } from '@quorumscan/consensus'
+import { describe, expect, it } from 'vitest'
+import { ALICE, createWorld, hung } from './world.ts'
+
+const name = (index: number): string => `n${index}.unverified.ns`
+
+/** Sees what reaches a node. */
+function watched(world: ReturnType<typeof createWorld>, index: number) {
+  const seen = { sizes: [] as number[], inFlight: 0, inFlightMax: 0 }
+  world.serve(index, async (request) => {
+    if (request.channel === 'bulk') return world.honest(index)(request)
+    const { lookups } = JSON.parse(new TextDecoder().decode(request.body ?? new Uint8Array()))
+    seen.sizes.push(lookups.length)
+    seen.inFlightMax = Math.max(seen.inFlightMax, ++seen.inFlight)
+    try {
+      return await world.honest(index)(request)
+    } finally {
+      seen.inFlight--
+    }
+  })
+  return seen
+}
+
+describe('many lookups', () => {
+  it('of the same moment travel together', async () => {
+    const world = createWorld()
+    await world.lookup(ALICE)
+    const seen = watched(world, 0)
+    const reads = Array.from({ length: 100 }, (_, index) =>
+      world.reader.lookup([{ name: name(index) }]),
+    )
+    await world.clock.run(Promise.all(reads))
+    expect(seen.sizes).toEqual([100])
+  })
+
+  it('travel in at most four batches of 256 at a time', async () => {
+    const world = createWorld()
+    await world.lookup(ALICE)
+    const seen = watched(world, 0)
+    const lookups: Lookup[] = Array.from({ length: 250 }, (_, index) => ({ name: name(index) }))
+    const calls = Array.from({ length: 20 }, () => world.reader.lookup(lookups))
+    const outcomes = (await world.clock.run(Promise.all(calls))).flat()
+    expect(new Set(outcomes.map((outcome) => outcome.kind))).toEqual(new Set(['verified-absent']))
+    expect(outcomes).toHaveLength(5000)
+    expect(Math.max(...seen.sizes)).toBe(256)
+    expect(seen.inFlightMax).toBeLessThanOrEqual(4)
+  })
+
+  it('are answered each with its own answer', async () => {
+    const world = createWorld()
+    const names = Array.from({ length: 300 }, (_, index) => name(index))
+    world.append(names.filter((_, index) => index % 3 === 0))
+    await world.lookup(ALICE, { minOffset: 4 })
+    for (const threshold of ['weak', 'all'] as const) {
+      const reads = names.map((one) => world.reader.lookup([{ name: one }], { threshold }))
+      for (const [index, [outcome]] of (await world.clock.run(Promise.all(reads))).entries()) {
+        const answer = new TextDecoder().decode((outcome as { answer: Uint8Array }).answer)
+        expect(JSON.parse(answer).entry?.name ?? null).toBe(index % 3 === 0 ? name(index) : null)
+      }
+    }
+  })
+
+  it('beyond the bound are refused, and the others go on', async () => {
+    const world = createWorld()
+    await world.lookup(ALICE)
+    const lookups: Lookup[] = Array.from({ length: 256 }, (_, index) => ({ name: name(index) }))
+    const calls = Array.from({ length: 100 }, () => world.reader.lookup(lookups))
+    const settled = await world.clock.run(Promise.allSettled(calls))
+    const refused = settled.filter(({ status }) => status === 'rejected')
+    expect(refused).toHaveLength(100 - Math.floor(20_000 / 256))
+    expect(refused[0]).toMatchObject({ reason: { code: 'OVERLOADED' } })
+    expect(world.reader.status().waiting).toBe(0)
+  })
+
+  it('more than 256 in one call are refused; none is fine', async () => {
+    const { reader } = createWorld()
+    const lookups = new Array<Lookup>(257).fill({ name: ALICE })
+    await expect(reader.lookup(lookups)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(reader.lookup([])).resolves.toEqual([])
+  })
+
+  it('of threshold all do not keep others waiting for a node that hangs', async () => {
+    const world = createWorld()
+    await world.lookup(ALICE)
+    world.serve(3, hung)
+    const all = Array.from({ length: 50 }, () =>
+      world.reader.lookup([{ name: ALICE }], { threshold: 'all' }),
+    )
+    await world.clock.pass(20)
+    const more = Array.from({ length: 50 }, () =>
+      world.reader.lookup([{ name: ALICE }], { threshold: 'all' }),
+    )
+    const { outcome, ms } = await world.timed(ALICE)
+    expect(outcome).toMatchObject({ kind: 'verified' })
+    expect(ms).toBeLessThan(10)
+    const outcomes = (await world.clock.run(Promise.all([...all, ...more]))).flat()
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['insufficient']))
+  })
+})

@@ -1,0 +1,167 @@
+import { signAddress } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { ALICE, createWorld, hung, type ReaderWorld } from './world.ts'
+
+/** The node says that it is now at another URL. */
+function move(
+  world: ReaderWorld,
+  index: number,
+  options: { readonly url: string; readonly sequence?: number; readonly by?: number },
+): void {
+  const { name } = world.nodes[index] as ReaderWorld['nodes'][number]
+  const { keyPair } = world.nodes[options.by ?? index] as ReaderWorld['nodes'][number]
+  const { url, sequence = 2 } = options
+  const record = signAddress(keyPair, { genesisHash: world.genesisHash, name, url, sequence })
+  for (const node of world.nodes)
+    node.records = node.records.map((other) => (other.name === name ? record : other))
+}
+
+const urls = (world: ReaderWorld) => world.reader.status().nodes.map((node) => node.url)
+
+describe('addresses', () => {
+  it('are learned from one live seed, whatever the others do', async () => {
+    const world = createWorld()
+    world.serve(0, hung)
+    const { outcome, ms } = await world.timed(ALICE)
+    expect(outcome).toMatchObject({ kind: 'verified' })
+    expect(ms).toBeLessThan(20)
+  })
+
+  it('that nobody can tell are said to be missing', async () => {
+    const world = createWorld()
+    for (const node of world.nodes) node.records = []
+    expect(await world.lookup(ALICE, { explain: true })).toMatchObject({
+      kind: 'insufficient',
+      reachable: 0,
+      votes: [{ reason: 'no address' }, {}, {}, {}],
+    })
+  })
+
+  it('are taken over while reads go on', async () => {
+    const world = createWorld()
+    await world.lookup(ALICE)
+    move(world, 3, { url: 'http://127.0.0.1:99' })
+    world.serve(3, null)
+    world.network.serve('http://127.0.0.1:99', world.honest(3))
+    for (let count = 0; count < 20; count++) {
+      expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
+      await world.clock.pass(150)
+    }
+    expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'verified' })
+    expect(urls(world)[3]).toBe('http://127.0.0.1:99')
+  })
+
+  it('count with the highest sequence, from whomever they come', async () => {
+    const world = createWorld()
+    await world.lookup(ALICE)
+    move(world, 2, { url: 'http://127.0.0.1:77', sequence: 9 })
+    await world.clock.run(world.reader.refreshAddresses())
+    move(world, 2, { url: 'http://127.0.0.1:66', sequence: 8 })
+    await world.clock.run(world.reader.refreshAddresses())
+    expect(urls(world)[2]).toBe('http://127.0.0.1:77')
+  })
+
+  it('signed by another node, or for another network, are not taken', async () => {
+    const world = createWorld()
+    await world.lookup(ALICE)
+    move(world, 2, { url: 'http://127.0.0.1:77', by: 0 })
+    await world.clock.run(world.reader.refreshAddresses())
+    expect(urls(world)[2]).toBe('http://127.0.0.1:3')
+    const { keyPair, name } = world.nodes[2] as ReaderWorld['nodes'][number]
+    const foreign = signAddress(keyPair, {
+      genesisHash: 'ab'.repeat(32),
+      name,
+      url: 'http://127.0.0.1:77',
+      sequence: 5,
+    })
+    for (const node of world.nodes) node.records = [foreign, ...world.records]
+    await world.clock.run(world.reader.refreshAddresses())
+    expect(urls(world)[2]).toBe('http://127.0.0.1:3')
+  })
+
+  it('survive nonsense from a seed', async () => {
+    const bodies = ['null', '[]', '{"scans":1}', '{"scans":[null,{"scans":[7,{"svName":1}]}]}', 'x']
+    for (const body of bodies) {
+      const world = createWorld()
+      world.serve(0, async (request) =>
+        request.path === '/v0/scans'
+          ? { status: 200, headers: {}, body: new TextEncoder().encode(body) }
+          : world.honest(0)(request),
+      )
+      expect(await world.lookup(ALICE), body).toMatchObject({ kind: 'verified' })
+    }
+  })
+
+  it('on this machine or a private network are for those who asked for it', async () => {
+    const world = createWorld({ reader: { allowPrivateAddresses: false } })
+    expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
+    expect(urls(world)).toEqual([null, null, null, null])
+  })
+
+  it('are kept, so that a restart with dead seeds works', async () => {
+    let kept: readonly unknown[] = []
+    const addressStore = {
+      load: async () => kept as never,
+      save: (records: readonly unknown[]) => {
+        kept = records
+      },
+    }
+    const first = createWorld({ reader: { addressStore } })
+    await first.lookup(ALICE)
+    await first.clock.pass(10)
+    expect(kept).toHaveLength(4)
+    const second = createWorld({ reader: { addressStore, seeds: ['http://127.0.0.1:1234'] } })
+    expect(await second.lookup(ALICE)).toMatchObject({ kind: 'verified' })
+    const third = createWorld({ reader: { seeds: ['http://127.0.0.1:1234'] } })
+    expect(await third.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
+  })
+
+  it('can be learned anew from a single node after all others moved away', async () => {
+    const world = createWorld({ reader: { seeds: ['http://127.0.0.1:1'] } })
+    await world.lookup(ALICE)
+    // The only seed dies, three nodes move; sv-2 alone is where it was.
+    world.serve(0, null)
+    for (const index of [0, 2, 3]) {
+      const url = `http://127.0.0.1:${index + 51}`
+      move(world, index, { url })
+      world.serve(index, null)
+      world.network.serve(url, world.honest(index))
+    }
+    for (let count = 0; count < 15; count++) {
+      await world.lookup(ALICE)
+      await world.clock.pass(100)
+    }
+    expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'verified' })
+  })
+
+  it('of seeds that are no URLs are refused', () => {
+    for (const seed of [
+      '',
+      'sv-1',
+      'ftp://a.example',
+      'http://a:b@c.example',
+      'http://a.example/?x',
+    ])
+      expect(() => createWorld({ reader: { seeds: [seed] } }), seed).toThrow(/seed/)
+  })
+})
+
+describe('a node with two names for its place', () => {
+  it('has one vote', async () => {
+    const world = createWorld()
+    const lie = (body: string) => body.replaceAll('alice::', 'mallory::')
+    await world.lookup(ALICE)
+    const liar: typeof hung = async (request) => {
+      const reply = await world.honest(0)(request)
+      const body = new TextEncoder().encode(lie(new TextDecoder().decode(reply?.body)))
+      return reply && { ...reply, body }
+    }
+    world.serve(0, liar)
+    world.network.serve('http://127.0.0.1:88', liar)
+    move(world, 0, { url: 'http://127.0.0.1:88' })
+    await world.clock.run(world.reader.refreshAddresses())
+    world.serve(2, null)
+    const outcome = await world.lookup(ALICE, { explain: true })
+    expect(outcome).toMatchObject({ kind: 'verified', agreed: ['sv-2', 'sv-4'] })
+  })
+})

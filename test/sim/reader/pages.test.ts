@@ -1,0 +1,88 @@
+import type { Decided, ReadRequest } from '@quorumscan/consensus'
+import { describe, expect, it } from 'vitest'
+import { ALICE, answerOf, createWorld, hung } from './world.ts'
+
+const names = Array.from(
+  { length: 25 },
+  (_, index) => `n${String(index).padStart(2, '0')}.unverified.ns`,
+)
+
+function page(token: string | null): ReadRequest {
+  const query = `name_prefix=n&page_size=10${token === null ? '' : `&page_token=${token}`}`
+  return {
+    operation: 'listEntries',
+    parameters: { name_prefix: 'n', page_size: 10, page_token: token },
+    method: 'GET',
+    path: `/v0/ans-entries?${query}`,
+    body: null,
+    pin: token === null ? 'reader' : 'request',
+  }
+}
+
+type Page = { entries: { name: string }[]; next_page_token: string | null }
+
+describe('a walk over pages', () => {
+  it('is one read at one offset, whatever happens meanwhile', async () => {
+    const { reader, clock, append } = createWorld()
+    append(names)
+    const seen: string[] = []
+    const offsets: number[] = []
+    for (let token: string | null = null, first = true; first || token !== null; first = false) {
+      const outcome = (await clock.run(reader.read(page(token)))) as Decided
+      expect(outcome.kind).toBe('verified')
+      const { entries, next_page_token } = answerOf(outcome) as Page
+      seen.push(...entries.map(({ name }) => name))
+      offsets.push(outcome.offset)
+      token = next_page_token
+      append([`n99${seen.length}.unverified.ns`])
+      await clock.pass(40_000) // Freshness is a matter of the first page.
+    }
+    expect(seen).toEqual(names)
+    expect(new Set(offsets).size).toBe(1)
+  })
+
+  it('neither raises nor obeys the floor after its first page (D-39)', async () => {
+    const { reader, clock, append, lookup } = createWorld()
+    append(names)
+    const first = answerOf(await clock.run(reader.read(page(null)))) as Page
+    append()
+    await lookup(ALICE, { minOffset: 5 })
+    expect(reader.status().floor).toBe(5)
+    expect(await clock.run(reader.read(page(first.next_page_token)))).toMatchObject({
+      kind: 'verified',
+      offset: 4,
+    })
+    expect(reader.status().floor).toBe(5)
+  })
+
+  it('is signed page by page where asked', async () => {
+    const { reader, clock, append } = createWorld()
+    append(names)
+    const outcome = await clock.run(reader.read(page(null), { sign: true }))
+    expect('signatures' in outcome && outcome.signatures.length).toBeGreaterThanOrEqual(2)
+  })
+
+  it('does not take a body that breaks the schema', async () => {
+    const { reader, clock } = createWorld()
+    const isValid = (body: unknown) => typeof body === 'object' && 'nothing' in (body as object)
+    expect(await clock.run(reader.read({ ...page(null), isValid }))).toMatchObject({
+      kind: 'insufficient',
+    })
+  })
+
+  it('that hangs delays no lookup', async () => {
+    const { reader, clock, lookup, timed, serve, honest } = createWorld()
+    await lookup(ALICE)
+    for (const index of [0, 1, 2, 3])
+      serve(index, (request) =>
+        request.channel === 'bulk' ? hung(request) : honest(index)(request),
+      )
+    const reads = Array.from({ length: 30 }, () => reader.read(page(null)))
+    await clock.pass(50)
+    expect((await timed(ALICE)).ms).toBeLessThan(10)
+    await clock.pass(1500)
+    expect((await timed(ALICE)).ms).toBeLessThan(15)
+    for (const outcome of await clock.run(Promise.all(reads)))
+      expect(outcome).toMatchObject({ kind: 'insufficient' })
+  })
+})
