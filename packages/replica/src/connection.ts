@@ -1,5 +1,6 @@
 /** Connections to the Redis that holds a replica. */
 import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import { ScanError } from '@quorumscan/errors'
 import { Redis } from 'ioredis'
 
@@ -36,6 +37,8 @@ function silenced(redis: Redis): Redis {
 
 /** Resolves once commands can be sent; rejects with the signal's reason. */
 export async function untilReady(redis: Redis, signal: AbortSignal): Promise<void> {
+  // ioredis calls itself ready until it has heard of the close: let it hear.
+  await setImmediate()
   signal.throwIfAborted()
   if (redis.status === 'wait') redis.connect().catch(() => {})
   while (redis.status !== 'ready') {

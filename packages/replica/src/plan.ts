@@ -1,6 +1,7 @@
 /** Turns a batch of steps into the commands of one write and the head after it. Pure. */
 import { assert, concatBytes, fromHex, utf8 } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
+import type { Micros } from '@quorumscan/model'
 import type { StoredHead } from './head.ts'
 import { type Cursor, readVarint, varint } from './packing.ts'
 import { planContracts } from './plan-contracts.ts'
@@ -59,7 +60,7 @@ export function planBatch(input: {
       ),
       ...planContracts(steps),
       ...versions.commands,
-      ...planRecords(steps),
+      ...planRecords(steps, last.recordTime),
       ...cutCommand(
         'RPUSH',
         'at',
@@ -80,10 +81,15 @@ export function planBatch(input: {
   }
 }
 
-function planRecords(steps: readonly Step[]): Command[] {
+// What is past its time at the end of the batch is not even written.
+function planRecords(steps: readonly Step[], recordTime: Micros): Command[] {
   const deltas = steps.map((step) => step.delta)
-  const changes = deltas.flatMap(({ change }) => (change === null ? [] : [change]))
-  const seen = deltas.flatMap((delta) => (delta.seen === null ? [] : [delta.seen]))
+  const changes = deltas.flatMap(({ change }) =>
+    change === null || change.record.until <= recordTime ? [] : [change],
+  )
+  const seen = deltas.flatMap((delta) =>
+    delta.seen === null || delta.seen.until <= recordTime ? [] : [delta.seen],
+  )
   return [
     ...cutCommand(
       'HSET',

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { outcomeOf } from '@quorumscan/ledger/testing'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { growRandomLog } from './testing/random-log.ts'
+import { hashesOf, replay, replayDigest } from './testing/replay.ts'
+
+const scenario = growRandomLog('rule 1', 300)
+
+describe('the same log gives the same state (Rule 1)', () => {
+  test('the log of this test meets what a ledger meets', () => {
+    const outcomes = new Set(scenario.ledger.results().map(outcomeOf))
+    const choices = new Set(
+      scenario.ledger
+        .results()
+        .flatMap((result) =>
+          result.kind !== 'accepted'
+            ? []
+            : result.update.events.flatMap((event) =>
+                event.kind === 'exercised' ? [event.choice] : [],
+              ),
+        ),
+    )
+    for (const outcome of ['accepted', 'ignored: malformed', 'ignored: seen before', 'NAME_TAKEN'])
+      expect(outcomes).toContain(outcome)
+    for (const choice of [
+      'AnsRules_CollectInitialEntryPayment',
+      'AnsRules_RejectEntryInitialPayment',
+      'AnsEntry_Renew',
+      'DsoRules_ExpireAnsEntry',
+      'DsoRules_AdvanceOpenMiningRounds',
+    ])
+      expect(choices).toContain(choice)
+  })
+
+  test('however it is cut into batches, and whenever replica and Redis are killed', async () => {
+    const hashes = hashesOf(scenario)
+    const { dump } = await replay(scenario, { seed: 'one piece', faults: false })
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (seed) => {
+        const replayed = await replay(scenario, { seed, faults: true })
+        expect(replayed.hashes).toEqual(hashes)
+        expect(replayed.dump).toEqual(dump)
+      }),
+      { numRuns: 5 },
+    )
+  }, 60_000)
+
+  test.each(['C', 'en_US.UTF-8', 'tr_TR.UTF-8'])(
+    'under LC_ALL=%s',
+    async (locale) => {
+      const input = { log: 'locale', steps: 120, seed: 'cuts' }
+      const child = fileURLToPath(new URL('./testing/replay-child.mjs', import.meta.url))
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [child, JSON.stringify(input)],
+        {
+          env: { ...process.env, LC_ALL: locale, LANG: locale },
+        },
+      )
+      expect(stdout).toBe(await replayDigest(input))
+    },
+    30_000,
+  )
+})

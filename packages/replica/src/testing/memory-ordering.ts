@@ -1,0 +1,46 @@
+/** The ordering port over a log in memory, for tests: cut into batches as a test wants, never faulty. */
+import { sha256, toHex } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { LogEntry, Ordering } from '@quorumscan/ledger'
+
+export type MemoryOrdering = Ordering & {
+  /** Adds entries for followers to see. */
+  push(entries: readonly LogEntry[]): void
+}
+
+/**
+ * @param nextCut - How many entries the next batch has at most; all that there are by default.
+ */
+export function createMemoryOrdering(
+  log: readonly LogEntry[],
+  nextCut: () => number = () => Number.MAX_SAFE_INTEGER,
+): MemoryOrdering {
+  const entries = [...log]
+  let wake = () => {}
+  return {
+    push(more) {
+      entries.push(...more)
+      wake()
+    },
+    submit: () => Promise.reject(new ScanError('NOT_READY', 'This log takes no submissions.')),
+    async *follow({ from, expected, batchEntriesMax, signal }) {
+      const last = entries[from - 1]
+      if (from > 0 && (last === undefined || toHex(sha256(last.bytes)) !== expected?.entryHash))
+        throw new ScanError('LOG_REGRESSED', `The log holds another entry at ${from}, or none.`)
+      let position = from
+      while (!signal.aborted) {
+        if (position < entries.length) {
+          const count = Math.min(nextCut(), batchEntriesMax)
+          const batch = entries.slice(position, position + count)
+          position += batch.length
+          yield batch
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+            signal.addEventListener('abort', () => resolve(), { once: true })
+          })
+        }
+      }
+    },
+  }
+}

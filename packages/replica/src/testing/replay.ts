@@ -1,0 +1,118 @@
+/** Replays a log into a replica and says what came of it. Also run in processes of other locales. */
+import { sha256, toHex, utf8 } from '@quorumscan/base'
+import { type LogEntry, nextHistoryHash } from '@quorumscan/ledger'
+import type { Scenario } from '@quorumscan/ledger/testing'
+import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
+import { cleanUp, cleanUpBacklog } from '../clean-up.ts'
+import { Replica } from '../replica.ts'
+import { loadMirror } from '../store.ts'
+import { dumpReplica } from './dump.ts'
+import { createMemoryOrdering } from './memory-ordering.ts'
+import { createSeededIntegers, growRandomLog } from './random-log.ts'
+
+/** Entries between two faults, at most. */
+const FAULT_DISTANCE_MAX = 80
+
+/** The hash at every offset, by the ledger's own chain. */
+export function hashesOf(scenario: Scenario): string[] {
+  const { ledger, network } = scenario
+  const hashes = [network.genesisHash]
+  for (const [index, { offset, recordTime, bytes }] of ledger.entries().entries()) {
+    const result = ledger.results()[index]
+    if (result === undefined) throw new Error('every entry has a result')
+    const previous = hashes[index] as string
+    const entryHash = toHex(sha256(bytes))
+    hashes.push(nextHistoryHash({ previous, offset, recordTime, entryHash, result }))
+  }
+  return hashes
+}
+
+/**
+ * Applies the whole log to a Redis of its own in batches cut by the seed; with faults, the replica is
+ * started anew and Redis killed (SIGKILL) at moments decided by the seed.
+ */
+export async function replay(
+  scenario: Scenario,
+  options: { readonly seed: string; readonly faults: boolean },
+): Promise<{ hashes: string[]; dump: Record<string, readonly string[]> }> {
+  await using redis = await startRedis(['--appendonly', 'yes'])
+  const below = createSeededIntegers(options.seed)
+  const log = scenario.ledger.entries()
+  const hashes: string[] = [scenario.network.genesisHash]
+  let isDone = false
+  while (!isDone)
+    isDone = await runOnce(scenario, redis, { log, hashes, below, faults: options.faults })
+  return { hashes, dump: await settledDump(redis) }
+}
+
+/** Everything stored, after the clean-up has nothing left to do. */
+export async function settledDump(redis: TestRedis): Promise<Record<string, readonly string[]>> {
+  const connection = redis.connect()
+  try {
+    const mirror = await loadMirror(connection)
+    const { signal } = new AbortController()
+    while (mirror !== null && cleanUpBacklog(mirror) > 0) await cleanUp(connection, mirror, signal)
+    return await dumpReplica(connection)
+  } finally {
+    connection.disconnect()
+  }
+}
+
+async function runOnce(
+  scenario: Scenario,
+  redis: TestRedis,
+  run: {
+    readonly log: readonly LogEntry[]
+    readonly hashes: string[]
+    readonly below: (bound: number) => number
+    readonly faults: boolean
+  },
+): Promise<boolean> {
+  const { log, hashes, below } = run
+  const { genesis, genesisHash } = scenario.network
+  const clock = createManualClock(scenario.ledger.head().recordTime)
+  const path = redis.socketPath
+  await using replica = await Replica.create({ redis: { path }, genesis, genesisHash, clock })
+  let reached = () => {}
+  let faultAt = 0
+  const nextFault = () => {
+    const distance = run.faults ? 1 + below(FAULT_DISTANCE_MAX) : log.length
+    faultAt = Math.min(replica.head().offset + distance, log.length)
+    return new Promise<void>((resolve) => {
+      reached = resolve
+    })
+  }
+  replica.onApplied(({ offset, historyHash }) => {
+    if (hashes[offset] !== undefined && hashes[offset] !== historyHash)
+      throw new Error(`two hashes at ${offset}`)
+    hashes[offset] = historyHash
+    if (offset >= faultAt) reached()
+  })
+  let fault = nextFault()
+  const ordering = createMemoryOrdering(log, () => 1 + below(25))
+  const stop = new AbortController()
+  const running = replica.run(ordering, stop.signal)
+  for (;;) {
+    await Promise.race([fault, running])
+    if (replica.head().offset === log.length || below(2) === 0) break
+    const killing = redis.kill()
+    fault = nextFault()
+    await killing
+    await redis.restart()
+  }
+  const isDone = replica.head().offset === log.length
+  stop.abort()
+  await running
+  return isDone
+}
+
+/** One line that is equal wherever the same log was replayed. */
+export async function replayDigest(input: {
+  readonly log: string
+  readonly steps: number
+  readonly seed: string
+}): Promise<string> {
+  const scenario = growRandomLog(input.log, input.steps)
+  const { hashes, dump } = await replay(scenario, { seed: input.seed, faults: false })
+  return toHex(sha256(utf8(JSON.stringify([hashes, dump]))))
+}
