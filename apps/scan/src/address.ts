@@ -2,9 +2,8 @@
  * Publishing the node's own address (D-34): a record signed by the scan key, put on the ledger by the
  * operator key, with the next sequence. Readers verify the signature; the ledger keeps the highest.
  */
-import { type Clock, type KeyPair, type Random, retry, toHex } from '@quorumscan/base'
+import { assert, type Clock, type KeyPair, type Random, retry, toHex } from '@quorumscan/base'
 import { encodeAddressStatement } from '@quorumscan/consensus'
-import { ScanError } from '@quorumscan/errors'
 import type { SubmitPort } from '@quorumscan/jobs'
 import { type Ledger, setScanUrlCommand } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
@@ -15,6 +14,7 @@ const RETRY_MS_MIN = 200
 /** While ordering is away. */
 const RETRY_MS_MAX = 10_000
 const SUBMIT_TIMEOUT_MS = 10_000
+const LIVE_CHECK_MS = 200
 
 export type AddressOptions = {
   readonly ledger: Pick<Ledger, 'contractsByKey'>
@@ -51,9 +51,10 @@ export async function publishAddress(options: AddressOptions): Promise<void> {
 
 async function publishOnce(options: AddressOptions): Promise<void> {
   const { nodeName, party, url } = options
-  if (!options.isLive()) throw new ScanError('NOT_READY', 'the replica does not follow the log yet')
+  // Catching up may take long: no failure, and no reason to wait longer each time.
+  while (!options.isLive()) await options.clock.delay(LIVE_CHECK_MS, options.signal)
   const [dsoRules] = await options.ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
-  if (dsoRules === undefined) throw new ScanError('NOT_READY', 'the ledger has no DsoRules yet')
+  assert(dsoRules !== undefined, 'the ledger has DsoRules from genesis on')
   const previous = superValidators(dsoRules).find(({ name }) => name === nodeName)?.scan ?? null
   if (previous?.url === url) return
   const sequence = (previous?.sequence ?? 0) + 1

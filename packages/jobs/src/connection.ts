@@ -52,7 +52,8 @@ export async function connectJobs(options: {
     return copy
   }
   const disconnect = () => {
-    for (const client of all) client.disconnect()
+    // Of one that has ended, ioredis would wait 2 s for a socket that closed before.
+    for (const client of all) if (client.status !== 'end') client.disconnect()
   }
   try {
     await checkPolicy(producer, options.clock)

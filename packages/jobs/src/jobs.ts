@@ -16,7 +16,7 @@ const PREFIX_DEFAULT = 'jobs'
 const SWEEP_MS = 1_000
 /** Contracts that are left alone for a moment; some MiB. */
 const RESTS_MAX = 20_000
-/** Running jobs get this long to end; after it their connections are cut, and the jobs stay due. */
+/** Running jobs, which are aborted, get this long to end; they stay due. */
 const CLOSE_MS_MAX = 2_000
 
 export type JobsOptions<Deps> = {
@@ -48,6 +48,7 @@ export class Jobs {
   readonly #connections: JobConnections
   readonly #queues: ReadonlyMap<string, JobQueue>
   readonly #workers: readonly Worker[]
+  readonly #running = new Set<Promise<void>>()
   readonly #closing: AbortController
   readonly #clock: Clock
   readonly #failuresKey: string
@@ -112,6 +113,7 @@ export class Jobs {
         random: options.random,
         log,
         signal: this.#closing.signal,
+        running: this.#running,
         onDropped: (failure) =>
           recordFailure(connections.producer, this.#failuresKey, failure).catch((error) =>
             log.warn({ err: error, ...failure }, 'job failure not recorded'),
@@ -144,10 +146,13 @@ export class Jobs {
     await this.#sweeping
     const inTime = new AbortController()
     await Promise.race([
-      Promise.allSettled(this.#workers.map((worker) => worker.close())),
+      Promise.allSettled(this.#running),
       this.#clock.delay(CLOSE_MS_MAX, inTime.signal).catch(() => {}), // Aborted below.
     ])
     inTime.abort()
+    // By force: otherwise BullMQ waits for ever where Redis is away. What it would have written about the
+    // last runs is of no use, as the next process starts with empty queues.
+    await Promise.allSettled(this.#workers.map((worker) => worker.close(true)))
     await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()))
     this.#connections.disconnect()
   }

@@ -53,12 +53,19 @@ export type WorkerOptions<Deps> = {
   readonly random: Random
   readonly log: JobLog
   readonly signal: AbortSignal
+  /** Holds each run while it lasts. */
+  readonly running: Set<Promise<void>>
   readonly onDropped: (failure: JobFailure) => Promise<void>
 }
 
 export function startWorker<Deps>(options: WorkerOptions<Deps>): Worker {
   const { definition, log } = options
-  const worker = new Worker(definition.name, (job: Job) => runJob(job, options), {
+  const process = (job: Job): Promise<void> => {
+    const run = runJob(job, options)
+    options.running.add(run)
+    return run.finally(() => options.running.delete(run))
+  }
+  const worker = new Worker(definition.name, process, {
     connection: options.connection,
     prefix: options.prefix,
     concurrency: CONCURRENCY,
