@@ -1,7 +1,7 @@
 /** The stored form of a contract: compact, canonical, and free of what follows from the rest. */
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Contract, DamlValue, PartyId } from '@quorumscan/model'
-import { contractIdOf } from './contract-id.ts'
+import { contractIdOf, rememberPayloadText } from './contract-id.ts'
 import { templateIdOf, templateOf, templates } from './registry.ts'
 import { payloadOf } from './template.ts'
 
@@ -33,6 +33,7 @@ export function decodeContract(bytes: Uint8Array): Contract {
   ) as Stored
   const template = templates[index]
   assert(template !== undefined, 'a stored contract is of a known template')
+  rememberPayloadText(payload)
   const identified = { templateId: templateIdOf(template), payload, updateId, nodeId }
   const contract: Contract = {
     ...identified,

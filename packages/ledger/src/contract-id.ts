@@ -1,5 +1,5 @@
 /** Ids of updates and contracts: hashes of what they stand for (D-31). */
-import { concatBytes, fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
+import { concatBytes, fromHex, sha256Hex, utf8 } from '@quorumscan/base'
 import { canonicalJson } from '@quorumscan/consensus'
 import type { Contract, ContractId, Offset } from '@quorumscan/model'
 
@@ -9,7 +9,9 @@ const CONTRACT_TAG = 'quorumscan/contract/1\0'
 /** u64, big-endian: integers in hashed binary. */
 export function u64(value: number): Uint8Array {
   const bytes = new Uint8Array(8)
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, Math.floor(value / 2 ** 32))
+  view.setUint32(4, value % 2 ** 32)
   return bytes
 }
 
@@ -25,24 +27,44 @@ export function updateIdOf(input: {
     u64(input.offset),
     fromHex(input.entryHash),
   ]
-  return `1220${toHex(sha256(concatBytes(parts)))}`
+  return `1220${sha256Hex(concatBytes(parts))}`
 }
 
 type Identified = Pick<Contract, 'updateId' | 'nodeId' | 'templateId' | 'payload'>
 
+const payloadTexts = new WeakMap<object, string>()
+
+/** The canonical JSON of a payload, made once for the contract id and the history. */
+export function payloadText(payload: Contract['payload']): string {
+  let text = payloadTexts.get(payload)
+  if (text === undefined) {
+    text = canonicalJson(payload)
+    payloadTexts.set(payload, text)
+  }
+  return text
+}
+
+/** Tells the text of a payload that is in canonical order: what `Lf.encode` gave, or was stored so. */
+export function rememberPayloadText(payload: Contract['payload']): void {
+  payloadTexts.set(payload, JSON.stringify(payload))
+}
+
 /** The bytes of `createdEventBlob`: exactly what the contract id hashes. */
-export function contractBlob(contract: Identified): Uint8Array {
-  const { nodeId, payload, templateId, updateId } = contract
-  return utf8(CONTRACT_TAG + canonicalJson({ nodeId, payload, templateId, updateId }))
+export function contractBlob({ nodeId, payload, templateId, updateId }: Identified): Uint8Array {
+  const text = payloadText(payload)
+  // Canonical JSON by hand: members in order, ids without anything to escape.
+  return utf8(
+    `${CONTRACT_TAG}{"nodeId":${nodeId},"payload":${text},"templateId":"${templateId}","updateId":"${updateId}"}`,
+  )
 }
 
 /** `00` and SHA-256 of the blob. */
 export function contractIdOf(contract: Identified): ContractId {
-  return `00${toHex(sha256(contractBlob(contract)))}`
+  return `00${sha256Hex(contractBlob(contract))}`
 }
 
 /** Whether a disclosed blob (base64) is the one that the id hashes. */
 export function isBlobOf(contractId: ContractId, blob: string): boolean {
   const bytes = Buffer.from(blob, 'base64')
-  return bytes.toString('base64') === blob && `00${toHex(sha256(bytes))}` === contractId
+  return bytes.toString('base64') === blob && `00${sha256Hex(bytes)}` === contractId
 }

@@ -4,12 +4,11 @@
  * signed for this network, is ignored (Rules 1 and 4).
  */
 import {
-  bytesEqual,
   concatBytes,
   fromHex,
   fromUtf8,
   type KeyPair,
-  sha256,
+  sha256Hex,
   toHex,
   utf8,
   verifySignature,
@@ -80,16 +79,17 @@ export function decodeEntry(bytes: Uint8Array, genesisHash: string): DecodedEntr
   const signature = bytes.subarray(KEY_END, BODY_START)
   if (!verifySignature({ publicKey, message: signedBytes(genesisHash, body), signature }))
     return { kind: 'ignored', reason: 'bad signature' }
-  return { kind: 'submission', submission, entryHash: toHex(sha256(bytes)) }
+  return { kind: 'submission', submission, entryHash: sha256Hex(bytes) }
 }
 
 /** Reads a body; undefined unless it is the canonical JSON of a well-formed submission. */
 export function decodeSubmission(body: Uint8Array): Submission | undefined {
   try {
-    const value: unknown = JSON.parse(fromUtf8(body))
+    const text = fromUtf8(body)
+    const value: unknown = JSON.parse(text)
     if (!isPlain(value, JSON_DEPTH_MAX)) return undefined
     // Being canonical excludes doubled members, floats, unsafe integers, lone surrogates and -0 at once.
-    if (!bytesEqual(utf8(canonicalJson(value)), body)) return undefined
+    if (canonicalJson(value) !== text) return undefined
     return isSubmission(value) ? value : undefined
   } catch {
     // Whatever the parsers have to say about it: it is not a submission.
@@ -98,7 +98,7 @@ export function decodeSubmission(body: Uint8Array): Submission | undefined {
 }
 
 function signedBytes(genesisHash: string, body: Uint8Array): Uint8Array {
-  return encodeSubmissionStatement({ genesisHash, bodyHash: toHex(sha256(body)) })
+  return encodeSubmissionStatement({ genesisHash, bodyHash: sha256Hex(body) })
 }
 
 function isPlain(value: unknown, depthLeft: number): value is Json {

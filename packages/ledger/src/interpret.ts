@@ -2,7 +2,7 @@
  * Interpretation: what a log entry does to the state. Pure and synchronous; every replica gets the same
  * answer from the same log (Rule 1). An entry acts wholly or not at all.
  */
-import { sha256, toHex, utf8 } from '@quorumscan/base'
+import { sha256Hex, utf8 } from '@quorumscan/base'
 import { canonicalJson, type Genesis } from '@quorumscan/consensus'
 import type {
   Completion,
@@ -91,23 +91,17 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
   )
     return ignored('not after')
   if (submission.genesis !== genesisHash) return ignored('other network')
-  if (!isBound(submission, genesis)) return ignored('not bound')
-
-  const prepared = prepareCommands(submission.commands)
-  const changeId = changeIdOf(submission)
-  const missing = missingCells(view, [
-    { kind: 'seen', id: entryHash },
-    ...(prepared instanceof Refusal ? [] : submissionKeys(submission, changeId, prepared)),
-  ])
+  const facts = factsOf(submission)
+  if (!facts.isBound || facts.parties.has(genesis.dso)) return ignored('not bound')
+  const missing = missingCells(view, [{ kind: 'seen', id: entryHash }, ...facts.keys])
   if (missing.length > 0) return { kind: 'needs', keys: missing }
   if (view.seen(entryHash) !== null) return ignored('seen before')
 
   const seen = { id: entryHash, until: submission.notAfter }
   const completion = completionOf(submission)
-  const done = attempt(() => {
-    if (prepared instanceof Refusal) throw prepared
-    return run({ ...input, prepared, changeId })
-  })
+  const { prepared, changeId } = facts
+  const done =
+    prepared instanceof Refusal ? prepared : attempt(() => run({ ...input, facts, prepared }))
   if (done instanceof MissingCells) return { kind: 'needs', keys: dedupe(done.keys) }
   if (done instanceof Refusal) {
     const { code, message } = done
@@ -130,17 +124,67 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
   }
 }
 
-type RunInput = SubmissionInput & {
-  readonly prepared: readonly PreparedCommand[]
+/** What follows from a submission alone. */
+type Facts = {
+  readonly prepared: readonly PreparedCommand[] | Refusal
   readonly changeId: string
+  /** D-30: a participant speaks for its own parties only. */
+  readonly isBound: boolean
+  /** Of actAs and readAs. */
+  readonly parties: ReadonlySet<PartyId>
+  /** Every contract that the commands name. */
+  readonly mentioned: ReadonlySet<ContractId>
+  /** Cells that are read whatever the state is. */
+  readonly keys: readonly CellKey[]
+}
+
+const factsBySubmission = new WeakMap<Submission, Facts>()
+
+/** Made once, although an entry is asked about again after its cells were loaded. */
+function factsOf(submission: Submission): Facts {
+  const known = factsBySubmission.get(submission)
+  if (known !== undefined) return known
+  const participant = participantOf(submission.participant)
+  const parties = new Set([...submission.actAs, ...submission.readAs])
+  const prepared = prepareCommands(submission.commands)
+  const changeId = changeIdOf(submission)
+  const mentioned = prepared instanceof Refusal ? new Set<ContractId>() : mentionedIds(prepared)
+  const facts: Facts = {
+    prepared,
+    changeId,
+    isBound: [...parties].every((party) => partyParticipant(party) === participant),
+    parties,
+    mentioned,
+    keys:
+      prepared instanceof Refusal
+        ? []
+        : [
+            { kind: 'change', id: changeId },
+            ...partyKeys(submission, parties),
+            ...[...mentioned].map((id): CellKey => ({ kind: 'contract', id })),
+            ...COMMON_KEYS,
+          ],
+  }
+  factsBySubmission.set(submission, facts)
+  return facts
+}
+
+/** Nearly every choice reads these; asking at once saves a round trip. */
+const COMMON_KEYS: readonly CellKey[] = ['singleton:AnsRules', 'singleton:CoinRules', 'rounds'].map(
+  (key) => ({ kind: 'index', key }),
+)
+
+type RunInput = SubmissionInput & {
+  readonly facts: Facts
+  readonly prepared: readonly PreparedCommand[]
 }
 
 function run(input: RunInput) {
   const { entry, decoded, genesis, genesisHash, view } = input
   const { submission, entryHash } = decoded
-  const updateId = updateIdOf({ genesisHash, offset: entry.offset, entryHash })
   demandBounded(submission)
   demandNotDuplicate(input)
+  const updateId = updateIdOf({ genesisHash, offset: entry.offset, entryHash })
   const [first] = input.prepared
   if (first?.kind === 'allocateParty') {
     const allocated = allocate(submission, first.hint, view)
@@ -152,7 +196,7 @@ function run(input: RunInput) {
     }
     return { update, effects: { created: [], archived: [], allocated: [allocated] } }
   }
-  for (const party of [...submission.actAs, ...submission.readAs])
+  for (const party of input.facts.parties)
     if (view.isPartyAllocated(party) !== true)
       refuse('PERMISSION_DENIED', `${party} is no party of this network`)
   demandVisible(input)
@@ -209,14 +253,14 @@ function allocate(submission: Submission, hint: string, view: StateView): PartyI
 }
 
 /** Change-ID deduplication by record time and offset (D-29). */
-function demandNotDuplicate({ entry, decoded, genesis, view, changeId }: RunInput): void {
+function demandNotDuplicate({ entry, decoded, genesis, view, facts }: RunInput): void {
   const { deduplication } = decoded.submission
   if (deduplication.kind === 'duration' && deduplication.micros > genesis.deduplicationMicrosMax)
     refuse(
       'INVALID_ARGUMENT',
       `a deduplication period has at most ${genesis.deduplicationMicrosMax} microseconds`,
     )
-  const record = view.change(changeId)
+  const record = view.change(facts.changeId)
   // What lies beyond the longest period counts as forgotten, whether it is purged already or not.
   if (record === null || record === undefined || record.until < entry.recordTime) return
   const blocks =
@@ -231,16 +275,17 @@ function demandNotDuplicate({ entry, decoded, genesis, view, changeId }: RunInpu
  * are public (the rules and the open rounds). Super-validators act for the operator and see what it sees,
  * which is everything: the operator signs every contract.
  */
-function demandVisible({ decoded, prepared, view }: RunInput): void {
-  const { submission } = decoded
-  const parties = new Set([...submission.actAs, ...submission.readAs])
-  for (const { contractId, blob } of submission.disclosed)
+function demandVisible({ decoded, facts, view }: RunInput): void {
+  const { parties, mentioned } = facts
+  const disclosed = new Set<ContractId>()
+  for (const { contractId, blob } of decoded.submission.disclosed) {
     if (!isBlobOf(contractId, blob))
       refuse('INVALID_ARGUMENT', `the blob disclosed for ${contractId} is not that contract's`)
-  const disclosed = new Set(submission.disclosed.map(({ contractId }) => contractId))
+    disclosed.add(contractId)
+  }
   const rules = currentDsoRules(view)
   const seesAll = rules?.svs.some((sv) => parties.has(sv.party)) === true
-  for (const id of mentionedIds(prepared)) {
+  for (const id of mentioned) {
     const contract = view.contract(id)
     const isVisible =
       contract !== null &&
@@ -255,18 +300,24 @@ function demandVisible({ decoded, prepared, view }: RunInput): void {
   }
 }
 
-/** D-30: a participant speaks for its own parties only. D-29: nobody speaks for the operator. */
-function isBound(submission: Submission, genesis: Genesis): boolean {
-  const participant = participantOfKey(submission.participant)
-  return [...submission.actAs, ...submission.readAs].every(
-    (party) => partyParticipant(party) === participant && party !== genesis.dso,
-  )
+/** More than participants that are busy at a time. */
+const PARTICIPANTS_CACHED_MAX = 4096
+const participants = new Map<string, string>()
+
+function participantOf(publicKey: string): string {
+  let participant = participants.get(publicKey)
+  if (participant === undefined) {
+    participant = participantOfKey(publicKey)
+    if (participants.size >= PARTICIPANTS_CACHED_MAX) participants.clear()
+    participants.set(publicKey, participant)
+  }
+  return participant
 }
 
 /** The triple (user, set of actAs, command id), within its participant. */
 function changeIdOf({ participant, userId, actAs, commandId }: Submission): string {
   const change = { participant, userId, actAs: [...actAs].sort(), commandId }
-  return toHex(sha256(utf8(canonicalJson(change))))
+  return sha256Hex(utf8(canonicalJson(change)))
 }
 
 function completionOf(submission: Submission): Completion {
@@ -274,24 +325,14 @@ function completionOf(submission: Submission): Completion {
   return { userId, actAs, commandId, submissionId, deduplication }
 }
 
-function submissionKeys(
-  submission: Submission,
-  changeId: string,
-  prepared: readonly PreparedCommand[],
-): CellKey[] {
-  const keys: CellKey[] = [{ kind: 'change', id: changeId }]
-  for (const party of submission.actAs) keys.push({ kind: 'party', id: party })
-  for (const party of submission.readAs) keys.push({ kind: 'party', id: party })
-  for (const command of prepared)
-    if (command.kind === 'allocateParty') {
-      const party = partyIdOf(command.hint, submission.participant)
-      if (party !== undefined) keys.push({ kind: 'party', id: party })
-    }
-  for (const id of mentionedIds(prepared)) keys.push({ kind: 'contract', id })
-  // Nearly every choice reads these; asking at once saves a round trip.
-  for (const key of ['singleton:AnsRules', 'singleton:CoinRules', 'rounds'])
-    keys.push({ kind: 'index', key })
-  return keys
+function partyKeys(submission: Submission, parties: ReadonlySet<PartyId>): readonly CellKey[] {
+  const [first] = submission.commands
+  const hosted =
+    first?.kind === 'allocateParty' ? partyIdOf(first.hint, submission.participant) : undefined
+  return [...parties, ...(hosted === undefined ? [] : [hosted])].map((id) => ({
+    kind: 'party',
+    id,
+  }))
 }
 
 function mentionedIds(prepared: readonly PreparedCommand[]): ReadonlySet<ContractId> {

@@ -41,7 +41,11 @@ export interface Lf<T> {
    * @throws {LfError} If the value is not exactly of this type.
    */
   decode(value: unknown, contractIds: ContractId[]): T
-  /** @throws {LfError} If a decimal or an instant is out of range. */
+  /**
+   * Members in canonical order, so that `JSON.stringify` of what comes out is its canonical JSON.
+   *
+   * @throws {LfError} If a decimal or an instant is out of range.
+   */
   encode(value: T): DamlValue
 }
 
@@ -179,6 +183,7 @@ type RecordOf<F extends Fields> = { readonly [K in keyof F]: LfValue<F[K]> }
 /** Members in any order; a missing one is an error unless optional, an unknown one unless null. */
 export function record<F extends Fields>(name: string, fields: F): Lf<RecordOf<F>> {
   const entries = Object.entries(fields)
+  const canonical = [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     descriptor: { record: name, fields: entries.map(([field, of]) => [field, of.descriptor]) },
     decode(value, contractIds) {
@@ -204,7 +209,7 @@ export function record<F extends Fields>(name: string, fields: F): Lf<RecordOf<F
     },
     encode(value) {
       const encoded: Record<string, DamlValue> = {}
-      for (const [field, of] of entries) encoded[field] = of.encode(value[field])
+      for (const [field, of] of canonical) encoded[field] = of.encode(value[field])
       return encoded
     },
   }

@@ -1,4 +1,7 @@
-/** How a transaction ends without effect. Thrown inside interpretation only, and caught there. */
+/**
+ * How a transaction ends without effect. Thrown inside interpretation only, and caught there: no errors,
+ * because a stack trace costs more than the rest of an entry.
+ */
 import type { ErrorCode } from '@quorumscan/errors'
 import type { CellKey } from './state.ts'
 
@@ -22,23 +25,21 @@ export type RejectionCode = Extract<
 >
 
 /** The ledger says no: the whole transaction has no effect. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal'
+export class Refusal {
   readonly code: RejectionCode
+  readonly message: string
 
   constructor(code: RejectionCode, message: string) {
-    super(message)
     this.code = code
+    this.message = message
   }
 }
 
 /** Interpretation needs cells that were not loaded. */
-export class MissingCells extends Error {
-  override readonly name = 'MissingCells'
+export class MissingCells {
   readonly keys: readonly CellKey[]
 
   constructor(keys: readonly CellKey[]) {
-    super('cells of the state are not loaded')
     this.keys = keys
   }
 }

@@ -120,6 +120,11 @@ export function payloadOf<P>(template: Template<P>, contract: Contract): P {
   return payload
 }
 
+/** Tells the native form of a payload that was just encoded, so that it need not be decoded. */
+export function rememberPayload<P>(contract: Contract, payload: P): void {
+  decodedPayloads.set(contract.payload, payload)
+}
+
 /** The wire form of a payload: records encode to objects. */
 export function encodePayload<P>(
   template: Template<P>,

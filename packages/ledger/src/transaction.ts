@@ -15,7 +15,7 @@ import type {
   Offset,
   PartyId,
 } from '@quorumscan/model'
-import { contractIdOf } from './contract-id.ts'
+import { contractIdOf, rememberPayloadText } from './contract-id.ts'
 import { keysOf } from './contract-keys.ts'
 import { NODES_MAX } from './limits.ts'
 import { MissingCells, refuse } from './refusal.ts'
@@ -27,6 +27,7 @@ import {
   encodePayload,
   isOf,
   payloadOf,
+  rememberPayload,
   type Template,
 } from './template.ts'
 
@@ -149,9 +150,11 @@ export class LedgerTransaction implements Transaction {
       refuse('INVALID_ARGUMENT', `dso of ${template.entity} is not the operator of this network`)
     if (!template.ensure(payload))
       refuse('INVALID_ARGUMENT', `the arguments break a rule of ${template.entity}`)
+    const encoded = encodePayload(template, payload)
+    rememberPayloadText(encoded)
     const identified = {
       templateId: templateIdOf(template),
-      payload: encodePayload(template, payload),
+      payload: encoded,
       updateId: this.#input.updateId,
       nodeId: this.#nodes.length,
     }
@@ -166,6 +169,7 @@ export class LedgerTransaction implements Transaction {
       createdAt: this.now,
       offset: this.#input.offset,
     }
+    rememberPayload(contract, payload)
     this.#append({
       kind: 'created',
       nodeId: contract.nodeId,
@@ -270,7 +274,7 @@ export class LedgerTransaction implements Transaction {
     const stored = this.#input.view.index(key)
     if (stored === undefined) throw new MissingCells([{ kind: 'index', key }])
     const created = this.#createdByKey.get(key)
-    if (created === undefined && this.#consumed.size === 0) return stored
+    if (created === undefined && !stored.some((id) => this.#consumed.has(id))) return stored
     return [...stored, ...(created ?? [])].filter((id) => !this.#consumed.has(id))
   }
 }

@@ -29,9 +29,11 @@ export function singleton<P>(tx: Transaction, template: Template<P>): Active<P> 
 
 /** The open round with the highest number: it sets the price (D-22). */
 export function newestRound(tx: Transaction): Active<OpenMiningRoundPayload> {
-  const newest = openRounds(tx).at(-1)
-  assert(newest !== undefined, 'rounds are open from the genesis on')
-  return newest
+  return tx
+    .byKey(openMiningRound, 'rounds')
+    .reduce((newest, open) =>
+      open.payload.round.number > newest.payload.round.number ? open : newest,
+    )
 }
 
 /** By number, ascending. */

@@ -1,0 +1,212 @@
+import { fromUtf8, utf8 } from '@quorumscan/base'
+import { canonicalJson, type Json } from '@quorumscan/consensus'
+import { NAME_SUFFIX } from '@quorumscan/model'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { makePaymentCommand, rejectRequestCommand } from './commands.ts'
+import { decodeContract, encodeContract } from './contract-codec.ts'
+import { contractBlob, contractIdOf, isBlobOf, payloadText } from './contract-id.ts'
+import { dueOf, keysOf } from './contract-keys.ts'
+import { genesisDelta } from './genesis-state.ts'
+import { encodeResult } from './history.ts'
+import { packages, templateOf, templates } from './registry.ts'
+import { payloadOf } from './template.ts'
+import { ansEntry } from './templates/ans-entry.ts'
+import { subscriptionIdleState } from './templates/subscription-idle-state.ts'
+import { MemoryLedger, Scenario } from './testing/index.ts'
+import { WorkingState } from './working-state.ts'
+
+/** A ledger with contracts of nearly every template. */
+function busyStory(): Scenario {
+  const story = new Scenario()
+  const alice = story.actor('alice')
+  story.register(alice, `a${NAME_SUFFIX}`)
+  story.register(alice, `b${NAME_SUFFIX}`)
+  story.tap(alice, '900')
+  story.request(alice, `c${NAME_SUFFIX}`)
+  const { payment } = story.pay(alice, `d${NAME_SUFFIX}`)
+  story.confirm(0, payment)
+  story.ledger.advance(61 * 86_400_000_000)
+  const idle = story.ledger.all(subscriptionIdleState)[0]?.contractId as string
+  story.do(alice, makePaymentCommand({ idle, inputs: story.coins(alice) }))
+  return story
+}
+
+test('the stored form of a contract gives back the contract, and the same bytes again', () => {
+  const story = busyStory()
+  for (const contract of story.ledger.contracts()) {
+    const bytes = encodeContract(contract)
+    expect(decodeContract(bytes)).toEqual(contract)
+    expect(encodeContract(decodeContract(bytes))).toEqual(bytes)
+  }
+})
+
+test('a contract as interpretation makes it equals the one that is read back', () => {
+  const { genesis, genesisHash } = new Scenario().network
+  for (const contract of genesisDelta(genesis, genesisHash).created)
+    expect(decodeContract(encodeContract(contract))).toEqual(contract)
+})
+
+test('a contract id is the hash of its blob, and of nothing else', () => {
+  const [contract] = busyStory().ledger.contracts()
+  if (contract === undefined) throw new Error('a contract')
+  expect(contractIdOf(contract)).toBe(contract.contractId)
+  const blob = Buffer.from(contractBlob(contract)).toString('base64')
+  expect(isBlobOf(contract.contractId, blob)).toBe(true)
+  expect(isBlobOf(contract.contractId, `${blob} `)).toBe(false)
+  expect(contractIdOf({ ...contract, nodeId: contract.nodeId + 1 })).not.toBe(contract.contractId)
+})
+
+test('every template signs with the operator, so that nobody creates any by itself', () => {
+  const story = busyStory()
+  for (const contract of story.ledger.contracts())
+    expect(contract.signatories, contract.templateId).toContain(story.network.genesis.dso)
+})
+
+test('contracts are filed by stakeholder and by what they are looked up by', () => {
+  const story = new Scenario()
+  const alice = story.actor('alice')
+  story.register(alice, `a${NAME_SUFFIX}`)
+  const keys = story.ledger
+    .contracts()
+    .filter((contract) => contract.signatories.includes(alice.party))
+    .map((contract) => [
+      templateOf(contract).entity,
+      keysOf(contract).map((key) =>
+        key.replace(/00[0-9a-f]{64}/, '#').replace(alice.party, 'alice'),
+      ),
+    ])
+  expect(Object.fromEntries(keys)).toEqual({
+    AnsEntry: ['party:AnsEntry:alice', `name:a${NAME_SUFFIX}`],
+    AnsEntryContext: ['party:AnsEntryContext:alice', 'context:#'],
+    Subscription: ['party:Subscription:alice', 'reference:#'],
+    SubscriptionIdleState: ['party:SubscriptionIdleState:alice', 'subscription:#'],
+  })
+})
+
+test('work falls due at the times that the choices accept', () => {
+  const story = busyStory()
+  const [entry] = story.ledger.all(ansEntry)
+  if (entry === undefined) throw new Error('an entry')
+  expect(dueOf(entry.contract)).toEqual([
+    { job: 'expire-entry', contractId: entry.contractId, at: entry.payload.expiresAt },
+  ])
+  const [idle] = story.ledger.all(subscriptionIdleState)
+  expect(
+    idle && dueOf(idle.contract).map(({ job, at }) => [job, at - idle.payload.nextPaymentDueAt]),
+  ).toEqual([
+    ['renew-subscription', -30 * 86_400_000_000],
+    ['expire-subscription', 1],
+  ])
+})
+
+test('package ids follow from the definitions; a change of one is deliberate', () => {
+  expect(templates).toHaveLength(16)
+  expect(new Set(packages.map(({ id }) => id)).size).toBe(4)
+  for (const { id } of packages) expect(id).toMatch(/^[0-9a-f]{64}$/)
+})
+
+test('the same log gives the same history and state, entry by entry', () => {
+  const story = busyStory()
+  const again = new MemoryLedger(story.network)
+  for (const { bytes, recordTime } of story.ledger.entries()) again.append(bytes, recordTime)
+  expect(again.head()).toEqual(story.ledger.head())
+  expect(again.contracts()).toEqual(story.ledger.contracts())
+})
+
+test('the history hash depends on time, bytes and every entry before', () => {
+  const story = busyStory()
+  const entries = story.ledger.entries()
+  const historyOf = (changed: (index: number) => number) => {
+    const ledger = new MemoryLedger(story.network)
+    for (const [index, { bytes, recordTime }] of entries.entries())
+      ledger.append(bytes, recordTime + changed(index))
+    return ledger.head().historyHash
+  }
+  const last = entries.length - 1
+  expect(historyOf((index) => (index === last ? 1 : 0))).not.toBe(story.ledger.head().historyHash)
+  expect(historyOf(() => 0)).toBe(story.ledger.head().historyHash)
+})
+
+test('a working state that is loaded late shows what was applied before', () => {
+  const { genesis, genesisHash } = new Scenario().network
+  const delta = genesisDelta(genesis, genesisHash)
+  const [rules, names, ...others] = delta.created
+  if (rules === undefined || names === undefined) throw new Error('contracts')
+  const state = new WorkingState()
+  state.apply({ ...delta, created: others })
+  state.apply({ ...delta, created: [], archived: [rules], allocated: [] })
+  state.load([
+    { kind: 'index', key: 'singleton:DsoRules', value: [rules.contractId] },
+    { kind: 'contract', id: rules.contractId, value: rules },
+    { kind: 'index', key: 'rounds', value: [names.contractId] },
+  ])
+  expect(state.index('singleton:DsoRules')).toEqual([])
+  expect(state.contract(rules.contractId)).toBeNull()
+  expect(state.index('rounds')).toHaveLength(4)
+  const changes = state.takeChanges()
+  expect(changes.created).toEqual(others)
+  expect(changes.archived).toEqual([rules])
+  expect(state.takeChanges()).toMatchObject({ created: [], indexes: [], seen: [], allocated: [] })
+})
+
+test('net changes of any cut of the deltas lead to the same state', () => {
+  const story = busyStory()
+  const deltas = [genesisDelta(story.network.genesis, story.network.genesisHash)]
+  const ledger = new MemoryLedger(story.network)
+  for (const { bytes, recordTime } of story.ledger.entries()) {
+    const { created, archived } = ledger.append(bytes, recordTime)
+    deltas.push({ created, archived, change: null, seen: null, allocated: [] })
+  }
+  const want = story.ledger.contracts().map(({ contractId }) => contractId)
+  fc.assert(
+    fc.property(fc.infiniteStream(fc.boolean()), (cuts) => {
+      const stored = new Set<string>()
+      const indexes = new Map<string, Set<string>>()
+      let state = new WorkingState()
+      const write = () => {
+        const changes = state.takeChanges()
+        for (const { contractId } of changes.archived) expect(stored.delete(contractId)).toBe(true)
+        for (const { contractId } of changes.created) stored.add(contractId)
+        for (const { key, added, removed } of changes.indexes) {
+          const ids = indexes.get(key) ?? new Set()
+          for (const id of removed) expect(ids.delete(id), key).toBe(true)
+          for (const id of added) ids.add(id)
+          indexes.set(key, ids)
+        }
+      }
+      for (const delta of deltas) {
+        state.apply(delta)
+        if (cuts.next().value) {
+          write()
+          state = new WorkingState()
+        }
+      }
+      write()
+      expect([...stored].sort()).toEqual(want)
+      const filed = new Set([...indexes.values()].flatMap((ids) => [...ids]))
+      expect([...filed].sort()).toEqual(want)
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('a result is hashed as its canonical JSON', () => {
+  const story = busyStory()
+  const alice = story.actor('carol')
+  story.submit(alice, rejectRequestCommand({ request: `00${'ab'.repeat(32)}` }))
+  story.ledger.append(utf8('noise'))
+  const kinds = new Set(story.ledger.results().map(({ kind }) => kind))
+  expect(kinds).toEqual(new Set(['accepted', 'checkpoint', 'rejected', 'ignored']))
+  for (const result of story.ledger.results())
+    expect(fromUtf8(encodeResult(result))).toBe(canonicalJson(result as unknown as Json))
+})
+
+test('what interpretation keeps of a payload is what its stored form decodes to', () => {
+  const { genesis, genesisHash } = new Scenario().network
+  for (const contract of genesisDelta(genesis, genesisHash).created) {
+    const template = templateOf(contract)
+    expect(payloadOf(template, contract)).toEqual(template.type.decode(contract.payload, []))
+    expect(payloadText(contract.payload)).toBe(canonicalJson(contract.payload))
+  }
+})
