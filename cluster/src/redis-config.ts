@@ -29,6 +29,8 @@ export function redisConfig(input: RedisConfigInput): string {
     'unixsocketperm 700',
     `dir ${quote(input.directory)}`,
     'daemonize no',
+    // A title would be written over the environment, by which leftovers are found.
+    'set-proc-title no',
     'save ""',
     'appendonly yes',
     `appendfsync ${input.fsync}`,

@@ -77,6 +77,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
   const down = async () => {
     await stopCluster(directory, clock)
     await launched.ended
+    if (options.dataDir === undefined) await rm(directory.path, { recursive: true, force: true })
   }
   return {
     dataDir: directory.path,
@@ -94,9 +95,6 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     wipe: (node) => call(client.wipe.mutate({ node })),
     status: () => call(client.status.query()),
     down,
-    [Symbol.asyncDispose]: async () => {
-      await down()
-      if (options.dataDir === undefined) await rm(directory.path, { recursive: true, force: true })
-    },
+    [Symbol.asyncDispose]: down,
   }
 }

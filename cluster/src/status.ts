@@ -47,8 +47,8 @@ export function marginOf(status: ClusterStatus): Margin {
   }
 }
 
-/** What can still be lost, one sentence for lookups and one for registrations. */
-export function describeMargin(status: ClusterStatus): readonly [string, string] {
+/** What can still be lost, a sentence each for lookups and registrations, and what is lost beside nodes. */
+export function describeMargin(status: ClusterStatus): readonly string[] {
   const margin = marginOf(status)
   const up = status.nodes.filter((node) => node.state === 'up').length
   const { n, readThreshold, confirmThreshold } = status.cluster
@@ -56,6 +56,12 @@ export function describeMargin(status: ClusterStatus): readonly [string, string]
   return [
     `lookups        ${have}, ${readThreshold} must agree: ${inWords(margin.lookups)}`,
     `registrations  ${have}, ${confirmThreshold} must confirm: ${inWords(margin.confirmations)}`,
+    ...(status.synchronizer.state === 'up'
+      ? []
+      : ['The log stands still: nothing can be registered, and lookups soon are too old.']),
+    ...(status.validator.state === 'up'
+      ? []
+      : ['The validator is not up: names can be looked up at the nodes, but not by quorum.']),
   ]
 }
 

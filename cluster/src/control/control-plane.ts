@@ -1,6 +1,6 @@
 /** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
 import { fileURLToPath } from 'node:url'
-import { createSystemClock } from '@quorumscan/base'
+import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
 import { LOG_ACL } from '@quorumscan/log'
 import type { FastifyInstance } from 'fastify'
 import { Cluster, supervisorOptions } from '../cluster.ts'
@@ -12,6 +12,9 @@ import { type Prepared, prepareCluster } from '../prepare.ts'
 import { endLeftovers } from '../supervisor.ts'
 import { removeControlFile, writeControlFile } from './control-file.ts'
 import { startControlServer } from './server.ts'
+
+/** A killed process is a zombie at once, and closes its sockets a moment later. */
+const PORTS_TIMEOUT_MS = 5000
 
 /** What `up` asks for; crosses a process boundary as JSON. */
 export type ControlOptions = {
@@ -62,7 +65,7 @@ export async function createControlPlane(
   try {
     const leftoverCount = await endLeftovers(supervisorOptions(prepared, clock))
     if (leftoverCount > 0) onStep(`ended ${leftoverCount} processes that a crash had left running`)
-    await assertPortsFree(prepared)
+    await untilPortsFree(prepared, { clock, timeoutMs: leftoverCount > 0 ? PORTS_TIMEOUT_MS : 0 })
     cluster = new Cluster({ prepared, topology: topologyOf(options), clock, onStep })
     writeControlFile(directory, `http://127.0.0.1:${prepared.ports.control}`)
   } catch (error) {
@@ -82,13 +85,20 @@ async function stopAll(
   await server.close()
 }
 
-async function assertPortsFree(prepared: Prepared): Promise<void> {
+async function untilPortsFree(
+  prepared: Prepared,
+  options: { readonly clock: Clock; readonly timeoutMs: number },
+): Promise<void> {
   // The control port is ours by now.
-  const taken = await findTakenPort({ ...prepared.ports, control: 0 })
-  if (taken !== undefined)
-    throw new ClusterError(
-      `port ${taken} is in use by another program; move the cluster with --base-port, or 0 for any`,
-    )
+  const others = { ...prepared.ports, control: 0 }
+  const isFree = async () => ((await findTakenPort(others)) === undefined ? true : undefined)
+  await waitFor(isFree, { ...options, what: 'free ports' }).catch(async () => {
+    const taken = await findTakenPort(others)
+    if (taken !== undefined)
+      throw new ClusterError(
+        `port ${taken} is in use by another program; move the cluster with --base-port, or 0 for any`,
+      )
+  })
 }
 
 function topologyOf(options: ControlOptions) {
