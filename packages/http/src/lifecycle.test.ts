@@ -92,6 +92,37 @@ test('closing answers what is under way, ends its connection, and takes nothing 
   await expect(running.ask()).rejects.toThrow()
 })
 
+test('a request that gets through while closing is told so, a probe is answered', async () => {
+  await using running = await start()
+  const reply = running.ask()
+  await running.started
+  const accepted: Socket[] = []
+  running.server.server.on('connection', (socket: Socket) => accepted.push(socket))
+  const late = [running.connect(), running.connect()]
+  for (const socket of late) socket.write('GET /l')
+  const sockets = late.map(textUntilClosed)
+  // Both are in the middle of a request, so that closing spares them.
+  await waitFor(() => (accepted.filter(({ bytesRead }) => bytesRead > 0)[1] ? true : undefined), {
+    clock,
+    timeoutMs: 2000,
+    what: 'the beginnings of both requests to be read',
+  })
+  const closed = running.server.close()
+  await waitFor(() => (running.server.server.listening ? undefined : true), {
+    clock,
+    timeoutMs: 2000,
+    what: 'the server to stop listening',
+  })
+  late[0]?.write('ost HTTP/1.1\r\nhost: a\r\n\r\n')
+  late[1]?.write('ivez HTTP/1.1\r\nhost: a\r\n\r\n')
+  const [refused, probe] = await Promise.all(sockets)
+  expect(refused).toMatch(/^HTTP\/1\.1 503 .*"code":"NOT_READY"/s)
+  expect(probe).toMatch(/^HTTP\/1\.1 200 /)
+  running.finish()
+  expect((await reply).status).toBe(200)
+  await closed
+})
+
 test('closing does not wait longer than the drain time', async () => {
   const manual = createManualClock()
   await using running = await start({ clock: manual })

@@ -38,8 +38,17 @@ test('the client that was quiet longest is forgotten when there are too many', (
   const budget = createBudget({ unitsPerSecond: 1, clock: createManualClock(), bucketsMax: 2 })
   budget.admit('a', 1)
   budget.admit('b', 1)
+  expect(() => budget.admit('b', 1)).toThrow() // Nobody has to go for one who is known.
   expect(() => budget.admit('a', 1)).toThrow() // a is the latest again.
   budget.admit('c', 1) // b is forgotten.
   expect(() => budget.admit('a', 1)).toThrow()
   expect(() => budget.admit('b', 1)).not.toThrow()
+})
+
+test('of requests admitted at the same time, one is served on credit, not all', () => {
+  const budget = createBudget({ unitsPerSecond: 10, clock: createManualClock() })
+  budget.admit('a', 1)
+  budget.admit('a', 1)
+  budget.charge('a', 255)
+  expect(() => budget.charge('a', 255)).toThrow()
 })
