@@ -10,9 +10,19 @@ export const BATCH_PATH = '/v0/ans-entries/batch'
 // An entry has at most 60 + 255 + 3·140 + 255 bytes of text, quoted, and a signature: half of this.
 export const BATCH_ANSWER_BYTES_MAX = 4096
 
+const NAME_LENGTH_MAX = 255 // What the operation takes; longer ones cannot exist anyway.
+const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
+const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const ABSENT = utf8('{"entry":null}')
 const RESULTS = utf8('{"results":[')
 const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE] = [0x22, 0x5c, 0x2c, 0x7b, 0x7d]
+
+/** Whether every node takes it as a lookup: a well-formed name of at most 255 units, or a party (D-30). */
+export function isLookup(lookup: Lookup): boolean {
+  return 'name' in lookup
+    ? lookup.name.length <= NAME_LENGTH_MAX && !LONE_SURROGATE.test(lookup.name)
+    : PARTY.test(lookup.party)
+}
 
 /** `atOffset` null asks for the newest. */
 export function encodeBatch(

@@ -10,6 +10,17 @@ export {
 export { type CryptoPort, createWebCrypto, isUsableKey } from './crypto.ts'
 export { DECISIONS, type Decisions } from './decisions.ts'
 export {
+  createEvidenceLog,
+  type Evidence,
+  EvidenceError,
+  type EvidenceLog,
+  type ProvenEvidence,
+  type SignedStatement,
+  SYNCHRONIZER,
+  verifyEvidence,
+} from './evidence.ts'
+export { createFetchTransport } from './fetch-transport.ts'
+export {
   type Genesis,
   GenesisError,
   type GenesisNode,
@@ -46,6 +57,19 @@ export {
   type SignedAnswer,
 } from './reader-options.ts'
 export {
+  createReceipt,
+  encodeReceipt,
+  encodeVerifiedBody,
+  parseReceipt,
+  RECEIPT_DECISIONS,
+  type Receipt,
+  type ReceiptDecisions,
+  ReceiptError,
+  type ReceiptErrorCode,
+  type VerifiedReceipt,
+  verifyReceipt,
+} from './receipts.ts'
+export {
   type AddressStatement,
   type AnswerStatement,
   type AttestationStatement,
@@ -61,6 +85,7 @@ export {
   STATEMENT_TAGS,
   type SubmissionStatement,
 } from './statements.ts'
+export { parseStrictJson } from './strict-json.ts'
 export { parseThreshold, type Threshold, thresholdVotes } from './threshold.ts'
 export { formatInstant, parseInstant } from './time.ts'
 export type { Transport, TransportReply, TransportRequest } from './transport.ts'

@@ -56,6 +56,7 @@ export type ReaderOptions = {
 
 /** A signed answer whose signature was checked; `evidence.ts` looks for two that contradict each other. */
 export type SignedAnswer = {
+  readonly genesisHash: string
   readonly node: string
   readonly signature: string
   readonly offset: number

@@ -4,7 +4,7 @@
  * It keeps the items and their rounds. Counting is in `tally.ts`, pins in `pins.ts`, connections in
  * `links.ts`, requests in `work.ts`; which of these decide is in `decisions.ts`.
  */
-import { BATCH_LOOKUPS_MAX } from './batch.ts'
+import { BATCH_LOOKUPS_MAX, isLookup } from './batch.ts'
 import { fromHex, toHex } from './bytes.ts'
 import { canonicalRequest, type Lookup } from './canonical-request.ts'
 import { createWebCrypto } from './crypto.ts'
@@ -758,6 +758,9 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     lookup: async (lookups: readonly Lookup[], readOptions: ReadOptions = {}) => {
       if (lookups.length > BATCH_LOOKUPS_MAX)
         throw new ReaderError('INVALID_ARGUMENT', `more than ${BATCH_LOOKUPS_MAX} lookups`)
+      // One that the nodes refuse would take the others of its batch with it.
+      if (!lookups.every(isLookup))
+        throw new ReaderError('INVALID_ARGUMENT', 'a lookup is by name or by party identifier')
       const asked = lookups.map((lookup) => ({ kind: 'lookup', lookup }) as const)
       return start({ asked, options: readOptions })
     },
