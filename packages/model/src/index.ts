@@ -20,6 +20,12 @@ export {
   URL_LENGTH_MAX,
 } from './entry-name.ts'
 export { isOffset, type Offset, parseOffset } from './offset.ts'
+export {
+  formatPageToken,
+  type PagePosition,
+  type PageSubject,
+  parsePageToken,
+} from './page-token.ts'
 export { isPartyId, type PartyId, participantOfKey, partyIdOf, partyParticipant } from './party.ts'
 export { formatTime, type Micros, parseTime } from './time.ts'
 export type {

@@ -4,9 +4,8 @@ import { utf8 } from '@quorumscan/base'
 import { requestOfLookup } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { Handlers, Reply } from '@quorumscan/http'
-import type { Offset } from '@quorumscan/model'
+import { formatPageToken, type Offset, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
-import { decodePageToken, encodePageToken, type PageSubject } from '../page-token.ts'
 import { type Answer, pinAbove, pinnedHeaders, type Reads } from '../pinned.ts'
 import { isByName, type Lookup } from './lookup.ts'
 
@@ -48,7 +47,12 @@ export function createLookupHandlers(context: {
     const { page_size: pageSize, page_token: token } = request.query
     const asked = request.headers['x-read-at-offset'] ?? null
     const position =
-      token === undefined ? null : decodePageToken(context.genesisHash, subject, token)
+      token === undefined ? null : parsePageToken(context.genesisHash, subject, token)
+    if (position === undefined)
+      throw new ScanError(
+        'INVALID_PAGE_TOKEN',
+        'the page token was not issued for this list: pass next_page_token of the page before, unchanged',
+      )
     if (position !== null && asked !== null && asked !== position.offset)
       throw new ScanError(
         'INVALID_PAGE_TOKEN',
@@ -66,7 +70,7 @@ export function createLookupHandlers(context: {
     const last = entries.at(-1)
     const next =
       found.length > pageSize && last !== undefined
-        ? encodePageToken(context.genesisHash, subject, { after: last.name, offset: at.offset })
+        ? formatPageToken(context.genesisHash, subject, { after: last.name, offset: at.offset })
         : null
     return {
       headers: pinnedHeaders(at),

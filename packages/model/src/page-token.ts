@@ -1,10 +1,10 @@
 /**
  * Page tokens (D-11): a function of what is listed, the last name and the offset alone, so that every
- * node gives the same one, and any node continues a walk that another began.
+ * node gives the same one, any node continues a walk that another began, and the scan proxy can tell a
+ * token from what is none without asking anybody.
  */
 import { bytesEqual, concatBytes, fromHex, fromUtf8, sha256, utf8 } from '@quorumscan/base'
-import { ScanError } from '@quorumscan/errors'
-import { isOffset, type Offset } from '@quorumscan/model'
+import { isOffset, type Offset } from './offset.ts'
 
 /** What a walk goes over. */
 export type PageSubject =
@@ -23,7 +23,7 @@ const OFFSET_BYTES = 8
 const CHECKSUM_BYTES = 16
 
 /** base64url of u64 offset ‖ last name ‖ checksum. */
-export function encodePageToken(
+export function formatPageToken(
   genesisHash: string,
   subject: PageSubject,
   position: PagePosition,
@@ -35,24 +35,24 @@ export function encodePageToken(
   return Buffer.from(bytes).toString('base64url')
 }
 
-/** @throws {ScanError} INVALID_PAGE_TOKEN if it is not exactly what `encodePageToken` gives. */
-export function decodePageToken(
+/** @returns undefined unless it is exactly what `formatPageToken` gives for this list. */
+export function parsePageToken(
   genesisHash: string,
   subject: PageSubject,
   token: string,
-): PagePosition {
+): PagePosition | undefined {
   const bytes = new Uint8Array(Buffer.from(token, 'base64url'))
   const contentLength = bytes.byteLength - CHECKSUM_BYTES
   // Buffer skips what is no base64url; only the canonical spelling comes back as it was.
   if (contentLength < OFFSET_BYTES || Buffer.from(bytes).toString('base64url') !== token)
-    throw invalid()
+    return undefined
   const content = bytes.subarray(0, contentLength)
   if (!bytesEqual(bytes.subarray(contentLength), checksum(genesisHash, subject, content)))
-    throw invalid()
+    return undefined
   const offset = Number(new DataView(content.buffer, content.byteOffset).getBigUint64(0))
-  const after = decodeName(content.subarray(OFFSET_BYTES))
-  if (!isOffset(offset) || (subject.kind === 'prefix' && !after.startsWith(subject.prefix)))
-    throw invalid()
+  const after = parseName(content.subarray(OFFSET_BYTES))
+  if (after === undefined || !isOffset(offset)) return undefined
+  if (subject.kind === 'prefix' && !after.startsWith(subject.prefix)) return undefined
   return { after, offset }
 }
 
@@ -67,18 +67,11 @@ function checksum(genesisHash: string, subject: PageSubject, content: Uint8Array
   ).subarray(0, CHECKSUM_BYTES)
 }
 
-function decodeName(bytes: Uint8Array): string {
+function parseName(bytes: Uint8Array): string | undefined {
   try {
     return fromUtf8(bytes)
   } catch {
-    // Not UTF-8: the caller computed a checksum over something that is no name.
-    throw invalid()
+    // Not UTF-8: somebody computed a checksum over something that is no name.
+    return undefined
   }
-}
-
-function invalid(): ScanError {
-  return new ScanError(
-    'INVALID_PAGE_TOKEN',
-    'the page token was not issued for this list: pass next_page_token of the page before, unchanged',
-  )
 }
