@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { createSystemClock, waitFor } from '@quorumscan/base'
 import { LOG_ACL } from '@quorumscan/log'
 import { Redis } from 'ioredis'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { Cluster, supervisorOptions } from './cluster.ts'
 import { dataDirectory } from './data-directory.ts'
 import { prepareCluster } from './prepare.ts'
 import { endLeftovers } from './supervisor.ts'
+
+// Real processes take their time on a machine that does other things, too.
+vi.setConfig({ testTimeout: 60_000 })
 
 const clock = createSystemClock()
 

@@ -10,7 +10,7 @@ import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { ClusterError } from './cluster-error.ts'
 import { writeFileAtomic } from './data-directory.ts'
 import type { Prepared } from './prepare.ts'
-import { askHealth, type Health, isRedisReady } from './probe.ts'
+import { answersByQuorum, askHealth, type Health, isRedisReady } from './probe.ts'
 import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
 import { Supervisor } from './supervisor.ts'
 import { planServices, type Service, type TopologyInput } from './topology.ts'
@@ -76,6 +76,8 @@ export class Cluster {
       for (const service of services) void this.#watch(service)
       await Promise.all(services.map((service) => this.#untilUp(service)))
     }
+    onStep('waiting for the first answer that enough nodes agree on')
+    await this.#untilQuorum()
     void this.#boundLogs()
   }
 
@@ -264,6 +266,23 @@ export class Cluster {
     await this.#untilUp(service).catch((error: unknown) => {
       if (error instanceof ClusterError) throw error
     })
+  }
+
+  /** Ready is not enough for a person: the validator must have reached the nodes, too. */
+  async #untilQuorum(): Promise<void> {
+    const validator = this.#service('validator')
+    await waitFor(
+      async () => {
+        this.#assertRunning(validator.app.id)
+        return (await answersByQuorum(validator.url)) ? true : undefined
+      },
+      {
+        clock: this.#options.clock,
+        timeoutMs: READY_TIMEOUT_MS,
+        what: 'the validator to get an answer that enough nodes agree on',
+        signal: this.#stopping.signal,
+      },
+    )
   }
 
   async #watch(service: Service): Promise<void> {

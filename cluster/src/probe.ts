@@ -4,6 +4,8 @@ import type { ProcessStateName } from './status.ts'
 
 /** A healthy process answers its health routes within milliseconds. */
 const PROBE_TIMEOUT_MS = 1000
+/** The proxy's own wait for its nodes is 2 s (D-38). */
+const QUORUM_TIMEOUT_MS = 3000
 
 export type RedisAddress = {
   readonly socketPath: string
@@ -61,6 +63,19 @@ export async function askHealth(url: string): Promise<Health | null> {
   } catch {
     // Not listening, hung or talking nonsense: all the same to the one who asks.
     return null
+  }
+}
+
+/** Whether the scan proxy of the validator at this address gets an answer from enough nodes. */
+export async function answersByQuorum(validatorUrl: string): Promise<boolean> {
+  try {
+    const url = `${validatorUrl}/v0/scan-proxy/dso-party-id`
+    const response = await fetch(url, { signal: AbortSignal.timeout(QUORUM_TIMEOUT_MS) })
+    await response.arrayBuffer()
+    return response.status === 200
+  } catch {
+    // As above.
+    return false
   }
 }
 

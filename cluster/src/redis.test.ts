@@ -5,11 +5,14 @@ import { createSystemClock, waitFor } from '@quorumscan/base'
 import { LOG_ACL } from '@quorumscan/log'
 import { startRedis } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { isRedisReady } from './probe.ts'
 import { redisConfig } from './redis-config.ts'
 import { Supervisor } from './supervisor.ts'
 import { deleteReplica } from './wipe.ts'
+
+// Real processes take their time on a machine that does other things, too.
+vi.setConfig({ testTimeout: 60_000 })
 
 const clock = createSystemClock()
 

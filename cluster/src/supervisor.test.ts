@@ -2,10 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock, waitFor } from '@quorumscan/base'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { readJson, writeFileAtomic } from './data-directory.ts'
 import { identityOf, type ProcessIdentity, stateOf } from './process-identity.ts'
 import { endLeftovers, type ProcessSpec, Supervisor } from './supervisor.ts'
+
+// Real processes take their time on a machine that does other things, too.
+vi.setConfig({ testTimeout: 60_000 })
 
 const clock = createSystemClock()
 const IGNORES_TERM =
