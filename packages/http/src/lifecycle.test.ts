@@ -83,7 +83,7 @@ test('closing answers what is under way, ends its connection, and takes nothing 
   const closed = running.server.close()
   await waitFor(() => (running.server.server.listening ? undefined : true), {
     clock,
-    timeoutMs: 2000,
+    timeoutMs: 10_000,
     what: 'the server to stop listening',
   })
   running.finish()
@@ -104,13 +104,13 @@ test('a request that gets through while closing is told so, a probe is answered'
   // Both are in the middle of a request, so that closing spares them.
   await waitFor(() => (accepted.filter(({ bytesRead }) => bytesRead > 0)[1] ? true : undefined), {
     clock,
-    timeoutMs: 2000,
+    timeoutMs: 10_000,
     what: 'the beginnings of both requests to be read',
   })
   const closed = running.server.close()
   await waitFor(() => (running.server.server.listening ? undefined : true), {
     clock,
-    timeoutMs: 2000,
+    timeoutMs: 10_000,
     what: 'the server to stop listening',
   })
   late[0]?.write('ost HTTP/1.1\r\nhost: a\r\n\r\n')
@@ -131,7 +131,7 @@ test('closing does not wait longer than the drain time', async () => {
   const closed = running.server.close()
   await waitFor(() => (running.server.server.listening ? undefined : true), {
     clock,
-    timeoutMs: 2000,
+    timeoutMs: 10_000,
     what: 'the server to stop listening',
   })
   await manual.advance(10_000)
@@ -149,7 +149,7 @@ test('a handler is told when its client goes away, and not before', async () => 
   await expect(gone).rejects.toThrow()
   await waitFor(() => (signal.aborted ? true : undefined), {
     clock,
-    timeoutMs: 2000,
+    timeoutMs: 10_000,
     what: 'the signal of the handler',
   })
 })
@@ -196,7 +196,7 @@ test('one client gets its share of connections and no more', async () => {
   for (const socket of sockets) socket.destroy()
   await waitFor(async () => (await fetch(`${running.url}/livez`).catch(() => null)) ?? undefined, {
     clock,
-    timeoutMs: 2000,
+    timeoutMs: 10_000,
     what: 'a connection to be free again',
   })
 })
