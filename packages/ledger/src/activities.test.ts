@@ -1,6 +1,6 @@
 import type { EntryResult } from '@quorumscan/model'
 import { describe, expect, it } from 'vitest'
-import { type Activity, activitiesOf } from './activities.ts'
+import { type Activity, activitiesOf, activityRowsOf } from './activities.ts'
 import {
   acceptTransferCommand,
   advanceRoundsCommand,
@@ -189,6 +189,29 @@ describe('activities (D-24, D-25)', () => {
         },
       },
     ])
+  })
+
+  it('a row belongs to the history of whoever it is about, also where it names nobody', () => {
+    const scenario = new Scenario()
+    const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
+    const { dso, synchronizerId } = scenario.network.genesis
+    const parties = () => {
+      const { offset, recordTime } = scenario.ledger.head()
+      const result = scenario.ledger.results().at(-1) as EntryResult
+      return activityRowsOf({ offset, recordTime, synchronizerId, result }).map(
+        (row) => row.parties,
+      )
+    }
+    scenario.tap(alice, '250')
+    expect(parties()).toEqual([[alice.party]])
+    const first = offer(scenario, alice, bob)
+    expect(parties()).toEqual([[alice.party, bob.party]])
+    resultOf(scenario.submit(bob, rejectTransferCommand({ instruction: first })))
+    expect(parties().map((each) => [...each].sort())).toEqual([
+      [dso, alice.party, bob.party].sort(),
+    ])
+    scenario.resolve(scenario.pay(alice, 'alice.unverified.ns').payment)
+    expect(parties()).toEqual([[alice.party, dso]])
   })
 
   it('closing a round mints equal parts, one row for each super-validator, ids rising', () => {

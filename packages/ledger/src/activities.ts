@@ -13,6 +13,7 @@ import {
   type LedgerEvent,
   type Micros,
   type Offset,
+  type PartyId,
   parseAmount,
 } from '@quorumscan/model'
 
@@ -72,24 +73,38 @@ export type Activity = {
   } | null
 }
 
+/** A row with the parties whose own history it belongs to, each once. */
+export type ActivityRow = { readonly activity: Activity; readonly parties: readonly PartyId[] }
+
 type Kind = Pick<Activity, 'activity_type' | 'round'> &
   Partial<Pick<Activity, 'transfer' | 'mint' | 'tap' | 'abort_transfer_instruction'>>
 
-/** The rows of one applied entry, in order of its events. */
-export function activitiesOf(entry: {
+type AppliedResult = {
   readonly offset: Offset
   readonly recordTime: Micros
   readonly synchronizerId: string
   readonly result: EntryResult
-}): readonly Activity[] {
+}
+
+/** The rows of one applied entry, in order of its events. */
+export function activitiesOf(entry: AppliedResult): readonly Activity[] {
+  return activityRowsOf(entry).map(({ activity }) => activity)
+}
+
+/**
+ * As `activitiesOf`, with the parties: who owns the coin, sends or receives it, who an offer is made to,
+ * and the stakeholders of an offer that ended.
+ */
+export function activityRowsOf(entry: AppliedResult): readonly ActivityRow[] {
   if (entry.result.kind !== 'accepted') return []
   const { events } = entry.result.update
-  return events
-    .map((event) => kindOf(event, events))
-    .filter((kind) => kind !== null)
-    .map((kind, index) => ({
+  const rows: ActivityRow[] = []
+  for (const event of events) {
+    const kind = kindOf(event, events)
+    if (kind === null) continue
+    const activity = {
       activity_type: kind.activity_type,
-      event_id: formatEventId(entry.offset, index),
+      event_id: formatEventId(entry.offset, rows.length),
       date: formatTime(entry.recordTime),
       domain_id: entry.synchronizerId,
       offset: String(entry.offset),
@@ -98,7 +113,25 @@ export function activitiesOf(entry: {
       mint: kind.mint ?? null,
       tap: kind.tap ?? null,
       abort_transfer_instruction: kind.abort_transfer_instruction ?? null,
-    }))
+    }
+    rows.push({ activity, parties: partiesOf(activity, event) })
+  }
+  return rows
+}
+
+function partiesOf(activity: Activity, event: LedgerEvent): PartyId[] {
+  const { transfer, mint, tap } = activity
+  const offeredTo = transfer?.transferInstructionReceiver ?? null
+  const holding = mint ?? tap
+  const named = [
+    ...(transfer === null
+      ? []
+      : [transfer.sender, ...transfer.receivers].map(({ party }) => party)),
+    ...(offeredTo === null ? [] : [offeredTo]),
+    ...(holding === null ? [] : [holding.coin_owner]),
+  ]
+  // The row of an offer that ended names nobody.
+  return [...new Set(named.length > 0 ? named : [...event.signatories, ...event.observers])]
 }
 
 /** D-25. */

@@ -1,4 +1,11 @@
-export { type Activity, activitiesOf, formatEventId, type TransferActivity } from './activities.ts'
+export {
+  type Activity,
+  type ActivityRow,
+  activitiesOf,
+  activityRowsOf,
+  formatEventId,
+  type TransferActivity,
+} from './activities.ts'
 export {
   acceptRequestCommand,
   acceptTransferCommand,

@@ -27,6 +27,7 @@ export function createTestNetwork(
     readonly names?: Partial<Genesis['names']>
     readonly coin?: Partial<Genesis['coin']>
     readonly deduplicationMicrosMax?: number
+    readonly activityRetentionMicros?: number
   } = {},
 ): TestNetwork {
   const nodes = Array.from({ length: options.nodeCount ?? 4 }, (_, index) => `sv-${index + 1}`)
@@ -60,7 +61,7 @@ export function createTestNetwork(
       ...options.coin,
     },
     deduplicationMicrosMax: options.deduplicationMicrosMax ?? DAY_MICROS,
-    activityRetentionMicros: 90 * DAY_MICROS,
+    activityRetentionMicros: options.activityRetentionMicros ?? 90 * DAY_MICROS,
   })
   return { genesis, genesisHash: genesisHashOf(genesis), operators, scans }
 }
