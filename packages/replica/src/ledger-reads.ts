@@ -45,11 +45,9 @@ export async function readDueItems(
   const found: DueItem[] = []
   // Items of one instant come from one transaction, so few are skipped here (1 000 nodes at most).
   for (let skipped = 0; found.length < limit; skipped += PORTION) {
-    const range = ['LIMIT', skipped, PORTION, 'WITHSCORES'] as const
     const min = after?.at ?? '-inf'
-    const flat = await reach(
-      redis.callBuffer('ZRANGEBYSCORE', [KEYS.due, min, recordTime, ...range]) as Promise<Buffer[]>,
-    )
+    const range = ['WITHSCORES', 'LIMIT', skipped, PORTION] as const
+    const flat = await reach(redis.zrangebyscoreBuffer(KEYS.due, min, recordTime, ...range))
     for (let i = 0; i + 1 < flat.length; i += 2) {
       const item = decodeDue(flat[i] as Buffer, Number(flat[i + 1]))
       if (after === null || isAfter(item, after)) found.push(item)

@@ -53,7 +53,9 @@ export async function readParties(
   const answers: (Uint8Array | null)[] = []
   for (const [index, party] of parties.entries()) {
     const reply = replies[index] as RangeReply
-    const first = visibleOf(reply, BY_PARTY.skip, moment).find(isOwnedBy(party))
+    const visible = visibleOf(reply, BY_PARTY.skip, moment).filter(isOwnedBy(party))
+    const [first] = visible
+    budget.dead -= reply.members.length - visible.length
     const last = reply.members.at(-1)
     if (first !== undefined || last === undefined || reply.members.length < FIRST_PORTION)
       answers.push(first?.body ?? null)
@@ -135,13 +137,13 @@ async function collect(walk: {
     const visible = visibleOf(reply, walk.query.skip, walk.moment).filter(walk.accept)
     found.push(...visible)
     walk.budget.dead -= reply.members.length - visible.length
-    const last = reply.members.at(-1)
-    if (last === undefined || reply.members.length < count) break
     if (walk.budget.dead < 0)
       throw new ScanError(
         'OVERLOADED',
         'Too many names of this range have just ended; ask again in a few minutes, or for a narrower range.',
       )
+    const last = reply.members.at(-1)
+    if (last === undefined || reply.members.length < count) break
     min = lexBound('(', last)
     count = PORTION
   }

@@ -107,7 +107,7 @@ export async function writeSteps(
   return outcome
 }
 
-/** One fenced write; after a lost connection it waits, looks, and writes again where nothing was written. */
+/** One fenced write. After a lost connection it waits and looks whether it was done. */
 export async function writeFenced(
   redis: Redis,
   write: {
@@ -117,13 +117,19 @@ export async function writeFenced(
     readonly signal: AbortSignal
   },
 ): Promise<WriteOutcome> {
+  try {
+    return (await writeBatch(redis, write)).wrote ? 'written' : 'fenced'
+  } catch (error) {
+    if (!isConnectionError(error)) throw error
+  }
+  // Not written again as it is: what it was computed from may be of a state that Redis lost.
   for (;;) {
+    await untilReady(redis, write.signal)
     try {
-      // Repeating is safe: the script compares the head, and says "written" also of an earlier attempt.
-      return (await writeBatch(redis, write)).wrote ? 'written' : 'fenced'
+      const head = await redis.hgetBuffer(KEYS.names, HEAD_FIELD)
+      return head !== null && bytesEqual(head, write.next) ? 'written' : 'fenced'
     } catch (error) {
       if (!isConnectionError(error)) throw error
-      await untilReady(redis, write.signal)
     }
   }
 }

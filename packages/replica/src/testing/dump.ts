@@ -9,14 +9,14 @@ export async function dumpReplica(redis: Redis): Promise<Record<string, readonly
   for (const [name, key] of Object.entries(KEYS)) {
     const type = await redis.type(key)
     if (type === 'hash') {
-      const pairs: string[] = []
-      const flat = (await redis.callBuffer('HGETALL', [key])) as Buffer[] | Map<Buffer, Buffer>
-      const list = Array.isArray(flat) ? flat : [...flat].flat()
-      for (let i = 0; i + 1 < list.length; i += 2)
-        pairs.push(`${list[i]?.toString('hex')} ${list[i + 1]?.toString('hex')}`)
+      const fields = await redis.hkeysBuffer(key)
+      const values = await redis.hvalsBuffer(key)
+      const pairs = fields.map(
+        (field, i) => `${field.toString('hex')} ${values[i]?.toString('hex')}`,
+      )
       dump[name] = pairs.sort()
     } else if (type === 'zset')
-      dump[name] = hex((await redis.callBuffer('ZRANGE', [key, 0, -1, 'WITHSCORES'])) as Buffer[])
+      dump[name] = hex(await redis.zrangeBuffer(key, '0', '-1', 'WITHSCORES'))
     else if (type === 'list') dump[name] = hex(await redis.lrangeBuffer(key, 0, -1))
     else if (type === 'set') dump[name] = hex(await redis.smembersBuffer(key)).sort()
     else dump[name] = []

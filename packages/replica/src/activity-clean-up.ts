@@ -1,0 +1,84 @@
+/**
+ * Takes rows out of the activity history that no readable offset can show, in bounded passes. A row of
+ * offset M goes when T(M) + retention ≤ T(horizon): every offset that can be read is as late (D-25).
+ */
+import { assert } from '@quorumscan/base'
+import { parseTime } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { activityPartyMember, decodeActivity } from './activity-member.ts'
+import type { ActivityRules } from './activity-reads.ts'
+import { encodeHead } from './head.ts'
+import { lexBound } from './intern.ts'
+import { KEYS } from './keys.ts'
+import { cutCommand } from './scripts.ts'
+import { type Mirror, writeFenced } from './store.ts'
+
+/** Rows per pass: about 2 ms of Redis, which reads wait for. */
+export const ACTIVITY_CLEAN_UP_PORTION = 200
+
+/** `done`: nothing is left that could go. `fenced`: somebody else wrote; load anew. */
+export type ActivityCleanUp = 'done' | 'more' | 'fenced'
+
+/**
+ * One pass. It leaves the head as it is: taking out what is gone already changes nothing, so two writers
+ * may do it, and a pass of unknown outcome is done again with the next batch.
+ */
+export async function cleanUpActivities(
+  redis: Redis,
+  mirror: Mirror,
+  options: { readonly rules: ActivityRules; readonly signal: AbortSignal },
+): Promise<ActivityCleanUp> {
+  const { rules, signal } = options
+  const horizon = mirror.timeline.at(mirror.head.horizon)
+  assert(horizon !== undefined, 'the horizon has its instant')
+  const goneUntil = horizon.recordTime - rules.retentionMicros
+  if (goneUntil <= rules.genesisTime) return 'done'
+  const times = KEYS.activityTimes
+  const [oldest, [firstKept]] = await Promise.all([
+    redis.zrangebyscoreBuffer(times, '-inf', goneUntil, 'LIMIT', 0, 1),
+    redis.zrangebyscoreBuffer(times, `(${goneUntil}`, '+inf', 'LIMIT', 0, 1),
+  ])
+  if (oldest.length === 0) return 'done'
+  const max = firstKept === undefined ? '+' : Buffer.from(lexBound('(', firstKept))
+  const members = await redis.zrangebylexBuffer(
+    KEYS.activities,
+    '-',
+    max,
+    'LIMIT',
+    0,
+    ACTIVITY_CLEAN_UP_PORTION,
+  )
+  const rows = members.map(decodeActivity)
+  const isWhole = members.length < ACTIVITY_CLEAN_UP_PORTION
+  // The offset of the last row may have more of them: its time goes when they have gone.
+  const timesUntil = isWhole ? goneUntil : `(${timeOf(rows.at(-1)?.body)}`
+  const head = encodeHead(mirror.head)
+  const outcome = await writeFenced(redis, {
+    expected: head,
+    next: head,
+    commands: [
+      ...cutCommand(
+        'ZREM',
+        'activities',
+        members.map((member) => [member]),
+      ),
+      ...cutCommand(
+        'ZREM',
+        'activityParties',
+        rows.flatMap(({ eventId, tags }) => tags.map((tag) => [activityPartyMember(tag, eventId)])),
+      ),
+      ['ZREMRANGEBYSCORE', 'activityTimes', '-inf', timesUntil],
+    ],
+    signal,
+  })
+  if (outcome === 'fenced') return 'fenced'
+  return isWhole ? 'done' : 'more'
+}
+
+function timeOf(body: Uint8Array | undefined): number {
+  assert(body !== undefined, 'a full portion has a last row')
+  const { date } = JSON.parse(Buffer.from(body).toString('utf8')) as { date: string }
+  const time = parseTime(date)
+  assert(time !== undefined, 'a row has the record time of its offset')
+  return time
+}

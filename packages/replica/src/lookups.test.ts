@@ -1,0 +1,314 @@
+import { fromUtf8 } from '@quorumscan/base'
+import { createTestNetwork } from '@quorumscan/ledger/testing'
+import type { Contract, PartyId } from '@quorumscan/model'
+import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import fc from 'fast-check'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cleanUp, cleanUpBacklog } from './clean-up.ts'
+import { loadOrStart } from './genesis.ts'
+import { DEAD_MEMBERS_MAX, readNames, readNamesOfParty, readParties, readPrefix } from './reads.ts'
+import type { Step } from './step.ts'
+import { loadMirror, type Mirror, writeSteps } from './store.ts'
+import { dumpReplica } from './testing/dump.ts'
+import { stepAfter, testParty } from './testing/entry-steps.ts'
+
+const network = createTestNetwork()
+const { signal } = new AbortController()
+const SECOND = 1_000_000
+const NAMES = ['a', 'a-', 'a-b', 'a0', 'ab', 'b'].map((label) => `${label}.unverified.ns`)
+const PARTIES = ['ann', 'bob', 'cid'].map(testParty)
+const PREFIXES = ['', 'a', 'a-', 'ab.unverified.ns', 'b', 'c', 's', 'sv-', '\u{10ffff}']
+
+let server: TestRedis
+let redis: Redis
+beforeAll(async () => {
+  server = await startRedis()
+  redis = server.connect()
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server[Symbol.asyncDispose]()
+})
+
+async function freshMirror(): Promise<Mirror> {
+  await redis.flushall()
+  return await loadOrStart(redis, network, signal)
+}
+
+/** What the oracle remembers: every version that ever was, and nothing clever. */
+type OracleEntry = {
+  readonly name: string
+  readonly user: PartyId
+  readonly from: number
+  to: number
+  readonly expires: number
+}
+
+/** One entry of a log: who registers, renews or archives what, and how much time passes before. */
+const change = fc.record({
+  waits: fc.oneof(
+    { weight: 20, arbitrary: fc.integer({ min: 1, max: 30 * SECOND }) },
+    { weight: 1, arbitrary: fc.constant(650 * SECOND) },
+  ),
+  kind: fc.constantFrom('register', 'register', 'renew', 'archive', 'nothing'),
+  name: fc.constantFrom(...NAMES),
+  user: fc.constantFrom(...PARTIES),
+  lifetime: fc.integer({ min: 1, max: 120 * SECOND }),
+})
+
+/** The steps of a batch, by rules as the ledger has them: no two live entries of a name. */
+function grow(
+  history: { steps: Step[]; active: Contract[]; oracle: OracleEntry[] },
+  mirror: Mirror,
+  changes: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[],
+): Step[] {
+  const batch: Step[] = []
+  for (const { waits, kind, name, user, lifetime } of changes) {
+    const head = history.steps.at(-1) ?? mirror.head
+    const recordTime = head.recordTime + waits
+    const ofName = history.active.filter((contract) => contract.payload['name'] === name)
+    const live = history.oracle.find(
+      (entry) => entry.name === name && entry.to === Infinity && entry.expires > recordTime,
+    )
+    const isOfLive = (contract: Contract) => contract.offset === live?.from
+    const archived =
+      kind === 'archive' ? ofName.slice(0, 1) : kind === 'renew' ? ofName.filter(isOfLive) : []
+    const created =
+      kind === 'register' && live === undefined
+        ? [{ name, user, expiresAt: recordTime + lifetime }]
+        : kind === 'renew' && live !== undefined
+          ? [{ name, user: live.user, expiresAt: live.expires + lifetime }]
+          : []
+    const step = stepAfter(head, { recordTime, created, archived })
+    for (const contract of archived)
+      for (const entry of history.oracle)
+        if (entry.name === name && entry.from === contract.offset) entry.to = step.offset
+    for (const { expiresAt: expires, ...entry } of created)
+      history.oracle.push({ ...entry, from: step.offset, to: Infinity, expires })
+    history.active = [
+      ...history.active.filter((contract) => !archived.includes(contract)),
+      ...step.delta.created,
+    ]
+    history.steps.push(step)
+    batch.push(step)
+  }
+  return batch
+}
+
+const nameIn = (body: Uint8Array | null): string | null =>
+  body === null ? null : JSON.parse(fromUtf8(body)).name
+const ownerIn = (body: Uint8Array | null): string | null =>
+  body === null ? null : JSON.parse(fromUtf8(body)).user
+
+describe('lookups at an offset', () => {
+  test('answer as a list of all versions would, at every offset of the horizon', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(change, { minLength: 1, maxLength: 8 }), { maxLength: 6 }),
+        async (batches) => {
+          const mirror = await freshMirror()
+          const history = { steps: [] as Step[], active: [], oracle: [] as OracleEntry[] }
+          const synthetic = [
+            { name: 'dso.ns', user: network.genesis.dso },
+            ...network.genesis.nodes.map(({ name }) => ({ name: `${name}.sv.ns`, user: null })),
+          ]
+          for (const changes of batches) {
+            const steps = grow(history, mirror, changes)
+            expect(await writeSteps(redis, mirror, { steps, signal })).toBe('written')
+            if (cleanUpBacklog(mirror) > 0) await cleanUp(redis, mirror, signal)
+            for (let offset = mirror.head.horizon; offset <= mirror.head.offset; offset++) {
+              const moment = mirror.timeline.at(offset)
+              if (moment === undefined) throw new Error(`no instant at ${offset}`)
+              const visible = history.oracle.filter(
+                ({ from, to, expires }) =>
+                  from <= offset && offset < to && expires > moment.recordTime,
+              )
+              const named = await readNames(redis, [...NAMES, 'dso.ns', '', '\0'], moment)
+              expect(named.map(ownerIn)).toEqual([
+                ...NAMES.map((name) => visible.find((entry) => entry.name === name)?.user ?? null),
+                network.genesis.dso,
+                null,
+                null,
+              ])
+              const owned = PARTIES.map((user) =>
+                visible.flatMap((entry) => (entry.user === user ? [entry.name] : [])).sort(),
+              )
+              const byParty = await readParties(redis, PARTIES, moment)
+              expect(byParty.map(nameIn)).toEqual(owned.map((names) => names[0] ?? null))
+              for (const [index, party] of PARTIES.entries()) {
+                const page = { party, after: null, limit: 2 }
+                const first = await readNamesOfParty(redis, page, moment)
+                const after = first.at(-1)?.name ?? null
+                const rest = await readNamesOfParty(redis, { ...page, after, limit: 9 }, moment)
+                expect([...first, ...(after === null ? [] : rest)].map(({ name }) => name)).toEqual(
+                  owned[index],
+                )
+              }
+              for (const prefix of PREFIXES) {
+                const expected = [...visible, ...synthetic]
+                  .map(({ name }) => name)
+                  .filter((name) => name.startsWith(prefix))
+                  .sort()
+                const page = { prefix, after: null, limit: 3 }
+                const first = await readPrefix(redis, page, moment)
+                const after = first.at(-1)?.name ?? null
+                const rest = await readPrefix(redis, { ...page, after, limit: 20 }, moment)
+                expect([...first, ...(after === null ? [] : rest)].map(({ name }) => name)).toEqual(
+                  expected,
+                )
+              }
+            }
+          }
+        },
+      ),
+      { numRuns: 12 },
+    )
+  }, 60_000)
+
+  test('leave nothing of ended names behind once the horizon has passed them', async () => {
+    const mirror = await freshMirror()
+    const before = await dumpReplica(redis)
+    const registered = stepAfter(mirror.head, {
+      recordTime: mirror.head.recordTime + 1,
+      created: NAMES.map((name) => ({
+        name,
+        user: testParty('ann'),
+        expiresAt: mirror.head.recordTime + 5,
+      })),
+    })
+    const archived = stepAfter(registered, {
+      recordTime: registered.recordTime + 10,
+      archived: registered.delta.created,
+    })
+    const later = stepAfter(archived, { recordTime: archived.recordTime + 601 * SECOND })
+    for (const step of [registered, archived, later])
+      await writeSteps(redis, mirror, { steps: [step], signal })
+    expect(cleanUpBacklog(mirror)).toBe(NAMES.length)
+    expect(await cleanUp(redis, mirror, signal)).toBe('written')
+    const { names, lex, parties, ended, contracts, index, due } = await dumpReplica(redis)
+    // The head is a field of names and differs.
+    expect(names?.length).toBe(before['names']?.length)
+    expect({ lex, parties, ended, contracts, index, due }).toEqual({
+      lex: before['lex'],
+      parties: before['parties'],
+      ended: [],
+      contracts: before['contracts'],
+      index: before['index'],
+      due: before['due'],
+    })
+  })
+
+  test('refuse to walk over more dead names than Redis can bear', async () => {
+    const mirror = await freshMirror()
+    const user = testParty('ann')
+    const step = (count: number, lifetime: number, label: string) => {
+      const recordTime = mirror.head.recordTime + 1
+      const created = Array.from({ length: count }, (_, index) => ({
+        name: `${label}${String(index).padStart(5, '0')}.unverified.ns`,
+        user,
+        expiresAt: recordTime + lifetime,
+      }))
+      return stepAfter(mirror.head, { recordTime, created })
+    }
+    const write = async (next: Step) => {
+      await writeSteps(redis, mirror, { steps: [next], signal })
+      return mirror.timeline.at(mirror.head.offset)
+    }
+    await write(step(DEAD_MEMBERS_MAX, 1, 'd'))
+    const bearable = await write(step(1, 60 * SECOND, 'e'))
+    if (bearable === undefined) throw new Error('no instant')
+    expect((await readParties(redis, [user], bearable)).map(nameIn)).toEqual([
+      'e00000.unverified.ns',
+    ])
+    const page = { prefix: 'd0', after: null, limit: 10 }
+    expect(await readPrefix(redis, page, bearable)).toEqual([])
+    const beyond = await write(step(2, 0, 'd1'))
+    if (beyond === undefined) throw new Error('no instant')
+    await expect(readPrefix(redis, { ...page, prefix: '' }, beyond)).rejects.toMatchObject({
+      code: 'OVERLOADED',
+    })
+    await expect(readParties(redis, [user], beyond)).rejects.toMatchObject({ code: 'OVERLOADED' })
+  }, 20_000)
+
+  test('refuse an offset that the stored state has not reached, or whose data may be gone', async () => {
+    const mirror = await freshMirror()
+    const at = mirror.timeline.at(0)
+    if (at === undefined) throw new Error('no instant')
+    await expect(readNames(redis, NAMES, { ...at, offset: 1 })).rejects.toMatchObject({
+      code: 'OFFSET_NOT_REACHED',
+    })
+    const recordTime = mirror.head.recordTime + 601 * SECOND
+    await writeSteps(redis, mirror, { steps: [stepAfter(mirror.head, { recordTime })], signal })
+    for (const read of [
+      readNames(redis, NAMES, at),
+      readParties(redis, PARTIES, at),
+      readPrefix(redis, { prefix: '', after: null, limit: 1 }, at),
+    ])
+      await expect(read).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
+  })
+})
+
+describe('writing', () => {
+  test('of two writers that start from one head changes Redis once', async () => {
+    const first = await freshMirror()
+    const second = await loadMirror(redis)
+    if (second === null) throw new Error('no replica')
+    const recordTime = first.head.recordTime + 1
+    const created = [{ name: 'a.unverified.ns', user: testParty('ann'), expiresAt: recordTime + 9 }]
+    const step = stepAfter(first.head, { recordTime, created })
+    const other = stepAfter(first.head, { recordTime: recordTime + 1 })
+    const outcomes = [
+      await writeSteps(redis, first, { steps: [step], signal }),
+      await writeSteps(redis, second, {
+        steps: [{ ...other, historyHash: 'ff'.repeat(32) }],
+        signal,
+      }),
+    ]
+    expect(outcomes).toEqual(['written', 'fenced'])
+    expect((await loadMirror(redis))?.head).toEqual(first.head)
+    expect(second.head.offset).toBe(0)
+  })
+
+  test('the same batch again, as after a lost reply, changes nothing and counts as written', async () => {
+    const mirror = await freshMirror()
+    const again = await loadMirror(redis)
+    if (again === null) throw new Error('no replica')
+    const recordTime = mirror.head.recordTime + 1
+    const created = [{ name: 'a.unverified.ns', user: testParty('ann'), expiresAt: recordTime + 9 }]
+    const steps = [stepAfter(mirror.head, { recordTime, created })]
+    await writeSteps(redis, mirror, { steps, signal })
+    const dump = await dumpReplica(redis)
+    expect(await writeSteps(redis, again, { steps, signal })).toBe('written')
+    expect(await dumpReplica(redis)).toEqual(dump)
+  })
+
+  test('two clean-ups from one head take out once', async () => {
+    const mirror = await freshMirror()
+    const recordTime = mirror.head.recordTime + 1
+    const created = NAMES.map((name) => ({
+      name,
+      user: testParty('ann'),
+      expiresAt: recordTime + 9,
+    }))
+    const registered = stepAfter(mirror.head, { recordTime, created })
+    const archived = stepAfter(registered, {
+      recordTime: recordTime + 10,
+      archived: registered.delta.created,
+    })
+    const later = stepAfter(archived, { recordTime: recordTime + 700 * SECOND })
+    await writeSteps(redis, mirror, { steps: [registered, archived, later], signal })
+    const other = await loadMirror(redis)
+    if (other === null) throw new Error('no replica')
+    const next = stepAfter(later, {
+      recordTime: later.recordTime + 1,
+      created: created.map((fields) => ({ ...fields, expiresAt: later.recordTime + 9 })),
+    })
+    expect(await cleanUp(redis, mirror, signal)).toBe('written')
+    const dump = await dumpReplica(redis)
+    await cleanUp(redis, other, signal)
+    expect(await dumpReplica(redis)).toEqual(dump)
+    await writeSteps(redis, mirror, { steps: [next], signal })
+    expect(cleanUpBacklog(mirror)).toBe(0)
+  })
+})

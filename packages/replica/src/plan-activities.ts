@@ -1,0 +1,30 @@
+/** What a batch adds to the activity history (D-24): rows, who they belong to, and when they were. */
+import { utf8 } from '@quorumscan/base'
+import { activityPartyMember, encodeActivity, offsetText } from './activity-member.ts'
+import { tagOf } from './intern.ts'
+import { type Command, cutCommand } from './scripts.ts'
+import type { Step } from './step.ts'
+
+export function planActivities(steps: readonly Step[]): Command[] {
+  const rows = steps.flatMap((step) => step.activities ?? [])
+  const offsets = steps.filter((step) => (step.activities ?? []).length > 0)
+  return [
+    ...cutCommand(
+      'ZADD',
+      'activities',
+      rows.map((row) => [0, encodeActivity(row)]),
+    ),
+    ...cutCommand(
+      'ZADD',
+      'activityParties',
+      rows.flatMap(({ activity, parties }) =>
+        parties.map((party) => [0, activityPartyMember(tagOf(party), activity.event_id)]),
+      ),
+    ),
+    ...cutCommand(
+      'ZADD',
+      'activityTimes',
+      offsets.map((step) => [step.recordTime, utf8(offsetText(step.offset))]),
+    ),
+  ]
+}

@@ -1,0 +1,369 @@
+import { sha256, toHex } from '@quorumscan/base'
+import {
+  ansEntry,
+  ansRules,
+  coinRules,
+  type DueItem,
+  type LogEntry,
+  openMiningRound,
+  requestEntryCommand,
+} from '@quorumscan/ledger'
+import { outcomeOf, Scenario } from '@quorumscan/ledger/testing'
+import type { Submission } from '@quorumscan/model'
+import {
+  createManualClock,
+  type ManualClock,
+  startRedis,
+  type TestRedis,
+} from '@quorumscan/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ReplicaStateError } from './head.ts'
+import { KEYS } from './keys.ts'
+import { Replica } from './replica.ts'
+import { dumpReplica } from './testing/dump.ts'
+import { createMemoryOrdering, type MemoryOrdering } from './testing/memory-ordering.ts'
+import { growRandomLog } from './testing/random-log.ts'
+import { settledDump } from './testing/replay.ts'
+
+let redis: TestRedis
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(async () => {
+  await redis[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await inRedis((connection) => connection.flushall())
+})
+
+async function inRedis<T>(work: (connection: ReturnType<TestRedis['connect']>) => Promise<T>) {
+  const connection = redis.connect()
+  try {
+    return await work(connection)
+  } finally {
+    connection.disconnect()
+  }
+}
+
+const scenario = growRandomLog('replica', 120)
+const log = scenario.ledger.entries()
+const end = scenario.ledger.head()
+const signal = AbortSignal.timeout(60_000)
+
+type Running = AsyncDisposable & {
+  readonly replica: Replica
+  readonly ordering: MemoryOrdering
+  readonly clock: ManualClock
+  readonly running: Promise<'stopped' | 'regressed'>
+  reach(offset: number): Promise<void>
+}
+
+async function start(options: {
+  readonly of?: Scenario
+  readonly entries?: readonly LogEntry[]
+  readonly nowMicros?: number
+  readonly cut?: number
+}): Promise<Running> {
+  const of = options.of ?? scenario
+  const clock = createManualClock(options.nowMicros ?? of.ledger.head().recordTime)
+  const { genesis, genesisHash } = of.network
+  const path = redis.socketPath
+  const replica = await Replica.create({ redis: { path }, genesis, genesisHash, clock })
+  const ordering = createMemoryOrdering(
+    options.entries ?? of.ledger.entries(),
+    () => options.cut ?? 40,
+  )
+  const running = replica.run(ordering, signal)
+  return {
+    replica,
+    ordering,
+    clock,
+    running,
+    reach: (offset) =>
+      new Promise((resolve) => {
+        const check = () => {
+          if (replica.head().offset < offset) return
+          stop()
+          resolve()
+        }
+        const stop = replica.onApplied(check)
+        check()
+      }),
+    [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
+  }
+}
+
+describe('a replica', () => {
+  test('resumes where it stopped, and tells listeners of each entry once, in order', async () => {
+    const offsets: number[] = []
+    for (const part of [log.slice(0, 30), log.slice(0, 31), log]) {
+      await using run = await start({ entries: part })
+      run.replica.onApplied((entry) => offsets.push(entry.offset))
+      await run.reach(part.length)
+    }
+    expect(offsets).toEqual(log.map((entry) => entry.offset))
+  })
+
+  test('is the same after a wipe, at once and while it runs', async () => {
+    await using run = await start({})
+    await run.reach(log.length)
+    await run.replica[Symbol.asyncDispose]()
+    await run.running
+    const dump = await settledDump(redis)
+    await inRedis((connection) => connection.unlink(...Object.values(KEYS)))
+    await using again = await start({})
+    await again.reach(20)
+    await inRedis((connection) => connection.unlink(...Object.values(KEYS)))
+    const more = { offset: end.offset + 1, recordTime: end.recordTime + 1, bytes: new Uint8Array() }
+    again.ordering.push([more])
+    await again.reach(more.offset)
+    await again.replica[Symbol.asyncDispose]()
+    await inRedis((connection) => connection.unlink(...Object.values(KEYS)))
+    await using last = await start({})
+    await last.reach(log.length)
+    await last.replica[Symbol.asyncDispose]()
+    expect(await settledDump(redis)).toEqual(dump)
+  })
+
+  test('goes on correctly when Redis has lost its last seconds', async () => {
+    await using run = await start({ entries: log.slice(0, 60) })
+    await run.reach(60)
+    const restore = await inRedis(async (connection) => {
+      const keys = Object.values(KEYS)
+      const values = await Promise.all(keys.map((key) => connection.dumpBuffer(key)))
+      return () =>
+        inRedis(async (other) => {
+          const step = other.multi().unlink(...keys)
+          for (const [index, key] of keys.entries()) {
+            const value = values[index]
+            if (value) step.restore(key, 0, value)
+          }
+          await step.exec()
+        })
+    })
+    run.ordering.push(log.slice(60, 100))
+    await run.reach(100)
+    const pinned = await run.replica.pin(100, signal)
+    await restore()
+    await expect(run.replica.lookupNames(['dso.ns'], 100)).rejects.toMatchObject({
+      code: 'OFFSET_NOT_REACHED',
+    })
+    run.ordering.push(log.slice(100))
+    await run.reach(log.length)
+    expect(run.replica.head()).toMatchObject(end)
+    expect(await run.replica.pin(100, signal)).toEqual(pinned)
+  })
+
+  test('stays exact with two writers on one Redis', async () => {
+    await using one = await start({ cut: 3 })
+    await using two = await start({ cut: 7 })
+    await Promise.race([one.reach(log.length), two.reach(log.length)])
+    const head = await inRedis((connection) => dumpReplica(connection))
+    await one.replica[Symbol.asyncDispose]()
+    await two.replica[Symbol.asyncDispose]()
+    await inRedis((connection) => connection.flushall())
+    await using alone = await start({})
+    await alone.reach(log.length)
+    await alone.replica[Symbol.asyncDispose]()
+    const dump = await settledDump(redis)
+    expect(head['contracts']).toEqual(dump['contracts'])
+    expect(head['lex']).toEqual(dump['lex'])
+    expect(head['at']).toEqual(dump['at'])
+  })
+
+  test('stops, says so and goes on answering when the log is another one', async () => {
+    await using run = await start({ entries: log.slice(0, 30) })
+    await run.reach(30)
+    await run.replica[Symbol.asyncDispose]()
+    const forged = log.map((entry) =>
+      entry.offset === 30 ? { ...entry, bytes: new Uint8Array([1, 2, 3]) } : entry,
+    )
+    for (const entries of [log.slice(0, 29), forged]) {
+      await using next = await start({ entries })
+      expect(await next.running).toBe('regressed')
+      expect(next.replica.state()).toBe('regressed')
+      expect(next.replica.head().offset).toBe(30)
+      expect(await next.replica.lookupNames(['none', 'dso.ns'], 30)).toMatchObject([null, {}])
+    }
+  })
+
+  test('waits with an entry whose record time is more than 10 s ahead of its clock', async () => {
+    const first = end.recordTime - 5_000_000
+    const at = (offset: number, recordTime: number) => ({
+      offset,
+      recordTime,
+      bytes: new Uint8Array(),
+    })
+    const entries = [at(1, first), at(2, first + 10_000_000), at(3, first + 10_000_001)]
+    await using run = await start({ entries, nowMicros: first })
+    expect(run.replica.state()).toBe('catching-up')
+    await run.reach(2)
+    expect(run.replica.state()).toBe('live')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(run.replica.head().offset).toBe(2)
+    await run.clock.advance(1_000)
+    await run.reach(3)
+  })
+
+  test('refuses a Redis of another genesis, of another layout, or that evicts', async () => {
+    await using run = await start({ entries: log.slice(0, 5) })
+    await run.reach(5)
+    const { genesis, genesisHash } = new Scenario({ nodeCount: 5 }).network
+    const options = { redis: { path: redis.socketPath }, genesis, genesisHash, clock: run.clock }
+    await expect(Replica.create(options)).rejects.toThrow(ReplicaStateError)
+    await expect(Replica.create(options)).rejects.toThrow(scenario.network.genesisHash)
+    await run.replica[Symbol.asyncDispose]()
+    await inRedis((connection) => connection.hset(KEYS.names, '', 'what is this'))
+    await expect(start({})).rejects.toThrow(ReplicaStateError)
+    await inRedis((connection) => connection.config('SET', 'maxmemory-policy', 'allkeys-lru'))
+    await expect(start({})).rejects.toThrow('noeviction')
+    await inRedis((connection) => connection.config('SET', 'maxmemory-policy', 'noeviction'))
+    await expect(
+      Replica.create({ ...options, redis: { path: `${redis.socketPath}-none` } }),
+    ).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+  })
+})
+
+describe('pinned reads', () => {
+  test('answer the same after the head has moved on, until the horizon passes them', async () => {
+    const story = new Scenario()
+    const alice = story.actor('alice')
+    story.register(alice, 'a.unverified.ns')
+    const pinned = story.ledger.head().offset
+    story.register(story.actor('bob'), 'b.unverified.ns')
+    await using run = await start({ of: story, entries: story.ledger.entries().slice(0, pinned) })
+    await run.reach(pinned)
+    const read = async () => [
+      await run.replica.pin(pinned, signal),
+      await run.replica.lookupNames(['a.unverified.ns', 'b.unverified.ns'], pinned),
+      await run.replica.lookupParties([alice.party, story.network.genesis.dso], pinned),
+      await run.replica.listByPrefix({ prefix: '', after: 'b', limit: 9, offset: pinned }),
+      await run.replica.listByParty({ party: alice.party, after: null, limit: 9, offset: pinned }),
+      await run.replica.documentAsOf('DsoRules', pinned),
+    ]
+    const before = await read()
+    const entry = (await run.replica.lookupNames(['a.unverified.ns'], pinned))[0]
+    const [active] = story.ledger.all(ansEntry)
+    expect(JSON.parse(Buffer.from(entry ?? []).toString())).toEqual({
+      contract_id: active?.contractId,
+      user: alice.party,
+      name: 'a.unverified.ns',
+      url: '',
+      description: '',
+      expires_at: active?.contract.payload['expiresAt'],
+    })
+    run.ordering.push(story.ledger.entries().slice(pinned))
+    await run.reach(story.ledger.head().offset)
+    expect(await read()).toEqual(before)
+    const { offset, recordTime } = run.replica.head()
+    const late = {
+      offset: offset + 1,
+      recordTime: recordTime + 601_000_000,
+      bytes: new Uint8Array(),
+    }
+    await run.clock.advance(700_000)
+    run.ordering.push([late])
+    await run.reach(late.offset)
+    await expect(run.replica.pin(pinned, signal)).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
+    await expect(run.replica.lookupNames([], pinned)).rejects.toMatchObject({
+      code: 'OFFSET_PRUNED',
+    })
+  })
+
+  test('wait 250 ms for an offset that is close, and not at all for one that is far', async () => {
+    await using run = await start({ entries: log.slice(0, 10) })
+    await run.reach(10)
+    const soon = run.replica.pin(12, signal)
+    run.ordering.push(log.slice(10, 12))
+    expect(await soon).toMatchObject({ offset: 12, recordTime: log[11]?.recordTime })
+    const never = run.replica.pin(13, signal)
+    const refused = expect(never).rejects.toMatchObject({ code: 'OFFSET_NOT_REACHED' })
+    await run.clock.advance(250)
+    await refused
+    await expect(run.replica.pin(5_000, signal)).rejects.toMatchObject({
+      code: 'OFFSET_NOT_REACHED',
+    })
+    const given = new AbortController()
+    const given2 = run.replica.pin(13, given.signal)
+    given.abort(new Error('the client left'))
+    await expect(given2).rejects.toThrow('the client left')
+    expect(await run.replica.pin(null, signal)).toMatchObject({ offset: 12 })
+  })
+})
+
+describe('reads of the newest state', () => {
+  test('agree with the ledger: contracts, keys, parties, what is due', async () => {
+    await using run = await start({})
+    await run.reach(log.length)
+    const { replica } = run
+    const all = scenario.ledger.contracts()
+    const ids = all.map(({ contractId }) => contractId)
+    expect(await replica.contracts([...ids, `00${'0'.repeat(64)}`, 'x'])).toEqual([
+      ...all,
+      null,
+      null,
+    ])
+    for (const key of ['rounds', 'singleton:AnsRules', `party:Coin:${scenario.svs[0]?.party}`]) {
+      expect(await replica.contractsByKey(key)).toEqual(scenario.ledger.byKey(key))
+      expect(await replica.contractsByKey(key, { limit: 1 })).toEqual(
+        scenario.ledger.byKey(key).slice(0, 1),
+      )
+    }
+    expect(await replica.isPartyAllocated(scenario.svs[0]?.party ?? '')).toBe(true)
+    expect(await replica.isPartyAllocated(`nobody::1220${'0'.repeat(64)}`)).toBe(false)
+    const due: DueItem[] = []
+    for (let after: DueItem | null = null; ; after = due.at(-1) ?? null) {
+      const page = await replica.dueItems({ limit: 2, after })
+      due.push(...page)
+      if (page.length < 2) break
+    }
+    const place = ({ at, contractId, job }: DueItem) =>
+      [String(at).padStart(17, '0'), contractId, job].join()
+    expect(due.map(place)).toEqual(scenario.ledger.due().map(place).sort())
+    expect(due.length).toBeGreaterThan(2)
+    const newest = scenario.ledger
+      .all(openMiningRound)
+      .sort((a, b) => b.payload.round.number - a.payload.round.number)[0]?.contract
+    expect(await replica.documentAsOf('OpenMiningRound', end.offset)).toEqual(newest)
+    expect(await replica.documentAsOf('CoinRules', end.offset)).toEqual(
+      scenario.ledger.all(coinRules)[0]?.contract,
+    )
+  })
+
+  test('a dry run says what the submission would do, and does nothing', async () => {
+    const story = new Scenario()
+    const alice = story.actor('alice')
+    story.register(alice, 'taken.unverified.ns')
+    await using run = await start({ of: story })
+    await run.reach(story.ledger.head().offset)
+    const dump = await inRedis(dumpReplica)
+    const submission = (name: string): Submission => ({
+      genesis: story.network.genesisHash,
+      participant: alice.keyPair.publicKey,
+      id: toHex(sha256(Buffer.from(name))).slice(0, 32),
+      notAfter: story.ledger.head().recordTime + 60_000_000,
+      userId: 'alice',
+      actAs: [alice.party],
+      readAs: [],
+      commandId: name,
+      submissionId: '',
+      workflowId: '',
+      deduplication: { kind: 'duration', micros: 0 },
+      disclosed: [],
+      commands: [
+        requestEntryCommand({
+          ansRules: story.the(ansRules),
+          user: alice.party,
+          name,
+          url: '',
+          description: '',
+        }),
+      ],
+    })
+    expect(outcomeOf(await run.replica.dryRun(submission('free.unverified.ns')))).toBe('accepted')
+    expect(outcomeOf(await run.replica.dryRun(submission('taken.unverified.ns')))).toBe(
+      'NAME_TAKEN',
+    )
+    expect(await inRedis(dumpReplica)).toEqual(dump)
+  })
+})
