@@ -54,6 +54,11 @@ export class Context implements AsyncDisposable, Identity {
   readonly #submitter: ReturnType<typeof createSubmitter>
   readonly #closing = new AbortController()
   readonly #background: Promise<unknown>[] = []
+  #fail: (error: unknown) => void = () => {}
+  /** Resolves with the reason when the node cannot go on: a bug, or a log that asks for newer software. */
+  readonly failed = new Promise<unknown>((resolve) => {
+    this.#fail = resolve
+  })
   readonly #resources: readonly AsyncDisposable[]
 
   /**
@@ -158,7 +163,7 @@ export class Context implements AsyncDisposable, Identity {
     this.#submitter = parts.submitter
     this.#resources = parts.resources
     const { signal } = this.#closing
-    this.#run('the replica stopped', parts.replica.run(parts.ordering, signal))
+    this.#run('the replica stopped', this.#follow(parts.ordering, signal))
   }
 
   /** Puts the address on the ledger in the background, as soon and as often as needed (D-34). */
@@ -186,10 +191,18 @@ export class Context implements AsyncDisposable, Identity {
     await closeAll(this.#resources)
   }
 
+  async #follow(ordering: Ordering, signal: AbortSignal): Promise<void> {
+    const outcome = await this.replica.run(ordering, signal)
+    // Lookups go on at the head that was reached; `/readyz` says LOG_REGRESSED.
+    if (outcome === 'regressed') this.logger.error('the log is not the one that was applied')
+  }
+
   #run(failure: string, work: Promise<unknown>): void {
     this.#background.push(
       work.catch((error: unknown) => {
-        if (!this.#closing.signal.aborted) this.logger.fatal({ err: error }, failure)
+        if (this.#closing.signal.aborted) return
+        this.logger.fatal({ err: error }, failure)
+        this.#fail(error)
       }),
     )
   }

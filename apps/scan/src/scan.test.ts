@@ -3,7 +3,7 @@ import { fromHex, verifySignature } from '@quorumscan/base'
 import { encodeAddressStatement } from '@quorumscan/consensus'
 import { describe, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
-import { type Network, startNetwork, until } from './testing/network.ts'
+import { clock, type Network, startNetwork, until } from './testing/network.ts'
 
 type Answer = { status: number; text: string; headers: Headers }
 
@@ -256,6 +256,17 @@ describe('one scan node', () => {
     })
     const absent = await post(node, '/v0/ans-entries/batch', { lookups: [{ name: 'x' }] })
     expect(absent.text).toBe('{"results":[{"entry":null}]}')
+    // With both members it is a lookup by name, unless that is none: then it is an unknown member (D-7).
+    const both = await post(node, '/v0/ans-entries/batch', {
+      lookups: [
+        { name: 'sv-1.sv.ns', party: network.genesis.dso },
+        { name: 5, party: network.genesis.dso },
+        { name: '\ud800', party: network.genesis.dso },
+      ],
+    })
+    expect(
+      json(both).results.map((result: { entry: { name: string } }) => result.entry.name),
+    ).toEqual(['sv-1.sv.ns', 'dso.ns', 'dso.ns'])
   })
 
   test('reads at the offset asked for, waits for one that is near, refuses what it cannot read', async () => {
@@ -281,13 +292,21 @@ describe('one scan node', () => {
 
   test('keeps answering at the head it has while the log is away, and says that it is not ready', async () => {
     await using network = await startNetwork(1)
-    await using world = await startAll(network, ['alice.unverified.ns'])
-    const { first: node } = world
+    let aheadMicros = 0
+    const later = { ...clock, nowMicros: () => clock.nowMicros() + aheadMicros }
+    await using node = await network.startNode(0, {}, { clock: later })
+    await isReady(node)
     await network.logRedis.kill()
-    const answer = await get(node, '/v0/ans-entries/by-name/alice.unverified.ns')
+    aheadMicros = 20_000_000
+    const answer = await get(node, '/v0/ans-entries/by-name/dso.ns')
     expect(answer.status).toBe(200)
+    const ready = await get(node, '/readyz')
+    expect([ready.status, json(ready).code]).toEqual([503, 'NOT_READY'])
+    expect(json(ready).details).toEqual({ state: 'catching-up' })
     expect((await get(node, '/livez')).status).toBe(200)
+    aheadMicros = 0
     await network.logRedis.restart()
+    await isReady(node)
   })
 
   test('serves rules, operator, genesis and health', async () => {

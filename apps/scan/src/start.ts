@@ -7,6 +7,8 @@ import { createServer } from './server.ts'
 export type RunningScan = AsyncDisposable & {
   /** Where it listens, without a trailing slash. */
   readonly url: string
+  /** Resolves with the reason when the node cannot go on: then dispose, and start it anew. */
+  readonly failed: Promise<unknown>
 }
 
 /**
@@ -29,6 +31,7 @@ export async function startScan(
     context.publishAddress(config.publicUrl ?? url)
     return {
       url,
+      failed: context.failed,
       async [Symbol.asyncDispose]() {
         await server.close()
         await context[Symbol.asyncDispose]()

@@ -128,6 +128,11 @@ test('drops what can never succeed, says why, and does not come back to it at on
     attempts: 1,
   })
   expect(failures.find((failure) => failure.contractId === broken)?.code).toBe('INTERNAL')
+  // A kept one would make BullMQ ignore the next add (Rule 7).
+  await using client = withDispose(redis.connect())
+  await until('the jobs to be gone', async () =>
+    (await client.redis.keys(`jobs:${JOB}:00*`)).length === 0 ? true : undefined,
+  )
   // A new contract proves that another sweep has passed over the dropped ones.
   world.add(1)
   await until('a later sweep', () => (runs.length >= 3 ? true : undefined))

@@ -41,7 +41,7 @@ export type Network = AsyncDisposable & {
   /** What a node of this network is told; `overrides` go with it. */
   config(index: number): Promise<ScanConfig>
   readonly overrides: Overrides
-  startNode(index: number, options?: Partial<ScanConfig>): Promise<RunningScan>
+  startNode(index: number, options?: Partial<ScanConfig>, more?: Overrides): Promise<RunningScan>
   /** The wallet of a user of this network. */
   createWallet(hint: string): Promise<Wallet>
 }
@@ -132,8 +132,8 @@ export async function startNetwork(
     nodeRedis,
     config,
     overrides,
-    startNode: async (index, options = {}) =>
-      startScan({ ...(await config(index)), ...options }, overrides),
+    startNode: async (index, options = {}, more = {}) =>
+      startScan({ ...(await config(index)), ...options }, { ...overrides, ...more }),
     async createWallet(hint) {
       const keyPair = testKeyPair(`wallet ${hint}`)
       const party = partyIdOf(hint, keyPair.publicKey) ?? ''
