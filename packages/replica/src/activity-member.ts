@@ -85,7 +85,10 @@ export function before(prefix: Uint8Array, eventId: string): Uint8Array {
 
 /** Bounds around the one row of an event id. */
 export function boundsOfRow(eventId: string): ActivityBounds {
-  return { min: lexBound('[', utf8(eventId + ID_END)), max: lexBound('(', utf8(eventId + ID_BEHIND)) }
+  return {
+    min: lexBound('[', utf8(eventId + ID_END)),
+    max: lexBound('(', utf8(eventId + ID_BEHIND)),
+  }
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -6,7 +6,8 @@
  * A page takes several commands. Each tells the head of its moment, and any moment whose head has reached
  * N, and whose horizon has not passed it, holds exactly the same visible rows.
  */
-import { assert, utf8 } from '@quorumscan/base'
+import { assert } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
 import type { Micros, PartyId } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import {
@@ -48,6 +49,10 @@ const PORTION = 100
 
 /** How long rows are kept, and since when there can be any: both of the genesis. */
 export type ActivityRules = { readonly retentionMicros: Micros; readonly genesisTime: Micros }
+
+export function activityRulesOf(genesis: Genesis): ActivityRules {
+  return { retentionMicros: genesis.activityRetentionMicros, genesisTime: genesis.recordTime }
+}
 
 /** Rows in the order asked, at most `limit`, at most `ACTIVITY_PAGE_BYTES_MAX`, at least one if there is one. */
 export async function readActivities(
@@ -108,9 +113,7 @@ function boundsOfPage(
   // Event ids are ASCII, where comparing texts is comparing bytes.
   if (order === 'asc')
     return after < range.first ? bounds : { ...bounds, min: behind(prefix, after) }
-  return after > offsetText(range.last + 1)
-    ? bounds
-    : { ...bounds, max: before(prefix, after) }
+  return after > offsetText(range.last + 1) ? bounds : { ...bounds, max: before(prefix, after) }
 }
 
 type Walk = {

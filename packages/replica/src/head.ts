@@ -18,7 +18,7 @@ export type StoredHead = Head & {
 }
 
 /** Changes with the layout of any value: a replica of another layout is to be wiped. */
-const LAYOUT = 1
+const LAYOUT = 2
 const HEAD_BYTES = 1 + 3 * 32 + 5 * 8
 
 /** What lies in Redis is no replica that this process may go on with; the message says what to do. */

@@ -1,3 +1,4 @@
+export type { ActivityBody, ActivityPage } from './activity-reads.ts'
 export { ReplicaStateError } from './head.ts'
 export type { NamedBody } from './reads.ts'
 export {

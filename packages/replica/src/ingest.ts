@@ -7,6 +7,8 @@ import { isScanError } from '@quorumscan/errors'
 import { type LogEntry, type Ordering, WorkingState } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
+import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from './activity-clean-up.ts'
+import { activityRulesOf } from './activity-reads.ts'
 import { fetchCells } from './cells.ts'
 import { cleanUp, cleanUpBacklog } from './clean-up.ts'
 import { isConnectionError, isReplyError, untilReady } from './connection.ts'
@@ -94,7 +96,7 @@ async function followFromHead(
       if ((await writeSteps(redis, mirror, { steps: entries, signal })) === 'fenced') return
       context.onMirror(mirror, entries)
       if (state.cellCount > CELLS_MAX) state.clear()
-      if ((await keepClean(redis, mirror, signal)) === 'fenced') return
+      if ((await keepClean(redis, mirror, { ...context, entries })) === 'fenced') return
       rest = rest.slice(ready.length)
     }
   }
@@ -122,9 +124,22 @@ async function untilApplicable(
 async function keepClean(
   redis: Redis,
   mirror: Mirror,
-  signal: AbortSignal,
+  context: GenesisContext & {
+    readonly entries: readonly InterpretedEntry[]
+    readonly signal: AbortSignal
+  },
 ): Promise<'written' | 'fenced'> {
+  const { signal, entries } = context
   for (let pass = 0; pass < CLEAN_UP_PASSES_MAX && cleanUpBacklog(mirror) > 0; pass++)
     if ((await cleanUp(redis, mirror, signal)) === 'fenced') return 'fenced'
+  const rules = activityRulesOf(context.genesis)
+  const added = entries.reduce((sum, entry) => sum + (entry.activities?.length ?? 0), 0)
+  // Twice what the batch added can go with it, so that rows never pile up.
+  const passes = CLEAN_UP_PASSES_MAX + Math.ceil((2 * added) / ACTIVITY_CLEAN_UP_PORTION)
+  for (let pass = 0; pass < passes; pass++) {
+    const outcome = await cleanUpActivities(redis, mirror, { rules, signal })
+    if (outcome === 'fenced') return 'fenced'
+    if (outcome === 'done') break
+  }
   return 'written'
 }

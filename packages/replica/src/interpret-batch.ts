@@ -2,6 +2,7 @@
 import { sha256, toHex } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import {
+  activityRowsOf,
   type CellKey,
   cellName,
   type DecodedEntry,
@@ -60,7 +61,9 @@ export async function interpretBatch(
     const { entryHash } = next
     historyHash = nextHistoryHash({ previous: historyHash, offset, recordTime, entryHash, result })
     context.state.apply(delta)
-    done.push({ offset, recordTime, historyHash, entryHash, result, delta })
+    const { synchronizerId } = context.genesis
+    const activities = activityRowsOf({ offset, recordTime, synchronizerId, result })
+    done.push({ offset, recordTime, historyHash, entryHash, result, delta, activities })
   }
   // The steps carry what is to be written.
   context.state.takeChanges()

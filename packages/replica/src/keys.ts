@@ -21,6 +21,12 @@ export const KEYS = {
   ended: '{replica}:ended',
   /** list: record time, count of ended versions and history hash of each offset from horizon to head */
   at: '{replica}:at',
+  /** sorted set, score 0: rows of the activity history by event id (`activity-member.ts`) */
+  activities: '{replica}:activities',
+  /** sorted set, score 0: party tag ‖ event id, for each party that a row belongs to */
+  activityParties: '{replica}:activity-parties',
+  /** sorted set, score record time in µs: each offset with rows, as in event ids */
+  activityTimes: '{replica}:activity-times',
   /** hash: contract id -> active contract */
   contracts: '{replica}:contracts',
   /** sorted set, score 0: index tag ‖ contract id */

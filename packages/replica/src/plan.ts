@@ -4,6 +4,7 @@ import type { ChangeRecord } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import type { StoredHead } from './head.ts'
 import { type Cursor, readVarint, varint } from './packing.ts'
+import { planActivities } from './plan-activities.ts'
 import { planContracts } from './plan-contracts.ts'
 import { planVersions, type StoredVersions } from './plan-versions.ts'
 import { type Command, cutCommand } from './scripts.ts'
@@ -60,6 +61,7 @@ export function planBatch(input: {
       ),
       ...planContracts(steps),
       ...versions.commands,
+      ...planActivities(steps),
       ...planRecords(steps, last.recordTime),
       ...cutCommand(
         'RPUSH',

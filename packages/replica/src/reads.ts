@@ -176,7 +176,7 @@ function laterOf(min: Uint8Array, prefix: Uint8Array, after: string | null): Uin
 }
 
 /** The data belongs to a head that has reached the offset, and nothing of the offset was cleaned up. */
-function assertReadable(head: Buffer | null | undefined, moment: Moment): void {
+export function assertReadable(head: Buffer | null | undefined, moment: Moment): void {
   if (head === null || head === undefined) throw offsetNotReached(moment.offset)
   const { offset, horizon } = decodeHead(head)
   if (offset < moment.offset) throw offsetNotReached(moment.offset)

@@ -14,6 +14,12 @@ import {
   type Submission,
 } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
+import {
+  type ActivityBody,
+  type ActivityPage,
+  activityRulesOf,
+  readActivities,
+} from './activity-reads.ts'
 import { fetchCells, fetchContracts } from './cells.ts'
 import { createWriteConnection, openReadConnection, reach } from './connection.ts'
 import { loadOrStart, syntheticEntries } from './genesis.ts'
@@ -198,6 +204,18 @@ export class Replica implements Ledger, AsyncDisposable {
     readonly offset: Offset
   }): Promise<readonly NamedBody[]> {
     return await readNamesOfParty(this.#redis, page, this.#instant(page.offset))
+  }
+
+  /**
+   * Rows of the activity history at a pinned offset, in the order of their event ids (D-25), of everyone
+   * or of one party's own history. A walk goes on `after` the event id of its last row, at the same offset
+   * or a later one, until a page is empty: large rows make a page shorter than its limit.
+   */
+  async activities(
+    page: ActivityPage & { readonly offset: Offset },
+  ): Promise<readonly ActivityBody[]> {
+    const rules = activityRulesOf(this.#options.genesis)
+    return await readActivities(this.#redis, page, this.#instant(page.offset), rules)
   }
 
   /** The contract in force at a pinned offset; of the rounds the newest open one. */
