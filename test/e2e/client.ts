@@ -1,0 +1,107 @@
+/** A client of a running cluster, as a wallet or a curious person would be one: HTTP and nothing else. */
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createValidatorClient } from '@quorumscan/sdk/raw'
+import type { RunningCluster } from 'quorumscan'
+
+export const clock = createSystemClock()
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape; the raw client is typed.
+  readonly body: any
+  readonly ms: number
+}
+
+/** Sends exactly what it is told, so that bad requests can be sent too. */
+export async function send(
+  url: string,
+  init: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Answer> {
+  const startedAt = clock.monotonicMs()
+  const response = await fetch(url, init)
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? null : JSON.parse(text),
+    ms: clock.monotonicMs() - startedAt,
+  }
+}
+
+/** Polls until the probe gives a value. */
+export function until<T>(
+  what: string,
+  probe: () => Promise<T | undefined>,
+  timeoutMs = 30_000,
+): Promise<T> {
+  return waitFor(probe, { clock, timeoutMs, what, intervalMs: 50 })
+}
+
+/** A lookup through the scan proxy. */
+export function lookup(
+  cluster: RunningCluster,
+  name: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const path = `/v0/scan-proxy/ans-entries/by-name/${encodeURIComponent(name)}`
+  return send(`${cluster.urls.validator}${path}`, { headers })
+}
+
+/** Waits until the name is found through the proxy. */
+export function untilFound(
+  cluster: RunningCluster,
+  name: string,
+  timeoutMs?: number,
+): Promise<Answer> {
+  return until(
+    `${name} to be found`,
+    async () => {
+      const answer = await lookup(cluster, name)
+      return answer.status === 200 ? answer : undefined
+    },
+    timeoutMs,
+  )
+}
+
+/** A registered user with coin, speaking through the generated client. */
+export async function createUser(
+  cluster: RunningCluster,
+  user: string,
+  tapUsd: string | null = '10.0',
+) {
+  const token = await cluster.token(user)
+  const client = createValidatorClient({ baseUrl: cluster.urls.validator, token })
+  const { party_id } = unwrap(await client.POST('/v0/register', { body: {} }))
+  if (tapUsd !== null) unwrap(await client.POST('/v0/wallet/tap', { body: { amount: tapUsd } }))
+  return {
+    token,
+    client,
+    party: party_id,
+    /** Creates the request for a name; the id of its subscription request. */
+    async request(name: string): Promise<string> {
+      const body = { name, url: 'https://example.org', description: `entry of ${user}` }
+      return unwrap(await client.POST('/v0/entry/create', { body })).subscriptionRequestCid
+    },
+    async accept(requestCid: string): Promise<string> {
+      const answer = await client.POST('/v0/wallet/subscription-requests/{contract_id}/accept', {
+        params: { path: { contract_id: requestCid } },
+      })
+      return unwrap(answer).initial_payment_contract_id
+    },
+    async balance() {
+      return unwrap(await client.GET('/v0/wallet/balance'))
+    },
+    /** Request and accept; the confirmations follow by themselves. */
+    async pay(name: string): Promise<string> {
+      return this.accept(await this.request(name))
+    },
+  }
+}
+
+/** The data of an answer, or the error as an exception with the server's sentence. */
+export function unwrap<T>(answer: { data?: T; error?: unknown; response: Response }): T {
+  if (answer.data === undefined || answer.error !== undefined)
+    throw new Error(`${answer.response.status}: ${JSON.stringify(answer.error)}`)
+  return answer.data
+}

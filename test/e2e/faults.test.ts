@@ -1,0 +1,243 @@
+/**
+ * The main job on real processes, while they are killed, paused, wiped and restarted. One cluster for the
+ * whole file: each test leaves all nodes up.
+ */
+import { type RunningCluster, startCluster } from 'quorumscan'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createUser, lookup, send, until, untilFound } from './client.ts'
+
+let cluster: RunningCluster
+let alice: Awaited<ReturnType<typeof createUser>>
+const ALICE = 'alice.unverified.ns'
+
+beforeAll(async () => {
+  cluster = await startCluster({ nodes: 4 })
+  alice = await createUser(cluster, 'alice')
+  await alice.pay(ALICE)
+  await untilFound(cluster, ALICE)
+})
+afterAll(() => cluster?.down())
+
+/** Everything up again and caught up, whatever the test did. */
+async function heal() {
+  const { nodes, validator, synchronizer } = await cluster.status()
+  for (const { name, state } of [
+    ...nodes,
+    { name: 'validator', ...validator },
+    { name: 'synchronizer', ...synchronizer },
+  ]) {
+    if (state === 'paused') await cluster.resume(name)
+    if (state === 'down') await cluster.restart(name)
+  }
+  await until('all nodes to be up', async () =>
+    (await cluster.status()).nodes.every((node) => node.state === 'up') ? true : undefined,
+  )
+  await until('all four nodes to vote', async () =>
+    (await lookup(cluster, ALICE, { 'x-quorum': 'all' })).status === 200 ? true : undefined,
+  )
+}
+afterEach(heal)
+
+const agreed = (answer: { headers: Headers }) =>
+  (answer.headers.get('x-quorum-agreed') ?? '').split(',')
+
+describe('lookups through the proxy', () => {
+  it('carry the entry, who agreed, and at which offset', async () => {
+    const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
+    expect(answer.body.entry).toMatchObject({
+      user: alice.party,
+      name: ALICE,
+      description: 'entry of alice',
+    })
+    expect(answer.headers.get('x-quorum-outcome')).toBe('verified')
+    expect(answer.headers.get('x-quorum-threshold')).toBe('3')
+    expect(agreed(answer).length).toBeGreaterThanOrEqual(3)
+    // The same bytes stand on every node at that offset.
+    for (const url of Object.values(cluster.urls.nodes)) {
+      const direct = await send(`${url}/v0/ans-entries/by-name/${ALICE}`, {
+        headers: { 'x-read-at-offset': answer.headers.get('x-quorum-offset') ?? '' },
+      })
+      expect(direct.body, url).toEqual(answer.body)
+    }
+  })
+
+  it('say that a name does not exist only when enough nodes say so', async () => {
+    const answer = await lookup(cluster, 'nobody.unverified.ns')
+    expect(answer.status).toBe(404)
+    expect(answer.body.error).toBe('No ans entry found for name: nobody.unverified.ns')
+    expect(answer.headers.get('x-quorum-outcome')).toBe('verified-absent')
+  })
+
+  it.each(['sv-1', 'sv-2', 'sv-3', 'sv-4'])('go on, verified, with %s killed', async (node) => {
+    await cluster.kill(node)
+    for (let round = 0; round < 20; round++) {
+      const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
+      expect(
+        answer.headers.get('x-quorum-outcome'),
+        `round ${round}: ${JSON.stringify(answer.body)}`,
+      ).toBe('verified')
+      expect(agreed(answer)).not.toContain(node)
+    }
+  })
+
+  it.each(['sv-1', 'sv-4'])('do not get slow with %s paused', async (node) => {
+    const times = async () => {
+      const ms: number[] = []
+      for (let round = 0; round < 40; round++) {
+        const answer = await lookup(cluster, ALICE)
+        expect(answer.status).toBe(200)
+        ms.push(answer.ms)
+      }
+      return ms.sort((a, b) => a - b)[20] ?? 0
+    }
+    const healthy = await times()
+    await cluster.pause(node)
+    // A client that waited for the hung node would need its timeout, seconds: a wide margin is enough.
+    expect(await times()).toBeLessThan(10 * healthy + 50)
+  })
+
+  it('go on with two nodes killed, while a strong read is refused', async () => {
+    await cluster.kill('sv-1')
+    await cluster.kill('sv-3')
+    expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+    const strong = await until('the strong read to be refused', async () => {
+      const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
+      return answer.status === 502 ? answer : undefined
+    })
+    expect(strong.body).toMatchObject({
+      code: 'NOT_ENOUGH_NODES',
+      retryable: true,
+      details: { reachable: 2, needed: 3 },
+    })
+    const status = await cluster.status()
+    expect(status.nodes.map((node) => node.state)).toEqual(['down', 'up', 'down', 'up'])
+  })
+
+  it('are refused with three nodes killed, never answered by one', async () => {
+    for (const node of ['sv-1', 'sv-2', 'sv-3']) await cluster.kill(node)
+    const refused = await until('the refusal', async () => {
+      const answer = await lookup(cluster, ALICE)
+      expect(answer.status).toBeGreaterThanOrEqual(502)
+      return answer.status === 502 ? answer : undefined
+    })
+    expect(refused.body.code).toBe('NOT_ENOUGH_NODES')
+    expect(refused.body.error).toMatch(
+      /^Only 1 scan instances can be used \(out of 4 configured ones\)/,
+    )
+    const absent = await lookup(cluster, 'nobody.unverified.ns')
+    expect(absent.status).toBe(502)
+  })
+
+  it('survive a validator that is killed and restarted, and never go back', async () => {
+    const before = Number((await lookup(cluster, ALICE)).headers.get('x-quorum-offset'))
+    await cluster.kill('validator')
+    await cluster.restart('validator')
+    const after = await untilFound(cluster, ALICE)
+    expect(Number(after.headers.get('x-quorum-offset'))).toBeGreaterThanOrEqual(before)
+  })
+})
+
+describe('replicas', () => {
+  const onNode = (node: string, name: string) =>
+    send(`${cluster.urls.nodes[node]}/v0/ans-entries/by-name/${name}`)
+
+  it('learn after a restart what happened while they were down', async () => {
+    await cluster.kill('sv-2')
+    await alice.pay('meanwhile.unverified.ns')
+    await untilFound(cluster, 'meanwhile.unverified.ns')
+    await cluster.restart('sv-2')
+    const answer = await until('sv-2 to know the name', async () => {
+      const direct = await onNode('sv-2', 'meanwhile.unverified.ns')
+      return direct.status === 200 ? direct : undefined
+    })
+    expect(answer.body.entry.user).toBe(alice.party)
+  })
+
+  it('rebuild themselves when they are wiped, to the same history', async () => {
+    await cluster.wipe('sv-4')
+    await until('sv-4 to be up', async () =>
+      (await cluster.status()).nodes.find((node) => node.name === 'sv-4')?.state === 'up'
+        ? true
+        : undefined,
+    )
+    expect((await onNode('sv-4', ALICE)).body.entry.user).toBe(alice.party)
+    const all = await until('all four to agree', async () => {
+      const answer = await lookup(cluster, ALICE, { 'x-quorum': 'all' })
+      return answer.status === 200 ? answer : undefined
+    })
+    expect(agreed(all)).toHaveLength(4)
+  })
+
+  it('come back when their Redis is killed and restarted', async () => {
+    await cluster.kill('sv-3', { redis: true })
+    expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+    await cluster.restart('sv-3', { redis: true })
+    await until('sv-3 to vote again', async () =>
+      (await lookup(cluster, ALICE, { 'x-quorum': 'all' })).status === 200 ? true : undefined,
+    )
+  })
+})
+
+describe('registration', () => {
+  it('goes on with one super-validator dead', async () => {
+    await cluster.kill('sv-3')
+    await alice.pay('with-three.unverified.ns')
+    await untilFound(cluster, 'with-three.unverified.ns')
+  })
+
+  it('stops with two dead and completes by itself when one is back', async () => {
+    await cluster.kill('sv-3')
+    await cluster.kill('sv-4')
+    await alice.pay('with-two.unverified.ns')
+    // Two confirmations are all that can come; they arrive, and decide nothing.
+    await until('both confirmations', async () => {
+      const { offset } = (await cluster.status()).nodes[0] ?? { offset: 0 }
+      const later = await until('two more offsets', async () => {
+        const now = (await cluster.status()).nodes[0]?.offset ?? 0
+        return now >= (offset ?? 0) + 2 ? now : undefined
+      })
+      return later > 0 ? true : undefined
+    })
+    expect((await lookup(cluster, 'with-two.unverified.ns')).status).toBe(404)
+    await cluster.restart('sv-4')
+    await untilFound(cluster, 'with-two.unverified.ns')
+  })
+
+  it('survives the synchronizer and its Redis being killed: what was acknowledged is there', async () => {
+    const request = await alice.request('acknowledged.unverified.ns')
+    await cluster.kill('synchronizer', { redis: true })
+    await cluster.kill('synchronizer')
+    expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+    await cluster.restart('synchronizer')
+    await until('the payment to be accepted', async () => {
+      const answer = await alice.client.POST(
+        '/v0/wallet/subscription-requests/{contract_id}/accept',
+        {
+          params: { path: { contract_id: request } },
+        },
+      )
+      return answer.response.status === 200 ? true : undefined
+    })
+    await untilFound(cluster, 'acknowledged.unverified.ns')
+  })
+
+  it('gives a contested name to one payer and the coin back to the other', async () => {
+    const name = 'contested.unverified.ns'
+    const bob = await createUser(cluster, 'bob')
+    const requests = await Promise.all([alice.request(name), bob.request(name)])
+    const before = await Promise.all([alice.balance(), bob.balance()])
+    await Promise.all([alice.accept(requests[0] ?? ''), bob.accept(requests[1] ?? '')])
+    const winner = (await untilFound(cluster, name)).body.entry.user
+    const after = await until('nothing to be locked', async () => {
+      const balances = await Promise.all([alice.balance(), bob.balance()])
+      return balances.every((balance) => Number(balance.effective_locked_qty) === 0)
+        ? balances
+        : undefined
+    })
+    const paid = after.map(
+      (balance, index) =>
+        Number(before[index]?.effective_unlocked_qty) - Number(balance.effective_unlocked_qty),
+    )
+    expect(paid).toEqual(winner === alice.party ? [200, 0] : [0, 200])
+  })
+})
