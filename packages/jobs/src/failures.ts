@@ -17,7 +17,7 @@ export type JobFailure = {
 }
 
 /** Enough to see a pattern; older ones are in the log. */
-export const FAILURES_MAX = 100
+const FAILURES_MAX = 100
 
 export async function recordFailure(redis: Redis, key: string, failure: JobFailure): Promise<void> {
   await redis

@@ -24,9 +24,9 @@ const RUN_RETRY_MS = 500
 const DRAIN_DELAY_SECONDS = 2
 
 /** By then the ledger shows what a finished job did, or others have to act first. */
-export const REST_DONE_MS = 5_000
+const REST_DONE_MS = 5_000
 /** A job that can never succeed is not looked at again for this long. */
-export const REST_DROPPED_MS = 60_000
+const REST_DROPPED_MS = 60_000
 
 /**
  * Refusals that say "the ledger moved on between your read and your submission": the next run reads anew
@@ -84,10 +84,16 @@ async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<voi
   const { definition, rests, signal } = options
   const contractId = job.id ?? ''
   const key = restKey(definition.name, contractId)
+  let restMs = REST_DONE_MS
+  const run: JobRun = {
+    signal,
+    restFor: (ms) => {
+      restMs = ms
+    },
+  }
   try {
-    const run: JobRun = { signal }
     await definition.process(contractId, { ...options.deps, ...run })
-    rests.rest(key, REST_DONE_MS)
+    rests.rest(key, restMs)
   } catch (error) {
     // Shutting down: the job stays due and the next process finds it.
     if (signal.aborted) throw error

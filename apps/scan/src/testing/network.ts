@@ -46,7 +46,7 @@ export type Network = AsyncDisposable & {
   createWallet(hint: string): Promise<Wallet>
 }
 
-export type Wallet = {
+type Wallet = {
   readonly party: string
   /** Requests the name and pays for it; the super-validators do the rest. */
   pay(entry: { name: string; url?: string; description?: string }): Promise<void>
