@@ -1,5 +1,13 @@
 export type { JobFailure } from './failures.ts'
-export type { JobDefinition, JobLog, JobRun, OperatorDeps, SubmitPort } from './job.ts'
+export type {
+  JobDefinition,
+  JobLog,
+  JobRun,
+  OperatorDeps,
+  SubmitPort,
+  WalletDeps,
+} from './job.ts'
 export { type JobCounts, Jobs, type JobsOptions } from './jobs.ts'
 export { operatorJobs } from './operator-jobs.ts'
 export type { Member } from './queue.ts'
+export { walletJobs } from './wallet-jobs.ts'

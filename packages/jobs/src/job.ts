@@ -3,7 +3,7 @@
  * BullMQ; `worker.ts` runs definitions, `sweep.ts` finds what they should run for.
  */
 import type { Ledger } from '@quorumscan/ledger'
-import type { Command, ContractId, PartyId } from '@quorumscan/model'
+import type { Command, Contract, ContractId, PartyId } from '@quorumscan/model'
 
 /**
  * One kind of work, in a file of its name under `definitions/`. The queue has its name, the job's id is
@@ -20,6 +20,12 @@ export type JobDefinition<Deps> = {
    */
   readonly share: 'every' | 'one'
   /**
+   * Those of the due contracts that are work for this process, e.g. of parties that it hosts; all where a
+   * definition has none. Others are never queued. Asked again in every sweep while they are due, so it
+   * reads a page of contracts at once.
+   */
+  select?(contractIds: readonly ContractId[], deps: Deps): Promise<readonly ContractId[]>
+  /**
    * Does the work, or nothing when it is done already: any job may run twice, also at the same time.
    *
    * @throws {ScanError} With a retryable code, or one that says that the ledger moved on
@@ -32,6 +38,8 @@ export type JobDefinition<Deps> = {
 export type JobRun = {
   /** Aborts when the process shuts down. */
   readonly signal: AbortSignal
+  /** What cannot be done now is left alone for so long, where that is no failure. */
+  readonly restFor: (ms: number) => void
 }
 
 /** The part of the ledger's submitter that jobs need. */
@@ -55,6 +63,25 @@ export type OperatorDeps = {
   readonly party: PartyId
   /** Names the automation in completions. */
   readonly userId: string
+}
+
+/** What the wallet jobs of a validator work with. */
+export type WalletDeps = {
+  readonly ledger: Ledger
+  readonly submitter: SubmitPort
+  /** Names the automation in completions. */
+  readonly userId: string
+  /** Whether the party lives on this validator's participant, which alone may act for it (D-30). */
+  readonly isHosted: (party: PartyId) => boolean
+  /** For the `reference` of each subscription, in order: whether its owner wants it renewed (D-21). */
+  readonly areAutoRenewed: (references: readonly ContractId[]) => Promise<readonly boolean[]>
+  /**
+   * Pays a renewal out of the owner's coin, in turn with everything else that spends it; nothing if
+   * auto-renewal was switched off meanwhile.
+   *
+   * @throws {ScanError} INSUFFICIENT_FUNDS or LIMIT_EXCEEDED while the owner cannot pay.
+   */
+  readonly payRenewal: (idle: Contract, signal: AbortSignal) => Promise<void>
 }
 
 /** Where a job says what a person should see; a pino logger fits. */

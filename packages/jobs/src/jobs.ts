@@ -120,7 +120,15 @@ export class Jobs {
           ),
       }),
     )
-    const sweep = createSweep({ ledger: options.ledger, queues, rests, clock })
+    const definitions = new Map(options.definitions.map((each) => [each.name, each]))
+    const sweep = createSweep({
+      ledger: options.ledger,
+      queues,
+      rests,
+      clock,
+      select: async (job, contractIds) =>
+        (await definitions.get(job)?.select?.(contractIds, options.deps)) ?? contractIds,
+    })
     this.#stopListening = listen(options, sweep)
     this.#sweeping = this.#sweep(options, sweep)
   }

@@ -8,6 +8,18 @@ export async function activeContract(ledger: Ledger, id: ContractId): Promise<Co
   return (await ledger.contracts([id]))[0] ?? null
 }
 
+/** Those of the contracts that are active and of which `isWanted` says so, by one read. */
+export async function selectActive(
+  ledger: Ledger,
+  ids: readonly ContractId[],
+  isWanted: (contract: Contract) => boolean,
+): Promise<readonly ContractId[]> {
+  const contracts = await ledger.contracts(ids)
+  return contracts.flatMap((contract) =>
+    contract !== null && isWanted(contract) ? [contract.contractId] : [],
+  )
+}
+
 /** The one contract of a template that exists from genesis on (D-29). */
 export async function singleton(
   ledger: Ledger,

@@ -1,6 +1,6 @@
-/** How operator jobs act: one command, as the super-validator's own party. */
+/** How jobs act: one command, as the super-validator's own party or as one that the validator hosts. */
 import type { Command, ContractId, PartyId } from '@quorumscan/model'
-import type { JobRun, OperatorDeps } from './job.ts'
+import type { JobRun, OperatorDeps, WalletDeps } from './job.ts'
 import { singleton } from './reads.ts'
 
 /** A submission whose entry is not seen within this is tried again: log and checkpoints take under 1 s. */
@@ -23,6 +23,27 @@ export async function submitAsOperator(
       userId: deps.userId,
       actAs: [deps.party],
       commands: [build({ dsoRules: dsoRules.contractId, sv: deps.party })],
+      commandId: `${work.job}-${work.contractId}`,
+    },
+    { signal: deps.signal, timeoutMs: SUBMIT_TIMEOUT_MS },
+  )
+}
+
+/** Submits as a hosted party; the command id is that of job and contract, as above. */
+export async function submitAsParty(
+  deps: WalletDeps & JobRun,
+  work: {
+    readonly job: string
+    readonly contractId: ContractId
+    readonly party: PartyId
+    readonly command: Command
+  },
+): Promise<void> {
+  await deps.submitter.submit(
+    {
+      userId: deps.userId,
+      actAs: [work.party],
+      commands: [work.command],
       commandId: `${work.job}-${work.contractId}`,
     },
     { signal: deps.signal, timeoutMs: SUBMIT_TIMEOUT_MS },

@@ -34,26 +34,33 @@ export function createSweep(options: {
   readonly queues: ReadonlyMap<string, JobQueue>
   readonly rests: RestList
   readonly clock: Clock
+  /** Which contracts are work for this process (`JobDefinition.select`); all unless given. */
+  readonly select?: (
+    job: string,
+    contractIds: readonly ContractId[],
+  ) => Promise<readonly ContractId[]>
 }): Sweep {
   const { ledger, queues, rests } = options
+  const select = options.select ?? (async (_job, contractIds) => contractIds)
   let offered: DueItem[] = []
   let cursor: DueItem | null = null
 
   const add = async (items: readonly DueItem[], roomByJob: Map<string, number>) => {
     const idsByJob = new Map<string, Set<ContractId>>()
     for (const item of items) {
-      const room = roomByJob.get(item.job)
       // Without a queue it is the work of another process, e.g. of a wallet.
-      if (room === undefined || room === 0) continue
-      if (rests.isResting(restKey(item.job, item.contractId))) continue
+      if (!queues.has(item.job) || rests.isResting(restKey(item.job, item.contractId))) continue
       const ids = idsByJob.get(item.job) ?? new Set()
-      if (ids.has(item.contractId)) continue
       idsByJob.set(item.job, ids.add(item.contractId))
-      roomByJob.set(item.job, room - 1)
     }
     for (const [job, ids] of idsByJob) {
-      await queues.get(job)?.add([...ids])
-      for (const id of ids) rests.rest(restKey(job, id), REST_QUEUED_MS)
+      const room = roomByJob.get(job) ?? 0
+      if (room === 0) continue
+      const wanted = (await select(job, [...ids])).slice(0, room)
+      if (wanted.length === 0) continue
+      roomByJob.set(job, room - wanted.length)
+      await queues.get(job)?.add(wanted)
+      for (const id of wanted) rests.rest(restKey(job, id), REST_QUEUED_MS)
     }
   }
 
