@@ -15,7 +15,7 @@ import {
   nextHistoryHash,
   type WorkingState,
 } from '@quorumscan/ledger'
-import type { EntryResult } from '@quorumscan/model'
+import type { ContractId, EntryResult, Submission } from '@quorumscan/model'
 import type { Step } from './step.ts'
 
 export type InterpretedEntry = Step & { readonly result: EntryResult }
@@ -46,14 +46,15 @@ export async function interpretBatch(
       decoded: decodeEntry(entry.bytes, context.genesisHash),
     }),
   )
+  const lookahead = createLookahead(batch, context)
   const done: InterpretedEntry[] = []
   let historyHash = head.historyHash
   while (done.length < batch.length) {
     const next = batch[done.length] as Decoded
     const interpretation = interpretNext(next, context)
     if (interpretation.kind === 'needs') {
-      const keys = [...interpretation.keys, ...needsOf(batch.slice(done.length + 1), context)]
-      context.state.load(await context.fetch(distinct(keys)))
+      const keys = distinct([...interpretation.keys, ...lookahead.needsAfter(done.length)])
+      context.state.load(await context.fetch(keys))
       continue
     }
     const { result, delta } = interpretation
@@ -61,6 +62,7 @@ export async function interpretBatch(
     const { entryHash } = next
     historyHash = nextHistoryHash({ previous: historyHash, offset, recordTime, entryHash, result })
     context.state.apply(delta)
+    for (const { contractId } of delta.created) lookahead.exists(contractId)
     const { synchronizerId } = context.genesis
     const activities = activityRowsOf({ offset, recordTime, synchronizerId, result })
     done.push({ offset, recordTime, historyHash, entryHash, result, delta, activities })
@@ -70,12 +72,41 @@ export async function interpretBatch(
   return done
 }
 
-// Later entries, interpreted on what is known so far, only to learn early what they will miss.
-function needsOf(later: readonly Decoded[], context: BatchContext): CellKey[] {
-  return later.flatMap((entry) => {
-    const interpretation = interpretNext(entry, context)
-    return interpretation.kind === 'needs' ? interpretation.keys : []
-  })
+/**
+ * Interprets later entries on what is known so far, only to learn early what they will miss. Each is
+ * tried again while it misses cells, and when a contract that it names has come into existence, so the
+ * work stays linear in the batch.
+ */
+function createLookahead(batch: readonly Decoded[], context: BatchContext) {
+  const untried = new Set(batch.keys())
+  const namedBy = new Map<ContractId, number[]>()
+  for (const [index, { decoded }] of batch.entries())
+    if (decoded.kind === 'submission')
+      for (const id of idsIn(decoded.submission)) {
+        const indexes = namedBy.get(id)
+        if (indexes === undefined) namedBy.set(id, [index])
+        else indexes.push(index)
+      }
+  return {
+    exists(id: ContractId): void {
+      for (const index of namedBy.get(id) ?? []) untried.add(index)
+    },
+    needsAfter(position: number): CellKey[] {
+      const keys: CellKey[] = []
+      for (const index of untried) {
+        const interpretation =
+          index > position ? interpretNext(batch[index] as Decoded, context) : undefined
+        if (interpretation?.kind === 'needs') keys.push(...interpretation.keys)
+        else untried.delete(index)
+      }
+      return keys
+    },
+  }
+}
+
+/** Contract ids in the commands, wherever they stand. */
+function idsIn(submission: Submission): ReadonlySet<ContractId> {
+  return new Set(JSON.stringify(submission.commands).match(/\b00[0-9a-f]{64}\b/g))
 }
 
 function interpretNext({ entry, decoded }: Decoded, context: BatchContext): Interpretation {
@@ -83,6 +114,6 @@ function interpretNext({ entry, decoded }: Decoded, context: BatchContext): Inte
   return interpret({ entry, decoded, genesis, genesisHash, view: state })
 }
 
-export function distinct(keys: readonly CellKey[]): CellKey[] {
+function distinct(keys: readonly CellKey[]): CellKey[] {
   return [...new Map(keys.map((key) => [cellName(key), key])).values()]
 }
