@@ -46,6 +46,10 @@ export function createDirectory(options: {
     allowPrivate,
   })
   const asking = new Map<string, Promise<void>>()
+  const aborts = new Set<AbortController>()
+  options.signal.addEventListener('abort', () => {
+    for (const abort of aborts) abort.abort(options.signal.reason)
+  })
   let refreshedAtMs = Number.NEGATIVE_INFINITY
   let learned = false
   let loaded: Promise<void> | undefined
@@ -70,7 +74,7 @@ export function createDirectory(options: {
   const ask = async (url: string): Promise<void> => {
     const abort = new AbortController()
     const giveUp = () => abort.abort(new Error('no answer'))
-    options.signal.addEventListener('abort', giveUp)
+    aborts.add(abort)
     reader.clock.delay(ASK_MS_MAX, abort.signal).then(giveUp, () => {})
     try {
       const reply = await reader.transport.request({
@@ -87,7 +91,7 @@ export function createDirectory(options: {
     } catch {
       // A source that fails says nothing; the others and the next refresh remain.
     } finally {
-      options.signal.removeEventListener('abort', giveUp)
+      aborts.delete(abort)
       giveUp()
       asking.delete(url)
     }

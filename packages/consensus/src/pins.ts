@@ -1,5 +1,4 @@
 /** At which offset to read: pure arithmetic on what nodes claim to have (D-37). */
-import { maxFaulty, quorumOf } from './genesis.ts'
 
 /**
  * The t-th largest of the heads that distinct nodes claim, never below the floor.
@@ -41,13 +40,4 @@ export function chooseNextPin(input: {
     claimedByMany(input.laggingHeads, missing) ??
     claimedByMany(input.answeredHeads, input.threshold)
   return head === null ? null : Math.max(head, input.floor)
-}
-
-/**
- * The threshold whose pin a read shares: the next of weak, strong and all, so that lookups of one
- * moment have at most three pins. A greater threshold only pins lower.
- */
-export function pinThreshold(threshold: number, nodeCount: number): number {
-  if (threshold <= maxFaulty(nodeCount) + 1) return maxFaulty(nodeCount) + 1
-  return threshold <= quorumOf(nodeCount) ? quorumOf(nodeCount) : nodeCount
 }

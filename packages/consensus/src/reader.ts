@@ -5,47 +5,30 @@
  * `links.ts`, requests in `work.ts`; which of these decide is in `decisions.ts`.
  */
 import { BATCH_LOOKUPS_MAX, isLookup } from './batch.ts'
-import { fromHex, toHex } from './bytes.ts'
-import { canonicalRequest, type Lookup } from './canonical-request.ts'
+import type { Lookup } from './canonical-request.ts'
 import { createWebCrypto } from './crypto.ts'
 import { DECISIONS, type Decisions } from './decisions.ts'
 import { createDirectory } from './directory.ts'
+import { createFloor } from './floor.ts'
 import { maxFaulty } from './genesis.ts'
 import { createHistories, type Fork } from './histories.ts'
-import {
-  createItem,
-  createRound,
-  type Item,
-  isSelfPinned,
-  type Round,
-  requestOfItem,
-  STANDING,
-} from './item.ts'
-import { createLinks, type Link, noteError } from './links.ts'
+import { createItem, createRound, type Item, isSelfPinned, type Round, STANDING } from './item.ts'
+import { createLinks, type Link } from './links.ts'
 import { isAuthenticated } from './node-url.ts'
 import type { Outcome, ReadOptions } from './outcome.ts'
 import { decidedOutcome, disputedOutcome, participation } from './outcomes.ts'
-import { chooseNextPin, claimedByMany, pinThreshold } from './pins.ts'
+import { claimedHead, createPinboard } from './pinboard.ts'
 import {
-  type FloorStore,
   type NodeStatus,
   type Reader,
   ReaderError,
   type ReaderOptions,
   type ReadRequest,
 } from './reader-options.ts'
-import type { Reply } from './reply.ts'
-import { encodeAnswerStatement } from './statements.ts'
-import { castVote, judge, largestGroup, type Vote } from './tally.ts'
-import {
-  createBatchWork,
-  createProbe,
-  createReadWork,
-  type ItemsWork,
-  isVoteWanted,
-  type Receiver,
-  roundAt,
-} from './work.ts'
+import { judge, largestGroup } from './tally.ts'
+import { createReceiver } from './votes.ts'
+import { createWaitingRoom } from './waiting-room.ts'
+import { createBatchWork, createProbe, createReadWork, type ItemsWork, roundAt } from './work.ts'
 
 const WAIT_MS = 2000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
 const MAX_AGE_MS = 60_000 // D-39.
@@ -81,129 +64,12 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
 
   const active = new Set<Item>()
   let readCount = 0
-  /** Items that wait for a pin or for room, by what they can share a request with. */
-  const waitingByKey = new Map<string, Item[]>()
-  /** Items whose `minOffset` no pin reaches yet. */
-  let floored: Item[] = []
-  let floor = 0
-  let floorLoad: Promise<void> | undefined
-  let isSavingFloor = false
   let askedAtMs = Number.NEGATIVE_INFINITY
   /** When a read last ended. */
   let busyAtMs = Number.NEGATIVE_INFINITY
-  /** Heads told before this are not enough for a first pin. */
-  let headsSinceMs = 0
   let isFlushing = false
   let isSweeping = false
   const forks: Fork[] = []
-
-  const receive: Receiver = ({ work, link, reply }) => {
-    if (reply.kind !== 'answer') return standAside(work, link, reply)
-    if (work.atOffset !== null && reply.point.offset !== work.atOffset)
-      return reject(work, link, 'answered another offset')
-    const isSigned = work.isSigned(link)
-    const votes = work.votesOf(reply, isSigned)
-    if (votes === undefined) return reject(work, link, 'malformed answer')
-    if (!isSigned) {
-      if (work.atOffset !== null) histories.note(link.name, reply.point)
-      for (const [index, item] of work.items.entries())
-        takeVote({ work, link, item, vote: votes.votes[index] as Vote, signature: null })
-      return
-    }
-    for (const [index, item] of work.items.entries()) {
-      const vote = votes.votes[index] as Vote
-      const signature = votes.signatures?.[index] ?? ''
-      checkSignature({ link, item, vote, signature }).then((isValid) => {
-        if (!isValid) return reject({ ...work, items: [item] }, link, 'signature of another key')
-        if (work.atOffset !== null) histories.note(link.name, vote)
-        takeVote({ work, link, item, vote, signature })
-      }, item.fail)
-    }
-  }
-
-  /** An answer with status 200 that is no vote. */
-  const reject = (work: Pick<ItemsWork, 'items' | 'pin'>, link: Link, reason: string): void => {
-    noteError(link, reason)
-    standAside(work, link, { kind: 'failed', reason })
-  }
-
-  /** The node does not vote on these. */
-  const standAside = (
-    work: Pick<ItemsWork, 'items' | 'pin'>,
-    link: Link,
-    reply: Exclude<Reply, { readonly kind: 'answer' }>,
-  ): void => {
-    for (const item of work.items) {
-      const round = roundAt(item, work.pin)
-      if (round === undefined || !isVoteWanted(item, work.pin, link)) continue
-      const isLagging = reply.kind === 'lagging' && reply.reason === 'not-reached'
-      // A node that pruned the offset is of no use for it; a lower one would not help either.
-      round.standings[link.index] = isLagging ? STANDING.lagging : STANDING.failed
-      round.reasons.set(link.index, reply.reason)
-      settle(item)
-    }
-  }
-
-  const takeVote = (input: {
-    readonly work: ItemsWork
-    readonly link: Link
-    readonly item: Item
-    readonly vote: Vote
-    readonly signature: string | null
-  }): void => {
-    const { item, link, vote } = input
-    if (!decisions.isVote(vote)) return
-    if (item.isDone) {
-      noteLateVote(item, link, vote)
-      return
-    }
-    const round = roundAt(item, input.work.pin)
-    if (round === undefined || round.standings[link.index] === STANDING.voted) return
-    round.standings[link.index] = STANDING.voted
-    round.reasons.delete(link.index)
-    if (input.signature !== null) round.signatures.set(link.index, input.signature)
-    link.voteCount++
-    castVote(round.ballot, { voter: link.index, vote }, decisions.isSameVote)
-    settle(item)
-  }
-
-  const noteLateVote = (item: Item, link: Link, vote: Vote): void => {
-    if (item.decided === null || item.decided.offset !== vote.offset) return
-    link.voteCount++
-    if (!decisions.isSameVote(item.decided, vote)) link.dissentCount++
-  }
-
-  const checkSignature = async (input: {
-    readonly link: Link
-    readonly item: Item
-    readonly vote: Vote
-    readonly signature: string
-  }): Promise<boolean> => {
-    const { item, vote } = input
-    item.requestHash ??= hashOf(canonicalRequest(requestOfItem(item)))
-    const statement = {
-      genesisHash: options.genesisHash,
-      offset: vote.offset,
-      recordTime: vote.recordTime,
-      historyHash: vote.historyHash,
-      requestHash: await item.requestHash,
-      answerHash: await hashOf(vote.answer),
-    }
-    const node = genesis.nodes[nodeIndexes[input.link.index] as number]
-    const isValid =
-      node !== undefined &&
-      (await crypto.verifyEd25519({
-        publicKey: fromHex(node.scanKey),
-        signature: fromHex(input.signature),
-        message: encodeAnswerStatement(statement),
-      }))
-    if (isValid)
-      options.onStatement?.({ ...statement, node: input.link.name, signature: input.signature })
-    return isValid
-  }
-
-  const hashOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
-    toHex(await crypto.sha256(bytes))
 
   // --- Deciding -------------------------------------------------------------------------------
 
@@ -256,11 +122,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
 
   /** Of nodes that an item without a round can count on. */
   const unusableCount = (item: Item): number =>
-    links.all.filter((link) => whyUnusable(item, link) !== null || isHeadless(link)).length
-
-  /** Asked for its head, the node answered something else. */
-  const isHeadless = (link: Link): boolean =>
-    link.headAtMs < headsSinceMs && link.lanes.lookup.endedAtMs >= headsSinceMs
+    links.all.filter((link) => whyUnusable(item, link) !== null || pinboard.isHeadless(link)).length
 
   const isOverdue = (item: Item): boolean => clock.monotonicMs() - item.startedAtMs >= waitMs
 
@@ -286,7 +148,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     for (const other of round.ballot.groups)
       if (other !== group) for (const voter of other.voters) countDissent(voter)
     item.decided = group.vote
-    if (!isSelfPinned(item)) raiseFloor(offset)
+    if (!isSelfPinned(item)) floor.raise(offset)
     deliver(
       item,
       decidedOutcome({
@@ -334,7 +196,11 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     const isUsable = (link: Link): boolean => {
       const standing = round?.standings[link.index]
       if (standing === STANDING.voted || standing === STANDING.lagging) return true
-      return standing !== STANDING.failed && whyUnusable(item, link) === null && !isHeadless(link)
+      return (
+        standing !== STANDING.failed &&
+        whyUnusable(item, link) === null &&
+        !pinboard.isHeadless(link)
+      )
     }
     deliver(item, {
       kind: 'insufficient',
@@ -350,8 +216,8 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     deliver(item, {
       kind: 'lagging',
       reason,
-      wantedOffset: Math.max(round?.pin ?? 0, floor, item.minOffset),
-      headOffset: claimedByMany(heads(), item.threshold),
+      wantedOffset: Math.max(round?.pin ?? 0, floor.value(), item.minOffset),
+      headOffset: claimedHead(pinboard, item.threshold),
       ageMs: item.staleAgeMs,
       retryAfterMs: RETRY_AFTER_MS[reason],
       ...participationOf(item, round, round && largestGroup(round.ballot)),
@@ -369,71 +235,22 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     if (active.delete(item) && item.asked.kind === 'read') readCount--
   }
 
-  const raiseFloor = (offset: number): void => {
-    if (offset <= floor) return
-    floor = offset
-    if (options.floorStore === undefined || isSavingFloor) return
-    isSavingFloor = true
-    saveFloor(options.floorStore).catch(() => {
-      isSavingFloor = false // A floor that cannot be stored does not stop reading.
-    })
-  }
-
-  /** One save at a time, always of the newest. */
-  const saveFloor = async (store: FloorStore): Promise<void> => {
-    for (let saved = -1; saved < floor; ) {
-      saved = floor
-      await store.save(saved)
-    }
-    isSavingFloor = false
-  }
-
   // --- Pinning and sending --------------------------------------------------------------------
 
-  const heads = (): number[] => links.all.flatMap((link) => (link.head === null ? [] : [link.head]))
+  const pinOf = (item: Item): number | null =>
+    pinboard.firstPin(item.threshold, (link) => whyUnusable(item, link) === null)
 
-  /** The pin of an item's first round; null while too few nodes have told their heads. */
-  const pinFor = (item: Item): number | null => {
-    const known = heads()
-    const shared = pinThreshold(item.threshold, nodeCount)
-    const fresh = links.all.filter((link) => link.headAtMs >= headsSinceMs).length
-    if (fresh < shared && links.all.some((link) => isHeadAwaited(item, link))) return null
-    // Where fewer than the shared threshold ever answered, the item's own may still be met.
-    const threshold = Math.max(item.threshold, Math.min(shared, known.length))
-    return decisions.choosePin(known, { threshold, floor })
-  }
-
-  const isHeadAwaited = (item: Item, link: Link): boolean =>
-    link.headAtMs < headsSinceMs && !isHeadless(link) && whyUnusable(item, link) === null
-
+  /** Starts the second round; false if there was one, or none could do better. */
   const repin = (item: Item, round: Round): boolean => {
     if (item.rounds.length > 1 || round.pin === null || isOverdue(item)) return false
-    const answered = links.all.filter((link) =>
-      ([STANDING.voted, STANDING.lagging] as number[]).includes(
-        round.standings[link.index] as number,
-      ),
-    )
-    const head = (link: Link): number => link.head ?? 0
-    const isLagging = (link: Link): boolean => round.standings[link.index] === STANDING.lagging
-    const next =
-      item.staleAgeMs === null
-        ? chooseNextPin({
-            laggingHeads: answered.filter(isLagging).map(head),
-            answeredHeads: answered.map(head),
-            largestGroupSize: largestGroup(round.ballot)?.voters.length ?? 0,
-            threshold: item.threshold,
-            floor: Math.max(floor, item.minOffset),
-          })
-        : decisions.choosePin(heads(), {
-            threshold: item.threshold,
-            floor: Math.max(floor, item.minOffset),
-          })
-    if (next === null || (item.staleAgeMs !== null && next <= round.pin)) return false
+    const next = pinboard.nextPin(item, round)
+    if (next === null) return false
     item.staleAgeMs = null
     item.nextPin = next
     // Holds the place of the second round, so that there is no third.
     item.rounds.push(startRound(next))
-    enqueue(item)
+    waitingRoom.enter(item)
+    scheduleFlush()
     return true
   }
 
@@ -444,15 +261,6 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       startedAtMs: clock.monotonicMs(),
       connectionCount: links.all.length,
     })
-  }
-
-  const enqueue = (item: Item): void => {
-    const pinned = item.nextPin ?? `t${pinThreshold(item.threshold, nodeCount)}`
-    const key = `${item.asked.kind}:${pinned}:${item.sign}`
-    const waiting = waitingByKey.get(key)
-    if (waiting === undefined) waitingByKey.set(key, [item])
-    else waiting.push(item)
-    scheduleFlush()
   }
 
   const scheduleFlush = (): void => {
@@ -466,39 +274,10 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   }
 
   const flush = (): void => {
-    for (const [key, waiting] of waitingByKey) {
-      const rest = sendWaiting(waiting)
-      // Who cannot be served is told so at once.
-      if (rest[0] !== undefined && unusableCount(rest[0]) > 0) for (const item of rest) settle(item)
-      if (rest.length === 0) waitingByKey.delete(key)
-      else waitingByKey.set(key, rest)
-    }
+    const rest = waitingRoom.leave()
+    // Who cannot be served is told so at once.
+    if (rest[0] !== undefined && unusableCount(rest[0]) > 0) for (const item of rest) settle(item)
     if (active.size > 0) startSweeping()
-  }
-
-  /** Sends what has a pin and room; returns what goes on waiting. */
-  const sendWaiting = (waiting: readonly Item[]): Item[] => {
-    const open = waiting.filter((item) => !item.isDone)
-    const lookups: Item[] = []
-    const rest: Item[] = []
-    let position = 0
-    let pin: number | null = null
-    for (; position < open.length && lookups.length < BATCH_LOOKUPS_MAX; position++) {
-      const item = open[position] as Item
-      if (isSelfPinned(item)) {
-        sendRead(item, null)
-        continue
-      }
-      pin ??= item.nextPin ?? pinFor(item)
-      if (pin === null) break
-      if (item.minOffset > pin) floored.push(item)
-      else if (item.asked.kind === 'read') sendRead(item, pin)
-      else if (hasRoom(item)) lookups.push(item)
-      else break
-    }
-    if (pin !== null && lookups.length > 0) sendBatch(lookups, pin)
-    rest.push(...open.slice(position))
-    return lookups.length === BATCH_LOOKUPS_MAX ? sendWaiting(rest) : rest
   }
 
   /** Whether enough nodes have room for another batch; what the others miss waits in their queues. */
@@ -511,25 +290,6 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       if (links.hasRoom(link, 'lookup')) roomy++
     }
     return roomy > 0 && roomy >= Math.min(item.threshold, usable)
-  }
-
-  const sendBatch = (items: readonly Item[], pin: number): void => {
-    const work = createBatchWork({
-      items,
-      pin,
-      atOffset: decisions.atOffset(pin),
-      sign: (items[0] as Item).sign, // Items that wait together are alike in this.
-      mustSign,
-      receive,
-    })
-    dispatch(work)
-  }
-
-  const sendRead = (item: Item, pin: number | null): void => {
-    const atOffset = pin === null ? null : decisions.atOffset(pin)
-    dispatch(
-      createReadWork({ item, items: [item], pin, atOffset, sign: item.sign, mustSign, receive }),
-    )
   }
 
   const dispatch = (work: ItemsWork): void => {
@@ -573,9 +333,8 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   const sweepItems = (): void => {
     const now = clock.monotonicMs()
     if (active.size > 0) keepLearning()
-    const recheck = floored
-    floored = []
-    for (const item of recheck) if (!item.isDone) enqueue(item)
+    const recheck = waitingRoom.takeFloored()
+    for (const item of recheck) waitingRoom.enter(item)
     if (recheck.length > 0 && now - askedAtMs >= FLOOR_PROBE_MS) probeAll()
     for (const item of active) {
       const round = item.rounds.at(-1)
@@ -593,7 +352,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
 
   const sweepUnasked = (item: Item, now: number): void => {
     settle(item)
-    const isFloored = item.minOffset > (pinFor(item) ?? item.minOffset)
+    const isFloored = item.minOffset > (pinOf(item) ?? item.minOffset)
     if (!item.isDone && isFloored && now - item.startedAtMs >= FLOOR_WAIT_MS) lag(item, undefined)
   }
 
@@ -609,9 +368,12 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   // --- Parts and surface ----------------------------------------------------------------------
 
   const nodeIndexes = decisions.connections(genesis)
+  const nodeAt = (index: number) =>
+    genesis.nodes[nodeIndexes[index] as number] as (typeof genesis.nodes)[number]
+  const nodeOf = (link: Link) => nodeAt(link.index)
   const probe = createProbe()
   const links = createLinks({
-    nodes: nodeIndexes.map((index) => genesis.nodes[index] as (typeof genesis.nodes)[number]),
+    nodes: nodeIndexes.map((_, index) => nodeAt(index)),
     transport: options.transport,
     clock,
     flightMsMax: waitMs,
@@ -621,6 +383,36 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       links.pump(link)
       scheduleFlush()
     },
+  })
+  const floor = createFloor(options.floorStore)
+  const pinboard = createPinboard({
+    links: links.all,
+    nodeCount,
+    decisions,
+    floor: floor.value,
+  })
+  const waitingRoom = createWaitingRoom({
+    pinOf,
+    hasRoom,
+    sendBatch: (items, pin) => {
+      const sign = items[0]?.sign ?? false // Items of one batch are alike in this.
+      const atOffset = decisions.atOffset(pin)
+      dispatch(createBatchWork({ items, pin, atOffset, sign, mustSign, receive }))
+    },
+    sendRead: (item, pin) => {
+      const atOffset = pin === null ? null : decisions.atOffset(pin)
+      const { sign } = item
+      dispatch(createReadWork({ item, items: [item], pin, atOffset, sign, mustSign, receive }))
+    },
+  })
+  const receive = createReceiver({
+    genesisHash: options.genesisHash,
+    scanKeyOf: (link) => nodeOf(link).scanKey,
+    crypto,
+    decisions,
+    onPoint: (link, point) => histories.note(link.name, point),
+    onStatement: options.onStatement,
+    settle: (item) => settle(item),
   })
   const histories = createHistories({
     faultyMax,
@@ -664,7 +456,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     if (!Number.isSafeInteger(minOffset) || minOffset < 0 || !(maxAgeMs >= 0))
       throw new ReaderError('INVALID_ARGUMENT', 'minOffset and maxAgeMs are not negative')
     signal?.throwIfAborted()
-    await loadFloor()
+    await floor.load()
     if (closing.signal.aborted) throw new ReaderError('CLOSED', 'the reader is closed')
     const isLookup = input.asked[0]?.kind !== 'read'
     if (
@@ -691,6 +483,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
             resolve(outcomes)
           },
           fail: (reason) => {
+            for (const item of items) finish(item)
             signal?.removeEventListener('abort', abort)
             reject(reason)
           },
@@ -704,8 +497,9 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       for (const item of items) {
         active.add(item)
         if (!isLookup) readCount++
-        enqueue(item)
+        waitingRoom.enter(item)
       }
+      scheduleFlush()
     })
   }
 
@@ -715,24 +509,10 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     // What was known of failures is too old; while somebody waited, it was kept up to date.
     if (active.size === 0 && now - busyAtMs > IDLE_MS) links.forgive()
     if (now - askedAtMs > IDLE_MS) {
-      headsSinceMs = now
+      pinboard.renew(now)
       probeAll()
     }
     keepLearning()
-  }
-
-  const loadFloor = (): Promise<void> | undefined => {
-    if (options.floorStore === undefined) return undefined
-    floorLoad ??= options.floorStore.load().then(
-      (stored) => {
-        floor = Math.max(floor, stored)
-      },
-      (cause) => {
-        floorLoad = undefined
-        throw new ReaderError('NO_FLOOR', 'the stored floor cannot be read', { cause })
-      },
-    )
-    return floorLoad
   }
 
   const nodeStatus = (link: Link): NodeStatus => {
@@ -771,7 +551,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     status: () => ({
       nodeCount,
       faultyMax,
-      floor,
+      floor: floor.value(),
       waiting: active.size,
       nodes: links.all.map(nodeStatus),
       forks: [...forks],
@@ -782,10 +562,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       const reason = new ReaderError('CLOSED', 'the reader is closed')
       closing.abort(reason)
       links.close(reason)
-      for (const item of active) {
-        finish(item)
-        item.fail(reason)
-      }
+      for (const item of active) item.fail(reason)
     },
   }
 }

@@ -34,7 +34,7 @@ export type Receiver = (input: {
 export type ItemsWork = Work & {
   readonly items: readonly Item[]
   readonly pin: number | null
-  /** Whether this node has to sign. */
+  /** Whether this node was asked to sign, when it was asked last. */
   isSigned(link: Link): boolean
   /**
    * The votes in an answer; undefined if it is not valid. Equal answers of several nodes are parsed and
@@ -138,7 +138,9 @@ function createWork(
   },
 ): ItemsWork {
   const { items, pin, atOffset } = options
-  const isSigned = (link: Link): boolean => options.sign || options.mustSign(link)
+  // Remembered, as the node's URL, and with it the need, may change while the request travels.
+  const signedByLink: boolean[] = []
+  const isSigned = (link: Link): boolean => signedByLink[link.index] ?? true
   const parsed: { body: Uint8Array; point: HistoryPoint; votes: Votes | undefined }[] = []
   const work: ItemsWork = {
     channel: operation.channel,
@@ -153,7 +155,9 @@ function createWork(
         if (round?.standings[link.index] === STANDING.none)
           round.standings[link.index] = STANDING.asked
       }
-      return operation.request(isSigned(link))
+      const sign = options.sign || options.mustSign(link)
+      signedByLink[link.index] = sign
+      return operation.request(sign)
     },
     isWanted: (link) => items.some((item) => isVoteWanted(item, pin, link)),
     receive: (link, reply) => options.receive({ work, link, reply }),

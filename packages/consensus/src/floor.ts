@@ -1,0 +1,52 @@
+/** The lowest offset that a reader reads at: its highest verified pin, kept over restarts (D-39). */
+import { type FloorStore, ReaderError } from './reader-options.ts'
+
+export type Floor = {
+  value(): number
+  /** Never lowers it. Stored in the background, the newest only. */
+  raise(offset: number): void
+  /** Reads what was stored, once. @throws {ReaderError} NO_FLOOR if that fails; the next call tries again. */
+  load(): Promise<void> | undefined
+}
+
+export function createFloor(store: FloorStore | undefined): Floor {
+  let floor = 0
+  let isSaving = false
+  let isLoaded = store === undefined
+  let loading: Promise<void> | undefined
+
+  const save = async (to: FloorStore): Promise<void> => {
+    for (let saved = -1; saved < floor; ) {
+      saved = floor
+      await to.save(saved)
+    }
+  }
+
+  return {
+    value: () => floor,
+    raise(offset) {
+      if (offset <= floor) return
+      floor = offset
+      if (store === undefined || isSaving) return
+      isSaving = true
+      const done = () => {
+        isSaving = false // A floor that cannot be stored does not stop reading.
+      }
+      save(store).then(done, done)
+    },
+    load() {
+      if (isLoaded || store === undefined) return undefined
+      loading ??= store.load().then(
+        (stored) => {
+          floor = Math.max(floor, stored)
+          isLoaded = true
+        },
+        (cause) => {
+          loading = undefined
+          throw new ReaderError('NO_FLOOR', 'the stored floor cannot be read', { cause })
+        },
+      )
+      return loading
+    },
+  }
+}

@@ -1,0 +1,81 @@
+/** What the nodes claim to have, and the pins that follow from it (D-37). */
+import type { Decisions } from './decisions.ts'
+import { maxFaulty, quorumOf } from './genesis.ts'
+import { type Item, type Round, STANDING } from './item.ts'
+import type { Link } from './links.ts'
+import { chooseNextPin, claimedByMany } from './pins.ts'
+import { largestGroup } from './tally.ts'
+
+export type Pinboard = {
+  /** Of nodes that told one. */
+  heads(): number[]
+  /** Heads told before `nowMs` no longer suffice for a first pin. */
+  renew(nowMs: number): void
+  /** Asked for its head since, the node answered something else. */
+  isHeadless(link: Link): boolean
+  /** The pin of a first round; null while too few nodes have told their heads and more may. */
+  firstPin(threshold: number, isUsable: (link: Link) => boolean): number | null
+  /** The pin of the second round; null if there is none that could do better. */
+  nextPin(item: Item, round: Round): number | null
+}
+
+export function createPinboard(options: {
+  readonly links: readonly Link[]
+  readonly nodeCount: number
+  readonly decisions: Pick<Decisions, 'choosePin'>
+  readonly floor: () => number
+}): Pinboard {
+  const { links, nodeCount, decisions, floor } = options
+  const sharedThresholds = [maxFaulty(nodeCount) + 1, quorumOf(nodeCount), nodeCount]
+  let sinceMs = 0
+
+  const heads = (): number[] => links.flatMap(({ head }) => (head === null ? [] : [head]))
+  const isFresh = (link: Link): boolean => link.headAtMs >= sinceMs
+  const isHeadless = (link: Link): boolean =>
+    !isFresh(link) && link.lanes.lookup.endedAtMs >= sinceMs
+
+  return {
+    heads,
+    isHeadless,
+    renew(nowMs) {
+      sinceMs = nowMs
+    },
+    firstPin(threshold, isUsable) {
+      const isAwaited = (link: Link) => !isFresh(link) && !isHeadless(link) && isUsable(link)
+      if (links.filter(isFresh).length < threshold && links.some(isAwaited)) return null
+      const known = heads()
+      const own = decisions.choosePin(known, { threshold, floor: floor() })
+      if (own === null) return null
+      // The lookups of one moment share the pins of weak, strong and all: the best that is not above
+      // this threshold's own.
+      const shared = sharedThresholds.flatMap((other) => {
+        const pin = decisions.choosePin(known, { threshold: other, floor: floor() })
+        return pin === null || pin > own ? [] : [pin]
+      })
+      return shared.length === 0 ? own : Math.max(...shared)
+    },
+    nextPin(item, round) {
+      const lowest = Math.max(floor(), item.minOffset)
+      if (item.staleAgeMs !== null) {
+        const pin = decisions.choosePin(heads(), { threshold: item.threshold, floor: lowest })
+        return pin !== null && pin > (round.pin ?? 0) ? pin : null
+      }
+      const headsOf = (...standings: readonly number[]): number[] =>
+        links
+          .filter(({ index }) => standings.includes(round.standings[index] as number))
+          .map(({ head }) => head ?? 0)
+      return chooseNextPin({
+        laggingHeads: headsOf(STANDING.lagging),
+        answeredHeads: headsOf(STANDING.lagging, STANDING.voted),
+        largestGroupSize: largestGroup(round.ballot)?.voters.length ?? 0,
+        threshold: item.threshold,
+        floor: lowest,
+      })
+    },
+  }
+}
+
+/** The offset that so many nodes claim; null if fewer claim any. */
+export function claimedHead(pinboard: Pinboard, threshold: number): number | null {
+  return claimedByMany(pinboard.heads(), threshold)
+}

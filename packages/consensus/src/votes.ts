@@ -1,0 +1,142 @@
+/** Taking the nodes' answers into the rounds of the items, checked where they are signed (D-35, D-42). */
+import { fromHex, toHex } from './bytes.ts'
+import { canonicalRequest } from './canonical-request.ts'
+import type { CryptoPort } from './crypto.ts'
+import type { Decisions } from './decisions.ts'
+import { type Item, requestOfItem, STANDING } from './item.ts'
+import { type Link, noteError } from './links.ts'
+import type { SignedAnswer } from './reader-options.ts'
+import type { Reply } from './reply.ts'
+import { encodeAnswerStatement, type HistoryPoint } from './statements.ts'
+import { castVote, type Vote } from './tally.ts'
+import { type ItemsWork, isVoteWanted, type Receiver, roundAt } from './work.ts'
+
+type Ask = Pick<ItemsWork, 'items' | 'pin'>
+
+export function createReceiver(options: {
+  readonly genesisHash: string
+  /** Of the node behind a connection, hex. */
+  readonly scanKeyOf: (link: Link) => string
+  readonly crypto: CryptoPort
+  readonly decisions: Decisions
+  /** A valid answer at the offset that was asked for. */
+  readonly onPoint: (link: Link, point: HistoryPoint) => void
+  readonly onStatement: ((statement: SignedAnswer) => void) | undefined
+  /** The item has one vote, or one hope, more or less. */
+  readonly settle: (item: Item) => void
+}): Receiver {
+  const { crypto, decisions } = options
+
+  const receive: Receiver = ({ work, link, reply }) => {
+    if (reply.kind !== 'answer') {
+      standAside(work, link, reply)
+      return
+    }
+    if (work.atOffset !== null && reply.point.offset !== work.atOffset) {
+      reject(work, link, 'answered another offset')
+      return
+    }
+    const isSigned = work.isSigned(link)
+    const votes = work.votesOf(reply, isSigned)
+    if (votes === undefined) {
+      reject(work, link, 'malformed answer')
+      return
+    }
+    const take = isSigned ? takeSigned : takeVote
+    if (!isSigned && work.atOffset !== null) options.onPoint(link, reply.point)
+    for (const [index, item] of work.items.entries()) {
+      const vote = votes.votes[index] as Vote // As many votes as items, by `votesOf`.
+      take({ work, link, item, vote, signature: votes.signatures?.[index] ?? null })
+    }
+  }
+
+  /** An answer with status 200 that is no vote. */
+  const reject = (ask: Ask, link: Link, reason: string): void => {
+    noteError(link, reason)
+    standAside(ask, link, { kind: 'failed', reason })
+  }
+
+  /** The node does not vote on these. */
+  const standAside = (
+    ask: Ask,
+    link: Link,
+    reply: Exclude<Reply, { readonly kind: 'answer' }>,
+  ): void => {
+    for (const item of ask.items) {
+      const round = roundAt(item, ask.pin)
+      if (round === undefined || !isVoteWanted(item, ask.pin, link)) continue
+      // A node that pruned the offset is of no use for it, and a lower one would not help either.
+      const isLagging = reply.kind === 'lagging' && reply.reason === 'not-reached'
+      round.standings[link.index] = isLagging ? STANDING.lagging : STANDING.failed
+      round.reasons.set(link.index, reply.reason)
+      options.settle(item)
+    }
+  }
+
+  type Taking = {
+    readonly work: ItemsWork
+    readonly link: Link
+    readonly item: Item
+    readonly vote: Vote
+    readonly signature: string | null
+  }
+
+  const takeVote = ({ work, link, item, vote, signature }: Taking): void => {
+    if (!decisions.isVote(vote)) return
+    if (item.isDone) {
+      noteLateVote(item, link, vote)
+      return
+    }
+    const round = roundAt(item, work.pin)
+    if (round === undefined || round.standings[link.index] === STANDING.voted) return
+    round.standings[link.index] = STANDING.voted
+    round.reasons.delete(link.index)
+    if (signature !== null) round.signatures.set(link.index, signature)
+    link.voteCount++
+    castVote(round.ballot, { voter: link.index, vote }, decisions.isSameVote)
+    options.settle(item)
+  }
+
+  const takeSigned = (taking: Taking): void => {
+    const { work, link, item, vote } = taking
+    checkSignature(taking).then((isValid) => {
+      if (!isValid) {
+        reject({ items: [item], pin: work.pin }, link, 'signature of another key')
+        return
+      }
+      if (work.atOffset !== null) options.onPoint(link, vote)
+      takeVote(taking)
+    }, item.fail)
+  }
+
+  const noteLateVote = (item: Item, link: Link, vote: Vote): void => {
+    if (item.decided === null || item.decided.offset !== vote.offset) return
+    link.voteCount++
+    if (!decisions.isSameVote(item.decided, vote)) link.dissentCount++
+  }
+
+  const checkSignature = async ({ link, item, vote, signature }: Taking): Promise<boolean> => {
+    if (signature === null) return false
+    item.requestHash ??= hashOf(canonicalRequest(requestOfItem(item)))
+    const statement = {
+      genesisHash: options.genesisHash,
+      offset: vote.offset,
+      recordTime: vote.recordTime,
+      historyHash: vote.historyHash,
+      requestHash: await item.requestHash,
+      answerHash: await hashOf(vote.answer),
+    }
+    const isValid = await crypto.verifyEd25519({
+      publicKey: fromHex(options.scanKeyOf(link)),
+      signature: fromHex(signature),
+      message: encodeAnswerStatement(statement),
+    })
+    if (isValid) options.onStatement?.({ ...statement, node: link.name, signature })
+    return isValid
+  }
+
+  const hashOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
+    toHex(await crypto.sha256(bytes))
+
+  return receive
+}

@@ -1,0 +1,25 @@
+/**
+ * Two strong answers at one offset never differ while at most f nodes lie, whatever logs the nodes
+ * were shown (D-36).
+ */
+import { isDecided } from '@quorumscan/consensus'
+import type { ReadRecord } from '../simulate.ts'
+import type { Checker } from './checker.ts'
+
+export const checkAgreement: Checker = (run) => {
+  if (run.options.mode === 'beyond-f') return []
+  const firstByOffset = new Map<number, ReadRecord>()
+  return run.reads.flatMap((read) => {
+    const { outcome } = read
+    if (!isDecided(outcome) || read.options.threshold !== 'strong') return []
+    const first = firstByOffset.get(outcome.offset)
+    if (first === undefined) {
+      firstByOffset.set(outcome.offset, read)
+      return []
+    }
+    const isSame = isDecided(first.outcome) && first.outcome.historyHash === outcome.historyHash
+    return isSame
+      ? []
+      : [{ rule: 'agreement', read, why: `another history at ${outcome.offset} than before` }]
+  })
+}

@@ -1,0 +1,24 @@
+/**
+ * With at most f nodes lying and the threshold's worth of honest nodes up, an answer arrives, and
+ * arrives soon: nodes that are dead, hung, slow or lying cost nothing but their votes.
+ */
+import { isDecided } from '@quorumscan/consensus'
+import type { Checker } from './checker.ts'
+
+/** A node waits 250 ms for an offset; a first read learns addresses and heads first. */
+const ANSWER_MS_MAX = 400
+
+export const checkAvailability: Checker = (run) => {
+  if (run.options.mode !== 'budget') return []
+  return run.reads.flatMap((read) => {
+    if (read.steadyCount < read.votesNeeded) return []
+    const tookMs = read.endMs - read.startMs
+    if (!isDecided(read.outcome)) {
+      // The log itself may be older than asked; then that is the answer.
+      if (read.outcome.kind === 'lagging' && read.outcome.reason === 'stale') return []
+      const why = `${read.outcome.kind} with ${read.steadyCount} nodes up, ${read.votesNeeded} needed`
+      return [{ rule: 'availability', read, why }]
+    }
+    return tookMs > ANSWER_MS_MAX ? [{ rule: 'availability', read, why: `took ${tookMs} ms` }] : []
+  })
+}

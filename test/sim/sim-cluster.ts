@@ -1,0 +1,191 @@
+/** The nodes of a simulation with what befalls them: each at one time in one condition. */
+import type { TransportRequest } from '@quorumscan/consensus'
+import {
+  createSimWorld,
+  type SimHandler,
+  type SimLedger,
+  type SimNode,
+  type SimWorld,
+  signAddress,
+} from '@quorumscan/testkit'
+import { LIES, type Lie } from './lies.ts'
+import type { SeededRandom } from './seeded-random.ts'
+
+/**
+ * `up` is honest, running, and applies the log within 30 ms. The others but `lying` are honest nodes
+ * in trouble; any number of them may be so.
+ */
+export type Condition =
+  | { readonly kind: 'up' | 'down' | 'hung' | 'slow' | 'notFound' | 'failing' }
+  | { readonly kind: 'lagging'; readonly lagMs: number }
+  /** Lost all it had, and builds it anew within `lagMs`. */
+  | { readonly kind: 'wiped'; readonly lagMs: number }
+  | { readonly kind: 'stuck' }
+  | { readonly kind: 'lying'; readonly lies: readonly string[] }
+
+const APPLY_MS_MAX = 30
+const SLOW_MS = 300
+const HORIZON_OFFSETS = 400
+
+export type SimMember = {
+  readonly index: number
+  readonly node: SimNode
+  readonly isLiar: boolean
+  condition: Condition
+  changedAtMs: number
+  url: string
+}
+
+export type SimCluster = SimWorld & {
+  /** All logs that nodes were shown: one, or two after a split. */
+  logs(): readonly SimLedger[]
+  readonly members: readonly SimMember[]
+  change(index: number, condition: Condition): void
+  /** The node moves to another URL and says so, signed. */
+  move(index: number): void
+  /** Appends to the log, and lets the nodes apply it in their time. */
+  append(input: Omit<Parameters<SimWorld['ledger']['append']>[0], 'recordTime'>): void
+  /** Nodes that were `up` all the time from some seconds before `sinceMs` until now. */
+  steadyCount(sinceMs: number): number
+  /** The reader's requests carry no name; the network tells liars by this who asks. */
+  transportFor(client: number): SimWorld['network']
+}
+
+/** A reader needs this long to notice that a node is back: backoff, probes, addresses. */
+const STEADY_MS = 5000
+
+export function createSimCluster(options: {
+  readonly random: SeededRandom
+  readonly nodeCount: number
+  readonly liars: readonly number[]
+  readonly startMicros: number
+  readonly network?: number
+  /** From the first append on, these nodes are shown another log than the others. */
+  readonly otherLogFor?: readonly number[]
+}): SimCluster {
+  const { random } = options
+  const latency = random.split()
+  const world = createSimWorld({
+    nodeCount: options.nodeCount,
+    startMicros: options.startMicros,
+    genesisMicros: options.startMicros - 1_000_000,
+    network: options.network ?? 0,
+    latencyMs: () => 0.5 + latency.fraction() * 2,
+  })
+  const { clock, ledger, network, nodes, urls, genesisHash } = world
+  const lying = random.split()
+  const applying = random.split()
+  const clientByRequest = new WeakMap<TransportRequest, number>()
+  const { otherLogFor = [] } = options
+  let otherLedger: SimLedger | null = null
+  const members: SimMember[] = nodes.map((node, index) => ({
+    index,
+    node,
+    isLiar: options.liars.includes(index),
+    condition: { kind: 'up' },
+    changedAtMs: Number.NEGATIVE_INFINITY,
+    url: urls[index] as string,
+  }))
+  const records = [...world.records]
+  const shareRecords = () => {
+    for (const { node } of members) node.records = [...records]
+  }
+
+  const handlerOf =
+    (member: SimMember): SimHandler =>
+    async (request) => {
+      const { condition, node } = member
+      const client = clientByRequest.get(request) ?? 0
+      switch (condition.kind) {
+        case 'hung':
+          return null
+        case 'slow':
+          await clock.delay(SLOW_MS)
+          return node.answer(request)
+        case 'notFound':
+        case 'failing': {
+          const code = condition.kind === 'failing' ? 500 : 404
+          const body = new TextEncoder().encode('{"error":"no"}')
+          return { status: code, headers: { 'content-type': 'application/json' }, body }
+        }
+        case 'lying': {
+          const lie = LIES[lying.pick(condition.lies)] as Lie
+          return lie({ node, request, random: lying, client })
+        }
+        default:
+          return node.answer(request)
+      }
+    }
+
+  const apply = (member: SimMember, offset: number): void => {
+    const { condition, node } = member
+    if (condition.kind === 'stuck' || node.head >= offset) return
+    node.head = offset
+    node.horizon = Math.max(node.horizon, offset - HORIZON_OFFSETS)
+  }
+
+  const applyLater = (member: SimMember, offset: number): void => {
+    const { condition } = member
+    const base = applying.fraction() * APPLY_MS_MAX
+    const lagMs = 'lagMs' in condition ? condition.lagMs : 0
+    clock.schedule(base + lagMs, () => apply(member, offset))
+  }
+
+  const change = (index: number, condition: Condition): void => {
+    const member = members[index] as SimMember
+    const wasDown = member.condition.kind === 'down'
+    member.condition = condition
+    member.changedAtMs = clock.monotonicMs()
+    if (condition.kind === 'down') network.serve(member.url, null)
+    else if (wasDown) network.serve(member.url, handlerOf(member))
+    if (condition.kind === 'wiped') member.node.head = 0
+    if (condition.kind !== 'stuck') applyLater(member, member.node.ledger.head())
+  }
+
+  for (const member of members) {
+    network.serve(member.url, handlerOf(member))
+    member.node.head = ledger.head()
+  }
+
+  return {
+    ...world,
+    members,
+    change,
+    logs: () => (otherLedger === null ? [ledger] : [ledger, otherLedger]),
+    move(index) {
+      const member = members[index] as SimMember
+      const { name, keyPair } = member.node
+      const sequence = (records[index]?.sequence ?? 0) + 1
+      network.serve(member.url, null)
+      member.url = `http://127.0.0.1:${index + 1 + 100 * sequence}`
+      member.changedAtMs = clock.monotonicMs()
+      if (member.condition.kind !== 'down') network.serve(member.url, handlerOf(member))
+      records[index] = signAddress(keyPair, { genesisHash, name, url: member.url, sequence })
+      shareRecords()
+    },
+    append(input) {
+      const last = ledger.pointAt(ledger.head()).recordTime
+      const recordTime = Math.max(last + 1, clock.nowMicros())
+      if (otherLogFor.length > 0 && otherLedger === null) {
+        otherLedger = ledger.fork()
+        for (const index of otherLogFor) (members[index] as SimMember).node.ledger = otherLedger
+      }
+      ledger.append({ ...input, recordTime })
+      // The other log has everything but the last name, so that the two contradict each other.
+      otherLedger?.append({ ...input, put: input.put?.slice(0, -1) ?? [], recordTime })
+      for (const member of members) applyLater(member, ledger.head())
+    },
+    steadyCount: (sinceMs) =>
+      members.filter(
+        ({ condition, changedAtMs }) =>
+          condition.kind === 'up' && changedAtMs <= sinceMs - STEADY_MS,
+      ).length,
+    transportFor: (client) => ({
+      ...network,
+      request: (request) => {
+        clientByRequest.set(request, client)
+        return network.request(request)
+      },
+    }),
+  }
+}

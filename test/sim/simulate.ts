@@ -1,0 +1,294 @@
+/**
+ * One run from one seed: a cluster, a log that moves on, faults, and clients that read. What they got is
+ * recorded for the checkers, which alone judge.
+ */
+import {
+  createReader,
+  type Decisions,
+  type Lookup,
+  maxFaulty,
+  type Outcome,
+  type Reader,
+  type ReadOptions,
+  thresholdVotes,
+} from '@quorumscan/consensus'
+import { type SimLedger, simCrypto, simEntry } from '@quorumscan/testkit'
+import { LIES } from './lies.ts'
+import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
+import { type Condition, createSimCluster, type SimCluster } from './sim-cluster.ts'
+
+/**
+ * `budget`: at most f nodes lie. `beyond-f`: up to 2f lie, together. `split-log`: at most f lie, and
+ * the nodes are shown two logs.
+ */
+export type SimMode = 'budget' | 'beyond-f' | 'split-log'
+
+export type SimOptions = {
+  readonly seed: number
+  readonly mode: SimMode
+  readonly readCount: number
+  /** Drawn from the seed unless given. */
+  readonly nodeCount?: number
+  /** One of them broken, to see that the checkers notice. */
+  readonly decisions?: Decisions
+}
+
+export type ReadRecord = {
+  readonly client: number
+  readonly lookup: Lookup
+  readonly options: ReadOptions
+  /** Votes that the threshold rightly means. */
+  readonly votesNeeded: number
+  readonly startMs: number
+  readonly endMs: number
+  /** The reader's clock at the end, µs. */
+  readonly endMicros: number
+  /** Nodes that were honest, running and up to date from well before the read to its end. */
+  readonly steadyCount: number
+  readonly outcome: Outcome
+}
+
+export type SimRun = {
+  readonly options: SimOptions
+  readonly nodeCount: number
+  readonly liars: readonly string[]
+  readonly logs: readonly SimLedger[]
+  readonly nodeNames: readonly string[]
+  readonly reads: readonly ReadRecord[]
+}
+
+const START_MICROS = 1_700_000_000_000_000
+const NAMES = Array.from({ length: 12 }, (_, index) => `n${index}.unverified.ns`)
+const PARTIES = ['alice', 'bob', 'carol'].map((hint) => `${hint}::1220${'a'.repeat(64)}`)
+const CLIENTS = 3
+const APPEND_MS_MAX = 400
+const LIFETIME_MS_MAX = 15_000
+const FAULT_MS_MAX = 8000
+const READS_TOGETHER_MAX = 4
+
+export async function simulate(options: SimOptions): Promise<SimRun> {
+  const random = createSeededRandom(options.seed)
+  const nodeCount = options.nodeCount ?? random.integer(4, 13)
+  const liars = chooseLiars(random, nodeCount, options.mode)
+  const cluster = createSimCluster({
+    random: random.split(),
+    nodeCount,
+    liars,
+    startMicros: START_MICROS,
+    otherLogFor: options.mode === 'split-log' ? chooseSplit(random, nodeCount, liars) : [],
+  })
+  const { clock } = cluster
+  const state = { isOver: false }
+  for (let count = 0; count < 5; count++) appendSomething(cluster, random)
+  for (const index of liars) cluster.change(index, lying(random, options.mode))
+  keepAppending(cluster, random.split(), state)
+  keepBreaking(cluster, random.split(), { mode: options.mode, state })
+  await clock.pass(100)
+  const reads: ReadRecord[] = []
+  const perClient = Math.ceil(options.readCount / CLIENTS)
+  const clients = Array.from({ length: CLIENTS }, (_, client) =>
+    runClient({ cluster, random: random.split(), client, perClient, reads, options }),
+  )
+  await clock.run(Promise.all(clients))
+  state.isOver = true
+  return {
+    options,
+    nodeCount,
+    liars: liars.map((index) => `sv-${index + 1}`),
+    logs: cluster.logs(),
+    nodeNames: cluster.genesis.nodes.map(({ name }) => name),
+    reads,
+  }
+}
+
+function chooseLiars(random: SeededRandom, nodeCount: number, mode: SimMode): number[] {
+  const faultyMax = maxFaulty(nodeCount)
+  const count =
+    mode === 'beyond-f'
+      ? random.integer(faultyMax + 1, 2 * faultyMax)
+      : random.integer(0, faultyMax)
+  return shuffled(random, nodeCount).slice(0, count)
+}
+
+/** About half of the honest nodes. */
+function chooseSplit(random: SeededRandom, nodeCount: number, liars: readonly number[]): number[] {
+  const honest = shuffled(random, nodeCount).filter((index) => !liars.includes(index))
+  return honest.slice(0, Math.floor(honest.length / 2))
+}
+
+function shuffled(random: SeededRandom, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => ({ index, key: random.fraction() }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ index }) => index)
+}
+
+function lying(random: SeededRandom, mode: SimMode): Condition {
+  const names = Object.keys(LIES)
+  // Together they are dangerous: beyond f they always agree on the same inversion of the truth.
+  if (mode === 'beyond-f' && random.chance(0.7)) return { kind: 'lying', lies: ['invert'] }
+  const count = random.integer(1, 3)
+  return { kind: 'lying', lies: Array.from({ length: count }, () => random.pick(names)) }
+}
+
+function appendSomething(cluster: SimCluster, random: SeededRandom): void {
+  const name = random.pick(NAMES)
+  const lifetimeMicros = random.integer(500, LIFETIME_MS_MAX) * 1000
+  const now = cluster.clock.nowMicros()
+  const present = cluster.ledger.find({ name }, cluster.ledger.head())
+  const contractId = `00${random.integer(0, 0xffffff).toString(16).padStart(6, '0')}`
+  const user = random.pick(PARTIES)
+  if (present === null)
+    cluster.append({
+      put: [simEntry(name, { user, contractId, expiresAt: now + lifetimeMicros })],
+    })
+  else if (random.chance(0.3))
+    cluster.append({
+      put: [{ ...present, contractId, expiresAt: present.expiresAt + lifetimeMicros }],
+    })
+  else cluster.append(random.chance(0.15) ? { remove: [name] } : {})
+}
+
+function keepAppending(
+  cluster: SimCluster,
+  random: SeededRandom,
+  state: { readonly isOver: boolean },
+): void {
+  if (state.isOver) return
+  appendSomething(cluster, random)
+  // Now and then the log stands still for longer than some readers accept.
+  const pauseMs = random.chance(0.02)
+    ? random.integer(3000, 9000)
+    : random.integer(10, APPEND_MS_MAX)
+  cluster.clock.schedule(pauseMs, () => keepAppending(cluster, random, state))
+}
+
+function keepBreaking(
+  cluster: SimCluster,
+  random: SeededRandom,
+  options: { readonly mode: SimMode; readonly state: { readonly isOver: boolean } },
+): void {
+  if (options.state.isOver) return
+  const member = random.pick(cluster.members)
+  if (member.isLiar) cluster.change(member.index, lying(random, options.mode))
+  else if (random.chance(0.1)) cluster.move(member.index)
+  else if (random.chance(0.07)) breakMany(cluster, random)
+  else cluster.change(member.index, trouble(random))
+  const pauseMs = random.integer(200, FAULT_MS_MAX)
+  cluster.clock.schedule(pauseMs, () => keepBreaking(cluster, random, options))
+}
+
+/** Most nodes at once: the reader has to refuse, not to guess. */
+function breakMany(cluster: SimCluster, random: SeededRandom): void {
+  const condition = trouble(random)
+  for (const member of cluster.members) {
+    if (member.isLiar || random.chance(0.15)) continue
+    cluster.change(member.index, condition)
+    cluster.clock.schedule(random.integer(3000, 9000), () => {
+      if (member.condition === condition) cluster.change(member.index, { kind: 'up' })
+    })
+  }
+}
+
+function trouble(random: SeededRandom): Condition {
+  // Mostly healthy again, so that there is something to be available.
+  if (random.chance(0.55)) return { kind: 'up' }
+  const kind = random.pick([
+    'down',
+    'hung',
+    'slow',
+    'notFound',
+    'failing',
+    'lagging',
+    'wiped',
+    'stuck',
+  ] as const)
+  if (kind === 'lagging' || kind === 'wiped') return { kind, lagMs: random.integer(100, 12_000) }
+  return { kind }
+}
+
+async function runClient(input: {
+  readonly cluster: SimCluster
+  readonly random: SeededRandom
+  readonly client: number
+  readonly perClient: number
+  readonly reads: ReadRecord[]
+  readonly options: SimOptions
+}): Promise<void> {
+  const { cluster, random, client } = input
+  const { clock } = cluster
+  let stored = 0
+  const start = (): Reader =>
+    createReader(
+      {
+        genesis: cluster.genesis,
+        genesisHash: cluster.genesisHash,
+        seeds: cluster.urls,
+        transport: cluster.transportFor(client),
+        clock,
+        crypto: simCrypto,
+        allowPrivateAddresses: true,
+        floorStore: {
+          load: async () => stored,
+          save: (offset) => {
+            stored = offset
+          },
+        },
+        // Kept as the cluster has them: seeds move away too.
+        addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
+      },
+      input.options.decisions,
+    )
+  let reader = start()
+  for (let done = 0; done < input.perClient; ) {
+    const together = Math.min(random.integer(1, READS_TOGETHER_MAX), input.perClient - done)
+    await Promise.all(
+      Array.from({ length: together }, () => readOnce({ ...input, reader, random })),
+    )
+    done += together
+    await clock.delay(random.chance(0.1) ? random.integer(500, 3000) : random.integer(0, 150))
+    if (!random.chance(0.01)) continue
+    await reader[Symbol.asyncDispose]()
+    reader = start()
+  }
+  await reader[Symbol.asyncDispose]()
+}
+
+async function readOnce(input: {
+  readonly cluster: SimCluster
+  readonly reader: Reader
+  readonly random: SeededRandom
+  readonly client: number
+  readonly reads: ReadRecord[]
+}): Promise<void> {
+  const { cluster, random } = input
+  const { clock } = cluster
+  const nodeCount = cluster.members.length
+  const lookup = random.chance(0.8) ? { name: random.pick(NAMES) } : { party: random.pick(PARTIES) }
+  const options = chooseOptions(random, cluster)
+  const startMs = clock.monotonicMs()
+  const [outcome] = await input.reader.lookup([lookup], options)
+  input.reads.push({
+    client: input.client,
+    lookup,
+    options,
+    votesNeeded: thresholdVotes(options.threshold ?? 'weak', nodeCount) as number,
+    startMs,
+    endMs: clock.monotonicMs(),
+    endMicros: clock.nowMicros(),
+    steadyCount: cluster.steadyCount(startMs),
+    outcome: outcome as Outcome, // One lookup, one outcome.
+  })
+}
+
+function chooseOptions(random: SeededRandom, cluster: SimCluster): ReadOptions {
+  const nodeCount = cluster.members.length
+  const threshold = random.chance(0.85)
+    ? random.pick(['weak', 'weak', 'strong', 'strong', 'all'] as const)
+    : random.integer(maxFaulty(nodeCount) + 1, nodeCount)
+  return {
+    threshold,
+    maxAgeMs: random.pick([2500, 10_000, 60_000]),
+    ...(random.chance(0.15) ? { minOffset: cluster.ledger.head() } : {}),
+    ...(random.chance(0.02) ? { sign: true } : {}),
+  }
+}
