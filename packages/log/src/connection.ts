@@ -66,9 +66,15 @@ export async function openLogConnection(
   client.on('error', (error) => {
     lastError = error
   })
-  const close = () => client.disconnect()
+  let isClosed = false
+  const close = () => {
+    // Once: on a stream that is closed already, ioredis waits 2 s for a close event that never comes.
+    if (!isClosed) client.disconnect()
+    isClosed = true
+  }
   options.signal.addEventListener('abort', close)
   client.once('end', () => {
+    isClosed = true
     options.signal.removeEventListener('abort', close)
     options.onClose?.()
   })
@@ -77,7 +83,7 @@ export async function openLogConnection(
       options.signal.throwIfAborted()
       return await work()
     } catch (error) {
-      client.disconnect()
+      close()
       const cause = lastError ?? error
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new LogUnavailableError(`the log's Redis is not available: ${reason}`, { cause })
