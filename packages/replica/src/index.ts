@@ -1,5 +1,6 @@
 export type { ActivityBody, ActivityPage } from './activity-reads.ts'
 export { ReplicaStateError } from './head.ts'
+export type { JoinedContracts } from './joined-reads.ts'
 export type { NamedBody } from './reads.ts'
 export {
   type DocumentEntity,

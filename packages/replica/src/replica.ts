@@ -25,6 +25,7 @@ import { createWriteConnection, openReadConnection, reach } from './connection.t
 import { loadOrStart, syntheticEntries } from './genesis.ts'
 import { ingest } from './ingest.ts'
 import type { InterpretedEntry } from './interpret-batch.ts'
+import { type JoinedContracts, readJoinedContracts } from './joined-reads.ts'
 import { dryRun, readContractsByKey, readDueItems } from './ledger-reads.ts'
 import { syntheticVersion } from './plan-versions.ts'
 import {
@@ -234,6 +235,18 @@ export class Replica implements Ledger, AsyncDisposable {
     options: { readonly limit?: number } = {},
   ): Promise<readonly Contract[]> {
     return await readContractsByKey(this.#redis, key, options.limit ?? CONTRACTS_BY_KEY_MAX)
+  }
+
+  /**
+   * Active contracts of several keys at one moment, at most `limit` of each: for joins, which would miss
+   * what moves from one key to another between two reads.
+   */
+  async contractsByKeys(
+    keys: readonly string[],
+    options: { readonly limit?: number } = {},
+  ): Promise<JoinedContracts> {
+    const limit = options.limit ?? CONTRACTS_BY_KEY_MAX
+    return await readJoinedContracts(this.#redis, keys, { limit })
   }
 
   async isPartyAllocated(party: PartyId): Promise<boolean> {
