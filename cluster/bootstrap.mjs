@@ -2,14 +2,16 @@
 // sure of the npm packages, of a Redis server and of a build, says what it installs, and is quick when
 // there is nothing to do. Plain JavaScript without dependencies; its syntax must parse on old Nodes.
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const NODE_MIN = [20, 19]
 const REDIS_MIN = [7, 0]
+const BUILD_NOTICE_MS = 2000
 
 // Package scripts start services unless policy-rc.d says no (invoke-rc.d, deb-systemd-invoke). It is one
 // shell script, so that the policy file goes away even when a person interrupts. A failed update may be
@@ -38,7 +40,7 @@ try {
   checkNode()
   installPackages()
   process.env.REDIS_SERVER = findRedis() ?? installRedis()
-  build()
+  await build()
   await run()
 } catch (error) {
   if (!(error instanceof Stop)) throw error
@@ -124,16 +126,28 @@ function installRedis() {
   return findRedis() ?? fail(`${needed}, and the package that apt-get installed is not.`)
 }
 
-function build() {
-  const turbo = join(root, 'node_modules', '.bin', 'turbo')
-  const options = ['run', 'build', '--ui=stream', '--output-logs=errors-only']
-  const result = spawnSync(turbo, options, {
-    cwd: root,
-    encoding: 'utf8',
-    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
+/** Says so only when it takes longer than finding everything in turbo's cache. */
+async function build() {
+  const turbo = spawn(
+    join(root, 'node_modules', '.bin', 'turbo'),
+    ['run', 'build', '--ui=stream', '--output-logs=errors-only'],
+    {
+      cwd: root,
+      env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
+    },
+  )
+  const notice = setTimeout(() => say('Building …'), BUILD_NOTICE_MS)
+  let output = ''
+  turbo.stdout.on('data', (chunk) => {
+    output += chunk
   })
-  if (result.status === 0) return
-  process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
+  turbo.stderr.on('data', (chunk) => {
+    output += chunk
+  })
+  const [exitCode] = await once(turbo, 'close')
+  clearTimeout(notice)
+  if (exitCode === 0) return
+  process.stderr.write(output)
   fail('The build failed.')
 }
 

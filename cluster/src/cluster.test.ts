@@ -1,4 +1,5 @@
 /** The cluster with small stand-in processes for the apps, and every Redis real. */
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,10 +7,9 @@ import { createSystemClock, waitFor } from '@quorumscan/base'
 import { LOG_ACL } from '@quorumscan/log'
 import { Redis } from 'ioredis'
 import { expect, it, vi } from 'vitest'
-import { Cluster, supervisorOptions } from './cluster.ts'
+import { Cluster, cleanUp } from './cluster.ts'
 import { dataDirectory } from './data-directory.ts'
 import { prepareCluster } from './prepare.ts'
-import { endLeftovers } from './supervisor.ts'
 
 // Real processes take their time on a machine that does other things, too.
 vi.setConfig({ testTimeout: 60_000 })
@@ -49,6 +49,7 @@ async function startWorld() {
   const cluster = new Cluster({
     prepared,
     clock,
+    wipe: false,
     onStep: () => {},
     topology: {
       redisServer: process.env['REDIS_SERVER'] ?? 'redis-server',
@@ -99,7 +100,7 @@ it('starts the synchronizer, then the nodes, then the validator, and stops in th
   expect(events.slice(3, 5)).toEqual(['+validator', '-validator'])
   expect(events.slice(5, 7).sort()).toEqual(['-sv-1', '-sv-2'])
   expect(events[7]).toBe('-synchronizer')
-  expect(await endLeftovers(supervisorOptions(world.prepared, clock))).toBe(0)
+  expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
 })
 
 it('tells killed, paused, restarted and catching-up nodes apart, and never waits for a paused one', async () => {
@@ -164,7 +165,7 @@ it('stops in order with paused processes among them', async () => {
   await world.cluster.pause({ node: 'sv-2', redis: true })
   await world.cluster.stop()
   expect(await world.events()).toContain('-sv-1')
-  expect(await endLeftovers(supervisorOptions(world.prepared, clock))).toBe(0)
+  expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
 })
 
 it('wipes all that a node keeps, and of the validator the replica only', async () => {
@@ -180,4 +181,14 @@ it('wipes all that a node keeps, and of the validator the replica only', async (
   }
   expect(world.node('sv-1')?.state).toBe('up')
   expect(world.cluster.status().validator.state).toBe('up')
+})
+
+it('leaves nothing behind after a crash once the next one has cleaned up', async () => {
+  await using world = await startWorld()
+  const { directory } = world.prepared
+  const { path } = JSON.parse(await readFile(directory.socketsFile, 'utf8')) as { path: string }
+  // Four processes and the Redis of each; this test's own supervisor stands for a crashed one.
+  expect(await cleanUp(directory, clock)).toBe(8)
+  expect(existsSync(path)).toBe(false)
+  expect(await cleanUp(directory, clock)).toBe(0)
 })

@@ -4,15 +4,15 @@
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { ClusterError } from './cluster-error.ts'
-import { writeFileAtomic } from './data-directory.ts'
+import { type DataDirectory, readJson, writeFileAtomic } from './data-directory.ts'
 import type { Prepared } from './prepare.ts'
 import { answersByQuorum, askHealth, type Health, isRedisReady } from './probe.ts'
 import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
-import { Supervisor } from './supervisor.ts'
+import { endLeftovers, Supervisor } from './supervisor.ts'
 import { planServices, type Service, type TopologyInput } from './topology.ts'
 import { deleteReplica } from './wipe.ts'
 
@@ -23,6 +23,7 @@ const STOP_GRACE_MS = 12_000
 const POLL_INTERVAL_MS = 500
 const READY_INTERVAL_MS = 50
 const LOG_CHECK_INTERVAL_MS = 30_000
+const SOCKET_DIRECTORY_PREFIX = 'qs-'
 /** Lines of a log that an error shows. */
 const LOG_TAIL_LINES = 15
 
@@ -32,6 +33,8 @@ export type ClusterOptions = {
   readonly prepared: Prepared
   readonly topology: Omit<TopologyInput, 'prepared' | 'socketDirectory'>
   readonly clock: Clock
+  /** Whether to start by deleting every replica, as `wipe` does. */
+  readonly wipe: boolean
   /** Told one sentence for each step of the start. */
   readonly onStep: (sentence: string) => void
 }
@@ -51,13 +54,17 @@ export class Cluster {
   constructor(options: ClusterOptions) {
     this.#options = options
     // Below the real path of the temporary directory, because Redis is given it as it is.
-    this.#socketDirectory = mkdtempSync(join(realpathSync(tmpdir()), 'qs-'))
+    this.#socketDirectory = mkdtempSync(join(realpathSync(tmpdir()), SOCKET_DIRECTORY_PREFIX))
+    writeFileAtomic(
+      options.prepared.directory.socketsFile,
+      JSON.stringify({ path: this.#socketDirectory }),
+    )
     this.#services = planServices({
       ...options.topology,
       prepared: options.prepared,
       socketDirectory: this.#socketDirectory,
     })
-    this.#supervisor = new Supervisor(supervisorOptions(options.prepared, options.clock))
+    this.#supervisor = new Supervisor(supervisorOptions(options.prepared.directory, options.clock))
   }
 
   /**
@@ -67,8 +74,14 @@ export class Cluster {
    */
   async start(): Promise<void> {
     const { onStep } = this.#options
-    onStep('starting Redis')
-    await Promise.all(this.#services.map((service) => this.#startRedis(service)))
+    onStep(this.#options.wipe ? 'starting Redis, without the replicas' : 'starting Redis')
+    await Promise.all(
+      this.#services.map((service) =>
+        this.#options.wipe && service.kind !== 'synchronizer'
+          ? this.#deleteReplica(service)
+          : this.#startRedis(service),
+      ),
+    )
     for (const kind of ['synchronizer', 'scan', 'validator'] as const) {
       const services = this.#services.filter((service) => service.kind === kind)
       onStep(`starting ${services.map((service) => service.name).join(', ')}`)
@@ -149,14 +162,7 @@ export class Cluster {
           'the synchronizer keeps the log, from which all replicas are rebuilt; it cannot be wiped',
         )
       await this.#supervisor.stop(service.app.id, STOP_GRACE_MS)
-      if (service.kind === 'scan') {
-        await this.#supervisor.kill(service.redis.id)
-        rmSync(service.redisDirectory, { recursive: true, force: true })
-        await this.#startRedis(service)
-      } else {
-        await this.#startRedis(service)
-        await deleteReplica(service.redisAddress.socketPath)
-      }
+      await this.#deleteReplica(service)
       await this.#startApp(service)
     })
     await this.#untilUpOrLate(this.#service(node))
@@ -180,7 +186,7 @@ export class Cluster {
     await Promise.all(
       this.#services.map((service) => this.#supervisor.stop(service.redis.id, STOP_GRACE_MS)),
     )
-    rmSync(this.#socketDirectory, { recursive: true, force: true })
+    removeSockets(this.#options.prepared.directory)
   }
 
   #nodeStatus(service: Service): NodeStatus {
@@ -215,6 +221,16 @@ export class Cluster {
     return watched?.wasUp
       ? { state: 'catching-up', detail: 'it does not answer' }
       : { state: 'starting', detail: null }
+  }
+
+  /** Afterwards its Redis runs. A node's goes with its files, which also mends a broken one. */
+  async #deleteReplica(service: Service): Promise<void> {
+    if (service.kind === 'scan') {
+      await this.#supervisor.kill(service.redis.id)
+      rmSync(service.redisDirectory, { recursive: true, force: true })
+    }
+    await this.#startRedis(service)
+    if (service.kind === 'validator') await deleteReplica(service.redisAddress.socketPath)
   }
 
   async #startRedis(service: Service): Promise<void> {
@@ -334,9 +350,28 @@ export class Cluster {
   }
 }
 
+/**
+ * Ends what a control plane of this directory left when it crashed: processes and sockets. Returns how
+ * many processes that were.
+ */
+export async function cleanUp(directory: DataDirectory, clock: Clock): Promise<number> {
+  const count = await endLeftovers(supervisorOptions(directory, clock))
+  removeSockets(directory)
+  return count
+}
+
 /** How the processes of a cluster are recorded and recognised. */
-export function supervisorOptions(prepared: Pick<Prepared, 'directory'>, clock: Clock) {
-  return { recordFile: prepared.directory.processesFile, marker: prepared.directory.path, clock }
+function supervisorOptions(directory: DataDirectory, clock: Clock) {
+  return { recordFile: directory.processesFile, marker: directory.path, clock }
+}
+
+function removeSockets(directory: DataDirectory): void {
+  const recorded = readJson(directory.socketsFile) as { readonly path: string } | null
+  if (recorded === null) return
+  // Whatever that file says, nothing else is ever deleted.
+  if (basename(recorded.path).startsWith(SOCKET_DIRECTORY_PREFIX))
+    rmSync(recorded.path, { recursive: true, force: true })
+  rmSync(directory.socketsFile, { force: true })
 }
 
 function idOf(service: Service, target: Target): string {

@@ -36,6 +36,8 @@ export function dataDirectory(root: string) {
     controlFile: join(path, 'control.json'),
     /** The processes that are or were running, so that the next control plane can end leftovers. */
     processesFile: join(path, 'processes.json'),
+    /** Where the unix sockets of the running cluster are: outside, because their paths must be short. */
+    socketsFile: join(path, 'sockets.json'),
     keyFile: (name: string) => join(path, 'keys', name),
     secretFile: (name: string) => join(path, 'secrets', name),
     redisDirectory: (name: string) => join(path, 'redis', name),

@@ -26,13 +26,15 @@ export function stateOf(identity: ProcessIdentity): ProcessState {
   return seen.startedAt === identity.startedAt ? seen.state : 'gone'
 }
 
-/** Signals the group that the process leads. Does nothing if that process is gone. */
+/** Signals the process and the group that it leads, if it leads one. Does nothing if it is gone. */
 export function signalGroup(identity: ProcessIdentity, signal: NodeJS.Signals): void {
-  if (stateOf(identity) === 'gone') return
-  try {
-    process.kill(-identity.pid, signal)
-  } catch {
-    // It ended between the look and the signal, which is what we would have been told a moment later.
+  for (const pid of [-identity.pid, identity.pid]) {
+    if (stateOf(identity) === 'gone') return
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It leads no group, or ended between the look and the signal.
+    }
   }
 }
 

@@ -64,6 +64,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       rateLimit: options.rateLimit ?? 100_000,
       overrides: options.genesisOverrides ?? null,
       redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+      wipe: false,
       detach: false,
     },
     () => {},

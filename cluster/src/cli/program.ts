@@ -56,6 +56,7 @@ export async function runCommandLine(
       LOCAL_RATE_LIMIT,
     )
     .option('--genesis-overrides <file>', 'JSON with other rules for a new cluster, e.g. seconds')
+    .option('--wipe', 'rebuild every replica from the log first, e.g. after an upgrade')
     .option('--detach', 'return when all is ready, and leave it running')
     .option('--json', 'print the status as JSON')
     .addOption(new Option('--seed-names', 'register a few names').hideHelp())
@@ -66,6 +67,7 @@ export async function runCommandLine(
         basePort: options.basePort ?? null,
         rateLimit: options.rateLimit,
         genesisOverridesFile: options.genesisOverrides ?? null,
+        wipe: options.wipe ?? false,
         detach: options.detach ?? false,
         json: options.json ?? false,
         seedNames: options.seedNames ?? false,

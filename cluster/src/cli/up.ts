@@ -19,6 +19,7 @@ export type UpOptions = {
   readonly basePort: number | null
   readonly rateLimit: number
   readonly genesisOverridesFile: string | null
+  readonly wipe: boolean
   readonly detach: boolean
   readonly json: boolean
   readonly seedNames: boolean
@@ -49,6 +50,7 @@ export async function up(options: UpOptions): Promise<number> {
       rateLimit: options.rateLimit,
       overrides: readOverrides(options.genesisOverridesFile),
       redisServer: options.redisServer,
+      wipe: options.wipe,
       detach: options.detach,
     },
     (sentence) => progress(sentence),

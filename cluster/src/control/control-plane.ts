@@ -3,13 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
 import { LOG_ACL } from '@quorumscan/log'
 import type { FastifyInstance } from 'fastify'
-import { Cluster, supervisorOptions } from '../cluster.ts'
+import { Cluster, cleanUp } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { dataDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
 import { findTakenPort } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
-import { endLeftovers } from '../supervisor.ts'
 import { removeControlFile, writeControlFile } from './control-file.ts'
 import { startControlServer } from './server.ts'
 
@@ -24,6 +23,8 @@ export type ControlOptions = {
   readonly rateLimit: number
   readonly overrides: GenesisOverrides | null
   readonly redisServer: string
+  /** Whether to rebuild every replica from the log. */
+  readonly wipe: boolean
   /** Whether the cluster outlives the command that started it. */
   readonly detach: boolean
 }
@@ -63,10 +64,16 @@ export async function createControlPlane(
     return stopped
   }
   try {
-    const leftoverCount = await endLeftovers(supervisorOptions(prepared, clock))
+    const leftoverCount = await cleanUp(directory, clock)
     if (leftoverCount > 0) onStep(`ended ${leftoverCount} processes that a crash had left running`)
     await untilPortsFree(prepared, { clock, timeoutMs: leftoverCount > 0 ? PORTS_TIMEOUT_MS : 0 })
-    cluster = new Cluster({ prepared, topology: topologyOf(options), clock, onStep })
+    cluster = new Cluster({
+      prepared,
+      topology: topologyOf(options),
+      wipe: options.wipe,
+      clock,
+      onStep,
+    })
     writeControlFile(directory, `http://127.0.0.1:${prepared.ports.control}`)
   } catch (error) {
     await stop()

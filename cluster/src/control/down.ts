@@ -1,10 +1,9 @@
 /** Stopping a cluster from outside, whatever state its control plane is in. */
 import { existsSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { supervisorOptions } from '../cluster.ts'
+import { cleanUp } from '../cluster.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { signalGroup, stateOf } from '../process-identity.ts'
-import { endLeftovers } from '../supervisor.ts'
 import { call, connectControl } from './client.ts'
 import { readControlFile, removeControlFile } from './control-file.ts'
 
@@ -27,7 +26,7 @@ export async function stopCluster(directory: DataDirectory, clock: Clock): Promi
     if (hasEnded && failure === undefined) return { kind: 'stopped' }
     signalGroup(running.process, 'SIGKILL')
   }
-  const processCount = await endLeftovers(supervisorOptions({ directory }, clock))
+  const processCount = await cleanUp(directory, clock)
   removeControlFile(directory)
   return processCount === 0 && running === null
     ? { kind: 'nothing-ran' }
