@@ -150,6 +150,27 @@ describe('auto-renewals, floor and addresses', () => {
     expect(await store.autoRenewals.areEnabled([])).toEqual([])
   })
 
+  it('list what was enabled, however many there are, and forget what ended', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    const references = Array.from({ length: 1_200 }, (_, index) => `00${index}`)
+    await Promise.all(
+      references.map((reference) =>
+        store.autoRenewals.set({ reference, party: party('alice'), isEnabled: true }),
+      ),
+    )
+    const listed = new Set<string>()
+    for await (const portion of store.autoRenewals.portions()) {
+      expect(portion.length).toBeLessThanOrEqual(500)
+      for (const reference of portion) listed.add(reference)
+    }
+    expect([...listed].sort()).toEqual(references.toSorted())
+    await store.autoRenewals.forget(['001', '003'])
+    await store.autoRenewals.forget([])
+    const left = await store.autoRenewals.areEnabled(['000', '001', '002', '003'])
+    expect(left).toEqual([true, false, true, false])
+  })
+
   it('keep the highest offset verified and the addresses, for one network', async () => {
     await using redis = await startRedis(DURABLE)
     {
