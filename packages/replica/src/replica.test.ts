@@ -109,7 +109,7 @@ describe('a replica', () => {
     await run.reach(log.length)
     await run.replica[Symbol.asyncDispose]()
     await run.running
-    const dump = await settledDump(redis)
+    const dump = await settledDump(redis, scenario.network.genesis)
     await inRedis((connection) => connection.unlink(...Object.values(KEYS)))
     await using again = await start({})
     await again.reach(20)
@@ -122,7 +122,7 @@ describe('a replica', () => {
     await using last = await start({})
     await last.reach(log.length)
     await last.replica[Symbol.asyncDispose]()
-    expect(await settledDump(redis)).toEqual(dump)
+    expect(await settledDump(redis, scenario.network.genesis)).toEqual(dump)
   })
 
   test('goes on correctly when Redis has lost its last seconds', async () => {
@@ -165,7 +165,7 @@ describe('a replica', () => {
     await using alone = await start({})
     await alone.reach(log.length)
     await alone.replica[Symbol.asyncDispose]()
-    const dump = await settledDump(redis)
+    const dump = await settledDump(redis, scenario.network.genesis)
     expect(head['contracts']).toEqual(dump['contracts'])
     expect(head['lex']).toEqual(dump['lex'])
     expect(head['at']).toEqual(dump['at'])

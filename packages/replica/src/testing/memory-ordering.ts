@@ -36,8 +36,11 @@ export function createMemoryOrdering(
           yield batch
         } else {
           await new Promise<void>((resolve) => {
-            wake = resolve
-            signal.addEventListener('abort', () => resolve(), { once: true })
+            wake = () => {
+              signal.removeEventListener('abort', wake)
+              resolve()
+            }
+            signal.addEventListener('abort', wake)
           })
         }
       }

@@ -1,8 +1,11 @@
 /** Replays a log into a replica and says what came of it. Also run in processes of other locales. */
 import { sha256, toHex, utf8 } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
 import { type LogEntry, nextHistoryHash } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'
 import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
+import { cleanUpActivities } from '../activity-clean-up.ts'
+import { activityRulesOf } from '../activity-reads.ts'
 import { cleanUp, cleanUpBacklog } from '../clean-up.ts'
 import { Replica } from '../replica.ts'
 import { loadMirror } from '../store.ts'
@@ -42,16 +45,23 @@ export async function replay(
   let isDone = false
   while (!isDone)
     isDone = await runOnce(scenario, redis, { log, hashes, below, faults: options.faults })
-  return { hashes, dump: await settledDump(redis) }
+  return { hashes, dump: await settledDump(redis, scenario.network.genesis) }
 }
 
-/** Everything stored, after the clean-up has nothing left to do. */
-export async function settledDump(redis: TestRedis): Promise<Record<string, readonly string[]>> {
+/** Everything stored, after the clean-ups have nothing left to do. */
+export async function settledDump(
+  redis: TestRedis,
+  genesis: Genesis,
+): Promise<Record<string, readonly string[]>> {
   const connection = redis.connect()
   try {
     const mirror = await loadMirror(connection)
     const { signal } = new AbortController()
-    while (mirror !== null && cleanUpBacklog(mirror) > 0) await cleanUp(connection, mirror, signal)
+    const options = { rules: activityRulesOf(genesis), signal }
+    if (mirror !== null) {
+      while (cleanUpBacklog(mirror) > 0) await cleanUp(connection, mirror, signal)
+      while ((await cleanUpActivities(connection, mirror, options)) === 'more');
+    }
     return await dumpReplica(connection)
   } finally {
     connection.disconnect()

@@ -1,0 +1,329 @@
+import { fromUtf8 } from '@quorumscan/base'
+import { type ActivityRow, formatEventId } from '@quorumscan/ledger'
+import { HOUR_MICROS, Scenario } from '@quorumscan/ledger/testing'
+import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
+import fc from 'fast-check'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from './activity-clean-up.ts'
+import { decodeActivity, eventIdOfPartyMember } from './activity-member.ts'
+import {
+  ACTIVITY_PAGE_BYTES_MAX,
+  type ActivityBody,
+  activityRulesOf,
+  readActivities,
+} from './activity-reads.ts'
+import { loadOrStart } from './genesis.ts'
+import { KEYS } from './keys.ts'
+import { Replica } from './replica.ts'
+import { loadMirror, writeSteps } from './store.ts'
+import { ActivityOracle, growActivityLog } from './testing/activity-log.ts'
+import { stepAfter, testParty } from './testing/entry-steps.ts'
+import { createMemoryOrdering } from './testing/memory-ordering.ts'
+import { replay } from './testing/replay.ts'
+
+const DAY_MICROS = 24 * HOUR_MICROS
+const signal = AbortSignal.timeout(60_000)
+
+let redis: TestRedis
+let connection: Redis
+beforeAll(async () => {
+  redis = await startRedis()
+  connection = redis.connect()
+})
+afterAll(async () => {
+  connection.disconnect()
+  await redis[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await connection.flushall()
+})
+
+const texts = (rows: readonly ActivityBody[]) => rows.map((row) => fromUtf8(row.body))
+
+/** A replica of the scenario whose log arrives when `reach` is called. */
+async function follow(scenario: Scenario) {
+  const { genesis, genesisHash } = scenario.network
+  const clock = createManualClock(scenario.ledger.head().recordTime)
+  const path = redis.socketPath
+  const replica = await Replica.create({ redis: { path }, genesis, genesisHash, clock })
+  const log = scenario.ledger.entries()
+  const ordering = createMemoryOrdering([], () => 7)
+  const running = replica.run(ordering, signal)
+  let pushed = 0
+  return {
+    replica,
+    async reach(offset: number): Promise<void> {
+      ordering.push(log.slice(pushed, offset))
+      pushed = Math.max(pushed, offset)
+      await new Promise<void>((resolve, reject) => {
+        running.then(() => reject(new Error('the replica stopped')), reject)
+        const check = () => {
+          if (replica.head().offset < offset) return
+          stop()
+          resolve()
+        }
+        const stop = replica.onApplied(check)
+        check()
+      })
+    },
+    [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
+  }
+}
+
+const order = fc.constantFrom('asc' as const, 'desc' as const)
+
+describe('the activity history', () => {
+  const long = growActivityLog('long', { steps: 200, retentionMicros: 90 * DAY_MICROS })
+  const longOracle = new ActivityOracle(long.scenario)
+  const short = growActivityLog('short', { steps: 200, retentionMicros: HOUR_MICROS / 4 })
+  const shortOracle = new ActivityOracle(short.scenario)
+
+  test('the logs of these tests have rows of every kind, and rows that are kept no longer', () => {
+    for (const oracle of [longOracle, shortOracle]) {
+      const rows = oracle.all().map((json) => JSON.parse(json))
+      const kinds = rows.map((row) => row.transfer?.transfer_kind ?? row.activity_type)
+      expect(new Set(kinds)).toEqual(
+        new Set([
+          'devnet_tap',
+          'mint',
+          'transfer',
+          'create_transfer_instruction',
+          'transfer_instruction_accept',
+          'abort_transfer_instruction',
+        ]),
+      )
+      expect(rows.length).toBeGreaterThan(120)
+    }
+    const { offset } = short.scenario.ledger.head()
+    const kept = shortOracle.keptFrom(offset).length
+    expect(kept).toBeGreaterThan(5)
+    expect(kept).toBeLessThan(shortOracle.all().length / 2)
+  })
+
+  test('is walked through in both directions, in any pages, while it grows: nothing twice, nothing left out', async () => {
+    const end = long.scenario.ledger.head().offset
+    const party = fc.constantFrom(undefined, ...long.parties)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.infiniteStream(fc.integer({ min: 1, max: 40 })),
+        fc.infiniteStream(fc.integer({ min: 0, max: 60 })),
+        party,
+        async (limits, growths, of) => {
+          await connection.flushall()
+          await using run = await follow(long.scenario)
+          await run.reach(Math.floor(end / 3))
+          const whose = of === undefined ? {} : { party: of }
+          const begun = run.replica.head().offset
+          const seen = { asc: [] as string[], desc: [] as string[] }
+          const last = { asc: null as string | null, desc: null as string | null }
+          for (let isLast = false; !isLast; ) {
+            const { offset } = run.replica.head()
+            let found = 0
+            for (const way of ['asc', 'desc'] as const) {
+              const limit = limits.next().value as number
+              const page = { offset, after: last[way], limit, order: way, ...whose }
+              const rows = await run.replica.activities(page)
+              expect(rows.length).toBeLessThanOrEqual(limit)
+              seen[way].push(...texts(rows))
+              last[way] = rows.at(-1)?.eventId ?? last[way]
+              found += rows.length
+            }
+            isLast = found === 0 && offset === end
+            await run.reach(Math.min(end, offset + (growths.next().value as number)))
+          }
+          const every = { after: null, limit: 10_000, ...whose }
+          expect(seen.asc).toEqual(longOracle.page({ ...every, offset: end, order: 'asc' }))
+          expect(seen.desc).toEqual(longOracle.page({ ...every, offset: begun, order: 'desc' }))
+        },
+      ),
+      { numRuns: 3 },
+    )
+  })
+
+  test('shows at every offset what the retention leaves, whatever was cleaned up', async () => {
+    await using run = await follow(short.scenario)
+    const end = short.scenario.ledger.head().offset
+    const rowIds = shortOracle.all().map((json) => JSON.parse(json).event_id as string)
+    const after = fc.oneof(
+      fc.constant(null),
+      fc.constantFrom(...rowIds, '0000000000000000:0000', '9999999999999999:9999'),
+      fc.tuple(fc.nat(end + 2), fc.nat(3)).map(([offset, index]) => formatEventId(offset, index)),
+    )
+    const page = fc.record({
+      back: fc.nat(30),
+      after,
+      limit: fc.integer({ min: 1, max: 150 }),
+      order,
+      party: fc.constantFrom(undefined, ...short.parties, testParty('nobody')),
+    })
+    for (let head = 0; head < end; ) {
+      head = Math.min(end, head + 60)
+      await run.reach(head)
+      const mirror = await loadMirror(connection)
+      const horizon = mirror?.head.horizon ?? 0
+      await fc.assert(
+        fc.asyncProperty(page, async ({ back, party, ...rest }) => {
+          const offset = head - back
+          const query = { ...rest, offset, ...(party === undefined ? {} : { party }) }
+          if (offset < horizon)
+            await expect(run.replica.activities(query)).rejects.toMatchObject({
+              code: 'OFFSET_PRUNED',
+            })
+          else expect(texts(await run.replica.activities(query))).toEqual(shortOracle.page(query))
+        }),
+        { numRuns: 40 },
+      )
+    }
+  })
+
+  test('holds after clean-up exactly what offsets from the horizon on can show', async () => {
+    await using run = await follow(short.scenario)
+    const end = short.scenario.ledger.head().offset
+    const rules = activityRulesOf(short.scenario.network.genesis)
+    for (let head = 0; head < end; ) {
+      head = Math.min(end, head + 80)
+      await run.reach(head)
+      const mirror = await loadMirror(connection)
+      if (mirror === null) throw new Error('there is a replica')
+      expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe('done')
+      const kept = shortOracle
+        .keptFrom(mirror.head.horizon)
+        .filter((json) => Number(JSON.parse(json).offset) <= head)
+      await expectStored(kept)
+    }
+  })
+
+  test('ends on the microsecond: record time + retention is the first instant without the row', async () => {
+    const scenario = new Scenario({ activityRetentionMicros: HOUR_MICROS })
+    scenario.tap(scenario.actor('alice'), '1')
+    const tapped = scenario.ledger.head()
+    const goneAt = tapped.recordTime + HOUR_MICROS
+    for (const at of [goneAt - 1, goneAt, goneAt + 1]) scenario.ledger.append(new Uint8Array(), at)
+    await using run = await follow(scenario)
+    await run.reach(tapped.offset + 3)
+    const countAt = async (offset: number) => {
+      const page = { offset, after: null, limit: 9, order: 'asc' } as const
+      return (await run.replica.activities(page)).length
+    }
+    const counts = await Promise.all([1, 2, 3].map((step) => countAt(tapped.offset + step)))
+    expect(counts).toEqual([1, 0, 0])
+  })
+
+  test('comes out the same, byte for byte, of any batches, kills and wipes', async () => {
+    const { dump } = await replay(short.scenario, { seed: 'one piece', faults: false })
+    expect(dump['activities']?.length).toBeGreaterThan(5)
+    const other = await replay(short.scenario, { seed: 'in pieces', faults: true })
+    expect(other.dump).toEqual(dump)
+  })
+})
+
+describe('large histories', () => {
+  /** A transfer to many, as large as wanted. */
+  const row = (offset: number, index: number, size = 0): ActivityRow => {
+    const event_id = formatEventId(offset, index)
+    const date = '2023-11-14T22:13:20.000001Z'
+    // Only what the replica looks at; the rest of a row is the projection's.
+    const activity = { event_id, date, filler: 'x'.repeat(size) } as never
+    return { activity, parties: [testParty('alice'), testParty(`p${index % 7}`)] }
+  }
+  const { genesis, genesisHash } = new Scenario({ activityRetentionMicros: 1_000 }).network
+  const rules = activityRulesOf(genesis)
+
+  async function begin() {
+    const mirror = await loadOrStart(connection, { genesis, genesisHash }, signal)
+    return {
+      mirror,
+      /** The next offset, with these rows. */
+      async apply(recordTime: number, activities: readonly ActivityRow[]): Promise<void> {
+        const step = { ...stepAfter(mirror.head, { recordTime }), activities }
+        expect(await writeSteps(connection, mirror, { steps: [step], signal })).toBe('written')
+      },
+    }
+  }
+
+  test('are cleaned up in bounded passes, which no read can see', async () => {
+    const { mirror, apply } = await begin()
+    // The date in each row is that of offset 1.
+    const counts = [150, ACTIVITY_CLEAN_UP_PORTION - 150, 2 * ACTIVITY_CLEAN_UP_PORTION + 1]
+    const all = counts.flatMap((count, index) =>
+      Array.from({ length: count }, (_, i) => row(1, index * 1_000 + i)),
+    )
+    await apply(genesis.recordTime + 1, all)
+    await apply(genesis.recordTime + 601_000_000, [row(2, 0)])
+    await apply(genesis.recordTime + 601_000_002, [])
+    expect(mirror.head.horizon).toBe(2)
+    const moment = { offset: 3, recordTime: genesis.recordTime + 601_000_002 }
+    const read = async () => {
+      const page = { after: null, limit: 10, order: 'asc' } as const
+      const mine = { ...page, party: testParty('alice') }
+      return [
+        texts(await readActivities(connection, page, moment, rules)),
+        texts(await readActivities(connection, mine, moment, rules)),
+      ]
+    }
+    const before = await read()
+    expect(before.map((page) => page.length)).toEqual([1, 1])
+    for (let left = all.length; ; ) {
+      const outcome = await cleanUpActivities(connection, mirror, { rules, signal })
+      left = Math.max(0, left - ACTIVITY_CLEAN_UP_PORTION)
+      expect(await connection.zcard(KEYS.activities)).toBe(left + 1)
+      expect(await read()).toEqual(before)
+      if (outcome === 'done') break
+      expect(outcome).toBe('more')
+    }
+    await expectStored([JSON.stringify(row(2, 0).activity)])
+    expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe('done')
+  })
+
+  test('are left alone by a writer that is no longer the one', async () => {
+    const { mirror, apply } = await begin()
+    await apply(genesis.recordTime + 1, [row(1, 0)])
+    await apply(genesis.recordTime + 700_000_000, [])
+    await apply(genesis.recordTime + 700_000_001, [])
+    const stale = await loadMirror(connection)
+    await apply(genesis.recordTime + 700_000_002, [])
+    if (stale === null) throw new Error('there is a replica')
+    expect(await cleanUpActivities(connection, stale, { rules, signal })).toBe('fenced')
+    expect(await connection.zcard(KEYS.activities)).toBe(1)
+    expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe('done')
+    expect(await connection.zcard(KEYS.activities)).toBe(0)
+  })
+
+  test('give pages of bounded bytes, of which a walk misses none', async () => {
+    const { apply } = await begin()
+    const rows = Array.from({ length: 250 }, (_, index) => row(1, index, 45_000))
+    const huge = row(1, 250, ACTIVITY_PAGE_BYTES_MAX)
+    await apply(genesis.recordTime + 1, [...rows, huge])
+    const moment = { offset: 1, recordTime: genesis.recordTime + 1 }
+    for (const way of ['asc', 'desc'] as const) {
+      const ids: string[] = []
+      const sizes: number[] = []
+      for (let after: string | null = null; ; ) {
+        const page = { after, limit: 1_000, order: way }
+        const found: readonly ActivityBody[] = await readActivities(connection, page, moment, rules)
+        const last = found.at(-1)
+        if (last === undefined) break
+        after = last.eventId
+        ids.push(...found.map((each) => each.eventId))
+        sizes.push(found.reduce((sum, each) => sum + each.body.byteLength, 0))
+        if (found.length > 1) expect(sizes.at(-1)).toBeLessThanOrEqual(ACTIVITY_PAGE_BYTES_MAX)
+      }
+      const expected = [...rows, huge].map(({ activity }) => activity.event_id)
+      expect(ids).toEqual(way === 'asc' ? expected : expected.toReversed())
+      expect(sizes.length).toBe(4)
+    }
+  })
+})
+
+/** Redis holds these rows, who they belong to, and the offsets that they are of; nothing else. */
+async function expectStored(rows: readonly string[]): Promise<void> {
+  const members = (await connection.zrangeBuffer(KEYS.activities, 0, -1)).map(decodeActivity)
+  expect(members.map(({ body }) => fromUtf8(body))).toEqual(rows)
+  const own = await connection.zrangeBuffer(KEYS.activityParties, 0, -1)
+  expect(own.map(eventIdOfPartyMember).sort()).toEqual(
+    members.flatMap(({ eventId, tags }) => tags.map(() => eventId)).sort(),
+  )
+  const offsets = new Set(members.map(({ eventId }) => eventId.slice(0, 16)))
+  expect(await connection.zrange(KEYS.activityTimes, 0, -1)).toEqual([...offsets])
+}
