@@ -69,7 +69,6 @@ export const collectInitialPayment = defineChoice(
         nextPaymentDueAt: later(tx.now, payData.paymentInterval),
         reference,
       })
-      archiveConfirmations(tx, self.contractId)
       return { subscription: subscriptionCid, subscriptionState, coinCid }
     },
   },
