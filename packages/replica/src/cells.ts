@@ -1,8 +1,8 @@
 /** Fetches cells of the newest state, however many, in one round trip. */
-import { fromHex } from '@quorumscan/base'
+import { assert, fromHex } from '@quorumscan/base'
 import type { CellKey, LoadedCell } from '@quorumscan/ledger'
-import type { ContractId } from '@quorumscan/model'
-import type { Redis } from 'ioredis'
+import type { Contract, ContractId } from '@quorumscan/model'
+import type { ChainableCommander, Redis } from 'ioredis'
 import { unpackContract } from './contract-packing.ts'
 import { contractIdBytes, contractIdOf, membersWith, TAG_BYTES, tagOf } from './intern.ts'
 import { KEYS } from './keys.ts'
@@ -10,57 +10,108 @@ import { decodeChange } from './plan.ts'
 import { toRedis } from './scripts.ts'
 
 export async function fetchCells(redis: Redis, keys: readonly CellKey[]): Promise<LoadedCell[]> {
-  const contracts = keys.flatMap((key) => (key.kind === 'contract' ? [key.id] : []))
-  const indexes = keys.flatMap((key) => (key.kind === 'index' ? [key.key] : []))
-  const changes = keys.flatMap((key) => (key.kind === 'change' ? [key.id] : []))
-  const seen = keys.flatMap((key) => (key.kind === 'seen' ? [key.id] : []))
-  const parties = keys.flatMap((key) => (key.kind === 'party' ? [key.id] : []))
-  // Sent together: one connection's commands of one turn leave in one write.
-  const replies = await Promise.all([
-    fetchContracts(redis, contracts),
-    Promise.all(indexes.map((key) => fetchIndex(redis, key))),
-    changes.length === 0 ? [] : redis.hmgetBuffer(KEYS.changes, ...changes.map(idBytes)),
-    seen.length === 0 ? [] : redis.zmscore(KEYS.seen, ...seen.map(idBytes)),
-    parties.length === 0 ? [] : redis.smismember(KEYS.hosted, ...parties),
-  ])
-  const [foundContracts, foundIndexes, foundChanges, foundSeen, foundParties] = replies
-  return [
-    ...contracts.map(
-      (id, i) => ({ kind: 'contract', id, value: foundContracts[i] ?? null }) as const,
-    ),
-    ...indexes.map((key, i) => ({ kind: 'index', key, value: foundIndexes[i] ?? [] }) as const),
-    ...changes.map((id, i) => {
-      const bytes = foundChanges[i]
-      return { kind: 'change', id, value: bytes == null ? null : decodeChange(bytes) } as const
-    }),
-    ...seen.map((id, i) => {
-      const score = foundSeen[i]
-      return { kind: 'seen', id, value: score == null ? null : Number(score) } as const
-    }),
-    ...parties.map((id, i) => ({ kind: 'party', id, value: foundParties[i] === 1 }) as const),
-  ]
-}
-
-/** Active contracts in the order asked; null for what is none. */
-export async function fetchContracts(redis: Redis, ids: readonly ContractId[]) {
-  const known = ids.map(contractIdBytes)
-  const fields = known.flatMap((bytes) => (bytes === undefined ? [] : [toRedis(bytes)]))
-  const values =
-    fields.length === 0 ? [] : await redis.hmgetBuffer(KEYS.contracts, ...(fields as Buffer[]))
-  let next = 0
-  return known.map((bytes) => {
-    const value = bytes === undefined ? null : values[next++]
-    return value === null || value === undefined ? null : unpackContract(value)
+  // A pipeline, because ioredis hands every other command to the socket by itself.
+  const pipeline = redis.pipeline()
+  const asked = groupByKind(keys)
+  const takers = [
+    askContracts(pipeline, asked.contract),
+    ...asked.index.map((key) => askIndex(pipeline, key)),
+    askChanges(pipeline, asked.change),
+    askSeen(pipeline, asked.seen),
+    askParties(pipeline, asked.party),
+  ].filter((taker) => taker !== null)
+  const replies = (await pipeline.exec()) ?? []
+  return takers.flatMap((take, index) => {
+    const reply = replies[index]
+    assert(reply !== undefined, 'every command of a pipeline has its reply')
+    if (reply[0] !== null) throw reply[0]
+    return take(reply[1])
   })
 }
 
-async function fetchIndex(redis: Redis, key: string): Promise<ContractId[]> {
-  const { min, max } = membersWith(tagOf(key))
-  const bounds = [min, max].map(toRedis) as [Buffer, Buffer]
-  const members = await redis.zrangeBuffer(KEYS.index, ...bounds, 'BYLEX')
-  return members.map((member) => contractIdOf(member.subarray(TAG_BYTES)))
+/** Active contracts in the order asked; null for what is none. */
+export async function fetchContracts(
+  redis: Redis,
+  ids: readonly ContractId[],
+): Promise<(Contract | null)[]> {
+  const cells = await fetchCells(
+    redis,
+    ids.map((id) => ({ kind: 'contract', id })),
+  )
+  return cells.map((cell) => (cell.kind === 'contract' ? cell.value : null))
 }
 
-function idBytes(id: string): Buffer {
-  return toRedis(fromHex(id)) as Buffer
+/** Makes cells of the reply to the command that was put into the pipeline. */
+type Taker = (reply: unknown) => LoadedCell[]
+
+function askContracts(pipeline: ChainableCommander, ids: readonly ContractId[]): Taker | null {
+  if (ids.length === 0) return null
+  // A text that is no contract id is looked for under an id that nothing has.
+  const fields = ids.map((id) => buffer(contractIdBytes(id) ?? new Uint8Array(0)))
+  pipeline.hmgetBuffer(KEYS.contracts, ...fields)
+  return (reply) =>
+    (reply as (Buffer | null)[]).map((bytes, index) => ({
+      kind: 'contract',
+      id: ids[index] as ContractId,
+      value: bytes === null ? null : unpackContract(bytes),
+    }))
+}
+
+function askIndex(pipeline: ChainableCommander, key: string): Taker {
+  const { min, max } = membersWith(tagOf(key))
+  pipeline.zrangeBuffer(KEYS.index, buffer(min), buffer(max), 'BYLEX')
+  return (reply) => {
+    const members = reply as Buffer[]
+    const value = members.map((member) => contractIdOf(member.subarray(TAG_BYTES)))
+    return [{ kind: 'index', key, value }]
+  }
+}
+
+function askChanges(pipeline: ChainableCommander, ids: readonly string[]): Taker | null {
+  if (ids.length === 0) return null
+  pipeline.hmgetBuffer(KEYS.changes, ...ids.map((id) => buffer(fromHex(id))))
+  return (reply) =>
+    (reply as (Buffer | null)[]).map((bytes, index) => ({
+      kind: 'change',
+      id: ids[index] as string,
+      value: bytes === null ? null : decodeChange(bytes),
+    }))
+}
+
+function askSeen(pipeline: ChainableCommander, ids: readonly string[]): Taker | null {
+  if (ids.length === 0) return null
+  pipeline.zmscore(KEYS.seen, ...ids.map((id) => buffer(fromHex(id))))
+  return (reply) =>
+    (reply as (string | null)[]).map((score, index) => ({
+      kind: 'seen',
+      id: ids[index] as string,
+      value: score === null ? null : Number(score),
+    }))
+}
+
+function askParties(pipeline: ChainableCommander, parties: readonly string[]): Taker | null {
+  if (parties.length === 0) return null
+  pipeline.smismember(KEYS.hosted, ...parties)
+  return (reply) =>
+    (reply as number[]).map((isMember, index) => ({
+      kind: 'party',
+      id: parties[index] as string,
+      value: isMember === 1,
+    }))
+}
+
+function groupByKind(keys: readonly CellKey[]): Record<CellKey['kind'], string[]> {
+  const groups: Record<CellKey['kind'], string[]> = {
+    contract: [],
+    index: [],
+    change: [],
+    seen: [],
+    party: [],
+  }
+  for (const key of keys) groups[key.kind].push(key.kind === 'index' ? key.key : key.id)
+  return groups
+}
+
+function buffer(bytes: Uint8Array): Buffer {
+  return toRedis(bytes) as Buffer
 }

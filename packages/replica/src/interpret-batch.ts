@@ -15,7 +15,8 @@ import {
   nextHistoryHash,
   type WorkingState,
 } from '@quorumscan/ledger'
-import type { ContractId, EntryResult, Submission } from '@quorumscan/model'
+import type { EntryResult } from '@quorumscan/model'
+import { createLookahead } from './lookahead.ts'
 import type { Step } from './step.ts'
 
 export type InterpretedEntry = Step & { readonly result: EntryResult }
@@ -46,15 +47,21 @@ export async function interpretBatch(
       decoded: decodeEntry(entry.bytes, context.genesisHash),
     }),
   )
-  const lookahead = createLookahead(batch, context)
+  const lookahead = createLookahead(
+    batch.map((item) => ({
+      submission: item.decoded.kind === 'submission' ? item.decoded.submission : null,
+      needs: () => needsOf(interpretNext(item, context)),
+    })),
+  )
   const done: InterpretedEntry[] = []
   let historyHash = head.historyHash
   while (done.length < batch.length) {
     const next = batch[done.length] as Decoded
     const interpretation = interpretNext(next, context)
     if (interpretation.kind === 'needs') {
-      const keys = distinct([...interpretation.keys, ...lookahead.needsAfter(done.length)])
-      context.state.load(await context.fetch(keys))
+      const { keys } = interpretation
+      const more = lookahead.alongWith(done.length, keys)
+      context.state.load(await context.fetch(distinct([...keys, ...more])))
       continue
     }
     const { result, delta } = interpretation
@@ -72,41 +79,8 @@ export async function interpretBatch(
   return done
 }
 
-/**
- * Interprets later entries on what is known so far, only to learn early what they will miss. Each is
- * tried again while it misses cells, and when a contract that it names has come into existence, so the
- * work stays linear in the batch.
- */
-function createLookahead(batch: readonly Decoded[], context: BatchContext) {
-  const untried = new Set(batch.keys())
-  const namedBy = new Map<ContractId, number[]>()
-  for (const [index, { decoded }] of batch.entries())
-    if (decoded.kind === 'submission')
-      for (const id of idsIn(decoded.submission)) {
-        const indexes = namedBy.get(id)
-        if (indexes === undefined) namedBy.set(id, [index])
-        else indexes.push(index)
-      }
-  return {
-    exists(id: ContractId): void {
-      for (const index of namedBy.get(id) ?? []) untried.add(index)
-    },
-    needsAfter(position: number): CellKey[] {
-      const keys: CellKey[] = []
-      for (const index of untried) {
-        const interpretation =
-          index > position ? interpretNext(batch[index] as Decoded, context) : undefined
-        if (interpretation?.kind === 'needs') keys.push(...interpretation.keys)
-        else untried.delete(index)
-      }
-      return keys
-    },
-  }
-}
-
-/** Contract ids in the commands, wherever they stand. */
-function idsIn(submission: Submission): ReadonlySet<ContractId> {
-  return new Set(JSON.stringify(submission.commands).match(/\b00[0-9a-f]{64}\b/g))
+function needsOf(interpretation: Interpretation): readonly CellKey[] {
+  return interpretation.kind === 'needs' ? interpretation.keys : []
 }
 
 function interpretNext({ entry, decoded }: Decoded, context: BatchContext): Interpretation {

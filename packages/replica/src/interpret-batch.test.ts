@@ -1,0 +1,83 @@
+import { ansRules, type LogEntry, requestEntryCommand, WorkingState } from '@quorumscan/ledger'
+import { Scenario } from '@quorumscan/ledger/testing'
+import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fetchCells } from './cells.ts'
+import { loadOrStart } from './genesis.ts'
+import { interpretBatch } from './interpret-batch.ts'
+import { type Mirror, writeSteps } from './store.ts'
+
+let server: TestRedis
+let redis: Redis
+beforeAll(async () => {
+  server = await startRedis()
+  redis = server.connect()
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server[Symbol.asyncDispose]()
+})
+
+/** Counts how often an entry is looked at: every interpretation of a submission asks whether it was seen. */
+class CountingState extends WorkingState {
+  looks = 0
+  override seen(id: string) {
+    this.looks++
+    return super.seen(id)
+  }
+}
+
+async function interpretCounted(mirror: Mirror, entries: readonly LogEntry[], scenario: Scenario) {
+  const state = new CountingState()
+  let fetches = 0
+  const steps = await interpretBatch(entries, mirror.head, {
+    ...scenario.network,
+    state,
+    fetch: (keys) => {
+      fetches++
+      return fetchCells(redis, keys)
+    },
+  })
+  return { steps, fetches, looks: state.looks }
+}
+
+const { signal } = new AbortController()
+
+test('entries that do not build on each other share a few round trips', async () => {
+  const scenario = new Scenario()
+  const actors = Array.from({ length: 30 }, (_, index) => scenario.actor(`party-${index}`, 'one'))
+  const setUp = scenario.ledger.entries().length
+  for (const [index, actor] of actors.entries())
+    scenario.do(
+      actor,
+      requestEntryCommand({
+        ansRules: scenario.the(ansRules),
+        user: actor.party,
+        name: `name-${index}.unverified.ns`,
+        url: '',
+        description: '',
+      }),
+    )
+  await redis.flushall()
+  const mirror = await loadOrStart(redis, scenario.network, signal)
+  const entries = scenario.ledger.entries()
+  const first = await interpretCounted(mirror, entries.slice(0, setUp), scenario)
+  await writeSteps(redis, mirror, { steps: first.steps, signal })
+  const { steps, fetches } = await interpretCounted(mirror, entries.slice(setUp), scenario)
+  expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)
+  expect(fetches).toBeLessThanOrEqual(8)
+})
+
+test('entries that all build on the one before cost work in proportion to their number', async () => {
+  const scenario = new Scenario()
+  const alice = scenario.actor('alice')
+  for (let index = 0; index < 10; index++) scenario.register(alice, `name-${index}.unverified.ns`)
+  await redis.flushall()
+  const mirror = await loadOrStart(redis, scenario.network, signal)
+  const entries = scenario.ledger.entries()
+  const { steps, fetches, looks } = await interpretCounted(mirror, entries, scenario)
+  expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)
+  expect(fetches / entries.length).toBeLessThan(0.5)
+  expect(looks / entries.length).toBeLessThan(12)
+})

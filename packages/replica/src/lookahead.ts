@@ -1,0 +1,73 @@
+/**
+ * Learns early which cells the later entries of a batch will miss, so that they are fetched together.
+ * What it guesses too much costs a read, what it misses a round trip; neither changes a result.
+ */
+import type { CellKey } from '@quorumscan/ledger'
+import type { ContractId, PartyId, Submission } from '@quorumscan/model'
+
+/** An entry as far as the lookahead is concerned; null for what is no submission. */
+export type Ahead = {
+  readonly submission: Submission | null
+  /** Interprets on what is known so far, only for what it misses. */
+  needs(): readonly CellKey[]
+}
+
+export type Lookahead = {
+  /** A contract has come into existence with an entry of the batch. */
+  exists(id: ContractId): void
+  /** What to fetch along with the needs of the entry at this position. */
+  alongWith(position: number, needs: readonly CellKey[]): readonly CellKey[]
+}
+
+const CONTRACT_IDS = /\b00[0-9a-f]{64}\b/g
+/** `<prefix><party>` and `<prefix><contract id>`. */
+const PARTY_KEY = /^(party:[A-Za-z]+:)/
+const CONTRACT_KEY = /^([a-z]+:)00[0-9a-f]{64}$/
+
+export function createLookahead(batch: readonly Ahead[]): Lookahead {
+  // An entry is tried again while it misses cells, and when a contract that it names has come into
+  // existence, so that the work is linear in the batch.
+  const untried = new Set(batch.keys())
+  const namedBy = new Map<ContractId, number[]>()
+  const parties = new Set<PartyId>()
+  for (const [index, { submission }] of batch.entries()) {
+    if (submission === null) continue
+    for (const party of submission.actAs) parties.add(party)
+    for (const id of new Set(JSON.stringify(submission.commands).match(CONTRACT_IDS))) {
+      const indexes = namedBy.get(id)
+      if (indexes === undefined) namedBy.set(id, [index])
+      else indexes.push(index)
+    }
+  }
+  const knownPrefixes = new Set<string>()
+
+  /** What one entry reads by party or by contract, others will read by theirs. */
+  const siblings = (needs: readonly CellKey[]): CellKey[] => {
+    const keys: CellKey[] = []
+    for (const need of needs) {
+      if (need.kind !== 'index') continue
+      const byParty = PARTY_KEY.exec(need.key)?.[1]
+      const prefix = byParty ?? CONTRACT_KEY.exec(need.key)?.[1]
+      if (prefix === undefined || knownPrefixes.has(prefix)) continue
+      knownPrefixes.add(prefix)
+      for (const subject of byParty === undefined ? namedBy.keys() : parties)
+        keys.push({ kind: 'index', key: prefix + subject })
+    }
+    return keys
+  }
+
+  return {
+    exists(id) {
+      for (const index of namedBy.get(id) ?? []) untried.add(index)
+    },
+    alongWith(position, needs) {
+      const keys: CellKey[] = []
+      for (const index of untried) {
+        const missing = index > position ? (batch[index]?.needs() ?? []) : []
+        if (missing.length === 0) untried.delete(index)
+        keys.push(...missing)
+      }
+      return [...keys, ...siblings([...needs, ...keys])]
+    },
+  }
+}
