@@ -2,10 +2,13 @@
  * Answers at one offset (D-10). An answer's bytes are what is compared, and with `sign` (D-41) what is
  * signed: a signer needs the request, the place in history and these bytes, and gets them here.
  */
+import { utf8 } from '@quorumscan/base'
 import type { CanonicalRequest } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { formatTime, type Offset } from '@quorumscan/model'
 import type { Pinned, Replica } from '@quorumscan/replica'
+
+const COMMA = utf8(',')
 
 /** One answer, before it is put into the reply or a batch. */
 export type Answer = { readonly request: CanonicalRequest; readonly bytes: Uint8Array }
@@ -13,7 +16,13 @@ export type Answer = { readonly request: CanonicalRequest; readonly bytes: Uint8
 /** The part of the replica that answers are made from. */
 export type Reads = Pick<
   Replica,
-  'pin' | 'lookupNames' | 'lookupParties' | 'listByPrefix' | 'listByParty' | 'documentAsOf'
+  | 'pin'
+  | 'lookupNames'
+  | 'lookupParties'
+  | 'listByPrefix'
+  | 'listByParty'
+  | 'documentAsOf'
+  | 'activities'
 >
 
 /** Headers of every answer, and of the 404 that stands for one. */
@@ -24,6 +33,11 @@ export function pinnedHeaders(at: Pinned): Readonly<Record<string, string>> {
     'x-ledger-history-hash': at.historyHash,
     'cache-control': 'no-store',
   }
+}
+
+/** Bodies as the items of a JSON array. */
+export function commaSeparated(bodies: readonly Uint8Array[]): Uint8Array[] {
+  return bodies.flatMap((body, index) => (index === 0 ? [body] : [COMMA, body]))
 }
 
 /**

@@ -4,6 +4,7 @@ import { buildServer } from '@quorumscan/http'
 import { formatTime } from '@quorumscan/model'
 import { readBuildInfo } from './build-info.ts'
 import type { Context } from './context.ts'
+import { createActivityHandlers } from './handlers/activities.ts'
 import { createHealthHandlers } from './handlers/health.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
@@ -21,6 +22,7 @@ export function createServer(
     routes: scanRoutes,
     handlers: {
       ...createHealthHandlers({ replica, nodeName, build: readBuildInfo(), clock, port }),
+      ...createActivityHandlers({ reads: replica }),
       ...createLookupHandlers({ reads: replica, genesisHash }),
       ...createNetworkHandlers({ reads: replica, genesis, nodeName, party }),
     },

@@ -15,6 +15,11 @@ export function pageCost(input: CostInput): number {
   return Math.ceil(pageSize / ENTRIES_PER_UNIT)
 }
 
+/** As `pageCost`, where the size of the page is in the body. */
+export function activitiesCost(input: CostInput): number {
+  return pageCost({ ...input, query: input.body })
+}
+
 /** An empty batch, which asks only for the head, costs one lookup. */
 export function batchCost(input: CostInput): number {
   const body = input.body as { lookups: readonly unknown[]; sign?: boolean }

@@ -89,6 +89,16 @@ describe('prices (D-33)', () => {
   })
 
   test.each([
+    [1, 1],
+    [11, 2],
+    [1000, 100],
+  ])('%d rows of the activity history cost %d', (pageSize, units) => {
+    const body = { page_size: pageSize }
+    expect(cost(scanRoutes.listActivities, {}, body)).toBe(units)
+    expect(cost(validatorRoutes.proxyListActivities, {}, body)).toBe(units)
+  })
+
+  test.each([
     [0, 1],
     [1, 1],
     [256, 256],
@@ -119,13 +129,16 @@ test('a route lists what it declares and what every server adds', () => {
       "INTERNAL",
       "INVALID_ARGUMENT",
       "LIMIT_EXCEEDED",
+      "MALFORMED_BODY",
       "MALFORMED_REQUEST",
       "NOT_READY",
+      "OVERLOADED",
       "PERMISSION_DENIED",
       "RATE_LIMITED",
       "SUBMISSION_EXPIRED",
       "SUBMISSION_UNKNOWN",
       "UNAUTHENTICATED",
+      "UNSUPPORTED_MEDIA_TYPE",
       "WALLET_NOT_FOUND",
     ]
   `)

@@ -76,7 +76,7 @@ const order = fc.constantFrom('asc' as const, 'desc' as const)
 describe('the activity history', () => {
   const long = growActivityLog('long', { steps: 200, retentionMicros: 90 * DAY_MICROS })
   const longOracle = new ActivityOracle(long.scenario)
-  const short = growActivityLog('short', { steps: 200, retentionMicros: HOUR_MICROS / 4 })
+  const short = growActivityLog('short', { steps: 200, retentionMicros: HOUR_MICROS / 8 })
   const shortOracle = new ActivityOracle(short.scenario)
 
   test('the logs of these tests have rows of every kind, and rows that are kept no longer', () => {

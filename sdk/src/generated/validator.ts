@@ -157,6 +157,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/scan-proxy/activities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Taps, mints, transfers and offers that came to nothing, in order of their event ids.
+         * @description A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.
+         */
+        post: operations["proxyListActivities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/scan-proxy/ans-rules": {
         parameters: {
             query?: never;
@@ -487,6 +507,143 @@ export interface components {
         AcceptAnswer: {
             /** @description A contract id: `00` and 64 hex digits. */
             initial_payment_contract_id: string;
+        };
+        ActivitiesAnswer: {
+            activities: components["schemas"]["Activity"][];
+        };
+        ActivitiesRequest: {
+            /** @description The largest number of rows in the answer. */
+            page_size: number;
+            /** @description event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none. */
+            begin_after_id?: string | null;
+            /** @description `asc` (oldest first) unless given. */
+            sort_order?: "asc" | "desc" | null;
+        };
+        /** @description Exactly one of transfer, mint, tap and abort_transfer_instruction is not null. */
+        Activity: {
+            /** @constant */
+            activity_type: "transfer";
+            /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
+            event_id: string;
+            /** @description ISO-8601 UTC with six fractional digits. */
+            date: string;
+            /** @description The synchronizer. */
+            domain_id: string;
+            /** @description The ledger offset, decimal. */
+            offset: string;
+            round: number;
+            transfer: components["schemas"]["ActivityTransfer"];
+            mint: null;
+            tap: null;
+            abort_transfer_instruction: null;
+        } | {
+            /** @constant */
+            activity_type: "mint";
+            /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
+            event_id: string;
+            /** @description ISO-8601 UTC with six fractional digits. */
+            date: string;
+            /** @description The synchronizer. */
+            domain_id: string;
+            /** @description The ledger offset, decimal. */
+            offset: string;
+            round: number;
+            transfer: null;
+            mint: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                coin_owner: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                coin_amount: string;
+            };
+            tap: null;
+            abort_transfer_instruction: null;
+        } | {
+            /** @constant */
+            activity_type: "devnet_tap";
+            /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
+            event_id: string;
+            /** @description ISO-8601 UTC with six fractional digits. */
+            date: string;
+            /** @description The synchronizer. */
+            domain_id: string;
+            /** @description The ledger offset, decimal. */
+            offset: string;
+            round: number;
+            transfer: null;
+            mint: null;
+            tap: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                coin_owner: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                coin_amount: string;
+            };
+            abort_transfer_instruction: null;
+        } | {
+            /** @constant */
+            activity_type: "abort_transfer_instruction";
+            /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
+            event_id: string;
+            /** @description ISO-8601 UTC with six fractional digits. */
+            date: string;
+            /** @description The synchronizer. */
+            domain_id: string;
+            /** @description The ledger offset, decimal. */
+            offset: string;
+            round: null;
+            transfer: null;
+            mint: null;
+            tap: null;
+            abort_transfer_instruction: {
+                /** @description A contract id: `00` and 64 hex digits. */
+                transfer_instruction_cid: string;
+                abort_kind: "withdraw" | "reject";
+            };
+        };
+        /** @description There are no fees (D-18): those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own. */
+        ActivityTransfer: {
+            sender: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                party: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                sender_change_fee: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                sender_change_amount: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                sender_fee: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                holding_fees: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                input_coin_amount: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                input_app_reward_amount: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                input_validator_reward_amount: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                input_sv_reward_amount: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                input_validator_faucet_amount: string;
+            };
+            receivers: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                party: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                amount: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                receiver_fee: string;
+            }[];
+            balance_changes: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                party: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                change_to_initial_amount_as_of_round_zero: string;
+                /** @description A decimal with exactly 10 fractional digits. */
+                change_to_holding_fees_rate: string;
+            }[];
+            description: string | null;
+            transferInstructionReceiver: string | null;
+            transferInstructionAmount: string | null;
+            transferInstructionCid: string | null;
+            transfer_kind: ("create_transfer_instruction" | "transfer_instruction_accept") | null;
         };
         /** @description A live entry; contract_id and expires_at are null for the synthetic ones (D-2). */
         AnsEntry: {
@@ -1509,6 +1666,149 @@ export interface operations {
              *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *
+             *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description BODY_TOO_LARGE: The body exceeds the limit of the operation. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyListActivities: {
+        parameters: {
+            query?: {
+                quorum?: string;
+            };
+            header?: {
+                "x-quorum"?: string;
+                "x-min-offset"?: number;
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActivitiesRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivitiesAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
              *

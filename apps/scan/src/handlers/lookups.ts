@@ -6,7 +6,7 @@ import { ScanError } from '@quorumscan/errors'
 import type { Handlers, Reply } from '@quorumscan/http'
 import { formatPageToken, type Offset, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
-import { type Answer, pinAbove, pinnedHeaders, type Reads } from '../pinned.ts'
+import { type Answer, commaSeparated, pinAbove, pinnedHeaders, type Reads } from '../pinned.ts'
 import { isByName, type Lookup } from './lookup.ts'
 
 type Routes = typeof scanRoutes
@@ -17,7 +17,6 @@ type LookupHandlers = Pick<
 
 /** The answer of a lookup that finds nothing (D-10). */
 const ABSENT = utf8('{"entry":null}')
-const COMMA = utf8(',')
 
 export function createLookupHandlers(context: {
   readonly reads: Reads
@@ -76,7 +75,7 @@ export function createLookupHandlers(context: {
       headers: pinnedHeaders(at),
       body: Buffer.concat([
         utf8('{"entries":['),
-        ...joined(entries.map((entry) => entry.body)),
+        ...commaSeparated(entries.map((entry) => entry.body)),
         utf8(`],"next_page_token":${JSON.stringify(next)}}`),
       ]),
     }
@@ -99,7 +98,7 @@ export function createLookupHandlers(context: {
         headers: pinnedHeaders(at),
         body: Buffer.concat([
           utf8('{"results":['),
-          ...joined(answers.map((answer) => answer.bytes)),
+          ...commaSeparated(answers.map((answer) => answer.bytes)),
           utf8(']}'),
         ]),
       }
@@ -128,10 +127,6 @@ async function answerAll(
       bytes: body === null ? ABSENT : Buffer.concat([utf8('{"entry":'), body, utf8('}')]),
     }
   })
-}
-
-function joined(bodies: readonly Uint8Array[]): Uint8Array[] {
-  return bodies.flatMap((body, index) => (index === 0 ? [body] : [COMMA, body]))
 }
 
 /** D-13. */

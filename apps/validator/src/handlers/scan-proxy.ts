@@ -17,6 +17,7 @@ import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
 import { outcomeError, quorumHeaders, readerError } from '../proxy/outcome.ts'
 import { type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
 import {
+  activitiesRequest,
   ansRulesRequest,
   dsoPartyIdRequest,
   listEntriesByPartyRequest,
@@ -41,6 +42,7 @@ export function scanProxyHandlers(
   | 'proxyGetEntryByParty'
   | 'proxyListEntriesByParty'
   | 'proxyLookupEntries'
+  | 'proxyListActivities'
   | 'proxyGetAnsRules'
   | 'proxyGetDsoPartyId'
   | 'proxyGetDso'
@@ -104,6 +106,8 @@ export function scanProxyHandlers(
       reply(await read(listEntriesRequest(request.query), request)),
     proxyListEntriesByParty: async (request) =>
       reply(await read(listEntriesByPartyRequest(request.params.party, request.query), request)),
+    proxyListActivities: async (request) =>
+      reply(await read(activitiesRequest(request.body), request)),
     proxyGetAnsRules: async (request) => reply(await read(ansRulesRequest(request.body), request)),
     proxyGetDsoPartyId: async (request) => reply(await read(dsoPartyIdRequest, request)),
     proxyListScans: async (request) => reply(await read(scansRequest, request)),

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { ansRulesRequest, listEntriesByPartyRequest, listEntriesRequest } from './requests.ts'
+import {
+  activitiesRequest,
+  ansRulesRequest,
+  listEntriesByPartyRequest,
+  listEntriesRequest,
+} from './requests.ts'
 
 describe('requests to nodes', () => {
   it('name every parameter, also the ones that were defaulted', () => {
@@ -14,6 +19,17 @@ describe('requests to nodes', () => {
       cached_ans_rules_contract_id: null,
       cached_ans_rules_domain_id: null,
     })
+  })
+
+  it('name the bounds of a page of activities, an empty id as none', () => {
+    const { parameters, body, pin } = activitiesRequest({ page_size: 7, begin_after_id: '' })
+    expect(parameters).toEqual({ page_size: 7, begin_after_id: null, sort_order: 'asc' })
+    expect(JSON.parse(Buffer.from(body ?? []).toString())).toEqual(parameters)
+    expect(pin).toBeUndefined()
+    const id = '0000000000000007:0001'
+    expect(
+      activitiesRequest({ page_size: 1, begin_after_id: id, sort_order: 'desc' }).parameters,
+    ).toEqual({ page_size: 1, begin_after_id: id, sort_order: 'desc' })
   })
 
   it('encode what they pass on', () => {

@@ -37,6 +37,26 @@ export function ansRulesRequest(body: {
   }
 }
 
+/** Each page is pinned by itself: what came meanwhile lies outside of what the walk has passed. */
+export function activitiesRequest(body: {
+  readonly page_size: number
+  readonly begin_after_id?: string | null
+  readonly sort_order?: 'asc' | 'desc' | null
+}): ReadRequest {
+  const parameters = {
+    page_size: body.page_size,
+    begin_after_id: body.begin_after_id || null,
+    sort_order: body.sort_order ?? 'asc',
+  }
+  return {
+    operation: 'listActivities',
+    parameters,
+    method: 'POST',
+    path: '/v0/activities',
+    body: new Uint8Array(utf8(JSON.stringify(parameters))),
+  }
+}
+
 export const dsoPartyIdRequest: ReadRequest = get('getDsoPartyId', '/v0/dso-party-id', {})
 /** Without the members that name the answering node, which differ from node to node (D-10). */
 export const sharedDsoRequest: ReadRequest = get('getDso', '/v0/dso?shared=true', { shared: true })

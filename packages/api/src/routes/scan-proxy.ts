@@ -4,8 +4,9 @@
  */
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
-import { batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
+import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
 import { defineRoutes } from '../route-def.ts'
+import { ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import {
   AnsRulesAnswer,
   AnsRulesRequest,
@@ -102,6 +103,17 @@ export const scanProxyRoutes = defineRoutes({
     response: BatchAnswer,
     errors: [...quorumErrors, 'INVALID_PARTY'],
     cost: batchCost,
+  },
+  proxyListActivities: {
+    ...proxied,
+    method: 'POST',
+    path: '/v0/scan-proxy/activities',
+    summary: 'Taps, mints, transfers and offers that came to nothing, in order of their event ids.',
+    description:
+      'A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.',
+    body: ActivitiesRequest,
+    response: ActivitiesAnswer,
+    cost: activitiesCost,
   },
   proxyGetAnsRules: {
     ...proxied,

@@ -1,8 +1,9 @@
 /** The scan node: lookups, rules, the network (D-8 to D-16). Public, without authentication. */
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
-import { batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
+import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
 import { defineRoutes } from '../route-def.ts'
+import { ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import {
   AnsRulesAnswer,
   AnsRulesRequest,
@@ -93,6 +94,19 @@ export const scanRoutes = {
       response: BatchAnswer,
       errors: [...pinErrors, 'INVALID_PARTY'],
       cost: batchCost,
+    },
+    listActivities: {
+      ...pinned,
+      tag: 'activities',
+      method: 'POST',
+      path: '/v0/activities',
+      summary:
+        'Taps, mints, transfers and offers that came to nothing, in order of their event ids.',
+      description:
+        'A walk goes on with the event_id of its last row until a page is empty: where rows are large, a page has fewer than page_size. It never skips or repeats a row, also while new ones arrive. Rows are kept for the retention of the genesis, counted in record time before the offset that is read.',
+      body: ActivitiesRequest,
+      response: ActivitiesAnswer,
+      cost: activitiesCost,
     },
     getAnsRules: {
       ...pinned,
