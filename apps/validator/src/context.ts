@@ -28,20 +28,28 @@ import {
   createUndiciTransport,
   type Logger,
 } from '@quorumscan/http'
-import { createSubmitter, type Ledger } from '@quorumscan/ledger'
+import { Jobs, walletJobs } from '@quorumscan/jobs'
+import { createSubmitter } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
+import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
-import { ValidatorStore } from '@quorumscan/users'
+import { type AutoRenewals, ValidatorStore } from '@quorumscan/users'
 import type { ValidatorConfig } from './config.ts'
 import { type Commander, createCommander } from './ledger/commander.ts'
+import type { WalletLedger } from './ledger/contracts.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
 import { ensureFirstAdmin, type RegistrationDeps, register } from './users/registration.ts'
 import { createPartyQueue, type PartyQueue } from './wallet/party-queue.ts'
+import { forgetEndedRenewals, payDueRenewal } from './wallet/renewals.ts'
 
 /** The ACL user of the log's Redis that may only read. */
 const LOG_READER = 'reader'
 /** Between tries to allocate the operator's party while the ledger is not there yet. */
 const OPERATOR_RETRY_MS = 500
+/** Queues of the wallet automation, apart from everything else in the validator's Redis. */
+const JOBS_PREFIX = 'wallet-jobs'
+/** A wish for a name that is gone takes some 200 bytes and does no harm. */
+const FORGET_RENEWALS_MS = 3_600_000
 
 /** What tests hand in. */
 export type Overrides = {
@@ -56,7 +64,8 @@ export class Context implements AsyncDisposable {
   readonly logger: Logger
   readonly genesis: Genesis
   readonly store: ValidatorStore
-  readonly ledger: Ledger
+  readonly ledger: WalletLedger
+  readonly autoRenewals: AutoRenewals
   readonly reader: Reader
   readonly verifier: Verifier
   readonly commander: Commander
@@ -137,18 +146,54 @@ export class Context implements AsyncDisposable {
           onFork: (fork) => logger.error({ fork }, 'the scan nodes hold different histories'),
         }),
       )
+      const queue = createPartyQueue()
+      const commander = createCommander({
+        ledger: replica,
+        submitter,
+        genesisHash,
+        participant: keyPair.publicKey,
+        deduplicationMicros: genesis.deduplicationMicrosMax,
+        clock,
+        random,
+        assertLive: () => assertLive(replica),
+      })
+      const { autoRenewals } = store
+      const userId = FIRST_ADMIN_USER
+      const spending = { ledger: replica, commander, queue, autoRenewals, userId }
+      const participant = participantOfKey(keyPair.publicKey)
+      opened(
+        await Jobs.create({
+          redis: { path: config.redisPath },
+          prefix: JOBS_PREFIX,
+          definitions: walletJobs,
+          deps: {
+            ledger: replica,
+            // Rehearsed first: another signatory may have been faster.
+            submitter: { submit: (input, { signal }) => commander.submit(input, signal) },
+            userId,
+            isHosted: (party) => partyParticipant(party) === participant,
+            areAutoRenewed: (references) => autoRenewals.areEnabled(references),
+            payRenewal: (idle, signal) => payDueRenewal(spending, idle, signal),
+          },
+          ledger: replica,
+          isLive: () => replica.state() === 'live',
+          member: { index: 0, count: 1 },
+          clock,
+          random,
+          log: logger,
+        }),
+      )
       return new Context({
         config,
         clock,
-        random,
         logger,
         genesis,
-        genesisHash,
         participant: keyPair.publicKey,
         store,
         replica,
         ordering,
-        submitter,
+        commander,
+        queue,
         reader,
         verifier,
         resources,
@@ -162,15 +207,14 @@ export class Context implements AsyncDisposable {
   private constructor(parts: {
     config: ValidatorConfig
     clock: Clock
-    random: Random
     logger: Logger
     genesis: Genesis
-    genesisHash: string
     participant: string
     store: ValidatorStore
     replica: Replica
     ordering: Parameters<Replica['run']>[0]
-    submitter: ReturnType<typeof createSubmitter>
+    commander: Commander
+    queue: PartyQueue
     reader: Reader
     verifier: Verifier
     resources: readonly AsyncDisposable[]
@@ -185,17 +229,9 @@ export class Context implements AsyncDisposable {
     this.reader = parts.reader
     this.verifier = parts.verifier
     this.#resources = parts.resources
-    this.queue = createPartyQueue()
-    this.commander = createCommander({
-      ledger: parts.replica,
-      submitter: parts.submitter,
-      genesisHash: parts.genesisHash,
-      participant: parts.participant,
-      deduplicationMicros: parts.genesis.deduplicationMicrosMax,
-      clock: parts.clock,
-      random: parts.random,
-      assertLive: () => this.assertLive(),
-    })
+    this.autoRenewals = parts.store.autoRenewals
+    this.commander = parts.commander
+    this.queue = parts.queue
     this.registration = {
       users: parts.store.users,
       ledger: parts.replica,
@@ -206,7 +242,11 @@ export class Context implements AsyncDisposable {
     const replicating = parts.replica
       .run(parts.ordering, signal)
       .catch((error: unknown) => this.logger.fatal({ err: error }, 'the replica stopped'))
-    this.#background = Promise.all([replicating, this.#registerOperator(signal)])
+    this.#background = Promise.all([
+      replicating,
+      this.#registerOperator(signal),
+      this.#forgetRenewals(signal),
+    ])
   }
 
   /** What `/status` shows. */
@@ -220,17 +260,12 @@ export class Context implements AsyncDisposable {
    * @throws {ScanError} NOT_READY or LOG_REGRESSED.
    */
   assertLive(): void {
-    const state = this.#replica.state()
-    if (state === 'live') return
-    if (state === 'regressed')
-      throw new ScanError(
-        'LOG_REGRESSED',
-        'The log is shorter than, or different from, what this validator applied.',
-      )
-    throw new ScanError('NOT_READY', `The validator's replica is ${state}.`, {
-      details: { state },
-      retryAfterSeconds: 1,
-    })
+    assertLive(this.#replica)
+  }
+
+  /** The earliest record time that a command submitted now can get, if all clocks are right. */
+  now(): Micros {
+    return Math.max(this.#replica.head().recordTime, this.clock.nowMicros())
   }
 
   /** @throws {ScanError} As `assertLive`; NOT_READY as well until the operator has its party. */
@@ -263,6 +298,34 @@ export class Context implements AsyncDisposable {
       }
     }
   }
+
+  async #forgetRenewals(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const isLive = this.#replica.state() === 'live'
+      if (isLive)
+        await forgetEndedRenewals(this).catch((error: unknown) =>
+          this.logger.info({ err: error }, 'ended renewals are not forgotten yet'),
+        )
+      // Aborted: the loop ends.
+      await this.clock
+        .delay(isLive ? FORGET_RENEWALS_MS : OPERATOR_RETRY_MS, signal)
+        .catch(() => {})
+    }
+  }
+}
+
+function assertLive(replica: Replica): void {
+  const state = replica.state()
+  if (state === 'live') return
+  if (state === 'regressed')
+    throw new ScanError(
+      'LOG_REGRESSED',
+      'The log is shorter than, or different from, what this validator applied.',
+    )
+  throw new ScanError('NOT_READY', `The validator's replica is ${state}.`, {
+    details: { state },
+    retryAfterSeconds: 1,
+  })
 }
 
 async function closeAll(resources: readonly AsyncDisposable[]): Promise<void> {

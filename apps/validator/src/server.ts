@@ -8,6 +8,8 @@ import type { Principal } from './handlers/handlers.ts'
 import { healthHandlers } from './handlers/health.ts'
 import { nameHandlers } from './handlers/names.ts'
 import { scanProxyHandlers } from './handlers/scan-proxy.ts'
+import { subscriptionHandlers } from './handlers/subscriptions.ts'
+import { transferHandlers } from './handlers/transfers.ts'
 import { userHandlers } from './handlers/users.ts'
 import { walletHandlers } from './handlers/wallet.ts'
 
@@ -26,6 +28,8 @@ export function createServer(
       ...userHandlers(context),
       ...nameHandlers(context),
       ...walletHandlers(context),
+      ...subscriptionHandlers(context),
+      ...transferHandlers(context),
       ...scanProxyHandlers(context),
     },
     prefix: PREFIX,

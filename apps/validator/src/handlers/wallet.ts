@@ -1,29 +1,12 @@
-/** The wallet (D-20). */
+/** Coin of the user, and what became of it (D-20). */
 import type { Context } from '../context.ts'
 import { balanceOf, listCoins, tap } from '../wallet/coins.ts'
-import {
-  acceptRequest,
-  getRequest,
-  listInitialPayments,
-  listRequests,
-  listSubscriptions,
-  rejectRequest,
-} from '../wallet/subscriptions.ts'
+import { listTransactions } from '../wallet/transactions.ts'
 import { type HandlersOf, walletOf } from './handlers.ts'
 
 export function walletHandlers(
   context: Context,
-): HandlersOf<
-  | 'tap'
-  | 'getBalance'
-  | 'listCoins'
-  | 'listSubscriptionRequests'
-  | 'getSubscriptionRequest'
-  | 'acceptSubscriptionRequest'
-  | 'rejectSubscriptionRequest'
-  | 'listInitialPayments'
-  | 'listSubscriptions'
-> {
+): HandlersOf<'tap' | 'getBalance' | 'listCoins' | 'listTransactions'> {
   const { ledger } = context
   return {
     async tap(request) {
@@ -41,33 +24,14 @@ export function walletHandlers(
       const { synchronizerId } = context.genesis
       return { body: await listCoins(ledger, { party, synchronizerId }) }
     },
-    async listSubscriptionRequests(request) {
+    async listTransactions(request) {
       const user = await walletOf(context, request)
-      return { body: { subscription_requests: await listRequests(ledger, user) } }
-    },
-    async getSubscriptionRequest(request) {
-      const user = await walletOf(context, request)
-      return { body: await getRequest(ledger, { user, contractId: request.params.contract_id }) }
-    },
-    async acceptSubscriptionRequest(request) {
-      const user = await walletOf(context, request)
-      const input = { user, contractId: request.params.contract_id }
-      const payment = await acceptRequest(context, input, request.signal)
-      return { body: { initial_payment_contract_id: payment } }
-    },
-    async rejectSubscriptionRequest(request) {
-      const user = await walletOf(context, request)
-      const input = { user, contractId: request.params.contract_id }
-      await rejectRequest(context, input, request.signal)
-      return { body: null }
-    },
-    async listInitialPayments(request) {
-      const user = await walletOf(context, request)
-      return { body: { initial_payments: await listInitialPayments(ledger, user) } }
-    },
-    async listSubscriptions(request) {
-      const user = await walletOf(context, request)
-      return { body: { subscriptions: await listSubscriptions(ledger, user) } }
+      const { page_size: limit, begin_after_id: id } = request.body
+      // Upstream's clients send an empty text for the first page.
+      const before = id === undefined || id === '' ? null : id
+      return {
+        body: { items: await listTransactions(ledger, { user, limit, before }, request.signal) },
+      }
     },
   }
 }

@@ -21,7 +21,7 @@ const SUBMIT_TIMEOUT_MS = 15_000
 /** µs that the dry run's `notAfter` lies ahead of the head and of the clock; only its being ahead matters. */
 const DRY_RUN_MICROS = 60_000_000
 
-type CommandInput = {
+export type CommandInput = {
   readonly userId: UserId
   readonly actAs: readonly PartyId[]
   readonly commands: readonly Command[]
@@ -38,6 +38,13 @@ type SubmitPort = {
 }
 
 export interface Commander {
+  /**
+   * What the ledger would refuse the commands with if they were the next entry; null if nothing. The log
+   * never hears of it.
+   *
+   * @throws {ScanError} NOT_READY while the replica catches up.
+   */
+  rehearse(input: CommandInput): Promise<ScanError | null>
   /**
    * What the commands did, once the validator's own replica has applied them.
    *
@@ -62,32 +69,46 @@ export type CommanderDeps = {
 }
 
 export function createCommander(deps: CommanderDeps): Commander {
+  const deduplication: Deduplication = { kind: 'duration', micros: deps.deduplicationMicros }
+
+  const rehearse = async (
+    input: CommandInput & { readonly commandId: string },
+  ): Promise<ScanError | null> => {
+    deps.assertLive()
+    const rehearsed = await deps.ledger.dryRun({
+      genesis: deps.genesisHash,
+      participant: deps.participant,
+      id: randomHex(deps.random, 16),
+      notAfter: Math.max(deps.ledger.head().recordTime, deps.clock.nowMicros()) + DRY_RUN_MICROS,
+      userId: input.userId,
+      actAs: input.actAs,
+      readAs: [],
+      commandId: input.commandId,
+      submissionId: '',
+      workflowId: '',
+      deduplication,
+      commands: input.commands,
+      disclosed: [],
+    })
+    // The codes of the ledger are codes of the catalogue (`RejectionCode`).
+    if (rehearsed.kind === 'rejected')
+      return new ScanError(rehearsed.code as ErrorCode, rehearsed.message)
+    assert(rehearsed.kind === 'accepted', 'a submission of our own is accepted or rejected')
+    return null
+  }
+  const withId = (input: CommandInput) => ({
+    ...input,
+    commandId: input.commandId ?? randomHex(deps.random, 16),
+  })
+
   return {
+    rehearse: (input) => rehearse(withId(input)),
     async submit(input, signal) {
-      deps.assertLive()
-      const commandId = input.commandId ?? randomHex(deps.random, 16)
-      const deduplication: Deduplication = { kind: 'duration', micros: deps.deduplicationMicros }
-      const rehearsed = await deps.ledger.dryRun({
-        genesis: deps.genesisHash,
-        participant: deps.participant,
-        id: randomHex(deps.random, 16),
-        notAfter: Math.max(deps.ledger.head().recordTime, deps.clock.nowMicros()) + DRY_RUN_MICROS,
-        userId: input.userId,
-        actAs: input.actAs,
-        readAs: [],
-        commandId,
-        submissionId: '',
-        workflowId: '',
-        deduplication,
-        commands: input.commands,
-        disclosed: [],
-      })
-      // The codes of the ledger are codes of the catalogue (`RejectionCode`).
-      if (rehearsed.kind === 'rejected')
-        throw new ScanError(rehearsed.code as ErrorCode, rehearsed.message)
-      assert(rehearsed.kind === 'accepted', 'a submission of our own is accepted or rejected')
+      const command = withId(input)
+      const refusal = await rehearse(command)
+      if (refusal !== null) throw refusal
       const { update } = await deps.submitter.submit(
-        { ...input, commandId, deduplication },
+        { ...command, deduplication },
         { signal, timeoutMs: SUBMIT_TIMEOUT_MS },
       )
       return update
@@ -111,4 +132,11 @@ export function resultContractId(update: Update, field: string): ContractId {
   const id = exerciseResult(update)[field]
   assert(typeof id === 'string', `the result has a contract id ${field}`)
   return id
+}
+
+/** A list of contract ids in the result of the first command. */
+export function resultContractIds(update: Update, field: string): ContractId[] {
+  const ids = exerciseResult(update)[field]
+  assert(Array.isArray(ids), `the result has contract ids ${field}`)
+  return ids.map(String)
 }

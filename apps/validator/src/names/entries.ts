@@ -17,7 +17,7 @@ import {
   formatAmount,
 } from '@quorumscan/model'
 import { type Commander, resultContractId } from '../ledger/commander.ts'
-import { contractsOf } from '../ledger/contracts.ts'
+import { joinedContractsOf, type WalletLedger } from '../ledger/contracts.ts'
 import { singleton } from '../ledger/rules.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 
@@ -88,29 +88,27 @@ export type OwnEntry = {
  * left out, as upstream; it stays resolvable until it expires.
  */
 export async function listOwnEntries(
-  ledger: Ledger,
+  ledger: WalletLedger,
   user: WalletUser,
 ): Promise<readonly OwnEntry[]> {
-  const now = ledger.head().recordTime
-  const [entries, contexts, subscriptions, idles, payments] = await Promise.all(
-    (
-      [
-        'AnsEntry',
-        'AnsEntryContext',
-        'Subscription',
-        'SubscriptionIdleState',
-        'SubscriptionPayment',
-      ] as const
-    ).map((kind) => contractsOf(ledger, kind, user.party)),
-  )
+  const kinds = [
+    'AnsEntry',
+    'AnsEntryContext',
+    'Subscription',
+    'SubscriptionIdleState',
+    'SubscriptionPayment',
+  ] as const
+  const { recordTime: now, contracts } = await joinedContractsOf(ledger, kinds, user.party)
   const payDataBySubscription = new Map(
     [
-      ...(idles ?? []).map((contract) => payloadOf(subscriptionIdleState, contract)),
-      ...(payments ?? []).map((contract) => payloadOf(subscriptionPayment, contract)),
+      ...contracts.SubscriptionIdleState.map((contract) =>
+        payloadOf(subscriptionIdleState, contract),
+      ),
+      ...contracts.SubscriptionPayment.map((contract) => payloadOf(subscriptionPayment, contract)),
     ].map((state) => [state.subscription, state.payData]),
   )
   const payDataByReference = new Map(
-    (subscriptions ?? []).flatMap((contract) => {
+    contracts.Subscription.flatMap((contract) => {
       const payData = payDataBySubscription.get(contract.contractId)
       const { reference } = payloadOf(subscription, contract)
       return payData === undefined ? [] : [[reference, payData] as const]
@@ -118,13 +116,13 @@ export async function listOwnEntries(
   )
   // Requests that nobody paid share the name with the context that did; only that one has a subscription.
   const payDataByName = new Map(
-    (contexts ?? []).flatMap((contract) => {
+    contracts.AnsEntryContext.flatMap((contract) => {
       const { name, reference } = payloadOf(ansEntryContext, contract)
       const payData = payDataByReference.get(reference)
       return payData === undefined ? [] : [[name, payData] as const]
     }),
   )
-  return (entries ?? []).flatMap((contract) => {
+  return contracts.AnsEntry.flatMap((contract) => {
     const { name, expiresAt } = payloadOf(ansEntry, contract)
     const payData = payDataByName.get(name)
     if (expiresAt <= now || payData === undefined) return []

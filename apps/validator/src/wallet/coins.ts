@@ -11,7 +11,13 @@ import {
   parseAmount,
 } from '@quorumscan/model'
 import { type Commander, resultContractId } from '../ledger/commander.ts'
-import { contractsOf, toWireContract, type WireContract } from '../ledger/contracts.ts'
+import {
+  contractsOf,
+  joinedContractsOf,
+  toWireContract,
+  type WalletLedger,
+  type WireContract,
+} from '../ledger/contracts.ts'
 import { newestRound, singleton } from '../ledger/rules.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 import type { SpendableCoin } from './coin-selection.ts'
@@ -19,19 +25,17 @@ import type { SpendableCoin } from './coin-selection.ts'
 /** D-18: there are no holding fees. */
 const NO_FEE = formatAmount(0n)
 
+const TAP_RULE = 'must be a positive decimal in USD, small enough for the ledger'
+
 type Holding = { readonly contract: Contract; readonly amount: Amount; readonly round: number }
 
-async function unlockedHoldings(ledger: Ledger, party: PartyId): Promise<readonly Holding[]> {
-  const contracts = await contractsOf(ledger, 'Coin', party)
-  return contracts.map((contract) => {
-    const { amount } = payloadOf(coin, contract)
-    return { contract, amount: amount.initialAmount, round: amount.createdAt.number }
-  })
+function unlockedHolding(contract: Contract): Holding {
+  const { amount } = payloadOf(coin, contract)
+  return { contract, amount: amount.initialAmount, round: amount.createdAt.number }
 }
 
 /** Locked coin of which the party is the owner, not only a holder of the lock. */
-async function lockedHoldings(ledger: Ledger, party: PartyId): Promise<readonly Holding[]> {
-  const contracts = await contractsOf(ledger, 'LockedCoin', party)
+function lockedHoldings(contracts: readonly Contract[], party: PartyId): readonly Holding[] {
   return contracts.flatMap((contract) => {
     const { owner, amount } = payloadOf(lockedCoin, contract).coin
     if (owner !== party) return []
@@ -39,19 +43,29 @@ async function lockedHoldings(ledger: Ledger, party: PartyId): Promise<readonly 
   })
 }
 
+/** At one moment: coin that is being locked is neither missing nor there twice. */
+async function holdings(ledger: WalletLedger, party: PartyId) {
+  const { contracts } = await joinedContractsOf(ledger, ['Coin', 'LockedCoin'], party)
+  return {
+    unlocked: contracts.Coin.map(unlockedHolding),
+    locked: lockedHoldings(contracts.LockedCoin, party),
+  }
+}
+
 export async function spendableCoins(
   ledger: Ledger,
   party: PartyId,
 ): Promise<readonly SpendableCoin[]> {
-  const holdings = await unlockedHoldings(ledger, party)
-  return holdings.map(({ contract, amount }) => ({ contractId: contract.contractId, amount }))
+  return (await contractsOf(ledger, 'Coin', party)).map((contract) => {
+    const { contractId } = contract
+    return { contractId, amount: unlockedHolding(contract).amount }
+  })
 }
 
-export async function balanceOf(ledger: Ledger, party: PartyId) {
-  const [round, unlocked, locked] = await Promise.all([
+export async function balanceOf(ledger: WalletLedger, party: PartyId) {
+  const [round, { unlocked, locked }] = await Promise.all([
     newestRound(ledger),
-    unlockedHoldings(ledger, party),
-    lockedHoldings(ledger, party),
+    holdings(ledger, party),
   ])
   return {
     round: round.number,
@@ -73,13 +87,10 @@ export type CoinPosition = {
 }
 
 export async function listCoins(
-  ledger: Ledger,
+  ledger: WalletLedger,
   input: { readonly party: PartyId; readonly synchronizerId: string },
 ): Promise<{ coins: CoinPosition[]; locked_coins: CoinPosition[] }> {
-  const [unlocked, locked] = await Promise.all([
-    unlockedHoldings(ledger, input.party),
-    lockedHoldings(ledger, input.party),
-  ])
+  const { unlocked, locked } = await holdings(ledger, input.party)
   const position = (holding: Holding): CoinPosition => ({
     contract: { contract: toWireContract(holding.contract), domain_id: input.synchronizerId },
     round: holding.round,
@@ -102,14 +113,14 @@ export async function tap(
 ): Promise<ContractId> {
   const { userId, party } = input.user
   const usd = parseAmount(input.usd)
-  if (usd === undefined || usd <= 0n) throw invalidAmount()
+  if (usd === undefined || usd <= 0n) throw invalidAmount(TAP_RULE)
   const [rules, round] = await Promise.all([
     singleton(deps.ledger, 'CoinRules'),
     newestRound(deps.ledger),
   ])
   const amount = ceilDivide(usd, round.price)
   // A decimal of the ledger has 28 digits before the point; at a low price a legal amount exceeds that.
-  if (parseAmount(formatAmount(amount)) === undefined) throw invalidAmount()
+  if (parseAmount(formatAmount(amount)) === undefined) throw invalidAmount(TAP_RULE)
   const update = await deps.commander.submit(
     {
       userId,
@@ -122,10 +133,8 @@ export async function tap(
   return resultContractId(update, 'coinCid')
 }
 
-function invalidAmount(): ScanError {
-  return new ScanError(
-    'INVALID_ARGUMENT',
-    'The amount is a positive decimal in USD, small enough for the ledger.',
-    { details: { path: 'amount' } },
-  )
+/** An amount of a request that the ledger cannot take. */
+export function invalidAmount(rule: string): ScanError {
+  const path = 'body.amount'
+  return new ScanError('INVALID_ARGUMENT', `${path} ${rule}`, { details: { path, rule } })
 }

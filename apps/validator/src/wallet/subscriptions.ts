@@ -1,187 +1,180 @@
-/** Requests for payment and the subscriptions that came of them. */
-import { isScanError, ScanError } from '@quorumscan/errors'
+/** Subscriptions: shown, renewed by hand or by themselves, cancelled. */
+import { ScanError } from '@quorumscan/errors'
 import {
-  acceptRequestCommand,
+  cancelSubscriptionCommand,
+  isOf,
   type Ledger,
+  makePaymentCommand,
   payloadOf,
-  rejectRequestCommand,
+  subscription,
   subscriptionIdleState,
   subscriptionPayment,
-  subscriptionRequest,
 } from '@quorumscan/ledger'
-import { type Amount, type Contract, type ContractId, ceilDivide } from '@quorumscan/model'
-import { type Commander, resultContractId } from '../ledger/commander.ts'
+import { type Contract, type ContractId, formatTime } from '@quorumscan/model'
+import type { AutoRenewals } from '@quorumscan/users'
+import { resultContractId } from '../ledger/commander.ts'
 import {
   contractNotFound,
-  contractsOf,
   findContract,
+  joinedContractsOf,
   toWireContract,
+  type WalletLedger,
   type WireContract,
 } from '../ledger/contracts.ts'
-import { newestRound } from '../ledger/rules.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
-import { selectCoins } from './coin-selection.ts'
-import { spendableCoins } from './coins.ts'
-import type { PartyQueue } from './party-queue.ts'
-
-/** Coins can be spent through the ledger interface meanwhile; each try chooses from what is left. */
-const ACCEPT_ATTEMPTS_MAX = 3
-
-export type SubscriptionDeps = {
-  readonly ledger: Ledger
-  readonly commander: Commander
-  readonly queue: PartyQueue
-}
-
-type RequestInput = { readonly user: WalletUser; readonly contractId: ContractId }
-
-/**
- * An open request to the user.
- *
- * @throws {ScanError} CONTRACT_CONSUMED if it was the user's and is answered, CONTRACT_NOT_FOUND if not.
- */
-async function openRequest(ledger: Ledger, input: RequestInput): Promise<Contract> {
-  const { contractId, user } = input
-  const request = await findContract(ledger, 'SubscriptionRequest', {
-    party: user.party,
-    contractId,
-  })
-  if (request !== null) return request
-  const answers = await ledger.contractsByKey(`reference:${contractId}`)
-  const answer = answers.find((contract) => contract.signatories.includes(user.party))
-  if (answer === undefined) throw contractNotFound(contractId)
-  throw new ScanError(
-    'CONTRACT_CONSUMED',
-    'The subscription request was accepted, rejected or withdrawn before.',
-    { details: { contract_id: contractId, successor: answer.contractId } },
-  )
-}
-
-/** @throws {ScanError} CONTRACT_NOT_FOUND. */
-export async function getRequest(ledger: Ledger, input: RequestInput): Promise<WireContract> {
-  const request = await findContract(ledger, 'SubscriptionRequest', {
-    party: input.user.party,
-    contractId: input.contractId,
-  })
-  if (request === null) throw contractNotFound(input.contractId)
-  return toWireContract(request)
-}
-
-/**
- * Accepts a request and locks the coin of its first payment; one operation of a party at a time, so that
- * two do not choose the same coins.
- *
- * @returns The contract id of the SubscriptionInitialPayment.
- * @throws {ScanError} INSUFFICIENT_FUNDS (`details`: needed, available), CONTRACT_NOT_FOUND,
- *   CONTRACT_CONSUMED, and what any submission can meet.
- */
-export function acceptRequest(
-  deps: SubscriptionDeps,
-  input: RequestInput,
-  signal: AbortSignal,
-): Promise<ContractId> {
-  const { ledger, commander } = deps
-  const { user, contractId } = input
-  return deps.queue.run(user.party, signal, async () => {
-    for (let attempt = 1; ; attempt++) {
-      const request = await openRequest(ledger, input)
-      const [needed, coins] = await Promise.all([
-        coinForPayment(ledger, request),
-        spendableCoins(ledger, user.party),
-      ])
-      const inputs = selectCoins(coins, needed)
-      try {
-        const update = await commander.submit(
-          {
-            userId: user.userId,
-            actAs: [user.party],
-            commands: [acceptRequestCommand({ request: contractId, inputs })],
-            // Upstream's command id: however often it is accepted, it is paid once.
-            commandId: `acceptSubscriptionRequest-${contractId}`,
-          },
-          signal,
-        )
-        return resultContractId(update, 'paymentCid')
-      } catch (error) {
-        // Either the request is gone, which the next look at it says, or a coin is.
-        const isGone =
-          isScanError(error, 'CONTRACT_CONSUMED') || isScanError(error, 'CONTRACT_NOT_FOUND')
-        if (!isGone || attempt >= ACCEPT_ATTEMPTS_MAX) throw error
-      }
-    }
-  })
-}
-
-async function coinForPayment(ledger: Ledger, request: Contract): Promise<Amount> {
-  const { amount, unit } = payloadOf(subscriptionRequest, request).payData.paymentAmount
-  if (unit === 'CoinUnit') return amount
-  return ceilDivide(amount, (await newestRound(ledger)).price)
-}
-
-/** @throws {ScanError} As `acceptRequest`, funds apart. */
-export function rejectRequest(
-  deps: SubscriptionDeps,
-  input: RequestInput,
-  signal: AbortSignal,
-): Promise<void> {
-  const { user, contractId } = input
-  return deps.queue.run(user.party, signal, async () => {
-    await openRequest(deps.ledger, input)
-    await deps.commander.submit(
-      {
-        userId: user.userId,
-        actAs: [user.party],
-        commands: [rejectRequestCommand({ request: contractId })],
-      },
-      signal,
-    )
-  })
-}
-
-export async function listRequests(ledger: Ledger, user: WalletUser): Promise<WireContract[]> {
-  return (await contractsOf(ledger, 'SubscriptionRequest', user.party)).map(toWireContract)
-}
-
-export async function listInitialPayments(
-  ledger: Ledger,
-  user: WalletUser,
-): Promise<WireContract[]> {
-  return (await contractsOf(ledger, 'SubscriptionInitialPayment', user.party)).map(toWireContract)
-}
+import { coinForPayment, type Spending, type SpendingDeps, spend } from './spending.ts'
 
 export type SubscriptionView = {
   subscription: WireContract
   state: { idle: WireContract } | { payment: WireContract }
+  auto_renew: boolean
 }
 
 /** Subscriptions in order of creation, each idle or with a payment under way. */
 export async function listSubscriptions(
-  ledger: Ledger,
+  deps: { readonly ledger: WalletLedger; readonly autoRenewals: AutoRenewals },
   user: WalletUser,
 ): Promise<SubscriptionView[]> {
-  const [subscriptions, idles, payments] = await Promise.all([
-    contractsOf(ledger, 'Subscription', user.party),
-    contractsOf(ledger, 'SubscriptionIdleState', user.party),
-    contractsOf(ledger, 'SubscriptionPayment', user.party),
-  ])
-  const stateById = new Map<ContractId, SubscriptionView['state']>([
-    ...idles.map(
-      (contract) =>
-        [
-          payloadOf(subscriptionIdleState, contract).subscription,
-          { idle: toWireContract(contract) },
-        ] as const,
-    ),
-    ...payments.map(
-      (contract) =>
-        [
-          payloadOf(subscriptionPayment, contract).subscription,
-          { payment: toWireContract(contract) },
-        ] as const,
-    ),
-  ])
-  return subscriptions.flatMap((contract) => {
+  const kinds = ['Subscription', 'SubscriptionIdleState', 'SubscriptionPayment'] as const
+  const { contracts } = await joinedContractsOf(deps.ledger, kinds, user.party)
+  const stateById = new Map<ContractId, SubscriptionView['state']>()
+  for (const contract of contracts.SubscriptionIdleState)
+    stateById.set(payloadOf(subscriptionIdleState, contract).subscription, {
+      idle: toWireContract(contract),
+    })
+  for (const contract of contracts.SubscriptionPayment)
+    stateById.set(payloadOf(subscriptionPayment, contract).subscription, {
+      payment: toWireContract(contract),
+    })
+  const areRenewed = await deps.autoRenewals.areEnabled(contracts.Subscription.map(referenceOf))
+  return contracts.Subscription.flatMap((contract, index) => {
     const state = stateById.get(contract.contractId)
-    return state === undefined ? [] : [{ subscription: toWireContract(contract), state }]
+    if (state === undefined) return []
+    const wire = toWireContract(contract)
+    return [{ subscription: wire, state, auto_renew: areRenewed[index] === true }]
+  })
+}
+
+type SubscriptionInput = {
+  readonly user: WalletUser
+  /** Of the Subscription, which no renewal changes. */
+  readonly contractId: ContractId
+}
+
+/** @throws {ScanError} CONTRACT_NOT_FOUND unless it is an active one that the user pays. */
+async function ownSubscription(ledger: Ledger, input: SubscriptionInput): Promise<Contract> {
+  const { user, contractId } = input
+  const found = await findContract(ledger, 'Subscription', { party: user.party, contractId })
+  if (found === null || payloadOf(subscription, found).subscriptionData.sender !== user.party)
+    throw contractNotFound(contractId)
+  return found
+}
+
+function referenceOf(contract: Contract): ContractId {
+  return payloadOf(subscription, contract).reference
+}
+
+/**
+ * Switches auto-renewal on or off. It takes its turn among the party's operations, so that no renewal is
+ * paid once "off" has been acknowledged.
+ *
+ * @throws {ScanError} CONTRACT_NOT_FOUND.
+ */
+export function setAutoRenew(
+  deps: SpendingDeps & { readonly autoRenewals: AutoRenewals },
+  input: SubscriptionInput & { readonly isEnabled: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const { party } = input.user
+  return deps.queue.run(party, signal, async () => {
+    const reference = referenceOf(await ownSubscription(deps.ledger, input))
+    await deps.autoRenewals.set({ reference, party, isEnabled: input.isEnabled })
+  })
+}
+
+/**
+ * Pays the next renewal.
+ *
+ * @returns The contract id of the SubscriptionPayment.
+ * @throws {ScanError} CHOICE_REFUSED before the window has opened, after the due date, and while a payment
+ *   is under way (`details.payment_contract_id`); CONTRACT_NOT_FOUND; as `spend`.
+ */
+export function paySubscription(
+  deps: SpendingDeps & { readonly now: () => number },
+  input: SubscriptionInput,
+  signal: AbortSignal,
+): Promise<ContractId> {
+  const { user } = input
+  const prepare = async (): Promise<Spending> => {
+    const { contractId } = await ownSubscription(deps.ledger, input)
+    const [state] = await deps.ledger.contractsByKey(`subscription:${contractId}`, { limit: 1 })
+    // It ended between the two reads.
+    if (state === undefined) throw contractNotFound(contractId)
+    if (!isOf(subscriptionIdleState, state))
+      throw new ScanError('CHOICE_REFUSED', 'A payment of this subscription is under way.', {
+        details: { payment_contract_id: state.contractId },
+      })
+    demandInWindow(state, deps.now())
+    return renewalOf(deps.ledger, state)
+  }
+  return deps.queue.run(user.party, signal, async () =>
+    resultContractId(await spend(deps, { user, prepare }, signal), 'paymentCid'),
+  )
+}
+
+/** A payment after the due date would only be locked and given back (D-22). */
+function demandInWindow(idle: Contract, now: number): void {
+  const { nextPaymentDueAt, payData } = payloadOf(subscriptionIdleState, idle)
+  const opensAt = nextPaymentDueAt - payData.paymentDuration
+  if (opensAt <= now && now < nextPaymentDueAt) return
+  throw new ScanError(
+    'CHOICE_REFUSED',
+    now < opensAt
+      ? `The renewal can be paid from ${formatTime(opensAt)} on.`
+      : 'The renewal was due before, and the entry has expired.',
+    {
+      details: {
+        window_opens_at: formatTime(opensAt),
+        window_ends_at: formatTime(nextPaymentDueAt),
+      },
+    },
+  )
+}
+
+/** What paying the renewal of an idle subscription takes. */
+export async function renewalOf(ledger: Ledger, idle: Contract): Promise<Spending> {
+  return {
+    needed: await coinForPayment(ledger, payloadOf(subscriptionIdleState, idle).payData),
+    command: (inputs) => makePaymentCommand({ idle: idle.contractId, inputs }),
+  }
+}
+
+/**
+ * Cancels a subscription between payments. The entry stays until it expires.
+ *
+ * @throws {ScanError} CONTRACT_NOT_FOUND unless it is the user's, and idle.
+ */
+export function cancelSubscription(
+  deps: SpendingDeps,
+  input: {
+    readonly user: WalletUser
+    /** Of the SubscriptionIdleState. */
+    readonly contractId: ContractId
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  const { user, contractId } = input
+  const { party } = user
+  return deps.queue.run(party, signal, async () => {
+    const idle = await findContract(deps.ledger, 'SubscriptionIdleState', { party, contractId })
+    if (idle === null) throw contractNotFound(contractId)
+    await deps.commander.submit(
+      {
+        userId: user.userId,
+        actAs: [party],
+        commands: [cancelSubscriptionCommand({ idle: contractId })],
+      },
+      signal,
+    )
   })
 }

@@ -1,25 +1,34 @@
 /** The validator: name entries, users and wallet (D-19, D-20), and the scan proxy. */
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
-import { COST_LOOKUP, COST_SUBMISSION } from '../cost.ts'
+import { activitiesCost, COST_LOOKUP, COST_SUBMISSION } from '../cost.ts'
 import { defineRoutes } from '../route-def.ts'
 import { Contract } from '../schemas/contracts.ts'
 import { ContractIdInput } from '../schemas/scalars.ts'
 import {
   AcceptAnswer,
+  AcceptRequest,
+  AutoRenewAnswer,
+  AutoRenewRequest,
   BalanceAnswer,
   CoinsAnswer,
   CreateEntryAnswer,
   CreateEntryRequest,
+  CreateTransferRequest,
   CreateUserRequest,
   InitialPaymentsAnswer,
   OwnEntriesAnswer,
   PartyIdAnswer,
+  PayAnswer,
   RegisterRequest,
   SubscriptionRequestsAnswer,
   SubscriptionsAnswer,
   TapAnswer,
   TapRequest,
+  TransactionsAnswer,
+  TransactionsRequest,
+  TransferAnswer,
+  TransfersAnswer,
   UserStatusAnswer,
   ValidatorUserAnswer,
 } from '../schemas/wallet.ts'
@@ -41,6 +50,15 @@ const submitErrors = [
   'DUPLICATE_COMMAND',
   'SUBMISSION_EXPIRED',
   'SUBMISSION_UNKNOWN',
+] as const satisfies readonly ErrorCode[]
+
+/** What an operation that chooses coins can meet beyond. */
+const spendErrors = [
+  ...submitErrors,
+  'CONTRACT_NOT_FOUND',
+  'INSUFFICIENT_FUNDS',
+  'LIMIT_EXCEEDED',
+  'OVERLOADED',
 ] as const satisfies readonly ErrorCode[]
 
 const read = { auth: 'user', method: 'GET', errors: readErrors, cost: COST_LOOKUP } as const
@@ -133,6 +151,17 @@ export const validatorRoutes = {
       summary: 'The contracts behind the balance.',
       response: CoinsAnswer,
     },
+    listTransactions: {
+      tag: 'wallet',
+      auth: 'user',
+      method: 'POST',
+      path: '/v0/wallet/transactions',
+      summary: "The user's history, newest first: a page, and the one before it.",
+      body: TransactionsRequest,
+      response: TransactionsAnswer,
+      errors: [...readErrors, 'OFFSET_PRUNED'],
+      cost: activitiesCost,
+    },
     listSubscriptionRequests: {
       ...read,
       tag: 'wallet',
@@ -155,8 +184,10 @@ export const validatorRoutes = {
       path: '/v0/wallet/subscription-requests/{contract_id}/accept',
       summary: 'Accepts a request and locks the coin of its first payment.',
       params: oneContract,
+      body: AcceptRequest,
+      bodyOptional: true,
       response: AcceptAnswer,
-      errors: [...submitErrors, 'CONTRACT_NOT_FOUND', 'INSUFFICIENT_FUNDS', 'LIMIT_EXCEEDED'],
+      errors: spendErrors,
     },
     rejectSubscriptionRequest: {
       ...submission,
@@ -165,7 +196,18 @@ export const validatorRoutes = {
       summary: 'Rejects a request.',
       params: oneContract,
       response: null,
-      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
+      errors: [...submitErrors, 'CONTRACT_NOT_FOUND', 'OVERLOADED'],
+    },
+    cancelSubscription: {
+      ...submission,
+      tag: 'wallet',
+      method: 'DELETE',
+      path: '/v0/wallet/subscription-requests/{contract_id}',
+      summary: 'Cancels a subscription; contract_id is that of its SubscriptionIdleState.',
+      description: 'The entry stays until it expires, and is not renewed.',
+      params: oneContract,
+      response: null,
+      errors: [...submitErrors, 'CONTRACT_NOT_FOUND', 'OVERLOADED'],
     },
     listInitialPayments: {
       ...read,
@@ -180,6 +222,70 @@ export const validatorRoutes = {
       path: '/v0/wallet/subscriptions',
       summary: 'Subscriptions of the user, idle or with a payment under way.',
       response: SubscriptionsAnswer,
+    },
+    setAutoRenew: {
+      tag: 'wallet',
+      auth: 'user',
+      method: 'PUT',
+      path: '/v0/wallet/subscriptions/{contract_id}/auto-renew',
+      summary: 'Switches auto-renewal on or off; contract_id is that of the Subscription.',
+      params: oneContract,
+      body: AutoRenewRequest,
+      response: AutoRenewAnswer,
+      errors: [...readErrors, 'CONTRACT_NOT_FOUND', 'OVERLOADED'],
+      cost: COST_LOOKUP,
+    },
+    paySubscription: {
+      ...submission,
+      tag: 'wallet',
+      path: '/v0/wallet/subscriptions/{contract_id}/pay',
+      summary: 'Pays a renewal inside its window; contract_id is that of the Subscription.',
+      params: oneContract,
+      response: PayAnswer,
+      errors: spendErrors,
+    },
+    createTransfer: {
+      ...submission,
+      tag: 'wallet',
+      path: '/v0/wallet/token-standard/transfers',
+      summary: 'Offers coin to a party; to oneself it is moved at once.',
+      body: CreateTransferRequest,
+      response: TransferAnswer,
+      errors: [...spendErrors, 'INVALID_PARTY'],
+    },
+    listTransfers: {
+      ...read,
+      tag: 'wallet',
+      path: '/v0/wallet/token-standard/transfers',
+      summary: 'Open offers that the user made or may take.',
+      response: TransfersAnswer,
+    },
+    acceptTransfer: {
+      ...submission,
+      tag: 'wallet',
+      path: '/v0/wallet/token-standard/transfers/{contract_id}/accept',
+      summary: 'Takes the coin of an offer to the user.',
+      params: oneContract,
+      response: TransferAnswer,
+      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
+    },
+    rejectTransfer: {
+      ...submission,
+      tag: 'wallet',
+      path: '/v0/wallet/token-standard/transfers/{contract_id}/reject',
+      summary: 'Gives the coin of an offer to the user back to its sender.',
+      params: oneContract,
+      response: TransferAnswer,
+      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
+    },
+    withdrawTransfer: {
+      ...submission,
+      tag: 'wallet',
+      path: '/v0/wallet/token-standard/transfers/{contract_id}/withdraw',
+      summary: 'Takes the coin of an offer that the user made back.',
+      params: oneContract,
+      response: TransferAnswer,
+      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
     },
   }),
 } as const

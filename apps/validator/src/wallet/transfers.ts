@@ -1,0 +1,190 @@
+/** Transfers between parties: offered, taken, given back (D-20). */
+import { sha256, toHex, utf8 } from '@quorumscan/base'
+import { isScanError, ScanError } from '@quorumscan/errors'
+import {
+  acceptTransferCommand,
+  createTransferInstructionCommand,
+  type Ledger,
+  OPEN_OFFERS_MAX,
+  rejectTransferCommand,
+  transferCommand,
+  withdrawTransferCommand,
+} from '@quorumscan/ledger'
+import {
+  type Amount,
+  type ContractId,
+  type Micros,
+  type PartyId,
+  parseAmount,
+  type Update,
+} from '@quorumscan/model'
+import { resultContractId, resultContractIds } from '../ledger/commander.ts'
+import {
+  contractNotFound,
+  isOfKind,
+  toWireContract,
+  type WireContract,
+} from '../ledger/contracts.ts'
+import { singleton } from '../ledger/rules.ts'
+import type { WalletUser } from '../users/wallet-user.ts'
+import { invalidAmount } from './coins.ts'
+import { type SpendingDeps, spend } from './spending.ts'
+
+/** Offers to a party are made by others, any number of them; a list shows so many. */
+const OFFERS_LISTED_MAX = 1_000
+
+export type TransferOutcome = {
+  output:
+    | { transfer_instruction_cid: ContractId }
+    | { receiver_holding_cids: ContractId[] }
+    | Record<never, never>
+  sender_change_cids: ContractId[]
+  meta: Record<never, string>
+}
+
+export type TransferRequest = {
+  readonly receiver: PartyId
+  /** Coin. */
+  readonly amount: string
+  readonly description: string
+  /** The offer can be taken before this. */
+  readonly expiresAt: Micros
+  /** A second transfer of the user with the same one is refused. */
+  readonly trackingId: string
+}
+
+/**
+ * Offers coin to another party. To oneself it is moved at once, which makes one coin of many.
+ *
+ * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive, `expiresAt` in the future and the
+ *   receiver a party of this network; DUPLICATE_COMMAND for a tracking id that was used; as `spend`.
+ */
+export async function createTransfer(
+  deps: SpendingDeps & { readonly now: () => Micros },
+  input: { readonly user: WalletUser; readonly request: TransferRequest },
+  signal: AbortSignal,
+): Promise<TransferOutcome> {
+  const { user, request } = input
+  const amount = parseAmount(request.amount)
+  if (amount === undefined || amount <= 0n)
+    throw invalidAmount('must be a positive decimal, small enough for the ledger')
+  if (request.expiresAt <= deps.now()) throw invalidExpiry()
+  const isOwn = request.receiver === user.party
+  const prepare = async () => {
+    const coinRules = (await singleton(deps.ledger, 'CoinRules')).contractId
+    return {
+      needed: amount,
+      command: isOwn
+        ? (inputs: readonly ContractId[]) => mergeCommand({ coinRules, user, amount, inputs })
+        : (inputs: readonly ContractId[]) =>
+            createTransferInstructionCommand({
+              coinRules,
+              sender: user.party,
+              receiver: request.receiver,
+              amount,
+              inputs,
+              executeBefore: request.expiresAt,
+              description: request.description,
+              trackingId: request.trackingId,
+            }),
+      // Any text may be a tracking id, not so a command id.
+      commandId: `transfer-${toHex(sha256(utf8(request.trackingId)))}`,
+    }
+  }
+  const update = await deps.queue.run(user.party, signal, () =>
+    spend(deps, { user, prepare }, signal),
+  )
+  return {
+    output: isOwn
+      ? { receiver_holding_cids: resultContractIds(update, 'createdCoins') }
+      : { transfer_instruction_cid: resultContractId(update, 'transferInstructionCid') },
+    sender_change_cids: resultContractIds(update, 'senderChange'),
+    meta: {},
+  }
+}
+
+function mergeCommand(input: {
+  readonly coinRules: ContractId
+  readonly user: WalletUser
+  readonly amount: Amount
+  readonly inputs: readonly ContractId[]
+}) {
+  const { coinRules, amount, inputs } = input
+  const { party } = input.user
+  return transferCommand({
+    coinRules,
+    sender: party,
+    inputs,
+    outputs: [{ receiver: party, amount }],
+  })
+}
+
+function invalidExpiry(): ScanError {
+  const [path, rule] = ['body.expires_at', 'must be in the future']
+  return new ScanError('INVALID_ARGUMENT', `${path} ${rule}`, { details: { path, rule } })
+}
+
+/**
+ * Open offers of the user and to the user, in order of creation. Of those that others made it shows at
+ * most 1 000: answering them makes room for the rest.
+ */
+export async function listTransfers(ledger: Ledger, user: WalletUser): Promise<WireContract[]> {
+  const [made, visible] = await Promise.all([
+    ledger.contractsByKey(`offers:${user.party}`, { limit: OPEN_OFFERS_MAX }),
+    ledger.contractsByKey(`party:TransferInstruction:${user.party}`, { limit: OFFERS_LISTED_MAX }),
+  ])
+  const byId = new Map([...made, ...visible].map((contract) => [contract.contractId, contract]))
+  return [...byId.values()]
+    .toSorted((a, b) => a.offset - b.offset || a.nodeId - b.nodeId)
+    .map(toWireContract)
+}
+
+type Answer = 'accept' | 'reject' | 'withdraw'
+
+/**
+ * Ends an offer: the receiver accepts or rejects it, the sender withdraws it.
+ *
+ * @throws {ScanError} PERMISSION_DENIED for the wrong one of the two, CHOICE_REFUSED for an offer that has
+ *   ended, DUPLICATE_COMMAND if the user did it before, CONTRACT_NOT_FOUND.
+ */
+export async function answerTransfer(
+  deps: SpendingDeps,
+  input: {
+    readonly user: WalletUser
+    readonly contractId: ContractId
+    readonly answer: Answer
+  },
+  signal: AbortSignal,
+): Promise<TransferOutcome> {
+  const { user, contractId, answer } = input
+  const [contract] = await deps.ledger.contracts([contractId])
+  if (contract != null && !isOfKind(contract, 'TransferInstruction'))
+    throw contractNotFound(contractId)
+  // One that is gone is commanded as well: the ledger knows whether it was the user who ended it.
+  const update = await deps.commander
+    .submit(
+      {
+        userId: user.userId,
+        actAs: [user.party],
+        commands: [commandOf[answer]({ instruction: contractId })],
+        commandId: `${answer}-transfer-${contractId}`,
+      },
+      signal,
+    )
+    .catch((error: unknown) => {
+      throw isScanError(error, 'CONTRACT_NOT_FOUND') ? contractNotFound(contractId) : error
+    })
+  return { output: outputOf(update, answer), sender_change_cids: [], meta: {} }
+}
+
+const commandOf = {
+  accept: acceptTransferCommand,
+  reject: rejectTransferCommand,
+  withdraw: withdrawTransferCommand,
+} as const
+
+function outputOf(update: Update, answer: Answer): TransferOutcome['output'] {
+  return answer === 'accept'
+    ? { receiver_holding_cids: resultContractIds(update, 'receiverHoldings') }
+    : {}
+}
