@@ -1,57 +1,50 @@
-/** The stored form of a contract: compact, canonical, and free of what follows from the rest. */
-import { assert, fromUtf8, utf8 } from '@quorumscan/base'
-import type { Contract, DamlValue, PartyId } from '@quorumscan/model'
+/**
+ * The stored form of a contract: compact, canonical, and free of what follows from the rest (ids of
+ * contract and template, stakeholders). An entry with all its contracts takes some 900 bytes.
+ */
+import { assert } from '@quorumscan/base'
+import type { Contract } from '@quorumscan/model'
 import { contractIdOf, rememberPayloadText } from './contract-id.ts'
+import { PackReader, PackWriter } from './packing.ts'
 import { templateIdOf, templateOf, templates } from './registry.ts'
-import { payloadOf } from './template.ts'
+import { encodePayload, payloadOf, rememberPayload, stakeholdersOf } from './template.ts'
 
-type Stored = readonly [
-  template: number,
-  payload: { readonly [field: string]: DamlValue },
-  createdAt: number,
-  offset: number,
-  updateId: string,
-  nodeId: number,
-]
+/** `1220` of an update id. */
+const UPDATE_PREFIX = '1220'
 
 export function encodeContract(contract: Contract): Uint8Array {
-  const stored: Stored = [
-    templates.indexOf(templateOf(contract)),
-    contract.payload,
-    contract.createdAt,
-    contract.offset,
-    contract.updateId,
-    contract.nodeId,
-  ]
-  return utf8(JSON.stringify(stored))
+  const template = templateOf(contract)
+  const writer = new PackWriter()
+  writer.unsigned(templates.indexOf(template))
+  writer.unsigned(contract.createdAt)
+  writer.unsigned(contract.offset)
+  writer.unsigned(contract.nodeId)
+  writer.hash(contract.updateId.slice(UPDATE_PREFIX.length))
+  template.type.pack(payloadOf(template, contract), writer)
+  return writer.finish()
 }
 
 /** Trusts the bytes: they are what `encodeContract` wrote. */
 export function decodeContract(bytes: Uint8Array): Contract {
-  const [index, payload, createdAt, offset, updateId, nodeId] = JSON.parse(
-    fromUtf8(bytes),
-  ) as Stored
-  const template = templates[index]
+  const reader = new PackReader(bytes)
+  const template = templates[reader.unsigned()]
   assert(template !== undefined, 'a stored contract is of a known template')
+  const createdAt = reader.unsigned()
+  const offset = reader.unsigned()
+  const nodeId = reader.unsigned()
+  const updateId = UPDATE_PREFIX + reader.hash()
+  const native = template.type.unpack(reader)
+  const payload = encodePayload(template, native)
   rememberPayloadText(payload)
   const identified = { templateId: templateIdOf(template), payload, updateId, nodeId }
   const contract: Contract = {
     ...identified,
+    ...stakeholdersOf(template, native),
     contractId: contractIdOf(identified),
     packageName: template.packageName,
-    signatories: [],
-    observers: [],
     createdAt,
     offset,
   }
-  const decoded = payloadOf(template, contract)
-  const signatories = sortedUnique(template.signatories(decoded))
-  const observers = sortedUnique(template.observers(decoded)).filter(
-    (party) => !signatories.includes(party),
-  )
-  return { ...contract, signatories, observers }
-}
-
-function sortedUnique(parties: readonly PartyId[]): readonly PartyId[] {
-  return [...new Set(parties)].sort()
+  rememberPayload(contract, native)
+  return contract
 }

@@ -1,3 +1,4 @@
+import { canonicalJson } from '@quorumscan/consensus'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
@@ -17,6 +18,7 @@ import {
   unit,
   variant,
 } from './lf.ts'
+import { PackReader, PackWriter } from './packing.ts'
 
 const PARTY = `alice::1220${'ab'.repeat(32)}`
 const CID = `00${'cd'.repeat(32)}`
@@ -95,20 +97,29 @@ test('contract ids inside a value are collected', () => {
   expect(ids).toEqual([CID, CID])
 })
 
-test('what encodes decodes to the same, and encodes again to the same', () => {
+test('what encodes or packs decodes to the same, and encodes again to the same, canonically', () => {
   const type = record('All', {
     amount: decimal,
+    owner: party,
+    friends: list(party),
+    about: contractId,
+    unit: enumeration('E', ['X', 'Y']),
     at: time,
     lasting: relTime,
     items: list(optional(text)),
     choice,
     flag: bool,
   })
+  const parties = fc.constantFrom('a', 'b').map((hint) => `${hint}::1220${'ab'.repeat(32)}`)
   const values = fc.record({
+    owner: parties,
+    friends: fc.array(parties),
+    about: fc.constant(CID),
+    unit: fc.constantFrom('X' as const, 'Y' as const),
     amount: fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n }),
     at: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
     lasting: fc.maxSafeInteger().map((value) => value || 0),
-    items: fc.array(fc.option(fc.string({ unit: 'binary' }))),
+    items: fc.array(fc.option(fc.string({ unit: 'grapheme' }))),
     choice: fc.oneof(
       fc.constant({ tag: 'B' as const, value: {} }),
       fc.record({
@@ -123,6 +134,10 @@ test('what encodes decodes to the same, and encodes again to the same', () => {
       const encoded = type.encode(value)
       expect(type.encode(type.decode(encoded, []))).toEqual(encoded)
       expect(type.decode(encoded, [])).toEqual(value)
+      const writer = new PackWriter()
+      type.pack(value, writer)
+      expect(type.unpack(new PackReader(writer.finish()))).toEqual(value)
+      expect(JSON.stringify(encoded)).toBe(canonicalJson(encoded))
     }),
   )
 })

@@ -16,6 +16,7 @@ import {
   parseAmount,
   parseTime,
 } from '@quorumscan/model'
+import type { PackReader, PackWriter } from './packing.ts'
 
 /** A value that does not fit its type. `path` leads to it from the outermost value. */
 export class LfError extends Error {
@@ -47,6 +48,9 @@ export interface Lf<T> {
    * @throws {LfError} If a decimal or an instant is out of range.
    */
   encode(value: T): DamlValue
+  /** The stored form: bytes that only this type can read back. */
+  pack(value: T, writer: PackWriter): void
+  unpack(reader: PackReader): T
 }
 
 /** The native form of a type. */
@@ -71,6 +75,8 @@ export const text: Lf<string> = {
     return decoded
   },
   encode: (value) => value,
+  pack: (value, writer) => writer.text(value),
+  unpack: (reader) => reader.text(),
 }
 
 export const party: Lf<PartyId> = {
@@ -80,6 +86,8 @@ export const party: Lf<PartyId> = {
     return value
   },
   encode: (value) => value,
+  pack: (value, writer) => writer.party(value),
+  unpack: (reader) => reader.party(),
 }
 
 export const contractId: Lf<ContractId> = {
@@ -91,6 +99,8 @@ export const contractId: Lf<ContractId> = {
     return decoded
   },
   encode: (value) => value,
+  pack: (value, writer) => writer.contractId(value),
+  unpack: (reader) => reader.contractId(),
 }
 
 export const decimal: Lf<Amount> = {
@@ -104,6 +114,12 @@ export const decimal: Lf<Amount> = {
   encode(value) {
     if (value >= DECIMAL_MAX || value <= -DECIMAL_MAX) throw new LfError('a Decimal overflows')
     return formatAmount(value)
+  },
+  // Zigzag: the sign goes to the lowest bit.
+  pack: (value, writer) => writer.unsignedBig(value < 0n ? -2n * value - 1n : 2n * value),
+  unpack(reader) {
+    const zigzag = reader.unsignedBig()
+    return zigzag % 2n === 0n ? zigzag / 2n : -(zigzag + 1n) / 2n
   },
 }
 
@@ -121,6 +137,8 @@ export const int: Lf<number> = {
     if (!Number.isSafeInteger(value)) throw new LfError('an Int is below 2^53')
     return String(value)
   },
+  pack: (value, writer) => decimal.pack(BigInt(value), writer),
+  unpack: (reader) => Number(decimal.unpack(reader)),
 }
 
 export const time: Lf<Micros> = {
@@ -135,6 +153,8 @@ export const time: Lf<Micros> = {
       throw new LfError('a Time lies between 1970 and 2255')
     return formatTime(value)
   },
+  pack: (value, writer) => writer.unsigned(value),
+  unpack: (reader) => reader.unsigned(),
 }
 
 export const bool: Lf<boolean> = {
@@ -144,6 +164,8 @@ export const bool: Lf<boolean> = {
     return value
   },
   encode: (value) => value,
+  pack: (value, writer) => writer.unsigned(value ? 1 : 0),
+  unpack: (reader) => reader.unsigned() === 1,
 }
 
 export const unit: Lf<Record<string, never>> = {
@@ -153,6 +175,8 @@ export const unit: Lf<Record<string, never>> = {
     return {}
   },
   encode: () => ({}),
+  pack: () => {},
+  unpack: () => ({}),
 }
 
 /** JSON null is None; a member that is left out is None as well. */
@@ -163,6 +187,11 @@ export function optional<T>(of: Lf<T>): Lf<T | null> {
     decode: (value, contractIds) =>
       value === null || value === undefined ? null : of.decode(value, contractIds),
     encode: (value) => (value === null ? null : of.encode(value)),
+    pack(value, writer) {
+      writer.unsigned(value === null ? 0 : 1)
+      if (value !== null) of.pack(value, writer)
+    },
+    unpack: (reader) => (reader.unsigned() === 0 ? null : of.unpack(reader)),
   }
 }
 
@@ -174,6 +203,11 @@ export function list<T>(of: Lf<T>): Lf<readonly T[]> {
       return value.map((item, index) => within(`[${index}]`, () => of.decode(item, contractIds)))
     },
     encode: (value) => value.map((item) => of.encode(item)),
+    pack(value, writer) {
+      writer.unsigned(value.length)
+      for (const item of value) of.pack(item, writer)
+    },
+    unpack: (reader) => Array.from({ length: reader.unsigned() }, () => of.unpack(reader)),
   }
 }
 
@@ -212,6 +246,14 @@ export function record<F extends Fields>(name: string, fields: F): Lf<RecordOf<F
       for (const [field, of] of canonical) encoded[field] = of.encode(value[field])
       return encoded
     },
+    pack(value, writer) {
+      for (const [field, of] of entries) of.pack(value[field], writer)
+    },
+    unpack(reader) {
+      const unpacked: Record<string, unknown> = {}
+      for (const [field, of] of entries) unpacked[field] = of.unpack(reader)
+      return unpacked as RecordOf<F>
+    },
   }
 }
 
@@ -220,6 +262,7 @@ type VariantOf<C extends Fields> = {
 }[keyof C & string]
 
 export function variant<C extends Fields>(name: string, cases: C): Lf<VariantOf<C>> {
+  const tags = Object.keys(cases)
   const caseOf = (tag: unknown): Lf<unknown> => {
     const found = typeof tag === 'string' && Object.hasOwn(cases, tag) ? cases[tag] : undefined
     if (found === undefined) throw new LfError(`is no constructor of ${name}`, 'tag')
@@ -238,6 +281,14 @@ export function variant<C extends Fields>(name: string, cases: C): Lf<VariantOf<
       return { tag, value: decoded } as VariantOf<C>
     },
     encode: (value) => ({ tag: value.tag, value: caseOf(value.tag).encode(value.value) }),
+    pack(value, writer) {
+      writer.unsigned(tags.indexOf(value.tag))
+      caseOf(value.tag).pack(value.value, writer)
+    },
+    unpack(reader) {
+      const tag = tags[reader.unsigned()]
+      return { tag, value: caseOf(tag).unpack(reader) } as VariantOf<C>
+    },
   }
 }
 
@@ -250,6 +301,8 @@ export function enumeration<const V extends string>(name: string, values: readon
       return found
     },
     encode: (value) => value,
+    pack: (value, writer) => writer.unsigned(values.indexOf(value)),
+    unpack: (reader) => values[reader.unsigned()] as V,
   }
 }
 
@@ -260,6 +313,8 @@ export const relTime: Lf<Micros> = (() => {
     descriptor: 'RelTime',
     decode: (value, contractIds) => wire.decode(value, contractIds).microseconds,
     encode: (value) => wire.encode({ microseconds: value }),
+    pack: int.pack,
+    unpack: int.unpack,
   } satisfies Lf<Micros>
 })()
 

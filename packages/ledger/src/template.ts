@@ -93,6 +93,24 @@ export function defineChoice<P, A, R>(
   return { template, name, ...options }
 }
 
+/** Both sorted; nobody is both. */
+export function stakeholdersOf<P>(
+  template: Template<P>,
+  payload: P,
+): Pick<Contract, 'signatories' | 'observers'> {
+  const signatories = sortedUnique(template.signatories(payload))
+  const observers = sortedUnique(template.observers(payload))
+  return {
+    signatories,
+    observers: observers.filter((observer) => !signatories.includes(observer)),
+  }
+}
+
+/** Identifiers are ASCII, so that code units order them as bytes do. */
+export function sortedUnique(parties: readonly PartyId[]): readonly PartyId[] {
+  return parties.length < 2 ? parties : [...new Set(parties)].sort()
+}
+
 /** `#<package name>:<Module>:<Entity>`, as commands name it. */
 export function templateRef(template: Template<unknown>): string {
   return `#${template.packageName}:${template.module}:${template.entity}`

@@ -28,6 +28,8 @@ import {
   isOf,
   payloadOf,
   rememberPayload,
+  sortedUnique,
+  stakeholdersOf,
   type Template,
 } from './template.ts'
 
@@ -143,8 +145,8 @@ export class LedgerTransaction implements Transaction {
   }
 
   create<P>(template: Template<P>, payload: P): ContractId {
-    const signatories = sortedUnique(template.signatories(payload))
-    this.#demandAuthority(signatories, `create ${template.entity}`)
+    const stakeholders = stakeholdersOf(template, payload)
+    this.#demandAuthority(stakeholders.signatories, `create ${template.entity}`)
     // D-29: nobody makes contracts of the service that name another operator.
     if (template.dso(payload) !== this.genesis.dso)
       refuse('INVALID_ARGUMENT', `dso of ${template.entity} is not the operator of this network`)
@@ -160,12 +162,9 @@ export class LedgerTransaction implements Transaction {
     }
     const contract: Contract = {
       ...identified,
+      ...stakeholders,
       contractId: contractIdOf(identified),
       packageName: template.packageName,
-      signatories,
-      observers: sortedUnique(template.observers(payload)).filter(
-        (observer) => !signatories.includes(observer),
-      ),
       createdAt: this.now,
       offset: this.#input.offset,
     }
@@ -277,9 +276,4 @@ export class LedgerTransaction implements Transaction {
     if (created === undefined && !stored.some((id) => this.#consumed.has(id))) return stored
     return [...stored, ...(created ?? [])].filter((id) => !this.#consumed.has(id))
   }
-}
-
-function sortedUnique(parties: readonly PartyId[]): readonly PartyId[] {
-  // Code units order parties as bytes do: identifiers are ASCII.
-  return parties.length < 2 ? parties : [...new Set(parties)].sort()
 }
