@@ -63,7 +63,20 @@ const PARTIES = ['alice', 'bob', 'carol'].map((hint) => `${hint}::1220${'a'.repe
 const CLIENTS = 3
 const APPEND_MS_MAX = 400
 const LIFETIME_MS_MAX = 15_000
-const FAULT_MS_MAX = 8000
+const FAULT_MS_MAX = 2500
+/** Lies that could pass for the truth; the rest is only noise. */
+const PLAUSIBLE_LIES = [
+  'invent',
+  'deny',
+  'invert',
+  'steal',
+  'equivocate',
+  'oldAnswer',
+  'newerTime',
+  'otherHistory',
+  'earlyHead',
+  'highHead',
+]
 const READS_TOGETHER_MAX = 4
 
 export async function simulate(options: SimOptions): Promise<SimRun> {
@@ -123,7 +136,7 @@ function shuffled(random: SeededRandom, count: number): number[] {
 }
 
 function lying(random: SeededRandom, mode: SimMode): Condition {
-  const names = Object.keys(LIES)
+  const names = random.chance(0.5) ? PLAUSIBLE_LIES : Object.keys(LIES)
   // Together they are dangerous: beyond f they always agree on the same inversion of the truth.
   if (mode === 'beyond-f' && random.chance(0.7)) return { kind: 'lying', lies: ['invert'] }
   const count = random.integer(1, 3)
@@ -173,13 +186,13 @@ function keepBreaking(
   else if (random.chance(0.1)) cluster.move(member.index)
   else if (random.chance(0.07)) breakMany(cluster, random)
   else cluster.change(member.index, trouble(random))
-  const pauseMs = random.integer(200, FAULT_MS_MAX)
+  const pauseMs = random.integer(100, FAULT_MS_MAX)
   cluster.clock.schedule(pauseMs, () => keepBreaking(cluster, random, options))
 }
 
 /** Most nodes at once: the reader has to refuse, not to guess. */
 function breakMany(cluster: SimCluster, random: SeededRandom): void {
-  const condition = trouble(random)
+  const condition = realTrouble(random)
   for (const member of cluster.members) {
     if (member.isLiar || random.chance(0.15)) continue
     cluster.change(member.index, condition)
@@ -191,7 +204,10 @@ function breakMany(cluster: SimCluster, random: SeededRandom): void {
 
 function trouble(random: SeededRandom): Condition {
   // Mostly healthy again, so that there is something to be available.
-  if (random.chance(0.55)) return { kind: 'up' }
+  return random.chance(0.6) ? { kind: 'up' } : realTrouble(random)
+}
+
+function realTrouble(random: SeededRandom): Condition {
   const kind = random.pick([
     'down',
     'hung',
@@ -245,7 +261,7 @@ async function runClient(input: {
       Array.from({ length: together }, () => readOnce({ ...input, reader, random })),
     )
     done += together
-    await clock.delay(random.chance(0.1) ? random.integer(500, 3000) : random.integer(0, 150))
+    await clock.delay(random.chance(0.1) ? random.integer(500, 3000) : random.integer(0, 300))
     if (!random.chance(0.01)) continue
     await reader[Symbol.asyncDispose]()
     reader = start()

@@ -46,7 +46,7 @@ export const DECISIONS: Decisions = {
   atOffset: (pin) => pin,
   choosePin,
   judgeReply: (reply) =>
-    reply instanceof Error ? { kind: 'failed', reason: 'unreachable' } : judgeReply(reply),
+    reply instanceof Error ? { kind: 'failed', reason: reply.message } : judgeReply(reply),
   isSameVote,
   isVote: () => true,
   // D-9: by record time, never by a wall clock; so the second argument is not looked at.

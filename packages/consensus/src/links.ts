@@ -141,8 +141,7 @@ export function createLinks(options: {
     const answer = async () => options.transport.request(request)
     answer().then(
       (reply) => land(link, lane, flight, reply),
-      (error) =>
-        crash(link, lane, flight, error instanceof Error ? error : new Error('unreachable')),
+      () => crash(link, lane, flight, new Error('unreachable')),
     )
   }
 
@@ -175,9 +174,7 @@ export function createLinks(options: {
       lane.queue.unshift(flight.work)
     } else {
       if (lane.failureCount > 1) backOff(lane)
-      const judged = options.judge(error, flight.work)
-      if (judged.kind === 'failed') noteError(link, judged.reason)
-      flight.work.receive(link, judged)
+      receiveError(link, flight, error)
     }
     options.onChange(link)
   }
@@ -188,22 +185,28 @@ export function createLinks(options: {
     lane.notBeforeMs = clock.monotonicMs() + backoffMs
   }
 
-  const giveUp = (link: Link, lane: Lane, flight: Flight, reason: string): void => {
+  const receiveError = (link: Link, flight: Flight, error: Error): void => {
+    const judged = options.judge(error, flight.work)
+    if (judged.kind === 'failed') noteError(link, judged.reason)
+    flight.work.receive(link, judged)
+  }
+
+  const giveUp = (link: Link, lane: Lane, flight: Flight): void => {
+    const error = new Error('no answer')
     lane.flights.delete(flight)
     lane.endedAtMs = clock.monotonicMs()
-    flight.abort.abort(new Error(reason))
-    noteError(link, reason)
-    flight.work.receive(link, { kind: 'failed', reason })
+    flight.abort.abort(error)
+    receiveError(link, flight, error)
   }
 
   const sweepLane = (link: Link, lane: Lane, now: number): void => {
     if (isSilent(lane, now))
-      for (const flight of [...lane.flights].slice(0, -1)) giveUp(link, lane, flight, 'no answer')
+      for (const flight of [...lane.flights].slice(0, -1)) giveUp(link, lane, flight)
     for (const flight of lane.flights) {
       if (now - flight.startedAtMs < options.flightMsMax) continue
       lane.failureCount = Math.max(2, lane.failureCount + 1)
       backOff(lane)
-      giveUp(link, lane, flight, 'no answer')
+      giveUp(link, lane, flight)
     }
   }
 

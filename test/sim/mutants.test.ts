@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest'
+import { check } from './check.ts'
+import { MUTANTS } from './mutants.ts'
+import { simulate } from './simulate.ts'
+
+const SEEDS_MAX = 60
+const READS_PER_SEED = 250
+
+describe('the checkers notice', () => {
+  it.each(MUTANTS)('$mistake', async ({ mistake: _, rules, ...broken }) => {
+    const found = new Set<string>()
+    let seed = 1
+    for (; seed <= SEEDS_MAX && !rules.some((rule) => found.has(rule)); seed++) {
+      const run = await simulate({ ...broken, seed, readCount: READS_PER_SEED })
+      for (const { rule } of check(run)) found.add(rule)
+    }
+    expect(
+      rules.some((rule) => found.has(rule)),
+      `seeds 1 to ${seed - 1}: ${[...found]}`,
+    ).toBe(true)
+  })
+})
