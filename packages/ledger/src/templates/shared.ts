@@ -28,7 +28,6 @@ export const timeLock = record('TimeLock', {
   expiresAt: time,
   optContext: optional(text),
 })
-export type TimeLock = LfValue<typeof timeLock>
 
 export const ansRulesConfig = record('AnsRulesConfig', {
   renewalDuration: relTime,
