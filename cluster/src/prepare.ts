@@ -18,7 +18,7 @@ import {
 import { createGenesis, type GenesisOverrides, hashGenesis } from './genesis.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'
 
-export const DEFAULT_NODE_COUNT = 4
+const DEFAULT_NODE_COUNT = 4
 /** More SVs than this do not start on one machine in a useful time. */
 export const NODE_COUNT_MAX = 13
 
@@ -41,7 +41,7 @@ export type Prepared = {
   readonly secrets: Secrets
 }
 
-export type Secrets = {
+type Secrets = {
   readonly logWriter: string
   readonly logReader: string
   /** 32 bytes in hex; signs development tokens (D-32). */

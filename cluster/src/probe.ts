@@ -16,13 +16,13 @@ export type RedisAddress = {
 /** Whether the Redis behind the socket has loaded its data and answers. */
 export function isRedisReady(address: RedisAddress): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createConnection(address.socketPath)
+    const socket = createConnection({ path: address.socketPath, timeout: PROBE_TIMEOUT_MS })
     let answer = ''
     const finish = (isReady: boolean) => {
       socket.destroy()
       resolve(isReady)
     }
-    socket.setTimeout(PROBE_TIMEOUT_MS, () => finish(false))
+    socket.on('timeout', () => finish(false))
     socket.on('error', () => finish(false))
     socket.on('close', () => finish(false))
     socket.on('connect', () => {

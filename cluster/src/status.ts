@@ -36,10 +36,10 @@ export type ClusterStatus = {
 }
 
 /** How many more nodes may be lost before something stops; negative when it has stopped. */
-export type Margin = { readonly lookups: number; readonly confirmations: number }
+type Margin = { readonly lookups: number; readonly confirmations: number }
 
 /** Counts the nodes that are up against the thresholds. */
-export function marginOf(status: ClusterStatus): Margin {
+function marginOf(status: ClusterStatus): Margin {
   const up = status.nodes.filter((node) => node.state === 'up').length
   return {
     lookups: up - status.cluster.readThreshold,

@@ -35,7 +35,7 @@ export type ProcessSpec = {
 }
 
 /** Present in the environment of every process of a cluster; the value is the data directory. */
-export const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
+const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
 /** A log file this long becomes the previous one (`.1`): a restart loop fills no disk. */
 const LOG_BYTES_MAX = 16 * 2 ** 20
 /** A signalled process is gone from the process table within milliseconds; this is a machine under load. */
