@@ -1,8 +1,8 @@
 /** Binds the scan's routes to its handlers. */
 import { scanRoutes } from '@quorumscan/api'
-import { buildServer } from '@quorumscan/http'
+import { buildServer, readBuildInfo } from '@quorumscan/http'
 import { formatTime } from '@quorumscan/model'
-import { readBuildInfo } from './build-info.ts'
+
 import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
 import { createHealthHandlers } from './handlers/health.ts'
@@ -21,7 +21,13 @@ export function createServer(
   return buildServer({
     routes: scanRoutes,
     handlers: {
-      ...createHealthHandlers({ replica, nodeName, build: readBuildInfo(), clock, port }),
+      ...createHealthHandlers({
+        replica,
+        nodeName,
+        build: readBuildInfo(new URL('../package.json', import.meta.url)),
+        clock,
+        port,
+      }),
       ...createActivityHandlers({ reads: replica }),
       ...createLookupHandlers({ reads: replica, genesisHash }),
       ...createNetworkHandlers({ reads: replica, genesis, nodeName, party }),

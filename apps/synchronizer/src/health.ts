@@ -2,10 +2,9 @@
 import type { healthRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { Handlers } from '@quorumscan/http'
+import type { BuildInfo, Handlers } from '@quorumscan/http'
 import type { LogWriter } from '@quorumscan/log'
 import { formatTime } from '@quorumscan/model'
-import type { BuildInfo } from './build-info.ts'
 
 const MS_PER_SECOND = 1000
 

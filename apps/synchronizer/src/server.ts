@@ -1,7 +1,7 @@
 /** Binds the synchronizer's routes to what answers them. */
 import { synchronizerRoutes } from '@quorumscan/api'
-import { buildServer } from '@quorumscan/http'
-import { readBuildInfo } from './build-info.ts'
+import { buildServer, readBuildInfo } from '@quorumscan/http'
+
 import type { Context } from './context.ts'
 import { createHealthHandlers } from './health.ts'
 
@@ -14,7 +14,12 @@ export function createServer(
   return buildServer({
     routes: synchronizerRoutes,
     handlers: {
-      ...createHealthHandlers({ writer, build: readBuildInfo(), clock, port }),
+      ...createHealthHandlers({
+        writer,
+        build: readBuildInfo(new URL('../package.json', import.meta.url)),
+        clock,
+        port,
+      }),
       submitEntry: async ({ body }) => {
         // A request of no bytes has no body at all.
         await admission.submit(body ?? new Uint8Array())

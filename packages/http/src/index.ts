@@ -1,3 +1,4 @@
+export { type BuildInfo, readBuildInfo } from './build-info.ts'
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogger, type Logger } from './logger.ts'

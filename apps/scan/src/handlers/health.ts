@@ -2,10 +2,9 @@
 import type { healthRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { Handlers } from '@quorumscan/http'
+import type { BuildInfo, Handlers } from '@quorumscan/http'
 import { formatTime } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import type { BuildInfo } from '../build-info.ts'
 
 export function createHealthHandlers(context: {
   readonly replica: Pick<Replica, 'state' | 'head'>

@@ -1,6 +1,7 @@
 /** Whether the validator does its work, and where its replica stands. The scan proxy works without it. */
+
+import { readBuildInfo } from '@quorumscan/http'
 import { formatTime } from '@quorumscan/model'
-import { readBuildInfo } from '../build-info.ts'
 import type { Context } from '../context.ts'
 import type { HandlersOf } from './handlers.ts'
 
@@ -11,7 +12,7 @@ export function healthHandlers(
   /** The port listened on. */
   port: () => number,
 ): HandlersOf<'livez' | 'readyz' | 'getStatus' | 'getVersion'> {
-  const build = readBuildInfo()
+  const build = readBuildInfo(new URL('../../package.json', import.meta.url))
   const startedMs = context.clock.monotonicMs()
   return {
     livez: async () => ({ body: null }),

@@ -1,0 +1,18 @@
+/** What is running, for `/version`. */
+import { readFileSync, statSync } from 'node:fs'
+import { MICROS_PER_MS } from '@quorumscan/base'
+import { formatTime } from '@quorumscan/model'
+
+export type BuildInfo = {
+  readonly version: string
+  /** ISO-8601. A checkout has no other stamp than that of its files: when the package was laid out. */
+  readonly commitTime: string
+}
+
+/** `packageFile` is the package.json of the app. */
+export function readBuildInfo(packageFile: URL): BuildInfo {
+  // Our own package.json.
+  const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
+  const { mtimeMs } = statSync(packageFile)
+  return { version, commitTime: formatTime(Math.floor(mtimeMs) * MICROS_PER_MS) }
+}
