@@ -63,6 +63,7 @@ export class Context implements AsyncDisposable {
   readonly clock: Clock
   readonly logger: Logger
   readonly genesis: Genesis
+  readonly genesisHash: string
   readonly store: ValidatorStore
   readonly ledger: WalletLedger
   readonly autoRenewals: AutoRenewals
@@ -188,6 +189,7 @@ export class Context implements AsyncDisposable {
         clock,
         logger,
         genesis,
+        genesisHash,
         participant: keyPair.publicKey,
         store,
         replica,
@@ -209,6 +211,7 @@ export class Context implements AsyncDisposable {
     clock: Clock
     logger: Logger
     genesis: Genesis
+    genesisHash: string
     participant: string
     store: ValidatorStore
     replica: Replica
@@ -223,6 +226,7 @@ export class Context implements AsyncDisposable {
     this.clock = parts.clock
     this.logger = parts.logger
     this.genesis = parts.genesis
+    this.genesisHash = parts.genesisHash
     this.store = parts.store
     this.#replica = parts.replica
     this.ledger = parts.replica

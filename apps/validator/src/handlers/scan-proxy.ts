@@ -10,11 +10,12 @@ import {
   type ReadRequest,
 } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
-import { DSO_ENTRY_NAME } from '@quorumscan/model'
+import { DSO_ENTRY_NAME, type PageSubject } from '@quorumscan/model'
 import type { Context } from '../context.ts'
 import { batchBody, batchOutcome, normalLookup } from '../proxy/batch.ts'
 import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
 import { outcomeError, quorumHeaders, readerError } from '../proxy/outcome.ts'
+import { pagePosition, whyOver } from '../proxy/pages.ts'
 import { type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
 import {
   activitiesRequest,
@@ -66,6 +67,17 @@ export function scanProxyHandlers(
   const read = async (input: ReadRequest, request: QuorumRequest): Promise<Outcome> =>
     attempt(reader.read(input, quorumOptions(request, genesis)))
 
+  const readPage = async (
+    subject: PageSubject,
+    input: ReadRequest,
+    request: QuorumRequest & { readonly query: { readonly page_token?: string } },
+  ): Promise<ProxyReply> => {
+    const position = pagePosition(context.genesisHash, subject, request.query.page_token)
+    const outcome = await read(input, request)
+    const over = await whyOver(context.ledger, { position, outcome }, request.signal)
+    return over === null ? reply(outcome) : { headers: proxyHeaders(outcome), error: over }
+  }
+
   const lookupMany = async (
     lookups: readonly Lookup[],
     options: ReadOptions,
@@ -102,10 +114,17 @@ export function scanProxyHandlers(
       })
     },
 
-    proxyListEntries: async (request) =>
-      reply(await read(listEntriesRequest(request.query), request)),
-    proxyListEntriesByParty: async (request) =>
-      reply(await read(listEntriesByPartyRequest(request.params.party, request.query), request)),
+    proxyListEntries: (request) =>
+      readPage(
+        { kind: 'prefix', prefix: request.query.name_prefix ?? '' },
+        listEntriesRequest(request.query),
+        request,
+      ),
+    proxyListEntriesByParty: (request) => {
+      const { party } = request.params
+      const input = listEntriesByPartyRequest(party, request.query)
+      return readPage({ kind: 'party', party }, input, request)
+    },
     proxyListActivities: async (request) =>
       reply(await read(activitiesRequest(request.body), request)),
     proxyGetAnsRules: async (request) => reply(await read(ansRulesRequest(request.body), request)),
