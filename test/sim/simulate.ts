@@ -22,6 +22,7 @@ import { type Condition, createSimCluster, type SimCluster } from './sim-cluster
  * the nodes are shown two logs.
  */
 export type SimMode = 'budget' | 'beyond-f' | 'split-log'
+export const MODES: readonly SimMode[] = ['budget', 'beyond-f', 'split-log']
 
 export type SimOptions = {
   readonly seed: number

@@ -1,30 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { check, describeViolation } from './check.ts'
-import { type SimMode, simulate } from './simulate.ts'
+import { READS_PER_SEED } from './main.ts'
+import { MODES, type SimMode, simulate } from './simulate.ts'
 
-const READS_PER_SEED = 250
+const SEEDS: Readonly<Record<SimMode, number>> = { budget: 24, 'beyond-f': 8, 'split-log': 8 }
 
-async function violationsOf(seed: number, mode: SimMode): Promise<string[]> {
+async function expectValid(mode: SimMode, seed: number): Promise<void> {
   const run = await simulate({ seed, mode, readCount: READS_PER_SEED })
-  return check(run).map(describeViolation)
+  expect(check(run).map(describeViolation), `SEED=${seed} npm run sim -- --mode ${mode}`).toEqual(
+    [],
+  )
 }
 
+const seedsOf = (mode: SimMode) => Array.from({ length: SEEDS[mode] }, (_, index) => 1001 + index)
+
 describe('ten thousand reads', () => {
-  it.each(Array.from({ length: 24 }, (_, index) => index + 1))(
-    'seed %i, at most f lie',
-    async (seed) => {
-      expect(await violationsOf(seed, 'budget')).toEqual([])
-    },
-  )
+  it.each(seedsOf('budget'))('at most f lie, seed %i', (seed) => expectValid('budget', seed))
+  it.each(seedsOf('beyond-f'))('up to 2f lie, seed %i', (seed) => expectValid('beyond-f', seed))
+  it.each(seedsOf('split-log'))('two logs, seed %i', (seed) => expectValid('split-log', seed))
+})
 
-  it.each(Array.from({ length: 8 }, (_, index) => index + 1))(
-    'seed %i, up to 2f lie',
-    async (seed) => {
-      expect(await violationsOf(seed, 'beyond-f')).toEqual([])
-    },
+describe('runs that failed once', () => {
+  const lines = readFileSync(join(import.meta.dirname, 'seeds.txt'), 'utf8').split('\n')
+  const runs = lines.filter((line) => /^[^#]/.test(line)).map((line) => line.split(' '))
+  it.each(runs)('%s %s', (mode, seed) =>
+    expectValid(MODES.find((one) => one === mode) as SimMode, Number(seed)),
   )
+})
 
-  it.each(Array.from({ length: 8 }, (_, index) => index + 1))('seed %i, two logs', async (seed) => {
-    expect(await violationsOf(seed, 'split-log')).toEqual([])
+describe('a seed', () => {
+  it('replays exactly', async () => {
+    const options = { seed: 7, mode: 'budget', readCount: 60 } as const
+    const [first, second] = [await simulate(options), await simulate(options)]
+    expect(second.reads).toEqual(first.reads)
+    expect(first.reads.length).toBe(60)
+  })
+
+  it('of its own gives a run of its own', async () => {
+    const run = async (seed: number) => {
+      const { reads } = await simulate({ seed, mode: 'budget', readCount: 30 })
+      return JSON.stringify(reads.map(({ lookup, startMs }) => [lookup, startMs]))
+    }
+    expect(await run(1)).not.toBe(await run(2))
   })
 })

@@ -1,0 +1,63 @@
+/** The simulation as a program: many seeds, a verdict, and what to run to see a failure again. */
+import { parseArgs } from 'node:util'
+import { systemRandom } from '@quorumscan/base'
+import { check, describeViolation } from './check.ts'
+import { MODES, type SimMode, simulate } from './simulate.ts'
+
+const READS_DEFAULT = 10_000
+export const READS_PER_SEED = 250
+const VIOLATIONS_SHOWN = 10
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+/** Returns the exit status: 0 if nothing was violated, 1 if something was, 2 for arguments that are none. */
+export async function main(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { seed: { type: 'string' }, reads: { type: 'string' }, mode: { type: 'string' } },
+  })
+  const fixed = values.seed ?? env['SEED']
+  const first = fixed === undefined ? Math.floor(systemRandom.fraction() * 2 ** 31) : Number(fixed)
+  const readCount = Number(values.reads ?? READS_DEFAULT)
+  const modes = values.mode === undefined ? MODES : MODES.filter((mode) => mode === values.mode)
+  if (!Number.isSafeInteger(first) || !(readCount > 0) || modes.length === 0) {
+    print(`usage: npm run sim -- [--seed N] [--reads N] [--mode ${MODES.join('|')}]`)
+    return 2
+  }
+  const seedCount = fixed === undefined ? Math.ceil(readCount / READS_PER_SEED / modes.length) : 1
+  print(`first seed ${first}, ${seedCount} seeds, modes ${modes.join(' ')}`)
+  const outcomes = new Map<string, number>()
+  let failureCount = 0
+  for (let seed = first; seed < first + seedCount; seed++)
+    for (const mode of modes) failureCount += await runSeed({ seed, mode, outcomes })
+  for (const [kind, count] of [...outcomes].sort((a, b) => b[1] - a[1])) print(`${count}  ${kind}`)
+  print(
+    failureCount === 0
+      ? `valid: no rule was broken, first seed ${first}`
+      : `INVALID: ${failureCount} runs broke a rule, first seed ${first}`,
+  )
+  return failureCount === 0 ? 0 : 1
+}
+
+async function runSeed(input: {
+  readonly seed: number
+  readonly mode: SimMode
+  readonly outcomes: Map<string, number>
+}): Promise<number> {
+  const { seed, mode, outcomes } = input
+  const run = await simulate({ seed, mode, readCount: READS_PER_SEED })
+  for (const { outcome } of run.reads)
+    outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1)
+  const violations = check(run)
+  if (violations.length === 0) return 0
+  print(`seed ${seed}, ${mode}, n = ${run.nodeCount}, lying: ${run.liars.join(' ') || 'nobody'}`)
+  for (const violation of violations.slice(0, VIOLATIONS_SHOWN))
+    print(`  ${describeViolation(violation)}`)
+  print(`  again: SEED=${seed} npm run sim -- --mode ${mode}`)
+  return 1
+}
