@@ -137,7 +137,7 @@ describe('a registration', () => {
     expect((await client.get('/v0/entry/all')).body).toEqual({ entries: [] })
     expect((await lookup(name)).status).toBe(404)
 
-    network.setConfirming(false)
+    network.setWorking(false)
     const accepted = await accept(client, request)
     expect(accepted.status).toBe(200)
     expect((await client.get('/v0/wallet/subscription-initial-payments')).body).toMatchObject({
@@ -156,8 +156,7 @@ describe('a registration', () => {
         },
       ],
     })
-    await network.confirmOpenPayments()
-    network.setConfirming(true)
+    network.setWorking(true)
 
     const answer = await found(name)
     expect(answer.body).toMatchObject({ entry: { user: party, name, description: 'Grüße 🎉' } })

@@ -1,6 +1,7 @@
 /**
  * For tests: a small network in one process. The log, its writer and the replica are real; four
- * super-validators share one replica, confirm payments with their own keys and answer lookups over HTTP.
+ * super-validators share one replica, run their jobs with their own keys and answer lookups over HTTP.
+ * Its time is the machine's, and can be moved on.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +10,7 @@ import { join } from 'node:path'
 import { scanRoutes, synchronizerRoutes } from '@quorumscan/api'
 import { createDevelopmentToken, DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import {
+  type Clock,
   concatBytes,
   createKeyPair,
   createSystemClock,
@@ -17,6 +19,7 @@ import {
   systemRandom,
   toHex,
   utf8,
+  waitFor,
 } from '@quorumscan/base'
 import {
   encodeAddressStatement,
@@ -25,15 +28,10 @@ import {
   parseGenesis,
 } from '@quorumscan/consensus'
 import { buildServer } from '@quorumscan/http'
-import {
-  confirmResolveCommand,
-  createSubmitter,
-  isOf,
-  subscriptionInitialPayment,
-  svPartyOf,
-} from '@quorumscan/ledger'
+import { Jobs, operatorJobs } from '@quorumscan/jobs'
+import { createSubmitter, svPartyOf } from '@quorumscan/ledger'
 import { createLogReader, createLogWriter, LOG_ACL } from '@quorumscan/log'
-import { formatTime, participantOfKey } from '@quorumscan/model'
+import { formatTime, type Micros, participantOfKey } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
 import { startRedis } from '@quorumscan/testkit'
 import type { ValidatorConfig } from '../config.ts'
@@ -42,15 +40,19 @@ const DAY_MICROS = 86_400_000_000
 const SV_NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
 /** q of four nodes. */
 const CONFIRMATIONS = 3
+/** Tokens outlast every jump in time. */
+const TOKEN_SECONDS = 1_000_000_000
 
 export type TestNetwork = AsyncDisposable & {
   readonly genesis: Genesis
   readonly config: ValidatorConfig
   readonly scans: readonly { readonly name: string; stop(): Promise<void> }[]
-  /** Whether the super-validators confirm payments; true at first. */
-  setConfirming(isConfirming: boolean): void
-  /** Confirms what was paid while they did not. */
-  confirmOpenPayments(): Promise<void>
+  /** The time of every process of the network. */
+  readonly clock: Clock
+  /** Moves time on; record time has moved on as well when it resolves. */
+  advance(micros: Micros): Promise<void>
+  /** Whether the super-validators do their jobs; true at first. */
+  setWorking(isWorking: boolean): void
   token(user: string): Promise<string>
 }
 
@@ -59,7 +61,7 @@ export type NetworkOptions = { readonly isDevnet?: boolean }
 type Closer = () => PromiseLike<unknown>
 
 export async function startNetwork(options: NetworkOptions = {}): Promise<TestNetwork> {
-  const clock = createSystemClock()
+  const { clock, advance } = createMovableClock()
   const closing = new AbortController()
   const closers: Closer[] = []
   const directory = await mkdtemp(join(tmpdir(), 'qs-validator-'))
@@ -131,46 +133,32 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
     await running
   })
 
-  let isConfirming = true
-  const confirm = async (payment: string) => {
-    const [rules] = await replica.contractsByKey('singleton:DsoRules')
-    for (const sv of svs.slice(0, CONFIRMATIONS)) {
-      const { publicKey } = sv.operator
-      const party = svPartyOf({ name: sv.name, operatorKey: publicKey, scanKey: sv.scan.publicKey })
-      const submitter = createSubmitter({
-        ordering,
-        ledger: replica,
-        genesisHash,
-        keyPair: sv.operator,
-        clock,
-        random: systemRandom,
-      })
-      await submitter.submit(
-        {
-          userId: 'operator',
-          actAs: [party],
-          commands: [
-            confirmResolveCommand({
-              dsoRules: rules?.contractId ?? '',
-              confirmer: party,
-              payment,
-            }),
-          ],
-          commandId: `resolve-${payment}`,
-        },
-        { signal: closing.signal, timeoutMs: 10_000 },
-      )
-    }
+  let isWorking = true
+  for (const [index, sv] of svs.slice(0, CONFIRMATIONS).entries()) {
+    const submitter = createSubmitter({
+      ordering,
+      ledger: replica,
+      genesisHash,
+      keyPair: sv.operator,
+      clock,
+      random: systemRandom,
+    })
+    const { name, scan, operator } = sv
+    const node = { name, operatorKey: operator.publicKey, scanKey: scan.publicKey }
+    const jobs = await Jobs.create({
+      redis: { path: scanRedis.socketPath },
+      prefix: `jobs-${name}`,
+      definitions: operatorJobs,
+      deps: { ledger: replica, submitter, party: svPartyOf(node), userId: name },
+      ledger: replica,
+      isLive: () => isWorking && replica.state() === 'live',
+      member: { index, count: CONFIRMATIONS },
+      clock,
+      random: systemRandom,
+      log: { info: () => {}, warn: () => {} },
+    })
+    closers.push(() => jobs[Symbol.asyncDispose]())
   }
-  const unconfirmed: string[] = []
-  replica.onApplied((entry) => {
-    for (const contract of entry.created)
-      if (isOf(subscriptionInitialPayment, contract)) {
-        if (isConfirming)
-          void confirm(contract.contractId).catch(() => {}) // The network is closing.
-        else unconfirmed.push(contract.contractId)
-      }
-  })
 
   const urls: string[] = []
   const scans = []
@@ -214,22 +202,44 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
     genesis,
     config,
     scans,
-    setConfirming: (next) => {
-      isConfirming = next
+    clock,
+    async advance(micros) {
+      advance(micros)
+      // No submission, but an entry like any other: it has the new time.
+      await writer.append(Uint8Array.of(0))
+      const now = clock.nowMicros()
+      await waitFor(() => (replica.head().recordTime + micros > now ? true : undefined), {
+        clock,
+        timeoutMs: 10_000,
+        what: 'record time to move on',
+      })
     },
-    async confirmOpenPayments() {
-      for (const payment of unconfirmed.splice(0)) await confirm(payment)
+    setWorking: (next) => {
+      isWorking = next
     },
     token: (user) =>
       createDevelopmentToken({
         secret: fromHex(secret),
         user,
-        ttlSeconds: 3600,
+        ttlSeconds: TOKEN_SECONDS,
         audience: DEFAULT_AUDIENCE,
         clock,
       }),
     async [Symbol.asyncDispose]() {
       for (const close of closers.toReversed()) await close()
+    },
+  }
+}
+
+/** The machine's clock, plus what it was moved on by. */
+function createMovableClock(): { clock: Clock; advance(micros: Micros): void } {
+  const system = createSystemClock()
+  let moved = 0
+  const clock: Clock = { ...system, nowMicros: () => system.nowMicros() + moved }
+  return {
+    clock,
+    advance: (micros) => {
+      moved += micros
     },
   }
 }

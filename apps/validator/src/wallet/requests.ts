@@ -20,28 +20,51 @@ import {
 import type { WalletUser } from '../users/wallet-user.ts'
 import { coinForPayment, type SpendingDeps, spend } from './spending.ts'
 
+type RequestDeps = Pick<SpendingDeps, 'ledger' | 'commander'>
 type RequestInput = { readonly user: WalletUser; readonly contractId: ContractId }
+
+/** Command ids, the first of them upstream's: however often a request is accepted, it is paid once. */
+const acceptId = (request: ContractId) => `acceptSubscriptionRequest-${request}`
+const rejectId = (request: ContractId) => `rejectSubscriptionRequest-${request}`
 
 /**
  * An open request to the user.
  *
  * @throws {ScanError} CONTRACT_CONSUMED if it was the user's and is answered, CONTRACT_NOT_FOUND if not.
  */
-async function openRequest(ledger: Ledger, input: RequestInput): Promise<Contract> {
+async function openRequest(deps: RequestDeps, input: RequestInput): Promise<Contract> {
   const { contractId, user } = input
-  const request = await findContract(ledger, 'SubscriptionRequest', {
+  const request = await findContract(deps.ledger, 'SubscriptionRequest', {
     party: user.party,
     contractId,
   })
   if (request !== null) return request
-  const answers = await ledger.contractsByKey(`reference:${contractId}`)
-  const answer = answers.find((contract) => contract.signatories.includes(user.party))
-  if (answer === undefined) throw contractNotFound(contractId)
+  const successors = await deps.ledger.contractsByKey(`reference:${contractId}`)
+  const successor = successors.find((contract) => contract.signatories.includes(user.party))
+  if (successor === undefined && !(await wasAnswered(deps, input)))
+    throw contractNotFound(contractId)
   throw new ScanError(
     'CONTRACT_CONSUMED',
     'The subscription request was accepted, rejected or withdrawn before.',
-    { details: { contract_id: contractId, successor: answer.contractId } },
+    { details: { contract_id: contractId, successor: successor?.contractId ?? null } },
   )
+}
+
+/** When nothing is left of a request, the ledger still knows for a while what the user commanded. */
+async function wasAnswered(deps: RequestDeps, input: RequestInput): Promise<boolean> {
+  const { user, contractId } = input
+  const command = rejectRequestCommand({ request: contractId })
+  const refusals = await Promise.all(
+    [acceptId(contractId), rejectId(contractId)].map((commandId) =>
+      deps.commander.rehearse({
+        userId: user.userId,
+        actAs: [user.party],
+        commands: [command],
+        commandId,
+      }),
+    ),
+  )
+  return refusals.some((refusal) => refusal?.code === 'DUPLICATE_COMMAND')
 }
 
 /** @throws {ScanError} CONTRACT_NOT_FOUND. */
@@ -82,17 +105,16 @@ export function acceptRequest(
   const { ledger } = deps
   const { user, contractId } = input
   const prepare = async () => {
-    const request = await openRequest(ledger, input)
+    const request = await openRequest(deps, input)
     return {
       needed: await coinForPayment(ledger, payloadOf(subscriptionRequest, request).payData),
       command: (inputs: readonly ContractId[]) =>
         acceptRequestCommand({ request: contractId, inputs }),
-      // Upstream's command id: however often it is accepted, it is paid once.
-      commandId: `acceptSubscriptionRequest-${contractId}`,
+      commandId: acceptId(contractId),
     }
   }
   return deps.queue.run(user.party, signal, async () => {
-    await openRequest(ledger, input)
+    await openRequest(deps, input)
     const restore = await setAutoRenewal(deps.autoRenewals, input)
     try {
       return resultContractId(await spend(deps, { user, prepare }, signal), 'paymentCid')
@@ -125,12 +147,13 @@ export function rejectRequest(
 ): Promise<void> {
   const { user, contractId } = input
   return deps.queue.run(user.party, signal, async () => {
-    await openRequest(deps.ledger, input)
+    await openRequest(deps, input)
     await deps.commander.submit(
       {
         userId: user.userId,
         actAs: [user.party],
         commands: [rejectRequestCommand({ request: contractId })],
+        commandId: rejectId(contractId),
       },
       signal,
     )
