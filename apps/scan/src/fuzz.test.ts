@@ -99,13 +99,27 @@ const batch = fc.record(
   },
   { requiredKeys: ['lookups'] },
 )
+const activities = fc.record(
+  {
+    page_size: fc.oneof(fc.integer({ min: -1, max: 1001 }), anything),
+    begin_after_id: fc.oneof(
+      fc.stringMatching(/^[0-9]{16}:[0-9]{4}$/),
+      fc.string({ unit: 'binary' }),
+      anything,
+    ),
+    sort_order: fc.oneof(fc.constantFrom('asc', 'desc'), anything),
+  },
+  { requiredKeys: ['page_size'] },
+)
 const body = fc.oneof(
   batch.map(stringify),
+  activities.map(stringify),
   anything.map(stringify),
   fc.string({ unit: 'binary', maxLength: 100 }),
 )
 const postPath = fc.constantFrom(
   '/v0/ans-entries/batch',
+  '/v0/activities',
   '/v0/ans-rules',
   '/api/scan//v0/ans-rules',
 )

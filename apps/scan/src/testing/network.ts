@@ -14,6 +14,7 @@ import {
   genesisHashOf,
   type Ordering,
   requestEntryCommand,
+  type SubmitResult,
   tapCommand,
 } from '@quorumscan/ledger'
 import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
@@ -46,18 +47,24 @@ export type Network = AsyncDisposable & {
   createWallet(hint: string): Promise<Wallet>
 }
 
-type Wallet = {
+export type Wallet = {
   readonly party: string
   /** Requests the name and pays for it; the super-validators do the rest. */
   pay(entry: { name: string; url?: string; description?: string }): Promise<void>
+  /** Resolves when the wallet's replica has applied the command. */
+  submit(command: Command): Promise<SubmitResult>
+  /** Ids of active contracts that the ledger filed under the key. */
+  idsOf(key: string): Promise<readonly ContractId[]>
 }
 
 export async function startNetwork(
   nodeCount: number,
   names: Partial<Genesis['names']> = {},
+  /** How long ago the genesis was: with ten minutes and more, rounds close and offset 0 is pruned. */
+  ageMicros = 1_000_000,
 ): Promise<Network> {
   const { genesis: template, scans, operators } = createTestNetwork({ nodeCount, names })
-  const genesis = { ...template, recordTime: clock.nowMicros() - 1_000_000 }
+  const genesis = { ...template, recordTime: clock.nowMicros() - ageMicros }
   const genesisHash = genesisHashOf(genesis)
   const logGenesis = { ...genesis, hash: genesisHash }
   const directory = await mkdtemp(join(tmpdir(), 'qs-scan-'))
@@ -151,6 +158,8 @@ export async function startNetwork(
       await run([], allocatePartyCommand({ hint }))
       return {
         party,
+        submit: (command) => run([party], command),
+        idsOf,
         async pay({ name, url = '', description = '' }) {
           const amount = 1_000n * AMOUNT_SCALE
           const coinRules = await singleton('CoinRules')
