@@ -83,9 +83,13 @@ export async function createUser(
       const body = { name, url: 'https://example.org', description: `entry of ${user}` }
       return unwrap(await client.POST('/v0/entry/create', { body })).subscriptionRequestCid
     },
-    async accept(requestCid: string): Promise<string> {
+    async accept(
+      requestCid: string,
+      { autoRenew }: { autoRenew: boolean } = { autoRenew: false },
+    ): Promise<string> {
       const answer = await client.POST('/v0/wallet/subscription-requests/{contract_id}/accept', {
         params: { path: { contract_id: requestCid } },
+        body: { auto_renew: autoRenew },
       })
       return unwrap(answer).initial_payment_contract_id
     },

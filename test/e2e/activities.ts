@@ -1,0 +1,41 @@
+/** The activity history of a cluster, read through the proxy as a stranger would. */
+import { createValidatorClient, type ValidatorClient } from '@quorumscan/sdk/raw'
+import type { RunningCluster } from 'quorumscan'
+import { unwrap } from './client.ts'
+
+/** As the client answers it: members that are always null in rows of a type are left out of the type. */
+export type Activity = Awaited<ReturnType<typeof readPage>>[number]
+export type ActivityOf<Type extends Activity['activity_type']> = Extract<
+  Activity,
+  { activity_type: Type }
+>
+
+/** All rows, oldest first, walked in pages: each once, in strictly increasing order. */
+export async function readActivities(
+  cluster: RunningCluster,
+  { pageSize }: { pageSize: number } = { pageSize: 100 },
+): Promise<readonly Activity[]> {
+  const client = createValidatorClient({ baseUrl: cluster.urls.validator })
+  const rows: Activity[] = []
+  for (;;) {
+    const page = await readPage(client, { pageSize, after: rows.at(-1)?.event_id ?? null })
+    for (const row of page) {
+      const previous = rows.at(-1)?.event_id ?? ''
+      if (row.event_id <= previous) throw new Error(`${row.event_id} comes after ${previous}`)
+      rows.push(row)
+    }
+    if (page.length === 0) return rows
+  }
+}
+
+export function isOfType<Type extends Activity['activity_type']>(type: Type) {
+  return (row: Activity): row is ActivityOf<Type> => row.activity_type === type
+}
+
+async function readPage(
+  client: ValidatorClient,
+  { pageSize, after }: { pageSize: number; after: string | null },
+) {
+  const body = { page_size: pageSize, begin_after_id: after }
+  return unwrap(await client.POST('/v0/scan-proxy/activities', { body })).activities
+}
