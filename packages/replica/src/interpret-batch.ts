@@ -69,7 +69,6 @@ export async function interpretBatch(
     const { entryHash } = next
     historyHash = nextHistoryHash({ previous: historyHash, offset, recordTime, entryHash, result })
     context.state.apply(delta)
-    for (const { contractId } of delta.created) lookahead.exists(contractId)
     const { synchronizerId } = context.genesis
     const activities = activityRowsOf({ offset, recordTime, synchronizerId, result })
     done.push({ offset, recordTime, historyHash, entryHash, result, delta, activities })

@@ -13,8 +13,6 @@ export type Ahead = {
 }
 
 export type Lookahead = {
-  /** A contract has come into existence with an entry of the batch. */
-  exists(id: ContractId): void
   /** What to fetch along with the needs of the entry at this position. */
   alongWith(position: number, needs: readonly CellKey[]): readonly CellKey[]
 }
@@ -25,19 +23,15 @@ const PARTY_KEY = /^(party:[A-Za-z]+:)/
 const CONTRACT_KEY = /^([a-z]+:)00[0-9a-f]{64}$/
 
 export function createLookahead(batch: readonly Ahead[]): Lookahead {
-  // An entry is tried again while it misses cells, and when a contract that it names has come into
-  // existence, so that the work is linear in the batch.
-  const untried = new Set(batch.keys())
-  const namedBy = new Map<ContractId, number[]>()
+  // An entry is tried again only while it misses cells: the work is linear in the batch.
+  const missing = new Set(batch.keys())
+  const contracts = new Set<ContractId>()
   const parties = new Set<PartyId>()
-  for (const [index, { submission }] of batch.entries()) {
+  for (const { submission } of batch) {
     if (submission === null) continue
     for (const party of submission.actAs) parties.add(party)
-    for (const id of new Set(JSON.stringify(submission.commands).match(CONTRACT_IDS))) {
-      const indexes = namedBy.get(id)
-      if (indexes === undefined) namedBy.set(id, [index])
-      else indexes.push(index)
-    }
+    for (const id of JSON.stringify(submission.commands).match(CONTRACT_IDS) ?? [])
+      contracts.add(id)
   }
   const knownPrefixes = new Set<string>()
 
@@ -50,22 +44,19 @@ export function createLookahead(batch: readonly Ahead[]): Lookahead {
       const prefix = byParty ?? CONTRACT_KEY.exec(need.key)?.[1]
       if (prefix === undefined || knownPrefixes.has(prefix)) continue
       knownPrefixes.add(prefix)
-      for (const subject of byParty === undefined ? namedBy.keys() : parties)
+      for (const subject of byParty === undefined ? contracts : parties)
         keys.push({ kind: 'index', key: prefix + subject })
     }
     return keys
   }
 
   return {
-    exists(id) {
-      for (const index of namedBy.get(id) ?? []) untried.add(index)
-    },
     alongWith(position, needs) {
       const keys: CellKey[] = []
-      for (const index of untried) {
-        const missing = index > position ? (batch[index]?.needs() ?? []) : []
-        if (missing.length === 0) untried.delete(index)
-        keys.push(...missing)
+      for (const index of missing) {
+        const more = index > position ? (batch[index]?.needs() ?? []) : []
+        if (more.length === 0) missing.delete(index)
+        keys.push(...more)
       }
       return [...keys, ...siblings([...needs, ...keys])]
     },

@@ -199,6 +199,34 @@ describe('lookups at an offset', () => {
     })
   })
 
+  test('still show at the horizon what a clean-up takes the older versions of', async () => {
+    const mirror = await freshMirror()
+    const ann = testParty('ann')
+    const start = mirror.head.recordTime
+    const name = 'a.unverified.ns'
+    const created = [{ name, user: ann, expiresAt: start + 9_000 * SECOND }]
+    const first = stepAfter(mirror.head, { recordTime: start + 1, created })
+    const second = stepAfter(first, {
+      recordTime: start + 2,
+      created,
+      archived: first.delta.created,
+    })
+    // The horizon: the last offset before the second version ends.
+    const third = stepAfter(second, { recordTime: start + 100 * SECOND })
+    const fourth = stepAfter(third, {
+      recordTime: start + 200 * SECOND,
+      archived: second.delta.created,
+    })
+    const last = stepAfter(fourth, { recordTime: third.recordTime + 600 * SECOND })
+    await writeSteps(redis, mirror, { steps: [first, second, third, fourth, last], signal })
+    expect(mirror.head.horizon).toBe(third.offset)
+    expect(cleanUpBacklog(mirror)).toBe(1)
+    expect(await cleanUp(redis, mirror, signal)).toBe('written')
+    expect((await readNames(redis, [name], third)).map(nameIn)).toEqual([name])
+    expect((await readParties(redis, [ann], third)).map(nameIn)).toEqual([name])
+    expect(await readNames(redis, [name], fourth)).toEqual([null])
+  })
+
   test('refuse to walk over more dead names than Redis can bear', async () => {
     const mirror = await freshMirror()
     const user = testParty('ann')

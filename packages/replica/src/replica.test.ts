@@ -48,7 +48,7 @@ async function inRedis<T>(work: (connection: ReturnType<TestRedis['connect']>) =
 const scenario = growRandomLog('replica', 120)
 const log = scenario.ledger.entries()
 const end = scenario.ledger.head()
-const signal = AbortSignal.timeout(60_000)
+const { signal } = new AbortController()
 
 type Running = AsyncDisposable & {
   readonly replica: Replica

@@ -31,8 +31,9 @@ export function createMemoryOrdering(
       while (!signal.aborted) {
         if (position < entries.length) {
           const count = Math.min(nextCut(), batchEntriesMax)
-          const batch = entries.slice(position, position + count)
-          position += batch.length
+          // At least once delivered: each batch begins with what was delivered last.
+          const batch = entries.slice(Math.max(position - 1, 0), position + count)
+          position = Math.min(position + count, entries.length)
           yield batch
         } else {
           await new Promise<void>((resolve) => {

@@ -31,8 +31,8 @@ export function hashesOf(scenario: Scenario): string[] {
 }
 
 /**
- * Applies the whole log to a Redis of its own in batches cut by the seed; with faults, the replica is
- * started anew and Redis killed (SIGKILL) at moments decided by the seed.
+ * Applies the whole log to a Redis of its own, in as few batches as it takes; with faults in small ones,
+ * while the replica is started anew and Redis killed (SIGKILL), as the seed decides.
  */
 export async function replay(
   scenario: Scenario,
@@ -99,7 +99,8 @@ async function runOnce(
     if (offset >= faultAt) reached()
   })
   let fault = nextFault()
-  const ordering = createMemoryOrdering(log, () => 1 + below(25))
+  const nextCut = () => (run.faults ? 1 + below(25) : Number.MAX_SAFE_INTEGER)
+  const ordering = createMemoryOrdering(log, nextCut)
   const stop = new AbortController()
   const running = replica.run(ordering, stop.signal)
   for (;;) {
