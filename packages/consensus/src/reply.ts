@@ -37,7 +37,7 @@ export function judgeReply(reply: TransportReply): Reply {
   if (!/^application\/json *(?:;|$)/i.test(reply.header('content-type') ?? ''))
     return { kind: 'failed', reason: 'not JSON' }
   const offset = parseOffsetText(reply.header('x-ledger-offset'))
-  const recordTime = parseInstant(reply.header('x-ledger-record-time') ?? '')
+  const recordTime = recordTimeOf(reply.header('x-ledger-record-time') ?? '')
   const historyHash = reply.header('x-ledger-history-hash') ?? ''
   if (offset === undefined || recordTime === undefined || !HASH.test(historyHash))
     return { kind: 'failed', reason: 'no valid ledger position' }
@@ -47,6 +47,18 @@ export function judgeReply(reply: TransportReply): Reply {
     body: reply.body,
     signature: reply.header('x-ledger-signature'),
   }
+}
+
+// All answers of one moment have the same: the last text and what it means.
+let lastText = ''
+let lastInstant: number | undefined
+
+function recordTimeOf(text: string): number | undefined {
+  if (text !== lastText) {
+    lastInstant = parseInstant(text)
+    lastText = text
+  }
+  return lastInstant
 }
 
 /** A body as a value; undefined unless it is well-formed JSON in well-formed UTF-8. */

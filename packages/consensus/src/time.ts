@@ -20,14 +20,12 @@ export function parseInstant(text: string): number | undefined {
     number,
     number,
   ]
-  const instant =
-    (daysFromCivil(year, month, day) * DAY_SECONDS + hour * 3600 + minute * 60 + second) *
-      1_000_000 +
-    micros
-  // Out-of-range members (February 30, hour 24) do not come back as they went in.
-  return instant >= 0 && Number.isSafeInteger(instant) && formatInstant(instant) === text
-    ? instant
-    : undefined
+  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return undefined
+  const days = daysFromCivil(year, month, day)
+  // A day that the month does not have comes back as another.
+  if (civilFromDays(days).day !== day) return undefined
+  const instant = (days * DAY_SECONDS + hour * 3600 + minute * 60 + second) * 1_000_000 + micros
+  return instant >= 0 && Number.isSafeInteger(instant) ? instant : undefined
 }
 
 /** ISO-8601 UTC with `Z` and six fractional digits. */

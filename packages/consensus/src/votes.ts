@@ -93,8 +93,10 @@ export function createReceiver(options: {
     round.reasons.delete(link.index)
     if (signature !== null) round.signatures.set(link.index, signature)
     link.voteCount++
-    castVote(round.ballot, { voter: link.index, vote }, decisions.isSameVote)
-    options.settle(item)
+    const group = castVote(round.ballot, { voter: link.index, vote }, decisions.isSameVote)
+    // One more equal vote below the threshold decides nothing where nobody dissented or failed.
+    const isQuiet = round.ballot.groups.length === 1 && round.reasons.size === 0
+    if (!isQuiet || group.voters.length >= item.threshold) options.settle(item)
   }
 
   const takeSigned = (taking: Taking): void => {
