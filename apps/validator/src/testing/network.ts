@@ -266,7 +266,7 @@ function createScan(input: {
   readonly genesis: Genesis
 }) {
   const { replica, genesis } = input
-  const { lookupEntries, getDsoPartyId, listScans } = scanRoutes
+  const { listActivities, lookupEntries, getDsoPartyId, listScans } = scanRoutes
   const at = async (offset: number | undefined, signal: AbortSignal) => {
     const pinned = await replica.pin(offset ?? null, signal)
     return {
@@ -279,7 +279,7 @@ function createScan(input: {
     }
   }
   return buildServer({
-    routes: { lookupEntries, getDsoPartyId, listScans },
+    routes: { listActivities, lookupEntries, getDsoPartyId, listScans },
     handlers: {
       lookupEntries: async ({ body, signal }) => {
         const { offset, headers } = await at(body.at_offset, signal)
@@ -293,6 +293,17 @@ function createScan(input: {
           results.push(utf8('{"entry":'), found ?? utf8('null'), utf8('}'))
         }
         return { headers, body: concatBytes([utf8('{"results":['), ...results, utf8(']}')]) }
+      },
+      listActivities: async ({ body, headers: asked, signal }) => {
+        const { offset, headers } = await at(asked['x-read-at-offset'], signal)
+        const rows = await replica.activities({
+          offset,
+          after: body.begin_after_id || null,
+          limit: body.page_size,
+          order: body.sort_order ?? 'asc',
+        })
+        const activities = rows.map((row) => JSON.parse(Buffer.from(row.body).toString()))
+        return { headers, body: { activities } }
       },
       getDsoPartyId: async (request) => {
         const { headers } = await at(request.headers['x-read-at-offset'], request.signal)

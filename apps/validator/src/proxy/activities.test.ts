@@ -1,0 +1,98 @@
+/** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RunningValidator, startValidator } from '../start.ts'
+import { type Answer, type Client, createClient } from '../testing/client.ts'
+import { startNetwork, type TestNetwork } from '../testing/network.ts'
+
+const clock = createSystemClock()
+let network: TestNetwork
+let validator: RunningValidator
+let anyone: Client
+let alice: Client
+
+beforeAll(async () => {
+  network = await startNetwork()
+  validator = await startValidator(network.config)
+  anyone = createClient(validator.url, null)
+  alice = createClient(validator.url, await network.token('alice'))
+  await eventually('the validator', async () => (await anyone.get('/readyz')).status === 200)
+  await alice.post('/v0/register')
+}, 30_000)
+
+afterAll(async () => {
+  await validator?.[Symbol.asyncDispose]()
+  await network?.[Symbol.asyncDispose]()
+})
+
+const eventually = (what: string, isSo: () => Promise<boolean>) =>
+  waitFor(async () => ((await isSo()) ? true : undefined), { clock, timeoutMs: 15_000, what })
+
+const list = (body: unknown, headers: Record<string, string> = {}) =>
+  anyone.post('/v0/scan-proxy/activities', body, headers)
+
+const idsOf = (answer: Answer) => {
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return (answer.body['activities'] as { event_id: string }[]).map((row) => row.event_id)
+}
+
+async function tap(): Promise<void> {
+  expect((await alice.post('/v0/wallet/tap', { amount: '1.0' })).status).toBe(200)
+}
+
+describe('the activity history through the proxy', () => {
+  it('is what enough nodes say at one offset', async () => {
+    await tap()
+    await eventually('the tap', async () => idsOf(await list({ page_size: 1 })).length === 1)
+    const answer = await list({ page_size: 10, begin_after_id: '' }, { 'x-quorum': 'strong' })
+    expect(answer.body['activities']).toEqual([
+      expect.objectContaining({
+        activity_type: 'devnet_tap',
+        domain_id: network.genesis.synchronizerId,
+        tap: {
+          coin_owner: expect.stringMatching(/^alice::1220/),
+          coin_amount: '200.0000000000',
+        },
+      }),
+    ])
+    expect(answer.headers.get('x-quorum-outcome')).toBe('verified')
+    expect(answer.headers.get('x-quorum-threshold')).toBe('3')
+    expect(answer.headers.get('x-quorum-agreed')?.split(',').length).toBeGreaterThanOrEqual(3)
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('is walked through in both directions, nothing twice and nothing left out, while rows arrive', async () => {
+    for (let count = 0; count < 4; count++) await tap()
+    await eventually('the taps', async () => idsOf(await list({ page_size: 1000 })).length === 5)
+    const begun = idsOf(await list({ page_size: 1000 }))
+    const seen = { asc: [] as string[], desc: [begun.at(-1)] as string[] }
+    for (let round = 0; seen.asc.length < 8; round++) {
+      if (round < 3) await tap()
+      for (const order of ['asc', 'desc'] as const) {
+        const begin_after_id = seen[order].at(-1) ?? null
+        const page = { page_size: 1 + (round % 3), begin_after_id, sort_order: order }
+        seen[order].push(...idsOf(await list(page)))
+      }
+    }
+    expect(seen.asc).toEqual(idsOf(await list({ page_size: 1000 })))
+    expect(seen.desc).toEqual(begun.toReversed())
+  })
+
+  it('goes on with two of four nodes dead, and refuses what no node would answer', async () => {
+    const before = idsOf(await list({ page_size: 1000 }))
+    await Promise.all(network.scans.slice(2).map((scan) => scan.stop()))
+    const answer = await list({ page_size: 1000 })
+    expect(idsOf(answer)).toEqual(before)
+    expect(answer.headers.get('x-quorum-agreed')).toBe('sv-1,sv-2')
+    for (const body of [
+      {},
+      { page_size: 0 },
+      { page_size: 1001 },
+      { page_size: 1, begin_after_id: '7' },
+      { page_size: 1, sort_order: 'newest' },
+    ]) {
+      const refused = await list(body)
+      expect([refused.status, refused.body['code']]).toEqual([400, 'INVALID_ARGUMENT'])
+    }
+  })
+})
