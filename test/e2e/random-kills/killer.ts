@@ -1,0 +1,87 @@
+/** Kills processes of a cluster, one blow after the other, as drawn from a seed, and starts them again. */
+import { ClusterError, type RunningCluster } from 'quorumscan'
+import type { SeededRandom } from '../../sim/seeded-random.ts'
+import { clock, until } from '../client.ts'
+
+type Victim = { readonly node: string; readonly redis: boolean }
+
+/** Between a restart and the next blow. */
+const QUIET_MS = { min: 200, max: 1200 }
+/** How long victims stay dead. */
+const DEAD_MS = { min: 0, max: 1500 }
+/** A process starts within a few seconds, on a machine that does other things, too. */
+const HEAL_TIMEOUT_MS = 60_000
+
+export type Killer = {
+  /** The blows so far, for a person. */
+  readonly blows: readonly string[]
+  /** Ends the killing and returns when everything is up again. */
+  heal(): Promise<void>
+}
+
+export function startKilling(cluster: RunningCluster, random: SeededRandom): Killer {
+  const nodes = Object.keys(cluster.urls.nodes)
+  const blows: string[] = []
+  const stopping = new AbortController()
+  const restarts: Promise<void>[] = []
+
+  const strike = async () => {
+    const victims = drawVictims(random, nodes)
+    blows.push(victims.map(({ node, redis }) => (redis ? `${node}'s Redis` : node)).join(' and '))
+    await Promise.all(victims.map(({ node, redis }) => cluster.kill(node, { redis })))
+    await clock.delay(random.integer(DEAD_MS.min, DEAD_MS.max))
+    // Not waited for: the next blow may hit what is only starting.
+    for (const { node, redis } of victims.toSorted((a, b) => Number(b.redis) - Number(a.redis)))
+      restarts.push(restart(cluster, { node, redis }))
+  }
+  const killing = (async () => {
+    while (!stopping.signal.aborted) {
+      await clock.delay(random.integer(QUIET_MS.min, QUIET_MS.max))
+      if (!stopping.signal.aborted) await strike()
+    }
+  })()
+
+  const heal = async () => {
+    stopping.abort()
+    await killing
+    await Promise.all(restarts)
+    for (const { name, state } of await statesOf(cluster))
+      if (state === 'down') await restart(cluster, { node: name, redis: false })
+    const areAllUp = async () =>
+      (await statesOf(cluster)).every(({ state }) => state === 'up') ? true : undefined
+    await until('everything to be up again', areAllUp, HEAL_TIMEOUT_MS)
+  }
+  let healing: Promise<void> | null = null
+
+  return {
+    blows,
+    heal() {
+      healing ??= heal()
+      return healing
+    },
+  }
+}
+
+/** One process and its Redis, one of both, or the same process of several nodes at once. */
+function drawVictims(random: SeededRandom, nodes: readonly string[]): readonly Victim[] {
+  const node = random.pick([...nodes, ...nodes, 'synchronizer', 'validator', 'validator'])
+  const kind = random.integer(1, 10)
+  if (kind === 1) return nodes.map((each) => ({ node: each, redis: false }))
+  if (kind === 2) return nodes.slice(0, 2).map((each) => ({ node: each, redis: true }))
+  if (kind <= 4) return [true, false].map((redis) => ({ node, redis }))
+  return [{ node, redis: kind <= 6 }]
+}
+
+async function restart(cluster: RunningCluster, { node, redis }: Victim): Promise<void> {
+  try {
+    await cluster.restart(node, { redis })
+  } catch (error) {
+    // Killed again before it was up.
+    if (!(error instanceof ClusterError)) throw error
+  }
+}
+
+async function statesOf(cluster: RunningCluster) {
+  const { nodes, validator, synchronizer } = await cluster.status()
+  return [...nodes, { name: 'validator', ...validator }, { name: 'synchronizer', ...synchronizer }]
+}

@@ -1,0 +1,55 @@
+/** What users set out to do, drawn from a seed, and what must have come of it whatever dies meanwhile. */
+import type { SeededRandom } from '../../sim/seeded-random.ts'
+
+export type Renewal = 'none' | 'by hand' | 'by itself'
+
+/** One name that one user wants, or two at the same time. */
+export type Wish = {
+  readonly name: string
+  readonly users: readonly string[]
+  readonly renewal: Renewal
+}
+
+export type Plan = { readonly users: readonly string[]; readonly wishes: readonly Wish[] }
+
+/** Enough wishes a user that its operations meet each other, far fewer than a party may have open. */
+const WISHES_PER_USER = 5
+const RIVALRY = 0.2
+const RENEWALS: readonly Renewal[] = ['none', 'by hand', 'by itself']
+
+export function drawPlan(random: SeededRandom, wishCount: number): Plan {
+  const userCount = Math.max(2, Math.ceil(wishCount / WISHES_PER_USER))
+  const users = Array.from({ length: userCount }, (_, index) => `user-${index + 1}`)
+  const wishes = Array.from({ length: wishCount }, (_, index): Wish => {
+    const user = users[index % userCount] as string
+    const rivals = random.chance(RIVALRY) ? [random.pick(users.filter((u) => u !== user))] : []
+    return {
+      name: `wish-${index + 1}.unverified.ns`,
+      users: [user, ...rivals],
+      renewal: random.pick(RENEWALS),
+    }
+  })
+  return { users, wishes }
+}
+
+export type Expected = {
+  /** Fees that each user has paid, by user. */
+  readonly feesPaid: ReadonlyMap<string, number>
+  /** How often each name was renewed. */
+  readonly renewals: ReadonlyMap<string, number>
+}
+
+/** All of the model: whoever got the name paid for it once, and once more if it was to be renewed. */
+export function expectedOf(plan: Plan, winners: ReadonlyMap<string, string>): Expected {
+  const feesPaid = new Map(plan.users.map((user) => [user, 0]))
+  const renewals = new Map<string, number>()
+  for (const { name, users, renewal } of plan.wishes) {
+    const winner = winners.get(name)
+    if (winner === undefined || !users.includes(winner))
+      throw new Error(`${name} went to ${winner}, who never asked for it`)
+    const count = renewal === 'none' ? 0 : 1
+    renewals.set(name, count)
+    feesPaid.set(winner, (feesPaid.get(winner) ?? 0) + 1 + count)
+  }
+  return { feesPaid, renewals }
+}

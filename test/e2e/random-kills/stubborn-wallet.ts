@@ -1,0 +1,181 @@
+/**
+ * A wallet that goes on until it has what it wants: whatever it asks may be answered, refused for a while,
+ * or never heard of again. It relies on nothing but what the errors promise (D-6).
+ */
+import { parseTime } from '@quorumscan/model'
+import type { RunningCluster } from 'quorumscan'
+import { type Answer, clock, send } from '../client.ts'
+import type { Renewal } from './plan.ts'
+
+const RETRY_MS = 200
+
+export type StubbornWallet = {
+  readonly party: string
+  tap(usd: string): Promise<void>
+  /** Whether the user got the name, or somebody else did. Both are final. */
+  obtain(name: string, renewal: Renewal): Promise<'won' | 'lost'>
+  /** Returns when the name was renewed once. */
+  untilRenewed(name: string, renewal: Renewal): Promise<void>
+  subscriptions(): Promise<readonly Subscription[]>
+  balance(): Promise<{ readonly unlocked: string; readonly locked: string }>
+}
+
+export type Subscription = {
+  readonly name: string
+  readonly contractId: string
+  /** Record time, µs. */
+  readonly createdAt: number
+  /** Of the idle state, µs; null while a payment is under way. */
+  readonly nextDueAt: number | null
+}
+
+/** @throws The signal's reason once it aborts, from whatever is under way. */
+export async function openStubbornWallet(
+  cluster: RunningCluster,
+  options: { readonly user: string; readonly lifetimeMicros: number; readonly signal: AbortSignal },
+): Promise<StubbornWallet> {
+  const { user, lifetimeMicros, signal } = options
+  const token = await cluster.token(user)
+
+  const pause = () => clock.delay(RETRY_MS, signal)
+
+  /** One try: the answer, or null if nobody knows what became of it. */
+  const attempt = async (method: string, path: string, body?: object): Promise<Answer | null> => {
+    signal.throwIfAborted()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    const answer = await send(`${cluster.urls.validator}${path}`, {
+      method,
+      headers,
+      ...text,
+    }).catch(
+      () => null, // The validator died, or is dead.
+    )
+    return answer === null || answer.body?.definite === false ? null : answer
+  }
+
+  /** Repeats what may be repeated until there is an answer that will not change. */
+  const insist = async (method: string, path: string, body?: object): Promise<Answer> => {
+    for (;;) {
+      const answer = await attempt(method, path, body)
+      if (answer !== null && answer.body?.retryable !== true) return answer
+      await pause()
+    }
+  }
+
+  /** As `insist`, where every answer but these is a bug. */
+  const expectAnswer = async (answer: Answer, codes: readonly string[]): Promise<Answer> => {
+    if (answer.status === 200 || codes.includes(answer.body?.code)) return answer
+    throw new Error(`${user}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  }
+
+  const get = async (path: string) => (await expectAnswer(await insist('GET', path), [])).body
+
+  const subscriptions = async (): Promise<readonly Subscription[]> => {
+    const { subscriptions: list } = await get('/v0/wallet/subscriptions')
+    return list.map(({ subscription, state }: SubscriptionBody) => ({
+      name: nameIn(subscription.payload.subscriptionData.description),
+      contractId: subscription.contract_id,
+      createdAt: parseTime(subscription.created_at) ?? 0,
+      nextDueAt: parseTime(state.idle?.payload.nextPaymentDueAt ?? '') ?? null,
+    }))
+  }
+
+  const findRequest = async (name: string): Promise<string | undefined> => {
+    const { subscription_requests: requests } = await get('/v0/wallet/subscription-requests')
+    return requests.find(
+      ({ payload }: ContractBody) => nameIn(payload.subscriptionData.description) === name,
+    )?.contract_id
+  }
+
+  /** Null if somebody has the name. A creation that got lost may show up later and is taken up then. */
+  const request = async (name: string): Promise<string | null> => {
+    for (;;) {
+      const open = await findRequest(name)
+      if (open !== undefined) return open
+      const body = { name, url: '', description: `wish of ${user}` }
+      const answer = await attempt('POST', '/v0/entry/create', body)
+      if (answer?.status === 200) return answer.body.subscriptionRequestCid
+      if (answer !== null && answer.body?.retryable !== true) {
+        await expectAnswer(answer, ['NAME_TAKEN'])
+        return null
+      }
+      await pause()
+    }
+  }
+
+  const untilResolved = async (requestCid: string, name: string): Promise<'won' | 'ended'> => {
+    for (;;) {
+      const { initial_payments: payments } = await get('/v0/wallet/subscription-initial-payments')
+      const isPending = payments.some(
+        ({ payload }: ContractBody) => payload.reference === requestCid,
+      )
+      if (!isPending)
+        return (await subscriptions()).some((each) => each.name === name) ? 'won' : 'ended'
+      await pause()
+    }
+  }
+
+  await expectAnswer(await insist('POST', '/v0/register', {}), [])
+  const status = await get('/v0/wallet/user-status')
+
+  return {
+    party: status.party_id,
+    async tap(usd) {
+      const body = { amount: usd, command_id: `tap of ${user}` }
+      await expectAnswer(await insist('POST', '/v0/wallet/tap', body), ['DUPLICATE_COMMAND'])
+    },
+    async obtain(name, renewal) {
+      for (;;) {
+        const requestCid = await request(name)
+        if (requestCid === null) return 'lost'
+        const answer = await insist(
+          'POST',
+          `/v0/wallet/subscription-requests/${requestCid}/accept`,
+          { auto_renew: renewal === 'by itself' },
+        )
+        // The last three: an earlier try, whose answer was lost, took effect.
+        const repeated = ['DUPLICATE_COMMAND', 'CONTRACT_CONSUMED', 'CONTRACT_NOT_FOUND']
+        await expectAnswer(answer, repeated)
+        if ((await untilResolved(requestCid, name)) === 'won') return 'won'
+        // Refunded: somebody else has the name by now, or the lock ended before enough confirmed.
+      }
+    },
+    async untilRenewed(name, renewal) {
+      for (;;) {
+        const subscription = (await subscriptions()).find((each) => each.name === name)
+        if (subscription === undefined) throw new Error(`the subscription of ${name} is gone`)
+        const { nextDueAt, createdAt, contractId } = subscription
+        if (nextDueAt !== null && nextDueAt > createdAt + lifetimeMicros) return
+        // Where this is answered, lost or refused, the list tells what came of it.
+        if (nextDueAt !== null && renewal === 'by hand')
+          await attempt('POST', `/v0/wallet/subscriptions/${contractId}/pay`)
+        await pause()
+      }
+    },
+    subscriptions,
+    async balance() {
+      const body = await get('/v0/wallet/balance')
+      return { unlocked: body.effective_unlocked_qty, locked: body.effective_locked_qty }
+    },
+  }
+}
+
+type ContractBody = {
+  readonly contract_id: string
+  readonly created_at: string
+  readonly payload: {
+    readonly reference: string
+    readonly nextPaymentDueAt: string
+    readonly subscriptionData: { readonly description: string }
+  }
+}
+type SubscriptionBody = {
+  readonly subscription: ContractBody
+  readonly state: { readonly idle?: ContractBody }
+}
+
+/** Descriptions are `ANS entry: "<name>"`. */
+function nameIn(description: string): string {
+  return description.split('"')[1] ?? ''
+}
