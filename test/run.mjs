@@ -3,6 +3,7 @@
 //
 //   npm test                    all
 //   npm test -- unit e2e        only these
+//   npm run test:long           all, and tests that draw their steps at random take many more (LONG=1)
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +29,9 @@ const CHECKS = [
 const ORDER = ['tidy', 'unit', 'parity', 'properties', 'sim', 'e2e']
 
 /** Runs the kinds that are named, or all, and returns the exit code. */
-export async function main(names) {
+export async function main(args) {
+  if (args.includes('--long')) process.env.LONG = '1'
+  const names = args.filter((arg) => arg !== '--long')
   const kinds = ['check', ...(await listProjects())]
   const unknown = names.find((name) => !kinds.includes(name))
   if (unknown !== undefined) {
