@@ -237,6 +237,14 @@ describe('bad input', () => {
     expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })
   })
 
+  it('of a page token is 400, whatever the nodes would say', async () => {
+    const party = encodeURIComponent(network.genesis.dso)
+    for (const list of ['', `/by-party/${party}/all`]) {
+      const path = `/v0/scan-proxy/ans-entries${list}?page_size=1&page_token=AAAA`
+      expect(failure(await anyone.get(path))).toEqual({ status: 400, code: 'INVALID_PAGE_TOKEN' })
+    }
+  })
+
   it('of a page is 400 without a size, and of a party that is none', async () => {
     expect(failure(await anyone.get('/v0/scan-proxy/ans-entries')).status).toBe(400)
     const party = await anyone.get('/v0/scan-proxy/ans-entries/by-party/alice')

@@ -9,6 +9,8 @@ export type Answer = {
 export type Client = {
   get(path: string, headers?: Record<string, string>): Promise<Answer>
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  put(path: string, body: unknown): Promise<Answer>
+  delete(path: string): Promise<Answer>
 }
 
 export function createClient(url: string, token: string | null): Client {
@@ -25,6 +27,12 @@ export function createClient(url: string, token: string | null): Client {
     }
   }
   return {
+    put: (path, body) =>
+      send('PUT', path, {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    delete: (path) => send('DELETE', path, {}),
     get: (path, headers = {}) => send('GET', path, { headers }),
     post: (path, body = {}, headers = {}) =>
       send('POST', path, {

@@ -1,0 +1,225 @@
+/** Subscriptions through the wallet, from the first payment to the last, over months of ledger time. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Answer, Client } from './testing/client.ts'
+import { balanceOf, failure, startWorld, type World } from './testing/world.ts'
+
+const MINUTE_MICROS = 60_000_000
+const DAY_MICROS = 1_440 * MINUTE_MICROS
+const NOWHERE = `00${'0'.repeat(64)}`
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]()
+})
+
+async function requestName(client: Client, name: string): Promise<string> {
+  const answer = await client.post('/v0/entry/create', { name, url: '', description: '' })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return String(answer.body['subscriptionRequestCid'])
+}
+
+const accept = (client: Client, request: string, body?: object | null): Promise<Answer> =>
+  client.post(`/v0/wallet/subscription-requests/${request}/accept`, body)
+
+type Subscription = {
+  subscription: { contract_id: string; payload: { reference: string } }
+  state: { idle?: { contract_id: string }; payment?: { contract_id: string } }
+  auto_renew: boolean
+}
+
+async function subscriptionsOf(client: Client): Promise<Subscription[]> {
+  return (await client.get('/v0/wallet/subscriptions')).body['subscriptions'] as Subscription[]
+}
+
+async function entriesOf(client: Client) {
+  const { body } = await client.get('/v0/entry/all')
+  return (body['entries'] ?? []) as { name: string; contractId: string; expiresAt: string }[]
+}
+
+/** A name of the user's, and its subscription. */
+async function named(user: string, options: { usd?: string; autoRenew?: boolean } = {}) {
+  const { client, party } = await world.registered(user, options.usd ?? '10.0')
+  const name = `${user}.unverified.ns`
+  const request = await requestName(client, name)
+  const body = options.autoRenew === undefined ? {} : { auto_renew: options.autoRenew }
+  expect((await accept(client, request, body)).status).toBe(200)
+  await active(client)
+  const [subscription] = await subscriptionsOf(client)
+  if (subscription === undefined) throw new Error('an entry has a subscription')
+  return { client, party, name, request, id: subscription.subscription.contract_id }
+}
+
+const active = (client: Client) => world.until('an entry', async () => (await entriesOf(client))[0])
+
+const renewed = (client: Client, before: string) =>
+  world.until('a renewal', async () => {
+    const [entry] = await entriesOf(client)
+    return entry !== undefined && entry.expiresAt !== before ? entry.expiresAt : undefined
+  })
+
+const path = (id: string, action: string) => `/v0/wallet/subscriptions/${id}/${action}`
+
+describe('a subscription', () => {
+  it('renews itself while it is told to, lapses when not, and leaves the name to others', async () => {
+    world.network.setWorking(false)
+    const { client } = await world.registered('carla', '5')
+    const request = await requestName(client, 'carla.unverified.ns')
+    expect((await accept(client, request, { auto_renew: true })).status).toBe(200)
+    // Whatever dies before there is a Subscription, the wish is known.
+    await world.restart()
+    world.network.setWorking(true)
+    const again = await world.clientOf('carla')
+    let { expiresAt } = await active(again)
+    expect((await subscriptionsOf(again)).map((one) => one.auto_renew)).toEqual([true])
+
+    for (const unlocked of ['600.0000000000', '400.0000000000']) {
+      await world.network.advance(61 * DAY_MICROS)
+      const next = await renewed(again, expiresAt)
+      expect(Number(next) - Number(expiresAt)).toBe((90 * DAY_MICROS) / 1_000)
+      expect(await balanceOf(again)).toEqual({ unlocked, locked: '0.0000000000' })
+      expiresAt = next
+      await world.network.advance(29 * DAY_MICROS)
+    }
+
+    const [{ subscription } = { subscription: null }] = await subscriptionsOf(again)
+    const off = await again.put(path(subscription?.contract_id ?? '', 'auto-renew'), {
+      enabled: false,
+    })
+    expect(off.body).toEqual({ auto_renew: false })
+    expect((await subscriptionsOf(again)).map((one) => one.auto_renew)).toEqual([false])
+    await world.network.advance(89 * DAY_MICROS)
+    await world.network.advance(1 * DAY_MICROS)
+    expect(await entriesOf(again)).toEqual([])
+    expect(await balanceOf(again)).toEqual({
+      unlocked: '400.0000000000',
+      locked: '0.0000000000',
+    })
+    const other = await world.registered('dario')
+    const taken = await requestName(other.client, 'carla.unverified.ns')
+    expect((await accept(other.client, taken)).status).toBe(200)
+    expect(await active(other.client)).toMatchObject({ name: 'carla.unverified.ns' })
+  }, 60_000)
+
+  it('is paid by hand inside the window only, by its owner only, and once', async () => {
+    const { client, id } = await named('pia', { usd: '2' })
+    const other = await world.registered('paul')
+    const pay = (by: Client, contract = id) => by.post(path(contract, 'pay'))
+    expect(failure(await pay(other.client))).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
+    expect(failure(await pay(client, NOWHERE)).status).toBe(404)
+    expect(failure(await pay(client, 'nonsense')).status).toBe(404)
+    const early = await pay(client)
+    expect(failure(early)).toEqual({ status: 409, code: 'CHOICE_REFUSED' })
+    expect(early.body['details']).toMatchObject({ window_opens_at: expect.any(String) })
+    expect(await balanceOf(client)).toEqual({ unlocked: '200.0000000000', locked: '0.0000000000' })
+
+    const { expiresAt } = await active(client)
+    await world.network.advance(60 * DAY_MICROS)
+    world.network.setWorking(false)
+    const paid = await pay(client)
+    expect(paid.body).toEqual({ payment_contract_id: expect.stringMatching(/^00/) })
+    const twice = await pay(client)
+    expect(failure(twice)).toEqual({ status: 409, code: 'CHOICE_REFUSED' })
+    expect(twice.body['details']).toEqual(paid.body)
+    expect(await subscriptionsOf(client)).toMatchObject([
+      { state: { payment: { contract_id: paid.body['payment_contract_id'] } } },
+    ])
+    // The entry is there while it is being renewed.
+    expect(await entriesOf(client)).toMatchObject([{ expiresAt }])
+    world.network.setWorking(true)
+    await renewed(client, expiresAt)
+    expect(await balanceOf(client)).toEqual({ unlocked: '0.0000000000', locked: '0.0000000000' })
+    await world.network.advance(90 * DAY_MICROS)
+    expect(failure(await pay(client))).toEqual({ status: 400, code: 'INSUFFICIENT_FUNDS' })
+    await world.network.advance(30 * DAY_MICROS)
+    expect([404, 409]).toContain((await pay(client)).status)
+  }, 60_000)
+
+  it('is cancelled by its owner, between payments; the name stays until it expires', async () => {
+    const { client, name, id } = await named('cem')
+    const other = await world.registered('cora', null)
+    const [{ state } = { state: {} as Subscription['state'] }] = await subscriptionsOf(client)
+    const idle = state.idle?.contract_id ?? ''
+    const cancel = (by: Client, contract: string) =>
+      by.delete(`/v0/wallet/subscription-requests/${contract}`)
+    for (const [by, contract] of [
+      [other.client, idle],
+      [client, id],
+      [client, NOWHERE],
+    ] as const)
+      expect(failure(await cancel(by, contract))).toEqual({
+        status: 404,
+        code: 'CONTRACT_NOT_FOUND',
+      })
+    const cancelled = await cancel(client, idle)
+    expect([cancelled.status, cancelled.body]).toEqual([200, {}])
+    expect(failure(await cancel(client, idle)).status).toBe(404)
+    expect(await subscriptionsOf(client)).toEqual([])
+    expect(await entriesOf(client)).toEqual([])
+    const found = await world.anyone().get(`/v0/scan-proxy/ans-entries/by-name/${name}`)
+    expect(found.status).toBe(200)
+    for (const action of ['pay', 'auto-renew'] as const) {
+      const answer =
+        action === 'pay'
+          ? await client.post(path(id, action))
+          : await client.put(path(id, action), { enabled: true })
+      expect(failure(answer), action).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
+    }
+  }, 60_000)
+
+  it('keeps the wish of its owner against everybody else, and against refused acceptances', async () => {
+    const { client, request, id } = await named('willa', { autoRenew: true })
+    const other = await world.registered('wim', null)
+    const put = (by: Client, body: unknown) => by.put(path(id, 'auto-renew'), body)
+    expect(failure(await put(other.client, { enabled: false })).status).toBe(404)
+    for (const body of [{}, { enabled: 'no' }, { enabled: null }, null, []])
+      expect(failure(await put(client, body)).status, JSON.stringify(body)).toBe(400)
+    expect(failure(await accept(client, request, { auto_renew: false })).status).toBe(409)
+    expect(failure(await accept(client, request, { auto_renew: 'yes' })).status).toBe(400)
+    expect((await subscriptionsOf(client)).map((one) => one.auto_renew)).toEqual([true])
+  })
+
+  it('does not renew itself unless asked to, whatever a refused acceptance said', async () => {
+    const { client } = await world.registered('nora', '0.5')
+    const request = await requestName(client, 'nora.unverified.ns')
+    const poor = await accept(client, request, { auto_renew: true })
+    expect(failure(poor)).toEqual({ status: 400, code: 'INSUFFICIENT_FUNDS' })
+    expect((await client.post('/v0/wallet/tap', { amount: '10' })).status).toBe(200)
+    expect((await accept(client, request, null)).status).toBe(200)
+    await active(client)
+    expect((await subscriptionsOf(client)).map((one) => one.auto_renew)).toEqual([false])
+  })
+})
+
+describe('the wallet automation', () => {
+  it('gives back what nobody collected, without any super-validator', async () => {
+    const { client, party } = await world.registered('rita', '2')
+    const receiver = await world.registered('remo', null)
+    const request = await requestName(client, 'rita.unverified.ns')
+    world.network.setWorking(false)
+    expect((await accept(client, request)).status).toBe(200)
+    const offered = await client.post('/v0/wallet/token-standard/transfers', {
+      receiver_party_id: receiver.party,
+      amount: '50',
+      description: '',
+      expires_at: world.network.clock.nowMicros() + 5 * MINUTE_MICROS,
+      tracking_id: 'to remo',
+    })
+    expect(offered.status, JSON.stringify(offered.body)).toBe(200)
+    expect(party).toMatch(/^rita::/)
+    expect(await balanceOf(client)).toEqual({
+      unlocked: '150.0000000000',
+      locked: '250.0000000000',
+    })
+    await world.network.advance(31 * MINUTE_MICROS)
+    await world.until('the refunds', async () =>
+      (await balanceOf(client)).unlocked === '400.0000000000' ? true : undefined,
+    )
+    expect((await balanceOf(client)).locked).toBe('0.0000000000')
+    const transfers = await receiver.client.get('/v0/wallet/token-standard/transfers')
+    expect(transfers.body).toEqual({ transfers: [] })
+    world.network.setWorking(true)
+  }, 60_000)
+})

@@ -1,0 +1,84 @@
+/** For tests: a network with one validator, and people who use it. */
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createLogger } from '@quorumscan/http'
+import { expect } from 'vitest'
+import { startValidator } from '../start.ts'
+import { type Answer, type Client, createClient } from './client.ts'
+import { startNetwork, type TestNetwork } from './network.ts'
+
+const logger = createLogger({ name: 'validator', level: 'silent' })
+/** Waiting is done by the machine's clock, whatever time it is in the network. */
+const clock = createSystemClock()
+const WAIT_MS_MAX = 15_000
+
+export type Person = { readonly client: Client; readonly party: string }
+
+export type World = AsyncDisposable & {
+  readonly network: TestNetwork
+  anyone(): Client
+  clientOf(user: string): Promise<Client>
+  /** A registered user with so much coin, worth USD. */
+  registered(user: string, usd?: string | null): Promise<Person>
+  /** Stops the validator and starts it again on what it kept. Clients of before are of no use. */
+  restart(): Promise<void>
+  until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T>
+}
+
+export async function startWorld(): Promise<World> {
+  const network = await startNetwork()
+  const start = () => startValidator(network.config, { logger, clock: network.clock })
+  let validator = await start()
+  const anyone = () => createClient(validator.url, null)
+  const until = <T>(what: string, probe: () => Promise<T | undefined>): Promise<T> =>
+    waitFor(probe, { clock, timeoutMs: WAIT_MS_MAX, what })
+  const ready = () =>
+    until('the validator to be ready', async () =>
+      (await anyone().get('/readyz')).status === 200 ? true : undefined,
+    )
+  const clientOf = async (user: string) => createClient(validator.url, await network.token(user))
+  await ready()
+  return {
+    network,
+    anyone,
+    clientOf,
+    until,
+    async registered(user, usd = '10.0') {
+      const client = await clientOf(user)
+      const { party_id: party } = (await client.post('/v0/register')).body
+      if (usd !== null)
+        expect((await client.post('/v0/wallet/tap', { amount: usd })).status).toBe(200)
+      return { client, party: String(party) }
+    },
+    async restart() {
+      await validator[Symbol.asyncDispose]()
+      validator = await start()
+      await ready()
+    },
+    async [Symbol.asyncDispose]() {
+      await validator[Symbol.asyncDispose]()
+      await network[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Status and code of an error, whose body has the members of D-6. */
+export function failure(answer: Answer): { status: number; code: unknown } {
+  expect(Object.keys(answer.body).sort(), JSON.stringify(answer.body)).toEqual([
+    'code',
+    'definite',
+    'details',
+    'error',
+    'request_id',
+    'retryable',
+  ])
+  return { status: answer.status, code: answer.body['code'] }
+}
+
+/** `{unlocked, locked}` of the user, as the wallet says it. */
+export async function balanceOf(client: Client): Promise<{ unlocked: string; locked: string }> {
+  const { body } = await client.get('/v0/wallet/balance')
+  return {
+    unlocked: String(body['effective_unlocked_qty']),
+    locked: String(body['effective_locked_qty']),
+  }
+}

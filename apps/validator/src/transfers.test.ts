@@ -1,0 +1,311 @@
+/** Transfers and the history of the wallet; what is bad moves no coin. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Client } from './testing/client.ts'
+import { balanceOf, failure, type Person, startWorld, type World } from './testing/world.ts'
+
+const MINUTE_MICROS = 60_000_000
+const NOWHERE = `00${'0'.repeat(64)}`
+const PATH = '/v0/wallet/token-standard/transfers'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]()
+})
+
+let count = 0
+function offerOf(receiver: string, amount: string, more: object = {}) {
+  return {
+    receiver_party_id: receiver,
+    amount,
+    description: 'für 🍰',
+    expires_at: world.network.clock.nowMicros() + 10 * MINUTE_MICROS,
+    tracking_id: `tracking ${count++}`,
+    ...more,
+  }
+}
+
+async function offer(from: Person, to: Person, amount: string): Promise<string> {
+  const answer = await from.client.post(PATH, offerOf(to.party, amount))
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  const { output } = answer.body as { output: { transfer_instruction_cid: string } }
+  return output.transfer_instruction_cid
+}
+
+const end = (client: Client, id: string, action: string) => client.post(`${PATH}/${id}/${action}`)
+
+async function transfersOf({ client }: Person): Promise<{ contract_id: string }[]> {
+  return (await client.get(PATH)).body['transfers'] as { contract_id: string }[]
+}
+
+describe('an offer', () => {
+  it('is seen by both, taken by the receiver, once', async () => {
+    const [alice, bob] = [await world.registered('alice', '1'), await world.registered('bob', null)]
+    const id = await offer(alice, bob, '30.5')
+    expect(await balanceOf(alice.client)).toEqual({
+      unlocked: '169.5000000000',
+      locked: '30.5000000000',
+    })
+    for (const person of [alice, bob])
+      expect(await transfersOf(person)).toMatchObject([
+        {
+          contract_id: id,
+          payload: { transfer: { sender: alice.party, description: 'für 🍰' } },
+        },
+      ])
+    const accepted = await end(bob.client, id, 'accept')
+    expect(accepted.body).toEqual({
+      output: { receiver_holding_cids: [expect.stringMatching(/^00/)] },
+      sender_change_cids: [],
+      meta: {},
+    })
+    expect((await balanceOf(bob.client)).unlocked).toBe('30.5000000000')
+    expect(await balanceOf(alice.client)).toEqual({
+      unlocked: '169.5000000000',
+      locked: '0.0000000000',
+    })
+    expect(failure(await end(bob.client, id, 'accept'))).toEqual({
+      status: 409,
+      code: 'DUPLICATE_COMMAND',
+    })
+    for (const [person, action] of [
+      [bob, 'reject'],
+      [alice, 'withdraw'],
+    ] as const)
+      expect(failure(await end(person.client, id, action)), action).toEqual({
+        status: 404,
+        code: 'CONTRACT_NOT_FOUND',
+      })
+    expect(await transfersOf(bob)).toEqual([])
+  })
+
+  it.each(['reject', 'withdraw'])('comes back by %s', async (action) => {
+    const [sender, receiver] = [
+      await world.registered(`s-${action}`, '1'),
+      await world.registered(`r-${action}`, null),
+    ]
+    const id = await offer(sender, receiver, '200')
+    const [right, wrong] = action === 'reject' ? [receiver, sender] : [sender, receiver]
+    const stranger = await world.registered(`x-${action}`, null)
+    expect(failure(await end(stranger.client, id, action)).status).toBe(404)
+    expect(failure(await end(wrong.client, id, action)).status).toBe(403)
+    expect(failure(await end(sender.client, id, 'accept')).status).toBe(403)
+    expect((await end(right.client, id, action)).body).toEqual({
+      output: {},
+      sender_change_cids: [],
+      meta: {},
+    })
+    expect(await balanceOf(sender.client)).toEqual({
+      unlocked: '200.0000000000',
+      locked: '0.0000000000',
+    })
+    expect(failure(await end(right.client, id, action)).status).toBe(409)
+  })
+
+  it('cannot be taken once it has ended, and comes back by itself', async () => {
+    const [sender, receiver] = [
+      await world.registered('late-sender', '1'),
+      await world.registered('late-receiver', null),
+    ]
+    const id = await offer(sender, receiver, '200')
+    await world.network.advance(10 * MINUTE_MICROS)
+    expect([404, 409]).toContain((await end(receiver.client, id, 'accept')).status)
+    await world.until('the refund', async () =>
+      (await balanceOf(sender.client)).unlocked === '200.0000000000' ? true : undefined,
+    )
+    expect((await balanceOf(receiver.client)).unlocked).toBe('0.0000000000')
+  })
+
+  it('of many at once shares the coins out, and is made once for each tracking id', async () => {
+    const [sender, receiver] = [
+      await world.registered('busy-sender', '1'),
+      await world.registered('busy-receiver', null),
+    ]
+    const same = offerOf(receiver.party, '60')
+    const answers = await Promise.all(
+      [same, same, same, offerOf(receiver.party, '60'), offerOf(receiver.party, '60')].map((body) =>
+        sender.client.post(PATH, body),
+      ),
+    )
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 200, 200, 409, 409])
+    // A repetition is told so, though there is no coin left for it either.
+    expect(failure(await sender.client.post(PATH, same))).toEqual({
+      status: 409,
+      code: 'DUPLICATE_COMMAND',
+    })
+    expect(await balanceOf(sender.client)).toEqual({
+      unlocked: '20.0000000000',
+      locked: '180.0000000000',
+    })
+  })
+
+  it('to oneself moves coin at once, which makes one of many', async () => {
+    const self = await world.registered('self', '1')
+    for (let i = 0; i < 2; i++) await self.client.post('/v0/wallet/tap', { amount: '1' })
+    const answer = await self.client.post(PATH, offerOf(self.party, '600'))
+    expect(answer.body).toMatchObject({
+      output: { receiver_holding_cids: [expect.any(String)] },
+      sender_change_cids: [],
+    })
+    const { coins } = (await self.client.get('/v0/wallet/coins')).body as { coins: object[] }
+    expect(coins).toMatchObject([{ effective_amount: '600.0000000000' }])
+  })
+})
+
+describe('bad input moves no coin', () => {
+  it('of an offer', async () => {
+    const [sender, receiver] = [
+      await world.registered('bad-sender', '1'),
+      await world.registered('bad-receiver', null),
+    ]
+    const nobody = `nobody::1220${'0'.repeat(64)}`
+    const past = world.network.clock.nowMicros() - 1
+    for (const [more, status, code] of [
+      [{ amount: '-1' }, 400, 'INVALID_ARGUMENT'],
+      [{ amount: '0' }, 400, 'INVALID_ARGUMENT'],
+      [{ amount: '0.0000000000' }, 400, 'INVALID_ARGUMENT'],
+      [{ amount: '1.00000000001' }, 400, 'INVALID_ARGUMENT'],
+      [{ amount: '1e1' }, 400, 'INVALID_ARGUMENT'],
+      [{ amount: 1 }, 400, 'INVALID_ARGUMENT'],
+      [{ amount: '9'.repeat(29) }, 400, 'INVALID_ARGUMENT'],
+      [{ amount: '200.0000000001' }, 400, 'INSUFFICIENT_FUNDS'],
+      [{ amount: '9'.repeat(28) }, 400, 'INSUFFICIENT_FUNDS'],
+      [{ receiver_party_id: 'bob' }, 400, 'INVALID_PARTY'],
+      [{ receiver_party_id: nobody }, 400, 'INVALID_ARGUMENT'],
+      [{ receiver_party_id: world.network.genesis.dso }, 400, 'INVALID_ARGUMENT'],
+      [{ expires_at: past }, 400, 'INVALID_ARGUMENT'],
+      [{ expires_at: -1 }, 400, 'INVALID_ARGUMENT'],
+      [{ expires_at: 1.5 }, 400, 'INVALID_ARGUMENT'],
+      [{ expires_at: '1' }, 400, 'INVALID_ARGUMENT'],
+      [{ expires_at: 2 ** 53 }, 400, 'INVALID_ARGUMENT'],
+      [{ description: 'd'.repeat(1025) }, 400, 'INVALID_ARGUMENT'],
+      [{ description: '🍰'.repeat(513) }, 400, 'INVALID_ARGUMENT'],
+      [{ description: '\ud800' }, 400, 'INVALID_ARGUMENT'],
+      [{ description: null }, 400, 'INVALID_ARGUMENT'],
+      [{ tracking_id: '' }, 400, 'INVALID_ARGUMENT'],
+      [{ tracking_id: '\udc00' }, 400, 'INVALID_ARGUMENT'],
+      [{ tracking_id: undefined }, 400, 'INVALID_ARGUMENT'],
+    ] as const) {
+      const answer = await sender.client.post(PATH, offerOf(receiver.party, '1', more))
+      expect(failure(answer), JSON.stringify(more)).toEqual({ status, code })
+    }
+    expect(await balanceOf(sender.client)).toEqual({
+      unlocked: '200.0000000000',
+      locked: '0.0000000000',
+    })
+    expect(await transfersOf(sender)).toEqual([])
+  })
+
+  it('of an answer to an offer', async () => {
+    const [sender, receiver] = [
+      await world.registered('answer-sender', '1'),
+      await world.registered('answer-receiver', null),
+    ]
+    await offer(sender, receiver, '10')
+    const { coins } = (await sender.client.get('/v0/wallet/coins')).body as {
+      coins: { contract: { contract: { contract_id: string } } }[]
+    }
+    const coin = coins[0]?.contract.contract.contract_id ?? ''
+    for (const action of ['accept', 'reject', 'withdraw'])
+      for (const id of [NOWHERE, 'nonsense', coin, '%00'])
+        expect(failure(await end(sender.client, id, action)), `${action} ${id}`).toEqual({
+          status: 404,
+          code: 'CONTRACT_NOT_FOUND',
+        })
+    expect(await balanceOf(sender.client)).toEqual({
+      unlocked: '190.0000000000',
+      locked: '10.0000000000',
+    })
+    const stranger = await world.clientOf('stranger')
+    expect(failure(await stranger.get(PATH))).toEqual({ status: 404, code: 'WALLET_NOT_FOUND' })
+    expect(failure(await world.anyone().get(PATH)).status).toBe(401)
+  })
+})
+
+describe('the history', () => {
+  type Item = { transaction_type: string; event_id: string; receivers: object[] }
+  const page = async (client: Client, body: object) => {
+    const answer = await client.post('/v0/wallet/transactions', body)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    return answer.body['items'] as Item[]
+  }
+
+  it('tells what became of the coin, newest first, to those it concerns', async () => {
+    const [hanna, hugo] = [
+      await world.registered('hanna', '1'),
+      await world.registered('hugo', null),
+    ]
+    const taken = await offer(hanna, hugo, '30')
+    await end(hugo.client, taken, 'accept')
+    const refused = await offer(hanna, hugo, '5')
+    await end(hugo.client, refused, 'reject')
+    const items = await page(hanna.client, { page_size: 10 })
+    const none = {
+      transfer_instruction_receiver: null,
+      transfer_instruction_amount: null,
+      transfer_instruction_cid: null,
+      description: null,
+    }
+    const offered = (amount: string, id: string) => ({
+      transaction_type: 'transfer',
+      transaction_subtype: { choice: 'CoinRules_CreateTransferInstruction' },
+      sender: { party: hanna.party, amount: '0.0000000000' },
+      receivers: [{ party: hanna.party, amount }],
+      transfer_instruction_receiver: hugo.party,
+      transfer_instruction_amount: amount,
+      transfer_instruction_cid: id,
+      description: 'für 🍰',
+    })
+    expect(items).toMatchObject([
+      {
+        transaction_type: 'balance_change',
+        transaction_subtype: { choice: 'TransferInstruction_Reject' },
+        receivers: [],
+        transfer_instruction_cid: refused,
+      },
+      offered('5.0000000000', refused),
+      {
+        ...none,
+        transaction_type: 'transfer',
+        transaction_subtype: { choice: 'TransferInstruction_Accept' },
+        sender: { party: hanna.party, amount: '-30.0000000000' },
+        receivers: [{ party: hugo.party, amount: '30.0000000000' }],
+        transfer_instruction_cid: taken,
+      },
+      offered('30.0000000000', taken),
+      {
+        transaction_type: 'balance_change',
+        transaction_subtype: { choice: 'CoinRules_DevNet_Tap' },
+        receivers: [{ party: hanna.party, amount: '200.0000000000' }],
+      },
+    ])
+    const ids = (list: Item[]) => list.map((item) => item.event_id)
+    // The tap is hers alone.
+    expect(ids(await page(hugo.client, { page_size: 10 }))).toEqual(ids(items).slice(0, 4))
+
+    const pages: Item[] = []
+    for (let after = ''; ; after = pages.at(-1)?.event_id ?? '') {
+      const next = await page(hanna.client, { page_size: 2, begin_after_id: after })
+      if (next.length === 0) break
+      pages.push(...next)
+      // What happens meanwhile is newer than every page to come.
+      await hanna.client.post('/v0/wallet/tap', { amount: '1' })
+    }
+    expect(ids(pages)).toEqual(ids(items))
+  })
+
+  it.each([
+    [{}],
+    [{ page_size: 0 }],
+    [{ page_size: 1001 }],
+    [{ page_size: '10' }],
+    [{ page_size: 1, begin_after_id: '7' }],
+    [{ page_size: 1, begin_after_id: 7 }],
+  ])('is not told to %j', async (body) => {
+    const { client } = await world.registered('curious', null)
+    const answer = await client.post('/v0/wallet/transactions', body)
+    expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })
+  })
+})
