@@ -37,6 +37,8 @@ export type Item = {
   /** Set once the votes agreed on something older than asked. */
   staleAgeMs: number | null
   isDone: boolean
+  /** The time that the read may wait has passed: who has not voted will not. */
+  isOverdue: boolean
   /** What was decided, to count late dissent. */
   decided: Vote | null
   /** Of the canonical request, computed once. */
@@ -63,6 +65,7 @@ export function createItem(
     nextPin: null,
     staleAgeMs: null,
     isDone: false,
+    isOverdue: false,
     decided: null,
     requestHash: null,
     deliver: input.deliver,

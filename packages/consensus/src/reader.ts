@@ -115,7 +115,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   }
 
   const whyUnusable = (item: Item, link: Link): string | null => {
-    if (isOverdue(item)) return 'no answer'
+    if (item.isOverdue) return 'no answer'
     if (link.url === null) return directory.isLearning() ? null : 'no address'
     return links.whyUnusable(link, item.asked.kind === 'lookup' ? 'lookup' : 'bulk')
   }
@@ -123,8 +123,6 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   /** Of nodes that an item without a round can count on. */
   const unusableCount = (item: Item): number =>
     links.all.filter((link) => whyUnusable(item, link) !== null || pinboard.isHeadless(link)).length
-
-  const isOverdue = (item: Item): boolean => clock.monotonicMs() - item.startedAtMs >= waitMs
 
   const isHeldForLocal = (round: Round): boolean =>
     round.pin !== null &&
@@ -242,7 +240,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
 
   /** Starts the second round; false if there was one, or none could do better. */
   const repin = (item: Item, round: Round): boolean => {
-    if (item.rounds.length > 1 || round.pin === null || isOverdue(item)) return false
+    if (item.rounds.length > 1 || round.pin === null || item.isOverdue) return false
     const next = pinboard.nextPin(item, round)
     if (next === null) return false
     item.staleAgeMs = null
@@ -337,6 +335,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     for (const item of recheck) waitingRoom.enter(item)
     if (recheck.length > 0 && now - askedAtMs >= FLOOR_PROBE_MS) probeAll()
     for (const item of active) {
+      item.isOverdue = now - item.startedAtMs >= waitMs
       const round = item.rounds.at(-1)
       if (round === undefined) sweepUnasked(item, now)
       else {
@@ -345,7 +344,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
         if (isLate && round.standings.includes(STANDING.lagging)) repin(item, round)
         settle(item)
       }
-      if (isOverdue(item) && !item.isDone) lag(item, item.rounds.at(-1))
+      if (item.isOverdue && !item.isDone) lag(item, item.rounds.at(-1))
     }
     scheduleFlush()
   }
