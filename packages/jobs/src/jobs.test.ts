@@ -139,6 +139,23 @@ test('drops what can never succeed, says why, and does not come back to it at on
   expect(runs.filter((id) => id === refused)).toHaveLength(1)
 })
 
+test('leaves alone for a while what asked for it', async () => {
+  await using redis = await startRedis()
+  const world = createDueLedger(JOB)
+  world.add(1)
+  const [patient] = [...world.due.keys()]
+  const runs: string[] = []
+  await using jobs = await startJobs(redis, world.ledger, async (id, { restFor }) => {
+    runs.push(id)
+    restFor(id === patient ? 3_600_000 : 0)
+  })
+  await until('the first run', () => (runs.length > 0 ? true : undefined))
+  world.add(1)
+  await until('another job twice', () => (runs.length >= 3 ? true : undefined))
+  expect(runs.filter((id) => id === patient)).toHaveLength(1)
+  expect(await jobs.failures()).toEqual([])
+})
+
 test('goes on by itself after Redis was killed, and loses nothing', async () => {
   await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'everysec'])
   const world = createDueLedger(JOB)

@@ -22,7 +22,7 @@ function memoryQueue(name: string) {
   return { queue, ids, setAway: (value: boolean) => (isAway = value) }
 }
 
-function setUp(due: DueItem[]) {
+function setUp(due: DueItem[], select?: Parameters<typeof createSweep>[0]['select']) {
   const clock = createManualClock()
   const entries = memoryQueue('expire-entry')
   const payments = memoryQueue('resolve-initial-payment')
@@ -38,6 +38,7 @@ function setUp(due: DueItem[]) {
     queues: new Map([entries, payments].map(({ queue }) => [queue.name, queue])),
     rests: createRestList(clock, 100_000),
     clock,
+    ...(select === undefined ? {} : { select }),
   })
   return { clock, entries, payments, sweep, pagesRead: () => pages }
 }
@@ -93,6 +94,23 @@ describe('a sweep', () => {
     await clock.advance(5_000)
     await sweep.tick()
     expect(entries.ids.size).toBe(1)
+  })
+
+  test('queues what is selected only, so that others fill no queue and keep nobody waiting', async () => {
+    const isEven = (id: string) => Number(id.slice(2)) % 2 === 0
+    const due = dueOfJob('expire-entry', 2 * QUEUED_MAX)
+    const asked: string[] = []
+    const { sweep, entries } = setUp(due, async (job, ids) => {
+      asked.push(job)
+      return ids.filter(isEven)
+    })
+    await sweep.tick()
+    expect(entries.ids.size).toBe(QUEUED_MAX)
+    expect([...entries.ids].every(isEven)).toBe(true)
+    asked.length = 0
+    sweep.offer(dueOfJob('resolve-initial-payment', 1))
+    await sweep.flush()
+    expect(asked).toEqual(['resolve-initial-payment'])
   })
 
   test('leaves the work of other processes alone', async () => {

@@ -59,8 +59,17 @@ export function createSweep(options: {
       const wanted = (await select(job, [...ids])).slice(0, room)
       if (wanted.length === 0) continue
       roomByJob.set(job, room - wanted.length)
-      await queues.get(job)?.add(wanted)
-      for (const id of wanted) rests.rest(restKey(job, id), REST_QUEUED_MS)
+      const rest = (ms: number) => {
+        for (const id of wanted) rests.rest(restKey(job, id), ms)
+      }
+      // Before the add: a job may end, and say how long it rests, before the add has returned.
+      rest(REST_QUEUED_MS)
+      try {
+        await queues.get(job)?.add(wanted)
+      } catch (error) {
+        rest(0)
+        throw error
+      }
     }
   }
 
