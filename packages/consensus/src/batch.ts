@@ -70,10 +70,10 @@ export function parseBatchAnswer(
     return isTail(body, cut.end, ']}') ? { answers: cut.answers, signatures: null } : undefined
   const signatures: unknown = document?.signatures
   if (!Array.isArray(signatures) || signatures.length !== results.length) return undefined
+  // Before they are written anew: JSON.stringify throws for what a node nested too deep.
+  if (!signatures.every(isSignature)) return undefined
   const tail = `],"signatures":${JSON.stringify(signatures)}}`
-  return signatures.every(isSignature) && isTail(body, cut.end, tail)
-    ? { answers: cut.answers, signatures }
-    : undefined
+  return isTail(body, cut.end, tail) ? { answers: cut.answers, signatures } : undefined
 }
 
 /** Whether the answer says that there is no such entry. */

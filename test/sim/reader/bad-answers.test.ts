@@ -167,6 +167,21 @@ describe('signed answers', () => {
     expect(all).toMatchObject({ kind: 'insufficient', reachable: 3 })
   })
 
+  it('nested too deep to be written anew do not vote, and do not end the process', async () => {
+    const { reader, clock, serve, honest } = createWorld()
+    const depth = 100_000 // Room for it is left by a batch of 100.
+    serve(
+      0,
+      rewriting(honest(0), (answer) =>
+        answer.replace(/"[0-9a-f]{128}"/, '['.repeat(depth) + ']'.repeat(depth)),
+      ),
+    )
+    const lookups = Array.from({ length: 100 }, () => ({ name: ALICE }))
+    const all = await clock.run(reader.lookup(lookups, { sign: true, threshold: 'all' }))
+    expect(all[0]).toMatchObject({ kind: 'insufficient', reachable: 3 })
+    expect(reader.status().nodes[0]?.lastError).toBe('malformed answer')
+  })
+
   it('are asked for where the connection does not say who answers (D-42)', async () => {
     const world = createWorld()
     const asked: boolean[] = []
