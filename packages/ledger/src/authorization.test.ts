@@ -29,8 +29,12 @@ import { coin } from './templates/coin.ts'
 import { coinRules } from './templates/coin-rules.ts'
 import { dsoRules } from './templates/dso-rules.ts'
 import { lockedCoin } from './templates/locked-coin.ts'
+import { subscription } from './templates/subscription.ts'
 import { subscriptionIdleState } from './templates/subscription-idle-state.ts'
+import { subscriptionInitialPayment } from './templates/subscription-initial-payment.ts'
+import { subscriptionPayment } from './templates/subscription-payment.ts'
 import { subscriptionRequest } from './templates/subscription-request.ts'
+import { terminatedSubscription } from './templates/terminated-subscription.ts'
 import { type Actor, amountOf, outcomeOf, Scenario, testKeyPair } from './testing/index.ts'
 
 const NAME = `alice${NAME_SUFFIX}`
@@ -63,6 +67,41 @@ test('nobody creates coin for itself under the real operator', () => {
   const argument = coinOf(mallory.party, story.network.genesis.dso)
   const create: Command = { kind: 'create', template: templateRef(coin), argument }
   expectRefused(story, () => outcomeOf(story.submit(mallory, create)), 'PERMISSION_DENIED')
+})
+
+test('nobody makes steps of a subscription with itself, which super-validators would try to resolve', () => {
+  const { story, mallory } = begin()
+  const { party } = mallory
+  // Any contract that it may name.
+  const id = story.the(ansRules)
+  const data = { sender: party, receiver: party, provider: party, description: '' }
+  const payload = {
+    reference: id,
+    subscription: id,
+    lockedCoin: id,
+    subscriptionData: { ...data, dso: story.network.genesis.dso },
+    payData: {
+      paymentAmount: { amount: amountOf('1'), unit: 'USDUnit' as const },
+      paymentInterval: 1,
+      paymentDuration: 1,
+    },
+    nextPaymentDueAt: 0,
+    thisPaymentDueAt: 0,
+    lockExpiresAt: 0,
+    round: { number: 2 },
+  }
+  const attempts: readonly [string, DamlValue][] = [
+    [templateRef(subscription), encodePayload(subscription, payload)],
+    [templateRef(subscriptionInitialPayment), encodePayload(subscriptionInitialPayment, payload)],
+    [templateRef(subscriptionIdleState), encodePayload(subscriptionIdleState, payload)],
+    [templateRef(subscriptionPayment), encodePayload(subscriptionPayment, payload)],
+    [templateRef(terminatedSubscription), encodePayload(terminatedSubscription, payload)],
+  ]
+  for (const [template, argument] of attempts) {
+    const create: Command = { kind: 'create', template, argument }
+    expectRefused(story, () => outcomeOf(story.submit(mallory, create)), 'INVALID_ARGUMENT')
+  }
+  expect(story.ledger.due()).toEqual([])
 })
 
 test('nobody creates contracts that name itself as the operator', () => {

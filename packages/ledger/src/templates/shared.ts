@@ -47,6 +47,14 @@ export const subscriptionData = record('SubscriptionData', {
 })
 export type SubscriptionData = LfValue<typeof subscriptionData>
 
+/**
+ * Subscriptions are with the operator alone, so that it signs every step of one: otherwise a party could make
+ * payments and endings of its own, which the super-validators would try to resolve for ever (D-29).
+ */
+export function isWithOperator({ receiver, provider, dso }: SubscriptionData): boolean {
+  return receiver === dso && provider === dso
+}
+
 export const paymentAmount = record('PaymentAmount', {
   amount: decimal,
   unit: enumeration('Unit', ['USDUnit', 'CoinUnit']),

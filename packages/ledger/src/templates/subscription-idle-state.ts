@@ -1,6 +1,6 @@
 import { contractId, type LfValue, record, time } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
-import { subscriptionData, subscriptionPayData } from './shared.ts'
+import { isWithOperator, subscriptionData, subscriptionPayData } from './shared.ts'
 
 /** Between payments: waits for the renewal window, or for its end. */
 export const subscriptionIdleState = defineTemplate({
@@ -16,6 +16,7 @@ export const subscriptionIdleState = defineTemplate({
   }),
   dso: (idle) => idle.subscriptionData.dso,
   signatories: ({ subscriptionData: data }) => [data.sender, data.receiver, data.provider],
+  ensure: ({ subscriptionData }) => isWithOperator(subscriptionData),
   keys: ({ subscription }) => [`subscription:${subscription}`],
   due: ({ nextPaymentDueAt, payData }) => [
     { job: 'renew-subscription', at: Math.max(0, nextPaymentDueAt - payData.paymentDuration) },

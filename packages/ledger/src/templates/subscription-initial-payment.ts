@@ -1,6 +1,6 @@
 import { contractId, type LfValue, record, time } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
-import { round, subscriptionData, subscriptionPayData } from './shared.ts'
+import { isWithOperator, round, subscriptionData, subscriptionPayData } from './shared.ts'
 
 /** The first payment, locked until a quorum resolves it or the lock ends (D-23). */
 export const subscriptionInitialPayment = defineTemplate({
@@ -17,6 +17,7 @@ export const subscriptionInitialPayment = defineTemplate({
   }),
   dso: (payment) => payment.subscriptionData.dso,
   signatories: ({ subscriptionData: data }) => [data.sender, data.receiver, data.provider],
+  ensure: ({ subscriptionData }) => isWithOperator(subscriptionData),
   keys: ({ reference }) => [`reference:${reference}`],
   due: ({ lockExpiresAt }, contract) => [
     { job: 'resolve-initial-payment', at: contract.createdAt },

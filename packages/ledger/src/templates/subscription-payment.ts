@@ -1,6 +1,6 @@
 import { contractId, type LfValue, record, time } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
-import { round, subscriptionData, subscriptionPayData } from './shared.ts'
+import { isWithOperator, round, subscriptionData, subscriptionPayData } from './shared.ts'
 
 /** A renewal that is paid and not yet collected; `thisPaymentDueAt` is the due date that it meets. */
 export const subscriptionPayment = defineTemplate({
@@ -19,6 +19,7 @@ export const subscriptionPayment = defineTemplate({
   }),
   dso: (payment) => payment.subscriptionData.dso,
   signatories: ({ subscriptionData: data }) => [data.sender, data.receiver, data.provider],
+  ensure: ({ subscriptionData }) => isWithOperator(subscriptionData),
   keys: ({ subscription }) => [`subscription:${subscription}`],
   due: ({ lockExpiresAt }, contract) => [
     { job: 'collect-renewal-payment', at: contract.createdAt },

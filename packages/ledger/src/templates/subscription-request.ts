@@ -1,6 +1,6 @@
 import { type LfValue, record, time } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
-import { subscriptionData, subscriptionPayData } from './shared.ts'
+import { isWithOperator, subscriptionData, subscriptionPayData } from './shared.ts'
 
 /** What a wallet is asked to pay. `expiresAt`: then it may be withdrawn (D-17). */
 export const subscriptionRequest = defineTemplate({
@@ -14,10 +14,8 @@ export const subscriptionRequest = defineTemplate({
   }),
   dso: (request) => request.subscriptionData.dso,
   signatories: ({ subscriptionData: data }) => [data.sender, data.receiver, data.provider],
-  // Subscriptions go to the operator only, so nothing here arises without its authority.
-  ensure: ({ subscriptionData: data, payData }) =>
-    data.receiver === data.dso &&
-    data.provider === data.dso &&
+  ensure: ({ subscriptionData, payData }) =>
+    isWithOperator(subscriptionData) &&
     payData.paymentAmount.amount > 0n &&
     payData.paymentInterval > 0 &&
     payData.paymentDuration > 0,

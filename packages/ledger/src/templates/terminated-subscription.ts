@@ -1,6 +1,6 @@
 import { contractId, type LfValue, record } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
-import { subscriptionData } from './shared.ts'
+import { isWithOperator, subscriptionData } from './shared.ts'
 
 /** Marks a subscription that ended, until its context is cleaned up. */
 export const terminatedSubscription = defineTemplate({
@@ -10,6 +10,7 @@ export const terminatedSubscription = defineTemplate({
   type: record('TerminatedSubscription', { subscriptionData, reference: contractId }),
   dso: (terminated) => terminated.subscriptionData.dso,
   signatories: ({ subscriptionData: data }) => [data.sender, data.receiver, data.provider],
+  ensure: ({ subscriptionData }) => isWithOperator(subscriptionData),
   keys: ({ reference }) => [`reference:${reference}`],
   due: (_terminated, contract) => [{ job: 'terminate-subscription', at: contract.createdAt }],
 })
