@@ -28,7 +28,7 @@ export type PlatformSubtle = typeof globalThis extends { crypto: { subtle: infer
  * @throws {TypeError} If the platform has no WebCrypto: then pass an implementation, nothing is read unverified.
  */
 export function createWebCrypto(subtle: PlatformSubtle = globalThis.crypto?.subtle): CryptoPort {
-  if (subtle === undefined) throw new TypeError('no WebCrypto here: pass a crypto implementation')
+  if (!subtle) throw new TypeError('no WebCrypto here: pass a crypto implementation')
   const keys = new Map<string, Promise<CryptoKey | null>>()
   const importKey = (publicKey: Uint8Array<ArrayBuffer>): Promise<CryptoKey | null> => {
     const name = toHex(publicKey)

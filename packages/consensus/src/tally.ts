@@ -98,7 +98,14 @@ export function judge(ballot: Ballot, attendance: Attendance): Verdict {
   if (attendance.isFork) return { kind: 'disputed', reason: 'fork' }
   const largest = largestGroup(ballot)
   const size = largest?.voters.length ?? 0
-  if (largest !== undefined && size >= threshold) return { kind: 'decided', group: largest }
+  if (largest !== undefined && size >= threshold) {
+    // Two groups of the threshold: more than f nodes lie, and neither coming first nor being larger
+    // makes one of them true.
+    const isAlone = ballot.groups.every(
+      (group) => group === largest || group.voters.length < threshold,
+    )
+    return isAlone ? { kind: 'decided', group: largest } : { kind: 'disputed', reason: 'votes' }
+  }
   const missingCount = nodeCount - ballot.votedCount
   // No set of future votes can reach the threshold: waiting would only cost time.
   if (size + missingCount < threshold) return { kind: 'disputed', reason: 'votes' }
