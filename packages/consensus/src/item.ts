@@ -99,3 +99,8 @@ export function requestOfItem(item: Item): CanonicalRequest {
 export function isSelfPinned(item: Item): boolean {
   return item.asked.kind === 'read' && item.asked.request.pin === 'request'
 }
+
+/** Whether a node said that it no longer holds the offset: then a newer one may do better. */
+export function isPruned(round: Round): boolean {
+  return [...round.reasons.values()].includes('pruned')
+}

@@ -1,7 +1,7 @@
 /** What the nodes claim to have, and the pins that follow from it (D-37). */
 import type { Decisions } from './decisions.ts'
 import { maxFaulty, quorumOf } from './genesis.ts'
-import { type Item, type Round, STANDING } from './item.ts'
+import { type Item, isPruned, type Round, STANDING } from './item.ts'
 import type { Link } from './links.ts'
 import { chooseNextPin, claimedByMany } from './pins.ts'
 import { largestGroup } from './tally.ts'
@@ -56,7 +56,7 @@ export function createPinboard(options: {
     },
     nextPin(item, round) {
       const lowest = Math.max(floor(), item.minOffset)
-      if (item.staleAgeMs !== null) {
+      if (item.staleAgeMs !== null || isPruned(round)) {
         const pin = decisions.choosePin(heads(), { threshold: item.threshold, floor: lowest })
         return pin !== null && pin > (round.pin ?? 0) ? pin : null
       }
@@ -68,6 +68,7 @@ export function createPinboard(options: {
         laggingHeads: headsOf(STANDING.lagging),
         answeredHeads: headsOf(STANDING.lagging, STANDING.voted),
         largestGroupSize: largestGroup(round.ballot)?.voters.length ?? 0,
+        faultyMax: maxFaulty(nodeCount),
         threshold: item.threshold,
         floor: lowest,
       })

@@ -40,12 +40,25 @@ describe('the pin', () => {
 })
 
 describe('the second pin', () => {
-  const input = { laggingHeads: [8, 6], answeredHeads: [10, 8, 6], threshold: 2, floor: 0 }
+  const input = {
+    laggingHeads: [8, 6],
+    answeredHeads: [10, 8, 6],
+    threshold: 2,
+    faultyMax: 0,
+    floor: 0,
+  }
 
   it('is low enough for those that lag to complete the largest group', () => {
     expect(chooseNextPin({ ...input, largestGroupSize: 1 })).toBe(8)
     expect(chooseNextPin({ ...input, largestGroupSize: 0 })).toBe(6)
     expect(chooseNextPin({ ...input, largestGroupSize: 1, floor: 9 })).toBe(9)
+  })
+
+  it('is lower where some of those that lag may lie, as far as others are left', () => {
+    const lying = { ...input, laggingHeads: [9, 8, 6], largestGroupSize: 1, faultyMax: 1 }
+    expect(chooseNextPin(lying)).toBe(8)
+    expect(chooseNextPin({ ...lying, laggingHeads: [8] })).toBe(8)
+    expect(chooseNextPin({ ...lying, faultyMax: 4 })).toBe(6)
   })
 
   it('falls back on all that answered, and is none where they are too few', () => {

@@ -22,7 +22,8 @@ export function claimedByMany(heads: readonly number[], count: number): number |
 
 /**
  * The second and last pin of a read whose votes did not come in (D-37): low enough for those that
- * lag to complete the largest group, whose members have it anyway.
+ * lag to complete the largest group, whose members have it anyway, even if f of them lie about what
+ * they have, or do not vote again.
  *
  * Members of smaller groups are not counted on: what they said was outvoted.
  */
@@ -33,11 +34,13 @@ export function chooseNextPin(input: {
   readonly answeredHeads: readonly number[]
   readonly largestGroupSize: number
   readonly threshold: number
+  readonly faultyMax: number
   readonly floor: number
 }): number | null {
   const missing = Math.max(1, input.threshold - input.largestGroupSize)
+  const lagging = input.laggingHeads
+  const counted = Math.max(missing, Math.min(missing + input.faultyMax, lagging.length))
   const head =
-    claimedByMany(input.laggingHeads, missing) ??
-    claimedByMany(input.answeredHeads, input.threshold)
+    claimedByMany(lagging, counted) ?? claimedByMany(input.answeredHeads, input.threshold)
   return head === null ? null : Math.max(head, input.floor)
 }

@@ -12,7 +12,15 @@ import { createDirectory } from './directory.ts'
 import { createFloor } from './floor.ts'
 import { maxFaulty } from './genesis.ts'
 import { createHistories, type Fork } from './histories.ts'
-import { createItem, createRound, type Item, isSelfPinned, type Round, STANDING } from './item.ts'
+import {
+  createItem,
+  createRound,
+  type Item,
+  isPruned,
+  isSelfPinned,
+  type Round,
+  STANDING,
+} from './item.ts'
 import { createLinks, type Link } from './links.ts'
 import { isAuthenticated } from './node-url.ts'
 import type { Outcome, ReadOptions } from './outcome.ts'
@@ -87,7 +95,10 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
         dispute(item, round, verdict.reason)
       else if (round !== current)
         continue // The second round may still decide.
-      else if (verdict.kind === 'insufficient') refuse(item, round)
+      else if (verdict.kind === 'insufficient') {
+        // What was pruned can be read at a newer offset: nobody is gone.
+        if (!isPruned(round) || !repin(item, round)) refuse(item, round)
+      }
       // Lagging, or agreed on something too old: once more, lower or newer.
       else if (!repin(item, round)) lag(item, round)
       return

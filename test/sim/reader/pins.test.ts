@@ -53,6 +53,40 @@ describe('the pin', () => {
     expect(ms).toBeLessThan(700)
   })
 
+  it('is chosen once more, newer, where the others no longer hold it', async () => {
+    // The first to tell its head claims to be at the beginning, which the others have pruned (D-10).
+    const { lookup, serve, honest } = createWorld({
+      latencyMs: (url) => (url.endsWith(':1') ? 1 : 3),
+    })
+    serve(0, claiming(honest(0), 0))
+    for (const index of [1, 2, 3])
+      serve(index, async (request) => {
+        const reply = await honest(index)(request)
+        const asked = JSON.parse(new TextDecoder().decode(request.body ?? new Uint8Array()) || '{}')
+        return reply && asked.at_offset < 2 ? { ...reply, status: 410 } : reply
+      })
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 3 })
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 3 })
+  })
+
+  it('chosen once more is not spoiled by a node that claims to lag a little', async () => {
+    // sv-1 alone has the pin; sv-4 lies about what it has, and never votes.
+    const { lookup, append, clock, serve, honest, nodes } = createWorld()
+    await lookup(ALICE)
+    for (let count = 0; count < 7; count++) append([], { nodes: [0] })
+    for (const index of [1, 2]) (nodes[index] as (typeof nodes)[number]).head = 6
+    serve(3, async (request) => {
+      const reply = await claiming(honest(0), 9)(request)
+      const isAsked = new TextDecoder().decode(request.body ?? new Uint8Array()).includes('name')
+      if (reply === null || !isAsked) return reply
+      const body = new TextEncoder().encode('{"code":"OFFSET_NOT_REACHED"}')
+      return { ...reply, status: 503, body }
+    })
+    await lookup('nobody.unverified.ns') // Tells the reader of the heads.
+    await clock.pass(20)
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 6 })
+  })
+
   it('never goes back for one reader', async () => {
     const { lookup, timed, append, serve, nodes, reader } = createWorld()
     append()
