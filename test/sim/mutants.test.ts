@@ -3,7 +3,7 @@ import { check } from './check.ts'
 import { MUTANTS } from './mutants.ts'
 import { simulate } from './simulate.ts'
 
-const SEEDS_MAX = 60
+const SEEDS_MAX = 20
 const READS_PER_SEED = 250
 
 describe('the checkers notice', () => {

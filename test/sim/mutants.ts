@@ -12,12 +12,10 @@ import {
 } from '@quorumscan/consensus'
 import type { SimOptions } from './simulate.ts'
 
-export type Mutant = {
+/** What the run is limited to is what shows the mistake soonest. */
+export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'troubles'> & {
   readonly mistake: string
   readonly decisions: Decisions
-  /** Where it shows. */
-  readonly mode: SimOptions['mode']
-  readonly nodeCount?: number
   /** The rules of which at least one has to be broken. */
   readonly rules: readonly string[]
 }
@@ -40,6 +38,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'threshold f',
     mode: 'budget',
+    lies: ['invent', 'deny'],
     rules: ['truth', 'support'],
     decisions: {
       ...DECISIONS,
@@ -50,6 +49,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'counting transport errors',
     mode: 'budget',
+    nodeCount: 4,
+    troubles: ['down', 'hung'],
     rules: ['truth'],
     decisions: {
       ...DECISIONS,
@@ -60,6 +61,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'counting a bare HTTP 404 as absence',
     mode: 'budget',
+    troubles: ['notFound'],
     rules: ['truth'],
     decisions: {
       ...DECISIONS,
@@ -72,6 +74,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'counting a node twice',
     mode: 'budget',
+    lies: ['invent', 'deny'],
     rules: ['truth', 'support'],
     decisions: {
       ...DECISIONS,
@@ -125,6 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'ignoring the history hash',
     mode: 'budget',
+    lies: ['otherHistory'],
     rules: ['truth'],
     decisions: {
       ...DECISIONS,

@@ -32,7 +32,22 @@ export type SimOptions = {
   readonly nodeCount?: number
   /** One of them broken, to see that the checkers notice. */
   readonly decisions?: Decisions
+  /** Only these, where a run is to show one thing; all of them otherwise. */
+  readonly lies?: readonly string[]
+  readonly troubles?: readonly Trouble[]
 }
+
+export type Trouble = Exclude<Condition['kind'], 'up' | 'lying'>
+const TROUBLES: readonly Trouble[] = [
+  'down',
+  'hung',
+  'slow',
+  'notFound',
+  'failing',
+  'lagging',
+  'wiped',
+  'stuck',
+]
 
 export type ReadRecord = {
   readonly client: number
@@ -94,9 +109,9 @@ export async function simulate(options: SimOptions): Promise<SimRun> {
   const { clock } = cluster
   const state = { isOver: false }
   for (let count = 0; count < 5; count++) appendSomething(cluster, random)
-  for (const index of liars) cluster.change(index, lying(random, options.mode))
+  for (const index of liars) cluster.change(index, lying(random, options))
   keepAppending(cluster, random.split(), state)
-  keepBreaking(cluster, random.split(), { mode: options.mode, state })
+  keepBreaking(cluster, random.split(), { ...options, state })
   await clock.pass(100)
   const reads: ReadRecord[] = []
   const perClient = Math.ceil(options.readCount / CLIENTS)
@@ -136,10 +151,11 @@ function shuffled(random: SeededRandom, count: number): number[] {
     .map(({ index }) => index)
 }
 
-function lying(random: SeededRandom, mode: SimMode): Condition {
-  const names = random.chance(0.5) ? PLAUSIBLE_LIES : Object.keys(LIES)
+function lying(random: SeededRandom, options: SimOptions): Condition {
+  const some = random.chance(0.5) ? PLAUSIBLE_LIES : Object.keys(LIES)
+  const names = options.lies ?? some
   // Together they are dangerous: beyond f they always agree on the same inversion of the truth.
-  if (mode === 'beyond-f' && random.chance(0.7)) return { kind: 'lying', lies: ['invert'] }
+  if (options.mode === 'beyond-f' && random.chance(0.7)) return { kind: 'lying', lies: ['invert'] }
   const count = random.integer(1, 3)
   return { kind: 'lying', lies: Array.from({ length: count }, () => random.pick(names)) }
 }
@@ -179,21 +195,21 @@ function keepAppending(
 function keepBreaking(
   cluster: SimCluster,
   random: SeededRandom,
-  options: { readonly mode: SimMode; readonly state: { readonly isOver: boolean } },
+  options: SimOptions & { readonly state: { readonly isOver: boolean } },
 ): void {
   if (options.state.isOver) return
   const member = random.pick(cluster.members)
-  if (member.isLiar) cluster.change(member.index, lying(random, options.mode))
+  if (member.isLiar) cluster.change(member.index, lying(random, options))
   else if (random.chance(0.1)) cluster.move(member.index)
-  else if (random.chance(0.07)) breakMany(cluster, random)
-  else cluster.change(member.index, trouble(random))
+  else if (random.chance(0.07)) breakMany(cluster, random, options)
+  else cluster.change(member.index, trouble(random, options))
   const pauseMs = random.integer(100, FAULT_MS_MAX)
   cluster.clock.schedule(pauseMs, () => keepBreaking(cluster, random, options))
 }
 
 /** Most nodes at once: the reader has to refuse, not to guess. */
-function breakMany(cluster: SimCluster, random: SeededRandom): void {
-  const condition = realTrouble(random)
+function breakMany(cluster: SimCluster, random: SeededRandom, options: SimOptions): void {
+  const condition = realTrouble(random, options)
   for (const member of cluster.members) {
     if (member.isLiar || random.chance(0.15)) continue
     cluster.change(member.index, condition)
@@ -203,22 +219,13 @@ function breakMany(cluster: SimCluster, random: SeededRandom): void {
   }
 }
 
-function trouble(random: SeededRandom): Condition {
+function trouble(random: SeededRandom, options: SimOptions): Condition {
   // Mostly healthy again, so that there is something to be available.
-  return random.chance(0.6) ? { kind: 'up' } : realTrouble(random)
+  return random.chance(0.6) ? { kind: 'up' } : realTrouble(random, options)
 }
 
-function realTrouble(random: SeededRandom): Condition {
-  const kind = random.pick([
-    'down',
-    'hung',
-    'slow',
-    'notFound',
-    'failing',
-    'lagging',
-    'wiped',
-    'stuck',
-  ] as const)
+function realTrouble(random: SeededRandom, options: SimOptions): Condition {
+  const kind = random.pick(options.troubles ?? TROUBLES)
   if (kind === 'lagging' || kind === 'wiped') return { kind, lagMs: random.integer(100, 12_000) }
   return { kind }
 }
