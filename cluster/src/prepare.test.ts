@@ -111,7 +111,19 @@ it('keeps the key of the operator party out of the world: the party names no key
   expect(verifySignature({ publicKey: digits, message, signature: new Uint8Array(64) })).toBe(false)
 })
 
-it('draws the next free block when nobody chose ports, and names a taken port when somebody did', async () => {
+it('takes the next free hundred when nobody chose ports, so that two clusters run side by side', async () => {
+  const first = await drawBasePort(null, 4)
+  expect([first >= 4600, first % 100]).toEqual([true, 0])
+  const server = createServer().listen(portsFrom(first, 4).validator, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  try {
+    expect(await drawBasePort(null, 4)).toBeGreaterThan(first)
+  } finally {
+    server.close()
+  }
+})
+
+it('names a taken port when somebody chose ports', async () => {
   const basePort = await drawBasePort(0, 4)
   const server = createServer().listen(portsFrom(basePort, 4).nodes[2], '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

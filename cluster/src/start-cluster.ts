@@ -56,7 +56,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
   const clock = createSystemClock()
   const path = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'qs-cluster-')))
   const directory = dataDirectory(path)
-  const launched = await launchControlPlane(
+  const launch = launchControlPlane(
     {
       dataDir: directory.path,
       nodeCount: options.nodes ?? null,
@@ -69,6 +69,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     },
     () => {},
   )
+  await launch.ready
   const client = connectControl(directory)
   const first = await call(client.status.query())
   const target = (node: string, redis: ProcessOptions = {}) => ({
@@ -77,7 +78,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
   })
   const down = async () => {
     await stopCluster(directory, clock)
-    await launched.ended
+    await launch.ended
     if (options.dataDir === undefined) await rm(directory.path, { recursive: true, force: true })
   }
   return {

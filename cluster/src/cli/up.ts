@@ -5,7 +5,7 @@ import { ClusterError, messageOf } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
 import { stopCluster } from '../control/down.ts'
-import { type Launched, launchControlPlane } from '../control/launch.ts'
+import { type Launch, launchControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
 import { isRegistered, registerName } from '../registration.ts'
@@ -29,6 +29,8 @@ export type UpOptions = {
 
 const SEED_LABELS = ['alice', 'bob', 'carol']
 const TOKEN_TTL_SECONDS = 600
+/** Of a shell's convention: 128 and the number of SIGINT. */
+const EXIT_INTERRUPTED = 130
 
 /** Returns the exit code: when the cluster is ready if detached, else when it has stopped. */
 export async function up(options: UpOptions): Promise<number> {
@@ -55,36 +57,36 @@ export async function up(options: UpOptions): Promise<number> {
     },
     (sentence) => progress(sentence),
   )
-  const launched = await Promise.race([launch, interrupted])
-  if (launched === 'interrupted') {
+  if ((await Promise.race([launch.ready, interrupted])) === 'interrupted') {
     progress('stopping')
-    await stopCluster(directory, options.clock)
-    await launch.catch(() => {}) // It was told to stop: that is no failure.
-    return 130
+    launch.abort()
+    await Promise.allSettled([launch.ready, launch.ended])
+    progress('stopped')
+    return EXIT_INTERRUPTED
   }
-  if (options.seedNames) await seedNames(options)
+  if (options.seedNames) await Promise.race([seedNames(options), interrupted])
   await showReady(options)
   if (options.detach) {
-    launched.release()
+    launch.release()
     return 0
   }
   if (!options.json) process.stdout.write('\nCtrl-C stops the cluster.\n')
-  return follow(launched, interrupted, options)
+  return follow(launch, interrupted, options)
 }
 
 async function follow(
-  launched: Launched,
+  launch: Launch,
   interrupted: Promise<'interrupted'>,
   options: UpOptions,
 ): Promise<number> {
-  const first = await Promise.race([launched.ended, interrupted])
+  const first = await Promise.race([launch.ended, interrupted])
   if (first !== 'interrupted') {
     progress(first.exitCode === 0 ? 'the cluster was stopped' : 'the control plane crashed')
     return first.exitCode === 0 ? 0 : 1
   }
   progress('stopping')
   await stopCluster(options.directory, options.clock)
-  await launched.ended
+  await launch.ended
   progress('stopped')
   return 0
 }

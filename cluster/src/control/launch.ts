@@ -8,18 +8,25 @@ import { dataDirectory } from '../data-directory.ts'
 import type { ControlOptions } from './control-plane.ts'
 import type { LaunchMessage } from './main.ts'
 
-export type Launched = {
+export type Launch = {
+  /**
+   * Resolves when the cluster is ready. Rejects with a ClusterError if it does not start; everything is
+   * stopped again then.
+   */
+  readonly ready: Promise<void>
   /** Resolves when the control plane has ended. */
   readonly ended: Promise<{ readonly exitCode: number | null }>
-  /** Lets it live on without us. Only for a detached one. */
+  /** Lets it live on without us. Only for a detached one that is ready. */
   readonly release: () => void
+  /** Makes it stop everything in order and end, before it is ready, too. */
+  readonly abort: () => void
 }
 
-/** @throws {ClusterError} If the cluster does not start; everything is stopped again then. */
-export async function launchControlPlane(
+/** Starts at once, and returns the way to follow it. */
+export function launchControlPlane(
   options: ControlOptions,
   onStep: (sentence: string) => void,
-): Promise<Launched> {
+): Launch {
   const logFile = dataDirectory(options.dataDir).logFile('control')
   mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 })
   const log = openSync(logFile, 'a', 0o600)
@@ -33,12 +40,15 @@ export async function launchControlPlane(
   const ended = new Promise<{ exitCode: number | null }>((resolve) => {
     child.once('exit', (exitCode) => resolve({ exitCode }))
   })
-  await untilReady(child, logFile, onStep)
   return {
+    ready: untilReady(child, logFile, onStep),
     ended,
     release: () => {
       child.disconnect()
       child.unref()
+    },
+    abort: () => {
+      if (child.connected) child.disconnect()
     },
   }
 }

@@ -14,7 +14,8 @@ let isReady = false
 let isEnding = false
 
 function tell(message: LaunchMessage): void {
-  if (process.connected) process.send?.(message)
+  // With a callback, a launcher that has just gone is no uncaught error; 'disconnect' tells of it.
+  if (process.connected) process.send?.(message, () => {})
 }
 
 async function end(): Promise<void> {
@@ -29,12 +30,15 @@ process.on('disconnect', () => {
   // The command that started us is gone: a cluster in the foreground, or half started, goes with it.
   if (!options.detach || !isReady) void end()
 })
+// It may have gone while this program was being loaded, when nobody listened.
+if (!process.connected) isEnding = true
 
 try {
-  plane = await createControlPlane(options, (sentence) => tell({ kind: 'step', sentence }))
-  if (isEnding) await plane.stop()
+  if (!isEnding)
+    plane = await createControlPlane(options, (sentence) => tell({ kind: 'step', sentence }))
+  if (isEnding) await plane?.stop()
   else {
-    await plane.start()
+    await plane?.start()
     isReady = true
     tell({ kind: 'ready' })
   }
