@@ -181,6 +181,18 @@ test('goes on by itself after Redis was killed, and loses nothing', async () => 
   expect([...world.effects.values()].every((count) => count === 1)).toBe(true)
 })
 
+test('says that Redis is away, but not all the time', async () => {
+  await using redis = await startRedis()
+  await using _jobs = await startJobs(redis, createDueLedger(JOB).ledger, async () => {})
+  const before = logged.length
+  const lines = (message: string) =>
+    logged.slice(before).filter((line) => line.message.includes(message)).length
+  await redis.kill()
+  await until('two sweeps to fail', () => (lines('sweep') >= 2 ? true : undefined))
+  expect(lines('')).toBeGreaterThan(2)
+  expect(lines('')).toBeLessThanOrEqual(6)
+})
+
 test('takes up at once what a killed process was working on', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)

@@ -79,7 +79,7 @@ export class Jobs {
         ]),
       )
       for (const queue of queues.values()) await queue.clear()
-      return new Jobs({ ...options, connections, queues, prefix })
+      return new Jobs({ ...options, connections, queues, prefix, onError })
     } catch (error) {
       connections.disconnect()
       throw error
@@ -91,9 +91,10 @@ export class Jobs {
       connections: JobConnections
       queues: ReadonlyMap<string, JobQueue>
       prefix: string
+      onError: (error: Error) => void
     },
   ) {
-    const { clock, log, connections, queues, prefix } = options
+    const { clock, log, connections, queues, prefix, onError } = options
     this.#connections = connections
     this.#queues = queues
     this.#clock = clock
@@ -114,6 +115,7 @@ export class Jobs {
         log,
         signal: this.#closing.signal,
         running: this.#running,
+        onError,
         onDropped: (failure) =>
           recordFailure(connections.producer, this.#failuresKey, failure).catch((error) =>
             log.warn({ err: error, ...failure }, 'job failure not recorded'),

@@ -56,10 +56,12 @@ export type WorkerOptions<Deps> = {
   /** Holds each run while it lasts. */
   readonly running: Set<Promise<void>>
   readonly onDropped: (failure: JobFailure) => Promise<void>
+  /** Told of a lost connection, on every try to get it back. */
+  readonly onError: (error: Error) => void
 }
 
 export function startWorker<Deps>(options: WorkerOptions<Deps>): Worker {
-  const { definition, log } = options
+  const { definition } = options
   const process = (job: Job): Promise<void> => {
     const run = runJob(job, options)
     options.running.add(run)
@@ -76,7 +78,7 @@ export function startWorker<Deps>(options: WorkerOptions<Deps>): Worker {
     drainDelay: DRAIN_DELAY_SECONDS,
     settings: { backoffStrategy: (attempt) => backoffMs(attempt, options.random) },
   })
-  worker.on('error', (error) => log.warn({ err: error, job: definition.name }, 'job worker'))
+  worker.on('error', options.onError)
   return worker
 }
 
