@@ -6,6 +6,7 @@
  *   SEED=7       the plan and the blows of this seed again (their timing is that of the machine)
  *   LONG=1       a hundred names instead of twenty (`npm run test:long`)
  */
+import { setMaxListeners } from 'node:events'
 import { systemRandom } from '@quorumscan/base'
 import { formatAmount, parseAmount, parseTime } from '@quorumscan/model'
 import { type RunningCluster, startCluster } from 'quorumscan'
@@ -20,8 +21,10 @@ import { openStubbornWallet, type StubbornWallet } from './random-kills/stubborn
 const IS_LONG = process.env['LONG'] === '1'
 const WISH_COUNT = IS_LONG ? 100 : 20
 /** When the killing ends, even if users are not done: the rest must then go through by itself. */
-const KILLING_MS = IS_LONG ? 300_000 : 40_000
-const TEST_TIMEOUT_MS = IS_LONG ? 900_000 : 120_000
+const KILLING_MS = IS_LONG ? 300_000 : 30_000
+/** When users give up, to say what they still wait for. */
+const PATIENCE_MS = IS_LONG ? 600_000 : 150_000
+const TEST_TIMEOUT_MS = PATIENCE_MS + 30_000
 const SEED = Number(process.env['SEED'] ?? Math.floor(systemRandom.fraction() * 2 ** 32))
 
 /** Names outlive the test, and can be renewed at once, but not twice. */
@@ -51,7 +54,9 @@ it(
   async () => {
     const random = createSeededRandom(SEED)
     const plan = drawPlan(random.split(), WISH_COUNT)
-    const signal = AbortSignal.timeout(TEST_TIMEOUT_MS)
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    // Every wish waits for it.
+    setMaxListeners(0, signal)
     const killer = startKilling(cluster, random.split())
     const killingEnds = AbortSignal.timeout(KILLING_MS)
     killingEnds.addEventListener('abort', () => void killer.heal())

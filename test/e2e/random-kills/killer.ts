@@ -6,7 +6,7 @@ import { clock, until } from '../client.ts'
 type Victim = { readonly node: string; readonly redis: boolean }
 
 /** Between a restart and the next blow. */
-const QUIET_MS = { min: 200, max: 1200 }
+const QUIET_MS = { min: 300, max: 2500 }
 /** How long victims stay dead. */
 const DEAD_MS = { min: 0, max: 1500 }
 /** A process starts within a few seconds, on a machine that does other things, too. */

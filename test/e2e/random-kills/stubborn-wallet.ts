@@ -29,7 +29,7 @@ export type Subscription = {
   readonly nextDueAt: number | null
 }
 
-/** @throws The signal's reason once it aborts, from whatever is under way. */
+/** Everything ends with an error once the signal aborts, which tells what it waited for. */
 export async function openStubbornWallet(
   cluster: RunningCluster,
   options: { readonly user: string; readonly lifetimeMicros: number; readonly signal: AbortSignal },
@@ -37,20 +37,21 @@ export async function openStubbornWallet(
   const { user, lifetimeMicros, signal } = options
   const token = await cluster.token(user)
 
-  const pause = () => clock.delay(RETRY_MS, signal)
+  let lastHeard = 'nothing yet'
+  const pause = async () => {
+    await clock.delay(RETRY_MS, signal).catch(() => {}) // What it waited for is said below.
+    if (signal.aborted) throw new Error(`${user} is not done; it last heard: ${lastHeard}`)
+  }
 
   /** One try: the answer, or null if nobody knows what became of it. */
   const attempt = async (method: string, path: string, body?: object): Promise<Answer | null> => {
-    signal.throwIfAborted()
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
-    const answer = await send(`${cluster.urls.validator}${path}`, {
-      method,
-      headers,
-      ...text,
-    }).catch(
+    const url = `${cluster.urls.validator}${path}`
+    const answer = await send(url, { method, headers, ...text }).catch(
       () => null, // The validator died, or is dead.
     )
+    lastHeard = `${method} ${path}: ${answer === null ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`}`
     return answer === null || answer.body?.definite === false ? null : answer
   }
 
