@@ -17,6 +17,13 @@ export type Lookahead = {
   alongWith(position: number, needs: readonly CellKey[]): readonly CellKey[]
 }
 
+/**
+ * Of one entry, and of a whole batch: a guess costs some 40 µs, and an entry can name thousands of contracts
+ * that nothing is filed by. Usual entries name fewer than this.
+ */
+const SUBJECTS_PER_ENTRY_MAX = 8
+const GUESSES_MAX = 10_000
+
 const CONTRACT_IDS = /\b00[0-9a-f]{64}\b/g
 /** `<prefix><party>` and `<prefix><contract id>`. */
 const PARTY_KEY = /^(party:[A-Za-z]+:)/
@@ -29,11 +36,12 @@ export function createLookahead(batch: readonly Ahead[]): Lookahead {
   const parties = new Set<PartyId>()
   for (const { submission } of batch) {
     if (submission === null) continue
-    for (const party of submission.actAs) parties.add(party)
-    for (const id of JSON.stringify(submission.commands).match(CONTRACT_IDS) ?? [])
-      contracts.add(id)
+    for (const party of submission.actAs.slice(0, SUBJECTS_PER_ENTRY_MAX)) parties.add(party)
+    const ids = JSON.stringify(submission.commands).match(CONTRACT_IDS) ?? []
+    for (const id of ids.slice(0, SUBJECTS_PER_ENTRY_MAX)) contracts.add(id)
   }
   const knownPrefixes = new Set<string>()
+  let guessesLeft = GUESSES_MAX
 
   /** What one entry reads by party or by contract, others will read by theirs. */
   const siblings = (needs: readonly CellKey[]): CellKey[] => {
@@ -44,8 +52,11 @@ export function createLookahead(batch: readonly Ahead[]): Lookahead {
       const prefix = byParty ?? CONTRACT_KEY.exec(need.key)?.[1]
       if (prefix === undefined || knownPrefixes.has(prefix)) continue
       knownPrefixes.add(prefix)
-      for (const subject of byParty === undefined ? contracts : parties)
+      for (const subject of byParty === undefined ? contracts : parties) {
+        if (guessesLeft === 0) break
+        guessesLeft--
         keys.push({ kind: 'index', key: prefix + subject })
+      }
     }
     return keys
   }
