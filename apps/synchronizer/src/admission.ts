@@ -49,7 +49,7 @@ export function createAdmission(options: {
       const { participant, notAfter } = decoded.submission
       if (notAfter <= writer.head().recordTime)
         throw new ScanError('INVALID_ARGUMENT', 'every replica would ignore this entry: not after')
-      keyRate.admit(participant)
+      keyRate.admit(participant, bytes.byteLength)
       await writer.append(bytes)
       appended.add(entryHash)
       if (appended.size > REMEMBERED_MAX) {

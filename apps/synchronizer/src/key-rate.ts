@@ -10,10 +10,15 @@ const KEYS_MAX = 10_000
 const MS_PER_SECOND = 1000
 /** Seconds' worth of entries that a bucket holds. */
 const BURST_SECONDS = 2
+/**
+ * Bytes that count as one entry: twice a usual one. What an entry costs every replica and the log grows with
+ * its bytes: 256 KiB of JSON take as long as a hundred registrations.
+ */
+const ENTRY_UNIT_BYTES = 2048
 
 export type KeyRate = {
-  /** Takes one entry of the key's budget. @throws {ScanError} RATE_LIMITED if there is none. */
-  admit(publicKey: string): void
+  /** Takes an entry of that many bytes from the key's budget. @throws {ScanError} RATE_LIMITED if it is used up. */
+  admit(publicKey: string, bytes: number): void
 }
 
 export function createKeyRate(options: {
@@ -36,7 +41,9 @@ export function createKeyRate(options: {
   }
 
   return {
-    admit(publicKey) {
+    admit(publicKey, bytes) {
+      // A full bucket admits any entry.
+      const cost = Math.min(capacity, Math.max(1, Math.ceil(bytes / ENTRY_UNIT_BYTES)))
       const nowMs = clock.monotonicMs()
       const known = buckets.get(publicKey)
       if (known === undefined && !makeRoom(nowMs))
@@ -49,11 +56,11 @@ export function createKeyRate(options: {
       bucket.atMs = nowMs
       buckets.delete(publicKey)
       buckets.set(publicKey, bucket)
-      if (bucket.balance < 1)
+      if (bucket.balance < cost)
         throw new ScanError('RATE_LIMITED', 'this participant submits too much at once', {
-          retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.balance) / entriesPerSecond)),
+          retryAfterSeconds: Math.max(1, Math.ceil((cost - bucket.balance) / entriesPerSecond)),
         })
-      bucket.balance -= 1
+      bucket.balance -= cost
     },
   }
 }
