@@ -17,8 +17,10 @@ export type {
 /** What the server says when it refuses. Codes are permanent, sentences are for people. */
 export type ErrorBody = components['schemas']['Error']
 
-export type ScanClient = Client<ScanPaths>
-export type ValidatorClient = Client<ValidatorPaths>
+/** The form of all answers here; the one that carries receipts is read by the verified reader. */
+type Json = 'application/json'
+export type ScanClient = Client<ScanPaths, Json>
+export type ValidatorClient = Client<ValidatorPaths, Json>
 
 export type ClientOptions = {
   /** Where the interface is mounted, such as `http://127.0.0.1:4601` or `https://example.org/api/scan`. */
@@ -39,8 +41,8 @@ export function createValidatorClient(options: ClientOptions): ValidatorClient {
   return createClient<ValidatorPaths>(options)
 }
 
-function createClient<Paths extends object>(options: ClientOptions): Client<Paths> {
-  const client = createFetchClient<Paths>({
+function createClient<Paths extends object>(options: ClientOptions): Client<Paths, Json> {
+  const client = createFetchClient<Paths, Json>({
     baseUrl: options.baseUrl,
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   })

@@ -1,17 +1,24 @@
 /**
- * Answers at one offset (D-10). An answer's bytes are what is compared, and with `sign` (D-41) what is
- * signed: a signer needs the request, the place in history and these bytes, and gets them here.
+ * Answers at one offset (D-10). An answer's bytes are what is compared, and with `sign` what is signed,
+ * together with the request and the place in history (D-41).
  */
 import { utf8 } from '@quorumscan/base'
 import type { CanonicalRequest } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { formatTime, type Offset } from '@quorumscan/model'
 import type { Pinned, Replica } from '@quorumscan/replica'
+import type { Signer } from './signer.ts'
 
 const COMMA = utf8(',')
 
 /** One answer, before it is put into the reply or a batch. */
 export type Answer = { readonly request: CanonicalRequest; readonly bytes: Uint8Array }
+
+/** Headers of the requests that are answered alone: where to read, and whether to sign. */
+export type ReadHeaders = {
+  readonly 'x-read-at-offset'?: number
+  readonly 'x-read-sign'?: boolean
+}
 
 /** The part of the replica that answers are made from. */
 export type Reads = Pick<
@@ -38,6 +45,22 @@ export function pinnedHeaders(at: Pinned): Readonly<Record<string, string>> {
 /** Bodies as the items of a JSON array. */
 export function commaSeparated(bodies: readonly Uint8Array[]): Uint8Array[] {
   return bodies.flatMap((body, index) => (index === 0 ? [body] : [COMMA, body]))
+}
+
+/** `pinnedHeaders`, with the signature of the answer where the request asks for it. */
+export function answerHeaders(
+  answer: {
+    readonly request: CanonicalRequest
+    /** The body, or the value whose JSON it is. */
+    readonly body: object | Uint8Array
+  },
+  options: { readonly at: Pinned; readonly asked: ReadHeaders; readonly signer: Signer },
+): Readonly<Record<string, string>> {
+  const headers = pinnedHeaders(options.at)
+  if (options.asked['x-read-sign'] !== true) return headers
+  const { request, body } = answer
+  const bytes = body instanceof Uint8Array ? body : utf8(JSON.stringify(body))
+  return { ...headers, 'x-ledger-signature': options.signer.answer({ request, bytes }, options.at) }
 }
 
 /**

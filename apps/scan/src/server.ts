@@ -8,6 +8,7 @@ import { createActivityHandlers } from './handlers/activities.ts'
 import { createHealthHandlers } from './handlers/health.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
+import { createSigner } from './signer.ts'
 
 /** D-3. */
 const PREFIX = '/api/scan'
@@ -18,6 +19,7 @@ export function createServer(
   port: () => number,
 ): ReturnType<typeof buildServer> {
   const { clock, genesis, genesisHash, logger, nodeName, party, replica } = context
+  const signer = createSigner(context)
   return buildServer({
     routes: scanRoutes,
     handlers: {
@@ -28,9 +30,9 @@ export function createServer(
         clock,
         port,
       }),
-      ...createActivityHandlers({ reads: replica }),
-      ...createLookupHandlers({ reads: replica, genesisHash }),
-      ...createNetworkHandlers({ reads: replica, genesis, nodeName, party }),
+      ...createActivityHandlers({ reads: replica, signer }),
+      ...createLookupHandlers({ reads: replica, genesisHash, signer }),
+      ...createNetworkHandlers({ reads: replica, genesis, genesisHash, nodeName, party, signer }),
     },
     prefix: PREFIX,
     rateLimit: { unitsPerSecond: context.config.rateLimit },

@@ -1,5 +1,5 @@
 /** The price list of D-33: what a request costs its caller's budget. */
-import type { CostInput } from './route-def.ts'
+import type { CostInput, RouteDef } from './route-def.ts'
 
 /** Answering from memory or one key. */
 export const COST_LOOKUP = 1
@@ -22,7 +22,16 @@ export function activitiesCost(input: CostInput): number {
 
 /** An empty batch, which asks only for the head, costs one lookup. */
 export function batchCost(input: CostInput): number {
-  const body = input.body as { lookups: readonly unknown[]; sign?: boolean }
-  const each = body.sign === true ? COST_LOOKUP + COST_SIGNATURE : COST_LOOKUP
-  return Math.max(COST_LOOKUP, body.lookups.length * each)
+  return Math.max(COST_LOOKUP, lookupCount(input) * COST_LOOKUP)
+}
+
+/** How many lookups a batch holds: with `sign` each is answered with a signature of its own. */
+export function lookupCount(input: CostInput): number {
+  return (input.body as { lookups: readonly unknown[] }).lookups.length
+}
+
+/** All units of a request that passed validation, signatures included. */
+export function unitsOf(route: RouteDef, input: CostInput): number {
+  const units = typeof route.cost === 'number' ? route.cost : route.cost(input)
+  return units + COST_SIGNATURE * (route.signatureCount?.(input) ?? 0)
 }

@@ -18,6 +18,10 @@ export const headerGroups = {
     'x-ledger-record-time': text('The record time of that offset, ISO-8601.'),
     'x-ledger-history-hash': text('The history hash at that offset, 64 hex digits.'),
   },
+  /** Where it was asked for with `x-read-sign` (D-41); a batch has its signatures in the body. */
+  signature: {
+    'x-ledger-signature': text("The node's signature of the answer statement, 128 hex digits."),
+  },
   /** What stands behind a proxied answer (D-40). */
   quorum: {
     'x-quorum-outcome': text('verified, verified-absent, trusted or trusted-absent.'),

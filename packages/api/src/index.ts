@@ -1,3 +1,5 @@
+export { acceptsVerified } from './accepts.ts'
+export { unitsOf } from './cost.ts'
 export { errorCodesOf } from './error-codes.ts'
 export { exposedHeaders, type HeaderGroup, headerGroups } from './header-groups.ts'
 export { API_VERSION, openApiDocuments } from './openapi.ts'
@@ -17,3 +19,4 @@ export { SUBMISSION_BYTES_MAX, synchronizerRoutes } from './routes/synchronizer.
 export { validatorRoutes } from './routes/validator.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
 export { BATCH_LOOKUPS_MAX, codeByPattern, PAGE_SIZE_MAX } from './schemas/scalars.ts'
+export { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'

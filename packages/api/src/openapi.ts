@@ -10,6 +10,7 @@ import type { RouteDef, RouteTable } from './route-def.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { validatorRoutes } from './routes/validator.ts'
 import { ErrorAnswer } from './schemas/errors.ts'
+import { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'
 
 type Json = null | boolean | number | string | readonly Json[] | JsonObject
 type JsonObject = { readonly [member: string]: Json }
@@ -83,7 +84,7 @@ function operation(route: RouteDef, schemas: Record<string, Json>): JsonObject {
           },
         }
       : {}),
-    responses: { '200': success(route, schemas), ...failures(errorCodesOf(route), schemas) },
+    responses: { '200': success(route, schemas), ...failures(route, schemas) },
   }
 }
 
@@ -93,12 +94,17 @@ function parameters(
   schemas: Record<string, Json>,
 ): Json[] {
   const required = new Set(part?.required as readonly string[] | undefined)
-  return Object.entries(part?.properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: place,
-    required: required.has(name),
-    schema: toSchema(schema, schemas),
-  }))
+  return (
+    Object.entries(part?.properties ?? {})
+      // OpenAPI knows no such parameter: the media types of the answers say it.
+      .filter(([name]) => name !== 'accept')
+      .map(([name, schema]) => ({
+        name,
+        in: place,
+        required: required.has(name),
+        schema: toSchema(schema, schemas),
+      }))
+  )
 }
 
 function success(route: RouteDef, schemas: Record<string, Json>): JsonObject {
@@ -107,13 +113,24 @@ function success(route: RouteDef, schemas: Record<string, Json>): JsonObject {
     headers: headersOf(['head', ...(route.responseHeaders ?? [])]),
     ...(route.response === null
       ? {}
-      : { content: { 'application/json': { schema: toSchema(route.response, schemas) } } }),
+      : {
+          content: {
+            'application/json': { schema: toSchema(route.response, schemas) },
+            ...verifiedContent(route, schemas),
+          },
+        }),
   }
 }
 
-function failures(codes: readonly ErrorCode[], schemas: Record<string, Json>): JsonObject {
+function verifiedContent(route: RouteDef, schemas: Record<string, Json>): JsonObject {
+  const { verifiedResponse } = route
+  if (verifiedResponse === undefined) return {}
+  return { [VERIFIED_MEDIA_TYPE]: { schema: toSchema(verifiedResponse, schemas) } }
+}
+
+function failures(route: RouteDef, schemas: Record<string, Json>): JsonObject {
   const codesByStatus: Record<string, ErrorCode[]> = {}
-  for (const code of codes) {
+  for (const code of errorCodesOf(route)) {
     const status = String(catalogue[code].httpStatus)
     codesByStatus[status] = [...(codesByStatus[status] ?? []), code]
   }
@@ -129,7 +146,10 @@ function failures(codes: readonly ErrorCode[], schemas: Record<string, Json>): J
             ? headerRefs(['retry-after'])
             : {}),
         },
-        content,
+        // Absence is an answer too, and can be proved.
+        content: ofStatus.includes('ENTRY_NOT_FOUND')
+          ? { ...content, ...verifiedContent(route, schemas) }
+          : content,
       },
     ]),
   )

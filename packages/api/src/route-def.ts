@@ -10,6 +10,7 @@ import type { HeaderGroup } from './header-groups.ts'
 export type CostInput = {
   readonly params: unknown
   readonly query: unknown
+  readonly headers: unknown
   readonly body: unknown
 }
 
@@ -37,12 +38,16 @@ export type RouteDef = {
   readonly acceptsTextPlain?: boolean
   /** The body of a 200; null for an empty one. */
   readonly response: TSchema | null
+  /** The body where the caller accepts `VERIFIED_MEDIA_TYPE` (D-42), of a 404 as well. */
+  readonly verifiedResponse?: TSchema
   readonly responseHeaders?: readonly HeaderGroup[]
   /** Beyond those that every route can answer. */
   readonly errors: readonly ErrorCode[]
   readonly auth: 'none' | 'user' | 'admin'
   /** Units of D-33. Zero is never refused. */
   readonly cost: number | ((input: CostInput) => number)
+  /** How many answers of this request are signed (D-41), which costs extra. Absent: none ever is. */
+  readonly signatureCount?: (input: CostInput) => number
 }
 
 export type RouteTable = { readonly [operationId: string]: RouteDef }

@@ -1,12 +1,15 @@
 import { isPartyId } from '@quorumscan/model'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { acceptsVerified } from './accepts.ts'
+import { unitsOf } from './cost.ts'
 import { errorCodesOf } from './error-codes.ts'
 import type { RouteDef } from './route-def.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { synchronizerRoutes } from './routes/synchronizer.ts'
 import { validatorRoutes } from './routes/validator.ts'
 import { PARTY_PATTERN } from './schemas/scalars.ts'
+import { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'
 
 const tables: Record<string, Readonly<Record<string, RouteDef>>> = {
   scan: scanRoutes,
@@ -73,8 +76,8 @@ test('the party pattern is what the ledger takes for a party (D-30)', () => {
 })
 
 describe('prices (D-33)', () => {
-  const cost = (route: RouteDef, query: unknown, body: unknown) =>
-    typeof route.cost === 'function' ? route.cost({ params: {}, query, body }) : route.cost
+  const cost = (route: RouteDef, query: unknown, body: unknown, headers: unknown = {}) =>
+    unitsOf(route, { params: {}, query, headers, body })
 
   test.each([
     [1, 1],
@@ -105,6 +108,20 @@ describe('prices (D-33)', () => {
   ])('%d lookups cost %d', (count, units) => {
     const lookups = Array.from({ length: count }, () => ({ name: 'a' }))
     expect(cost(scanRoutes.lookupEntries, {}, { lookups })).toBe(units)
+  })
+
+  test('a signed answer costs five more, in a batch each of them', () => {
+    const lookups = [{ name: 'a' }, { name: 'b' }]
+    const signed = { 'x-read-sign': true }
+    expect(cost(scanRoutes.getEntryByName, {}, undefined, signed)).toBe(6)
+    expect(cost(scanRoutes.listEntries, { page_size: 100 }, undefined, signed)).toBe(15)
+    expect(cost(scanRoutes.lookupEntries, {}, { lookups, sign: true })).toBe(12)
+    expect(cost(scanRoutes.lookupEntries, {}, { lookups, sign: false })).toBe(2)
+    expect(cost(scanRoutes.getAttestation, {}, undefined)).toBe(6)
+    const verified = { accept: VERIFIED_MEDIA_TYPE }
+    expect(cost(validatorRoutes.proxyGetEntryByName, {}, undefined, verified)).toBe(6)
+    expect(cost(validatorRoutes.proxyGetEntryByName, {}, undefined, { accept: '*/*' })).toBe(1)
+    expect(cost(validatorRoutes.proxyLookupEntries, {}, { lookups }, verified)).toBe(12)
   })
 
   test('probes are free', () => {
@@ -148,4 +165,19 @@ test('a route lists what it declares and what every server adds', () => {
       "MALFORMED_REQUEST",
     ]
   `)
+})
+
+test.each([
+  [VERIFIED_MEDIA_TYPE, true],
+  [`text/html, ${VERIFIED_MEDIA_TYPE.toUpperCase()} ; q=0.5`, true],
+  [`application/json,${VERIFIED_MEDIA_TYPE}`, true],
+  [`${VERIFIED_MEDIA_TYPE}; q=0`, false],
+  [`${VERIFIED_MEDIA_TYPE};q=0.000, */*`, false],
+  [`${VERIFIED_MEDIA_TYPE}x`, false],
+  ['application/json', false],
+  ['*/*', false],
+  ['', false],
+  [undefined, false],
+])('Accept %j asks for a receipt: %j (D-42)', (accept, isAsked) => {
+  expect(acceptsVerified(accept)).toBe(isAsked)
 })

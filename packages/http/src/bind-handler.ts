@@ -1,5 +1,11 @@
 /** One route with its handler, as a function for fastify: check, charge, call, check the answer, send. */
-import type { HeadersOf, ParamsOf, QueryOf, RouteDef } from '@quorumscan/api'
+import {
+  type HeadersOf,
+  type ParamsOf,
+  type QueryOf,
+  type RouteDef,
+  unitsOf,
+} from '@quorumscan/api'
 import { assert, type Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -36,8 +42,8 @@ export function bindHandler(
       headers: check.headers(request.headers),
       body: check.body(request.body),
     }
-    if (typeof route.cost === 'function')
-      binding.budget.charge(clientKey(request.ip), route.cost(parts) - 1)
+    const rest = unitsOf(route, parts) - admissionUnits(route)
+    if (rest > 0) binding.budget.charge(clientKey(request.ip), rest)
 
     const answer = await withinDeadline(binding, reply, (signal) =>
       binding.handler(toApiRequest(request, parts, signal)),
@@ -54,6 +60,11 @@ export function bindHandler(
       body: body instanceof Uint8Array || body === null ? body : JSON.stringify(body),
     })
   }
+}
+
+/** What a request costs before it has been read; the rest is charged when its price is known. */
+export function admissionUnits(route: RouteDef | undefined): number {
+  return typeof route?.cost === 'number' ? route.cost : 1
 }
 
 type Parts = Readonly<Record<'params' | 'query' | 'headers' | 'body', unknown>>

@@ -34,6 +34,7 @@ export type Reply<Route extends RouteDef> =
   | {
       /** 200 unless given. */
       readonly status?: number
+      /** A `content-type` stands for a body in another form than JSON, which is then given as bytes. */
       readonly headers?: Readonly<Record<string, string>>
       /** A value of the declared shape, or JSON bytes that are ready to send, which nothing checks. */
       readonly body: ResponseOf<Route> | Uint8Array

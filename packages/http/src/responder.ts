@@ -4,6 +4,8 @@ import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
 import { errorHeaders, toScanError } from './errors.ts'
 
+const JSON_TYPE = 'application/json; charset=utf-8'
+
 type Headers = Readonly<Record<string, string>>
 
 export type Responder = {
@@ -33,7 +35,7 @@ export function createResponder(options: {
     if (options.isClosing()) reply.header('connection', 'close')
     if (answer.body === null) return reply.send()
     const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : view(answer.body)
-    return reply.type('application/json; charset=utf-8').send(bytes)
+    return reply.type(answer.headers['content-type'] ?? JSON_TYPE).send(bytes)
   }
   return {
     send,

@@ -86,6 +86,25 @@ function serve(
 
 const item = '{"name":"a"}'
 
+test('an answer is JSON unless its handler names another type for its bytes', async () => {
+  const server = serve({
+    touch: async () => ({ body: null }),
+    putItem: async () => ({
+      status: 404,
+      headers: { 'content-type': 'application/x.proof+json' },
+      body: Buffer.from('{"proof":1}'),
+    }),
+  })
+  const proof = await server.inject({ method: 'POST', url: '/v0/items', payload: { name: 'a' } })
+  expect([proof.statusCode, proof.headers['content-type'], proof.body]).toEqual([
+    404,
+    'application/x.proof+json',
+    '{"proof":1}',
+  ])
+  const item = await server.inject('/v0/items/a?page_size=1')
+  expect(item.headers['content-type']).toBe('application/json; charset=utf-8')
+})
+
 describe('paths', () => {
   test.each([
     ['/v0/items/a?page_size=1', { name: 'a' }],
@@ -465,6 +484,23 @@ describe('the budget', () => {
     await clock.advance(1000)
     expect((await post(item)).statusCode).toBe(200)
     expect(calls).toBe(2)
+  })
+
+  test('what is signed is charged before the handler is asked', async () => {
+    let calls = 0
+    const signed = { ...routes, touch: { ...routes.touch, signatureCount: () => 1 } }
+    const server = buildServer<typeof signed, string>({
+      routes: signed,
+      handlers: { ...handlers, touch: async () => ({ body: null, status: 200 + calls++ }) },
+      prefix: null,
+      rateLimit: { unitsPerSecond: 6 },
+      clock: createManualClock(),
+      authenticate: async () => 'alice',
+    })
+    const touch = () => server.inject({ method: 'POST', url: '/v0/touch' })
+    expect((await touch()).statusCode).toBe(200)
+    expect((await touch()).statusCode).toBe(429)
+    expect(calls).toBe(1)
   })
 
   test('a dear request is served on credit once, then the client waits', async () => {

@@ -23,7 +23,7 @@ import {
 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { bindHandler } from './bind-handler.ts'
+import { admissionUnits, bindHandler } from './bind-handler.ts'
 import { installBodyParser } from './body-parser.ts'
 import { answerClientError } from './client-errors.ts'
 import { clientKey } from './client-key.ts'
@@ -107,7 +107,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
     // Probes are answered to the end and by anyone, so that nobody takes a busy process for a dead one.
     if (route?.cost === 0) return
     if (isClosing) throw new ScanError('NOT_READY', 'the process is stopping')
-    budget.admit(clientKey(request.ip), typeof route?.cost === 'number' ? route.cost : 1)
+    budget.admit(clientKey(request.ip), admissionUnits(route))
   })
   app.addHook('onResponse', async (request, reply) => {
     const path = request.url.split('?', 1)[0]

@@ -245,6 +245,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/attestations/{offset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the node signs about the history of the ledger up to an offset. */
+        get: operations["getAttestation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/genesis": {
         parameters: {
             query?: never;
@@ -424,11 +441,25 @@ export interface components {
             cached_ans_rules_contract_id?: string | null;
             cached_ans_rules_domain_id?: string | null;
         };
-        /** @description One result for each lookup, in its order. */
+        /** @description What the node holds for the history up to the offset. */
+        Attestation: {
+            /** @constant */
+            tag: "quorumscan/attestation/1";
+            genesis_hash: string;
+            /** @description A position in the log. */
+            offset: number;
+            /** @description Microseconds since the epoch. */
+            record_time: number;
+            history_hash: string;
+            node: string;
+            signature: string;
+        };
+        /** @description One result for each lookup, in its order; from a node with `sign`, a signature for each too. */
         BatchAnswer: {
             results: {
                 entry: components["schemas"]["AnsEntry"] | null;
             }[];
+            signatures?: string[];
         };
         Contract: {
             /** @description `<package id>:<Module>:<Entity>`. */
@@ -551,8 +582,41 @@ export interface components {
                     state: string;
                     offset: number | null;
                     recordTime: string | null;
+                    reader?: components["schemas"]["ReaderStatus"];
                 };
             };
+        };
+        /** @description How the scan nodes answer the scan proxy. */
+        ReaderStatus: {
+            nodeCount: number;
+            faultyMax: number;
+            /** @description A position in the log. */
+            floor: number;
+            waiting: number;
+            nodes: {
+                name: string;
+                url: string | null;
+                sequence: number | null;
+                /** @description unknown, live, silent or failing. */
+                state: string;
+                head: number | null;
+                requests: number;
+                errors: number;
+                lastError: string | null;
+                votes: number;
+                dissents: number;
+                latencyMs: number | null;
+                latencyMsLast: number | null;
+            }[];
+            /** @description An alarm: who holds which history, `local` being the own replica (D-38). */
+            forks: {
+                /** @description A position in the log. */
+                offset: number;
+                histories: {
+                    historyHash: string;
+                    nodes: string[];
+                }[];
+            }[];
         };
         /** @description Address records, each signed by its node (D-34). */
         ScansAnswer: {
@@ -582,6 +646,7 @@ export interface components {
         "x-ledger-offset": string;
         "x-ledger-record-time": string;
         "x-ledger-history-hash": string;
+        "x-ledger-signature": string;
         "x-quorum-outcome": string;
         "x-quorum-offset": string;
         "x-quorum-record-time": string;
@@ -807,6 +872,7 @@ export interface operations {
             };
             header?: {
                 "x-read-at-offset"?: number;
+                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -822,6 +888,7 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -913,6 +980,7 @@ export interface operations {
             query?: never;
             header?: {
                 "x-read-at-offset"?: number;
+                "x-read-sign"?: boolean;
             };
             path: {
                 name: string;
@@ -930,6 +998,7 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1029,6 +1098,7 @@ export interface operations {
             query?: never;
             header?: {
                 "x-read-at-offset"?: number;
+                "x-read-sign"?: boolean;
             };
             path: {
                 party: string;
@@ -1046,6 +1116,7 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1150,6 +1221,7 @@ export interface operations {
             };
             header?: {
                 "x-read-at-offset"?: number;
+                "x-read-sign"?: boolean;
             };
             path: {
                 party: string;
@@ -1167,6 +1239,7 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1270,6 +1343,7 @@ export interface operations {
                     min_offset?: number;
                     /** @description A position in the log. */
                     at_offset?: number;
+                    sign?: boolean;
                 };
             };
         };
@@ -1398,6 +1472,7 @@ export interface operations {
             query?: never;
             header?: {
                 "x-read-at-offset"?: number;
+                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -1417,6 +1492,7 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1530,6 +1606,7 @@ export interface operations {
             query?: never;
             header?: {
                 "x-read-at-offset"?: number;
+                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -1549,6 +1626,7 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1662,6 +1740,7 @@ export interface operations {
             query?: never;
             header?: {
                 "x-read-at-offset"?: number;
+                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -1677,6 +1756,7 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1766,6 +1846,7 @@ export interface operations {
             };
             header?: {
                 "x-read-at-offset"?: number;
+                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -1781,6 +1862,7 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1868,8 +1950,112 @@ export interface operations {
             query?: never;
             header?: {
                 "x-read-at-offset"?: number;
+                "x-read-sign"?: boolean;
             };
             path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScansAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAttestation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                offset: number;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -1886,7 +2072,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ScansAnswer"];
+                    "application/json": components["schemas"]["Attestation"];
                 };
             };
             /**

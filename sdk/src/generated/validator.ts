@@ -245,6 +245,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/scan-proxy/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What proves that a node signed two different answers to one question (D-43).
+         * @description The first and last 16 of each node that this validator has come across; each can be verified offline.
+         */
+        get: operations["proxyListEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/entry/create": {
         parameters: {
             query?: never;
@@ -825,11 +845,12 @@ export interface components {
             receivers: components["schemas"]["PartyAndAmount"][];
             transfer_instruction_cid: string | null;
         };
-        /** @description One result for each lookup, in its order. */
+        /** @description One result for each lookup, in its order; from a node with `sign`, a signature for each too. */
         BatchAnswer: {
             results: {
                 entry: components["schemas"]["AnsEntry"] | null;
             }[];
+            signatures?: string[];
         };
         CoinPosition: {
             contract: components["schemas"]["ContractWithState"];
@@ -934,6 +955,14 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description Two statements by one key that contradict each other (D-43). */
+        Evidence: {
+            signer: string;
+            statements: components["schemas"]["SignedStatement"][];
+        };
+        EvidenceAnswer: {
+            evidence: components["schemas"]["Evidence"][];
+        };
         InitialPaymentsAnswer: {
             initial_payments: components["schemas"]["Contract"][];
         };
@@ -957,6 +986,7 @@ export interface components {
                     state: string;
                     offset: number | null;
                     recordTime: string | null;
+                    reader?: components["schemas"]["ReaderStatus"];
                 };
             };
         };
@@ -990,6 +1020,59 @@ export interface components {
             /** @description A contract id: `00` and 64 hex digits. */
             payment_contract_id: string;
         };
+        /** @description How the scan nodes answer the scan proxy. */
+        ReaderStatus: {
+            nodeCount: number;
+            faultyMax: number;
+            /** @description A position in the log. */
+            floor: number;
+            waiting: number;
+            nodes: {
+                name: string;
+                url: string | null;
+                sequence: number | null;
+                /** @description unknown, live, silent or failing. */
+                state: string;
+                head: number | null;
+                requests: number;
+                errors: number;
+                lastError: string | null;
+                votes: number;
+                dissents: number;
+                latencyMs: number | null;
+                latencyMsLast: number | null;
+            }[];
+            /** @description An alarm: who holds which history, `local` being the own replica (D-38). */
+            forks: {
+                /** @description A position in the log. */
+                offset: number;
+                histories: {
+                    historyHash: string;
+                    nodes: string[];
+                }[];
+            }[];
+        };
+        /** @description Proves the answer to whoever knows the genesis (D-42). */
+        Receipt: {
+            /** @constant */
+            tag: "quorumscan/answer/1";
+            genesis_hash: string;
+            /** @description A position in the log. */
+            offset: number;
+            /** @description Microseconds since the epoch. */
+            record_time: number;
+            history_hash: string;
+            request: {
+                operation: string;
+                parameters: {
+                    [key: string]: unknown;
+                };
+            };
+            /** @description The bytes that were signed, in hex. */
+            answer: string;
+            /** @description Pairs of a node and its signature, in hex. */
+            signatures: string[][];
+        };
         RegisterRequest: Record<string, never> | null;
         /** @description Address records, each signed by its node (D-34). */
         ScansAnswer: {
@@ -1002,6 +1085,11 @@ export interface components {
                     signature: string;
                 }[];
             }[];
+        };
+        SignedStatement: {
+            /** @description Its bytes in hex. */
+            statement: string;
+            signature: string;
         };
         SubscriptionRequestsAnswer: {
             subscription_requests: components["schemas"]["Contract"][];
@@ -1096,6 +1184,17 @@ export interface components {
             user_name: string;
             featured: boolean;
         };
+        /** @description The answer of the operation with its receipt. */
+        VerifiedAnswer: {
+            /** @description 200, or 404 where the answer is that there is none. */
+            status: number;
+            answer: unknown;
+            receipt: components["schemas"]["Receipt"];
+        };
+        /** @description For each lookup, in order, what it would be answered with alone. */
+        VerifiedBatchAnswer: {
+            results: components["schemas"]["VerifiedAnswer"][];
+        };
         Version: {
             version: string;
             /** @description ISO-8601. */
@@ -1112,6 +1211,7 @@ export interface components {
         "x-ledger-offset": string;
         "x-ledger-record-time": string;
         "x-ledger-history-hash": string;
+        "x-ledger-signature": string;
         "x-quorum-outcome": string;
         "x-quorum-offset": string;
         "x-quorum-record-time": string;
@@ -1363,6 +1463,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryPage"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -1492,6 +1593,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -1522,6 +1624,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
@@ -1619,6 +1722,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -1651,6 +1755,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
@@ -1750,6 +1855,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryPage"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -1887,6 +1993,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BatchAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedBatchAnswer"];
                 };
             };
             /**
@@ -2032,6 +2139,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivitiesAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -2175,6 +2283,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AnsRulesAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -2314,6 +2423,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DsoPartyIdAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -2427,6 +2537,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DsoAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -2540,6 +2651,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScansAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -2607,6 +2719,79 @@ export interface operations {
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyListEvidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceAnswer"];
+                };
+            };
+            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description NOT_READY: The process is starting, catching up or stopping; `details` says which. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

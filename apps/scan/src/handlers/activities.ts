@@ -2,30 +2,30 @@
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import type { Handlers } from '@quorumscan/http'
-import { commaSeparated, pinnedHeaders, type Reads } from '../pinned.ts'
+import { answerHeaders, commaSeparated, type Reads } from '../pinned.ts'
+import type { Signer } from '../signer.ts'
 
 export function createActivityHandlers(context: {
   readonly reads: Reads
+  readonly signer: Signer
 }): Pick<Handlers<typeof scanRoutes>, 'listActivities'> {
-  const { reads } = context
+  const { reads, signer } = context
   return {
-    async listActivities({ body, headers, signal }) {
-      const at = await reads.pin(headers['x-read-at-offset'] ?? null, signal)
-      const rows = await reads.activities({
-        offset: at.offset,
-        // An empty id stands for none, as upstream.
-        after: body.begin_after_id || null,
-        limit: body.page_size,
-        order: body.sort_order ?? 'asc',
-      })
-      return {
-        headers: pinnedHeaders(at),
-        body: Buffer.concat([
-          utf8('{"activities":['),
-          ...commaSeparated(rows.map((row) => row.body)),
-          utf8(']}'),
-        ]),
-      }
+    async listActivities({ body, headers: asked, signal }) {
+      const at = await reads.pin(asked['x-read-at-offset'] ?? null, signal)
+      // An empty id stands for none, as upstream.
+      const after = body.begin_after_id || null
+      const { page_size: limit } = body
+      const order = body.sort_order ?? 'asc'
+      const rows = await reads.activities({ offset: at.offset, after, limit, order })
+      const answer = Buffer.concat([
+        utf8('{"activities":['),
+        ...commaSeparated(rows.map((row) => row.body)),
+        utf8(']}'),
+      ])
+      const parameters = { page_size: limit, begin_after_id: after, sort_order: order }
+      const signable = { request: { operation: 'listActivities', parameters }, body: answer }
+      return { headers: answerHeaders(signable, { at, asked, signer }), body: answer }
     },
   }
 }

@@ -1,12 +1,21 @@
 /** Name lookups (D-8 to D-14). Bodies come ready from the replica and are only put together here. */
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import { requestOfLookup } from '@quorumscan/consensus'
+import { type CanonicalRequest, requestOfLookup } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { Handlers, Reply } from '@quorumscan/http'
-import { formatPageToken, type Offset, type PageSubject, parsePageToken } from '@quorumscan/model'
+import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
-import { type Answer, commaSeparated, pinAbove, pinnedHeaders, type Reads } from '../pinned.ts'
+import {
+  type Answer,
+  answerHeaders,
+  commaSeparated,
+  pinAbove,
+  pinnedHeaders,
+  type ReadHeaders,
+  type Reads,
+} from '../pinned.ts'
+import type { Signer } from '../signer.ts'
 import { isByName, type Lookup } from './lookup.ts'
 
 type Routes = typeof scanRoutes
@@ -21,17 +30,21 @@ const ABSENT = utf8('{"entry":null}')
 export function createLookupHandlers(context: {
   readonly reads: Reads
   readonly genesisHash: string
+  readonly signer: Signer
 }): LookupHandlers {
-  const { reads } = context
+  const { reads, signer } = context
 
   const getOne = async (
     lookup: Lookup,
-    request: { readonly at: Offset | undefined; readonly signal: AbortSignal },
+    request: { readonly headers: ReadHeaders; readonly signal: AbortSignal },
   ): Promise<Reply<Routes['getEntryByName']>> => {
-    const at = await reads.pin(request.at ?? null, request.signal)
-    const [answer] = await answerAll(reads, [lookup], at)
-    const headers = pinnedHeaders(at)
-    if (answer === undefined || answer.bytes === ABSENT) return { error: notFound(lookup), headers }
+    const { headers: asked } = request
+    const at = await reads.pin(asked['x-read-at-offset'] ?? null, request.signal)
+    const [answer] = (await answerAll(reads, [lookup], at)) as [Answer] // One asked, one answered.
+    // D-10: of a 404 the bytes that stand for it are signed.
+    const signable = { request: answer.request, body: answer.bytes }
+    const headers = answerHeaders(signable, { at, asked, signer })
+    if (answer.bytes === ABSENT) return { error: notFound(lookup), headers }
     return { headers, body: answer.bytes }
   }
 
@@ -39,7 +52,7 @@ export function createLookupHandlers(context: {
     subject: PageSubject,
     request: {
       readonly query: { readonly page_size: number; readonly page_token?: string }
-      readonly headers: { readonly 'x-read-at-offset'?: number }
+      readonly headers: ReadHeaders
       readonly signal: AbortSignal
     },
   ): Promise<Reply<Routes['listEntries']>> => {
@@ -71,21 +84,18 @@ export function createLookupHandlers(context: {
       found.length > pageSize && last !== undefined
         ? formatPageToken(context.genesisHash, subject, { after: last.name, offset: at.offset })
         : null
-    return {
-      headers: pinnedHeaders(at),
-      body: Buffer.concat([
-        utf8('{"entries":['),
-        ...commaSeparated(entries.map((entry) => entry.body)),
-        utf8(`],"next_page_token":${JSON.stringify(next)}}`),
-      ]),
-    }
+    const body = Buffer.concat([
+      utf8('{"entries":['),
+      ...commaSeparated(entries.map((entry) => entry.body)),
+      utf8(`],"next_page_token":${JSON.stringify(next)}}`),
+    ])
+    const signable = { request: requestOfPage(subject, request.query), body }
+    return { headers: answerHeaders(signable, { at, asked: request.headers, signer }), body }
   }
 
   return {
-    getEntryByName: ({ params, headers, signal }) =>
-      getOne({ name: params.name }, { at: headers['x-read-at-offset'], signal }),
-    getEntryByParty: ({ params, headers, signal }) =>
-      getOne({ party: params.party }, { at: headers['x-read-at-offset'], signal }),
+    getEntryByName: (request) => getOne({ name: request.params.name }, request),
+    getEntryByParty: (request) => getOne({ party: request.params.party }, request),
     listEntries: (request) =>
       getPage({ kind: 'prefix', prefix: request.query.name_prefix ?? '' }, request),
     listEntriesByParty: (request) =>
@@ -94,12 +104,15 @@ export function createLookupHandlers(context: {
       const asked = { at: body.at_offset ?? null, floor: body.min_offset ?? 0 }
       const at = await pinAbove(reads, asked, signal)
       const answers = await answerAll(reads, body.lookups, at)
+      // D-41: each answer by itself, so that a receipt holds one lookup, whatever it travelled with.
+      const signatures =
+        body.sign === true ? answers.map((answer) => signer.answer(answer, at)) : null
       return {
         headers: pinnedHeaders(at),
         body: Buffer.concat([
           utf8('{"results":['),
           ...commaSeparated(answers.map((answer) => answer.bytes)),
-          utf8(']}'),
+          utf8(signatures === null ? ']}' : `],"signatures":${JSON.stringify(signatures)}}`),
         ]),
       }
     },
@@ -127,6 +140,17 @@ async function answerAll(
       bytes: body === null ? ABSENT : Buffer.concat([utf8('{"entry":'), body, utf8('}')]),
     }
   })
+}
+
+/** With all parameters, also the ones that were defaulted (D-41). */
+function requestOfPage(
+  subject: PageSubject,
+  query: { readonly page_size: number; readonly page_token?: string },
+): CanonicalRequest {
+  const page = { page_size: query.page_size, page_token: query.page_token ?? null }
+  return subject.kind === 'prefix'
+    ? { operation: 'listEntries', parameters: { name_prefix: subject.prefix, ...page } }
+    : { operation: 'listEntriesByParty', parameters: { party: subject.party, ...page } }
 }
 
 /** D-13. */

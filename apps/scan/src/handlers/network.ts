@@ -1,17 +1,25 @@
-/** The network as the ledger knows it: operator, rules, addresses, genesis (D-15, D-16, D-34). */
+/** The network as the ledger knows it: operator, rules, addresses, history, genesis (D-15, D-16, D-34, D-41). */
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import { canonicalJson, type Genesis, type Json, quorumOf } from '@quorumscan/consensus'
+import {
+  type CanonicalRequest,
+  canonicalJson,
+  type Genesis,
+  type Json,
+  quorumOf,
+  STATEMENT_TAGS,
+} from '@quorumscan/consensus'
 import type { Handlers } from '@quorumscan/http'
 import type { PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import { type ContractWithState, contractWithState } from '../contract-json.ts'
 import { superValidators } from '../dso-rules.ts'
-import { pinnedHeaders, type Reads } from '../pinned.ts'
+import { answerHeaders, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
+import type { Signer } from '../signer.ts'
 
 type NetworkHandlers = Pick<
   Handlers<typeof scanRoutes>,
-  'getAnsRules' | 'getDsoPartyId' | 'getDso' | 'listScans' | 'getGenesis'
+  'getAnsRules' | 'getDsoPartyId' | 'getDso' | 'listScans' | 'getAttestation' | 'getGenesis'
 >
 
 /** The genesis opens rounds 0 to 2 (D-22). */
@@ -22,8 +30,10 @@ export function createNetworkHandlers(context: {
   readonly genesis: Genesis
   readonly nodeName: string
   readonly party: PartyId
+  readonly genesisHash: string
+  readonly signer: Signer
 }): NetworkHandlers {
-  const { reads, genesis } = context
+  const { reads, genesis, signer } = context
   const domainId = genesis.synchronizerId
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
@@ -31,34 +41,45 @@ export function createNetworkHandlers(context: {
   const stateOf = async (entity: DocumentEntity, at: Pinned): Promise<ContractWithState> =>
     contractWithState(await reads.documentAsOf(entity, at.offset), domainId)
 
+  /** Reads at the offset asked for, and signs where that is asked. */
+  const answer = async <Body extends object>(
+    request: CanonicalRequest,
+    asked: { readonly headers: ReadHeaders; readonly signal: AbortSignal },
+    read: (at: Pinned) => Promise<Body>,
+  ): Promise<{ headers: Readonly<Record<string, string>>; body: Body }> => {
+    const at = await reads.pin(asked.headers['x-read-at-offset'] ?? null, asked.signal)
+    const body = await read(at)
+    return { headers: answerHeaders({ request, body }, { at, asked: asked.headers, signer }), body }
+  }
+
   return {
-    async getAnsRules({ body, headers, signal }) {
-      const at = await reads.pin(headers['x-read-at-offset'] ?? null, signal)
-      const { contract } = await stateOf('AnsRules', at)
-      const isCached = body.cached_ans_rules_contract_id === contract.contract_id
-      return {
-        headers: pinnedHeaders(at),
-        body: { ans_rules_update: { contract: isCached ? null : contract, domain_id: domainId } },
+    getAnsRules: (asked) => {
+      const { body } = asked
+      const parameters = {
+        cached_ans_rules_contract_id: body.cached_ans_rules_contract_id ?? null,
+        cached_ans_rules_domain_id: body.cached_ans_rules_domain_id ?? null,
       }
+      return answer({ operation: 'getAnsRules', parameters }, asked, async (at) => {
+        const { contract } = await stateOf('AnsRules', at)
+        const isCached = body.cached_ans_rules_contract_id === contract.contract_id
+        return { ans_rules_update: { contract: isCached ? null : contract, domain_id: domainId } }
+      })
     },
-    async getDsoPartyId({ headers, signal }) {
-      const at = await reads.pin(headers['x-read-at-offset'] ?? null, signal)
-      return { headers: pinnedHeaders(at), body: { dso_party_id: genesis.dso } }
-    },
-    async getDso({ query, headers, signal }) {
-      const at = await reads.pin(headers['x-read-at-offset'] ?? null, signal)
-      const [round, coinRules, dsoRules] = await Promise.all([
-        stateOf('OpenMiningRound', at),
-        stateOf('CoinRules', at),
-        stateOf('DsoRules', at),
-      ])
-      return {
-        headers: pinnedHeaders(at),
-        body: {
+    getDsoPartyId: (asked) =>
+      answer({ operation: 'getDsoPartyId', parameters: {} }, asked, async () => ({
+        dso_party_id: genesis.dso,
+      })),
+    getDso: (asked) => {
+      const shared = asked.query.shared === true
+      return answer({ operation: 'getDso', parameters: { shared } }, asked, async (at) => {
+        const [round, coinRules, dsoRules] = await Promise.all([
+          stateOf('OpenMiningRound', at),
+          stateOf('CoinRules', at),
+          stateOf('DsoRules', at),
+        ])
+        return {
           // D-10: these two differ from node to node, so the shared form lacks them.
-          ...(query.shared === true
-            ? {}
-            : { sv_user: context.nodeName, sv_party_id: context.party }),
+          ...(shared ? {} : { sv_user: context.nodeName, sv_party_id: context.party }),
           dso_party_id: genesis.dso,
           voting_threshold: quorumOf(genesis.nodes.length),
           latest_mining_round: round,
@@ -67,13 +88,13 @@ export function createNetworkHandlers(context: {
           // Spec silent: what upstream keeps in a contract per node is in DsoRules here.
           sv_node_states: [],
           initial_round: INITIAL_ROUND,
-        },
-      }
+        }
+      })
     },
-    async listScans({ headers, signal }) {
-      const at = await reads.pin(headers['x-read-at-offset'] ?? null, signal)
-      const scans = superValidators(await reads.documentAsOf('DsoRules', at.offset)).flatMap(
-        ({ name, scan }) =>
+    listScans: (asked) =>
+      answer({ operation: 'listScans', parameters: {} }, asked, async (at) => {
+        const svs = superValidators(await reads.documentAsOf('DsoRules', at.offset))
+        const scans = svs.flatMap(({ name, scan }) =>
           scan === null
             ? []
             : [
@@ -84,8 +105,23 @@ export function createNetworkHandlers(context: {
                   signature: scan.signature,
                 },
               ],
-      )
-      return { headers: pinnedHeaders(at), body: { scans: [{ domainId, scans }] } }
+        )
+        return { scans: [{ domainId, scans }] }
+      }),
+    async getAttestation({ params, signal }) {
+      const at = await reads.pin(params.offset, signal)
+      return {
+        headers: pinnedHeaders(at),
+        body: {
+          tag: STATEMENT_TAGS.attestation,
+          genesis_hash: context.genesisHash,
+          offset: at.offset,
+          record_time: at.recordTime,
+          history_hash: at.historyHash,
+          node: context.nodeName,
+          signature: signer.attestation(at),
+        },
+      }
     },
     getGenesis: async () => ({ body: genesisBytes }),
   }

@@ -4,8 +4,9 @@
  */
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
-import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
-import { defineRoutes } from '../route-def.ts'
+import { acceptsVerified } from '../accepts.ts'
+import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '../cost.ts'
+import { type CostInput, defineRoutes } from '../route-def.ts'
 import { ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import {
   AnsRulesAnswer,
@@ -19,6 +20,7 @@ import {
 } from '../schemas/entries.ts'
 import { DsoAnswer, DsoPartyIdAnswer, ScansAnswer } from '../schemas/network.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
+import { EvidenceAnswer, VerifiedAnswer, VerifiedBatchAnswer } from '../schemas/verified.ts'
 
 /** Text, not an enumeration: which numbers are allowed depends on the genesis (INVALID_QUORUM). */
 const Quorum = Type.String({ description: 'weak, strong, all, or a number from f+1 to n (D-36).' })
@@ -27,6 +29,7 @@ const Quorum = Type.String({ description: 'weak, strong, all, or a number from f
 const AGE_MS_MAX = 31_536_000_000
 
 const quorumHeaders = Type.Object({
+  accept: Type.Optional(Type.String()),
   'x-quorum': Type.Optional(Quorum),
   'x-min-offset': Type.Optional(LedgerOffset),
   'x-max-age-ms': Type.Optional(
@@ -43,6 +46,9 @@ const quorumErrors = [
   'CONSENSUS_LAGGING',
 ] as const satisfies readonly ErrorCode[]
 
+const isVerified = ({ headers }: CostInput): boolean =>
+  acceptsVerified((headers as { accept?: string }).accept)
+
 const proxied = {
   tag: 'scan-proxy',
   auth: 'none',
@@ -51,6 +57,8 @@ const proxied = {
   responseHeaders: ['quorum'],
   errors: quorumErrors,
   cost: COST_LOOKUP,
+  verifiedResponse: VerifiedAnswer,
+  signatureCount: (input: CostInput) => Number(isVerified(input)),
 } as const
 
 export const scanProxyRoutes = defineRoutes({
@@ -103,6 +111,8 @@ export const scanProxyRoutes = defineRoutes({
     response: BatchAnswer,
     errors: [...quorumErrors, 'INVALID_PARTY'],
     cost: batchCost,
+    verifiedResponse: VerifiedBatchAnswer,
+    signatureCount: (input) => (isVerified(input) ? lookupCount(input) : 0),
   },
   proxyListActivities: {
     ...proxied,
@@ -143,5 +153,17 @@ export const scanProxyRoutes = defineRoutes({
     path: '/v0/scan-proxy/scans',
     summary: 'The signed addresses of all scan nodes.',
     response: ScansAnswer,
+  },
+  proxyListEvidence: {
+    tag: 'scan-proxy',
+    auth: 'none',
+    method: 'GET',
+    path: '/v0/scan-proxy/evidence',
+    summary: 'What proves that a node signed two different answers to one question (D-43).',
+    description:
+      'The first and last 16 of each node that this validator has come across; each can be verified offline.',
+    response: EvidenceAnswer,
+    errors: [],
+    cost: COST_LOOKUP,
   },
 })

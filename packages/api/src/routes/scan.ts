@@ -1,8 +1,8 @@
 /** The scan node: lookups, rules, the network (D-8 to D-16). Public, without authentication. */
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
-import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
-import { defineRoutes } from '../route-def.ts'
+import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '../cost.ts'
+import { type CostInput, defineRoutes } from '../route-def.ts'
 import { ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import {
   AnsRulesAnswer,
@@ -16,6 +16,7 @@ import {
 } from '../schemas/entries.ts'
 import { DsoAnswer, DsoPartyIdAnswer, GenesisAnswer, ScansAnswer } from '../schemas/network.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
+import { Attestation } from '../schemas/verified.ts'
 import { healthRoutes } from './health.ts'
 
 const pinErrors = [
@@ -26,12 +27,20 @@ const pinErrors = [
   'DEPENDENCY_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
 
+const ReadHeaders = Type.Object({
+  'x-read-at-offset': Type.Optional(LedgerOffset),
+  'x-read-sign': Type.Optional(
+    Type.Boolean({ description: 'Whether the node signs its answer (D-41).' }),
+  ),
+})
+
 /** A read at one offset (D-10). */
 const pinned = {
   auth: 'none',
-  headers: Type.Object({ 'x-read-at-offset': Type.Optional(LedgerOffset) }),
-  responseHeaders: ['ledger'],
+  headers: ReadHeaders,
+  responseHeaders: ['ledger', 'signature'],
   errors: pinErrors,
+  signatureCount: ({ headers }: CostInput) => Number(isAskedToSign(headers)),
 } as const
 
 export const scanRoutes = {
@@ -89,11 +98,18 @@ export const scanRoutes = {
       path: '/v0/ans-entries/batch',
       summary: 'Up to 256 lookups, answered in their order at one offset.',
       headers: Type.Object({}),
-      body: Type.Object({ ...batchMembers, at_offset: Type.Optional(LedgerOffset) }),
+      body: Type.Object({
+        ...batchMembers,
+        at_offset: Type.Optional(LedgerOffset),
+        sign: Type.Optional(Type.Boolean()),
+      }),
+      responseHeaders: ['ledger'],
       acceptsTextPlain: true,
       response: BatchAnswer,
       errors: [...pinErrors, 'INVALID_PARTY'],
       cost: batchCost,
+      signatureCount: (input) =>
+        (input.body as { sign?: boolean }).sign === true ? lookupCount(input) : 0,
     },
     listActivities: {
       ...pinned,
@@ -146,6 +162,19 @@ export const scanRoutes = {
       response: ScansAnswer,
       cost: COST_LOOKUP,
     },
+    getAttestation: {
+      tag: 'network',
+      method: 'GET',
+      path: '/v0/attestations/{offset}',
+      summary: 'What the node signs about the history of the ledger up to an offset.',
+      params: Type.Object({ offset: LedgerOffset }),
+      response: Attestation,
+      responseHeaders: ['ledger'],
+      auth: 'none',
+      errors: pinErrors,
+      cost: COST_LOOKUP,
+      signatureCount: () => 1,
+    },
     getGenesis: {
       tag: 'network',
       method: 'GET',
@@ -158,3 +187,7 @@ export const scanRoutes = {
     },
   }),
 } as const
+
+function isAskedToSign(headers: unknown): boolean {
+  return (headers as { 'x-read-sign'?: boolean })['x-read-sign'] === true
+}

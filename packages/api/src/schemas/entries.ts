@@ -10,7 +10,9 @@ import {
   PageSize,
   PageToken,
   Party,
+  Signature,
   Time,
+  WellFormedText,
 } from './scalars.ts'
 
 const nullable = <const Schema extends Type.TSchema>(schema: Schema) =>
@@ -49,8 +51,15 @@ const Lookup = Type.Union([Type.Object({ name: LookupName }), Type.Object({ part
 const lookups = Type.Array(Lookup, { maxItems: BATCH_LOOKUPS_MAX })
 
 export const BatchAnswer = Type.Object(
-  { results: Type.Array(Type.Object({ entry: nullable(AnsEntry) })) },
-  { title: 'BatchAnswer', description: 'One result for each lookup, in its order.' },
+  {
+    results: Type.Array(Type.Object({ entry: nullable(AnsEntry) })),
+    signatures: Type.Optional(Type.Array(Signature)),
+  },
+  {
+    title: 'BatchAnswer',
+    description:
+      'One result for each lookup, in its order; from a node with `sign`, a signature for each too.',
+  },
 )
 
 export const listQuery = {
@@ -66,7 +75,7 @@ export const batchMembers = { lookups, min_offset: Type.Optional(LedgerOffset) }
 export const AnsRulesRequest = Type.Object(
   {
     cached_ans_rules_contract_id: Type.Optional(nullable(ContractIdInput)),
-    cached_ans_rules_domain_id: Type.Optional(nullable(Type.String())),
+    cached_ans_rules_domain_id: Type.Optional(nullable(WellFormedText)),
   },
   { title: 'AnsRulesRequest' },
 )

@@ -1,7 +1,7 @@
 /** The network's parties, rules, addresses and genesis; health of a process. */
 import { Type } from 'typebox'
 import { ContractWithState } from './contracts.ts'
-import { Decimal, Hex32, LedgerOffset, NodeName, Party, Time } from './scalars.ts'
+import { Decimal, Hex32, LedgerOffset, NodeName, Party, Signature, Time } from './scalars.ts'
 
 export const DsoPartyIdAnswer = Type.Object({ dso_party_id: Party }, { title: 'DsoPartyIdAnswer' })
 
@@ -33,7 +33,7 @@ export const ScansAnswer = Type.Object(
             publicUrl: Type.String(),
             svName: NodeName,
             sequence: Type.Integer({ minimum: 0 }),
-            signature: Type.String({ pattern: '^[0-9a-f]{128}$' }),
+            signature: Signature,
           }),
         ),
       }),
@@ -69,6 +69,46 @@ export const GenesisAnswer = Type.Object(
   { title: 'Genesis', description: 'Its RFC 8785 form hashes to the genesis hash (D-41).' },
 )
 
+const count = Type.Integer({ minimum: 0 })
+const orNull = <const Schema extends Type.TSchema>(schema: Schema) =>
+  Type.Union([schema, Type.Null()])
+
+/** What a reader of several nodes knows of them, counted since it was started. */
+const ReaderStatus = Type.Object(
+  {
+    nodeCount: count,
+    faultyMax: count,
+    floor: LedgerOffset,
+    waiting: count,
+    nodes: Type.Array(
+      Type.Object({
+        name: NodeName,
+        url: orNull(Type.String()),
+        sequence: orNull(count),
+        state: Type.String({ description: 'unknown, live, silent or failing.' }),
+        head: orNull(LedgerOffset),
+        requests: count,
+        errors: count,
+        lastError: orNull(Type.String()),
+        votes: count,
+        dissents: count,
+        latencyMs: orNull(Type.Number()),
+        latencyMsLast: orNull(Type.Number()),
+      }),
+    ),
+    forks: Type.Array(
+      Type.Object({
+        offset: LedgerOffset,
+        histories: Type.Array(
+          Type.Object({ historyHash: Hex32, nodes: Type.Array(Type.String()) }),
+        ),
+      }),
+      { description: 'An alarm: who holds which history, `local` being the own replica (D-38).' },
+    ),
+  },
+  { title: 'ReaderStatus', description: 'How the scan nodes answer the scan proxy.' },
+)
+
 export const StatusAnswer = Type.Object(
   {
     success: Type.Object({
@@ -80,6 +120,7 @@ export const StatusAnswer = Type.Object(
         state: Type.String(),
         offset: Type.Union([LedgerOffset, Type.Null()]),
         recordTime: Type.Union([Time, Type.Null()]),
+        reader: Type.Optional(ReaderStatus),
       }),
     }),
   },

@@ -82,8 +82,14 @@ export const ContractId = Type.String({
   description: 'A contract id: `00` and 64 hex digits.',
 })
 
+/** Any text that has a UTF-8 form, so that a canonical request can name it (D-41). */
+export const WellFormedText = Type.String({ pattern: '^\\P{Cs}*$' })
+
 /** As it comes in a path or body: an unknown one is 404, whatever it looks like. */
 export const ContractIdInput = Type.String({ pattern: '^\\P{Cs}*$', maxLength: 255 })
+
+/** An Ed25519 signature. */
+export const Signature = Type.String({ pattern: '^[0-9a-f]{128}$' })
 
 export const Hex32 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
