@@ -37,6 +37,7 @@ import { type AutoRenewals, ValidatorStore } from '@quorumscan/users'
 import type { ValidatorConfig } from './config.ts'
 import { type Commander, createCommander } from './ledger/commander.ts'
 import type { WalletLedger } from './ledger/contracts.ts'
+import { createEvidenceKeeper, type EvidenceKeeper } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
 import { ensureFirstAdmin, type RegistrationDeps, register } from './users/registration.ts'
 import { createPartyQueue, type PartyQueue } from './wallet/party-queue.ts'
@@ -68,6 +69,7 @@ export class Context implements AsyncDisposable {
   readonly ledger: WalletLedger
   readonly autoRenewals: AutoRenewals
   readonly reader: Reader
+  readonly evidence: EvidenceKeeper
   readonly verifier: Verifier
   readonly commander: Commander
   readonly queue: PartyQueue
@@ -128,6 +130,14 @@ export class Context implements AsyncDisposable {
         clock,
         random,
       })
+      const evidence = opened(
+        await createEvidenceKeeper({
+          store: store.evidence,
+          onFound: (found) =>
+            logger.error({ evidence: found }, `${found.signer} contradicts itself`),
+          onUnsaved: (error) => logger.error({ err: error }, 'evidence is not saved'),
+        }),
+      )
       const transport = opened(createUndiciTransport())
       const reader = opened(
         createReader({
@@ -145,6 +155,7 @@ export class Context implements AsyncDisposable {
           },
           allowPrivateAddresses: config.allowPrivateAddresses,
           onFork: (fork) => logger.error({ fork }, 'the scan nodes hold different histories'),
+          onStatement: evidence.note,
         }),
       )
       const queue = createPartyQueue()
@@ -197,6 +208,7 @@ export class Context implements AsyncDisposable {
         commander,
         queue,
         reader,
+        evidence,
         verifier,
         resources,
       })
@@ -219,6 +231,7 @@ export class Context implements AsyncDisposable {
     commander: Commander
     queue: PartyQueue
     reader: Reader
+    evidence: EvidenceKeeper
     verifier: Verifier
     resources: readonly AsyncDisposable[]
   }) {
@@ -231,6 +244,7 @@ export class Context implements AsyncDisposable {
     this.#replica = parts.replica
     this.ledger = parts.replica
     this.reader = parts.reader
+    this.evidence = parts.evidence
     this.verifier = parts.verifier
     this.#resources = parts.resources
     this.autoRenewals = parts.store.autoRenewals

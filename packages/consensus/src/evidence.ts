@@ -124,22 +124,33 @@ const EVIDENCE_KEPT = 16
 
 /** Watches signed answers for contradictions. */
 export type EvidenceLog = {
-  /** `ReaderOptions.onStatement`. Returns the evidence if this statement completes one. */
+  /** `ReaderOptions.onStatement`. Returns the evidence if this statement completes a new one. */
   add(answer: SignedAnswer): Evidence | null
   /** The first and last 16 of each node, oldest first. */
   list(): Evidence[]
 }
 
-export function createEvidenceLog(): EvidenceLog {
+/** @param kept - What an earlier log listed, in its order. */
+export function createEvidenceLog(kept: readonly Evidence[] = []): EvidenceLog {
   const statementsByNode = new Map<string, Map<string, SignedStatement>>()
   const evidenceByNode = new Map<string, { first: Evidence[]; last: Evidence[] }>()
 
   const keep = (evidence: Evidence): void => {
-    const kept = evidenceByNode.get(evidence.signer) ?? { first: [], last: [] }
-    evidenceByNode.set(evidence.signer, kept)
-    if (kept.first.length < EVIDENCE_KEPT) kept.first.push(evidence)
-    else kept.last.push(evidence)
-    if (kept.last.length > EVIDENCE_KEPT) kept.last.shift()
+    const { first, last } = evidenceByNode.get(evidence.signer) ?? { first: [], last: [] }
+    evidenceByNode.set(evidence.signer, { first, last })
+    if (first.length < EVIDENCE_KEPT) first.push(evidence)
+    else last.push(evidence)
+    if (last.length > EVIDENCE_KEPT) last.shift()
+  }
+  for (const evidence of kept) keep(evidence)
+
+  /** A node that repeats its lie must not push out what it said before. */
+  const isKept = ({ signer, statements: [one, other] }: Evidence): boolean => {
+    const { first, last } = evidenceByNode.get(signer) ?? { first: [], last: [] }
+    return [...first, ...last].some(
+      ({ statements: [known, contradiction] }) =>
+        known.statement === one.statement && contradiction.statement === other.statement,
+    )
   }
 
   return {
@@ -160,6 +171,7 @@ export function createEvidenceLog(): EvidenceLog {
       }
       if (known.statement === signed.statement) return null
       const evidence: Evidence = { signer: answer.node, statements: [known, signed] }
+      if (isKept(evidence)) return null
       keep(evidence)
       return evidence
     },

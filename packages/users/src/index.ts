@@ -1,6 +1,6 @@
-export type { Addresses } from './addresses.ts'
 export type { AutoRenewals } from './auto-renewals.ts'
 export type { Floor } from './floor.ts'
+export type { KeptText } from './kept-text.ts'
 export { ValidatorStore, type ValidatorStoreConfig } from './store.ts'
 export {
   mergeRights,

@@ -13,4 +13,6 @@ export const KEYS = {
   floors: '{users}:floors',
   /** hash: genesis hash -> JSON of the last known address records */
   addresses: '{users}:addresses',
+  /** hash: genesis hash -> JSON of the evidence that the proxy came across */
+  evidence: '{users}:evidence',
 } as const

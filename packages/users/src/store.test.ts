@@ -191,5 +191,8 @@ describe('auto-renewals, floor and addresses', () => {
     expect(await other.addresses.load()).toBeNull()
     await other.addresses.save('[]')
     expect([await other.addresses.load(), await same.addresses.load()]).toEqual(['[]', null])
+    await same.evidence.save('[1]')
+    expect([await same.evidence.load(), await other.evidence.load()]).toEqual(['[1]', null])
+    expect(await same.addresses.load()).toBeNull()
   })
 })

@@ -1,15 +1,16 @@
 /** What the validator must keep and no log holds, behind one connection. */
 import type { Redis } from 'ioredis'
-import { type Addresses, createAddresses } from './addresses.ts'
 import { type AutoRenewals, createAutoRenewals } from './auto-renewals.ts'
 import { openConnection } from './connection.ts'
 import { createFloor, type Floor } from './floor.ts'
+import { createKeptText, type KeptText } from './kept-text.ts'
+import { KEYS } from './keys.ts'
 import { createUsers, type Users } from './users.ts'
 
 export type ValidatorStoreConfig = {
   /** Unix socket of the validator's Redis. */
   readonly path: string
-  /** Hex; the reader's floor and addresses belong to one network. */
+  /** Hex; the reader's floor, addresses and evidence belong to one network. */
   readonly genesisHash: string
 }
 
@@ -18,7 +19,10 @@ export class ValidatorStore implements AsyncDisposable {
   readonly users: Users
   readonly autoRenewals: AutoRenewals
   readonly floor: Floor
-  readonly addresses: Addresses
+  /** The last known address records of the scan nodes, as JSON. */
+  readonly addresses: KeptText
+  /** What proves that scan nodes lied, as JSON. */
+  readonly evidence: KeptText
   readonly #redis: Redis
 
   private constructor(redis: Redis, genesisHash: string) {
@@ -26,7 +30,8 @@ export class ValidatorStore implements AsyncDisposable {
     this.users = createUsers(redis)
     this.autoRenewals = createAutoRenewals(redis)
     this.floor = createFloor(redis, genesisHash)
-    this.addresses = createAddresses(redis, genesisHash)
+    this.addresses = createKeptText(redis, { key: KEYS.addresses, genesisHash })
+    this.evidence = createKeptText(redis, { key: KEYS.evidence, genesisHash })
   }
 
   /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis is away, or could lose what it acknowledges. */

@@ -1,5 +1,5 @@
-/** Whether the validator does its work, and where its replica stands. The scan proxy works without it. */
-
+/** Whether the validator does its work, where its replica stands, and how the scan nodes answer it. */
+import type { Reader } from '@quorumscan/consensus'
 import { readBuildInfo } from '@quorumscan/http'
 import { formatTime } from '@quorumscan/model'
 import type { Context } from '../context.ts'
@@ -35,6 +35,7 @@ export function healthHandlers(
               state,
               offset: head?.offset ?? null,
               recordTime: head === null ? null : formatTime(head.recordTime),
+              reader: readerStatus(context.reader),
             },
           },
         },
@@ -43,5 +44,18 @@ export function healthHandlers(
     getVersion: async () => ({
       body: { version: build.version, commit_ts: build.commitTime },
     }),
+  }
+}
+
+/** As the schema types it: its lists are not read-only. */
+function readerStatus(reader: Reader) {
+  const { nodes, forks, ...counts } = reader.status()
+  return {
+    ...counts,
+    nodes: [...nodes],
+    forks: forks.map(({ offset, histories }) => ({
+      offset,
+      histories: histories.map(({ historyHash, nodes }) => ({ historyHash, nodes: [...nodes] })),
+    })),
   }
 }

@@ -1,13 +1,18 @@
 /**
- * The scan proxy (D-34 to D-40): every answer is what enough scan nodes gave at one offset, byte for byte.
+ * The scan proxy (D-34 to D-43): every answer is what enough scan nodes gave at one offset, byte for byte.
  * It needs no token, and not the validator's own replica, which only helps to notice forks.
  */
+import { acceptsVerified, VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
+import { utf8 } from '@quorumscan/base'
 import {
+  type CanonicalRequest,
+  type Decided,
   isDecided,
   type Lookup,
   type Outcome,
   type ReadOptions,
   type ReadRequest,
+  requestOfLookup,
 } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { DSO_ENTRY_NAME, type PageSubject } from '@quorumscan/model'
@@ -17,6 +22,7 @@ import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
 import { outcomeError, quorumHeaders, readerError } from '../proxy/outcome.ts'
 import { pagePosition, whyOver } from '../proxy/pages.ts'
 import { type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
+import { isAbsence, verifiedAnswer, verifiedBatch } from '../proxy/receipts.ts'
 import {
   activitiesRequest,
   ansRulesRequest,
@@ -30,9 +36,15 @@ import type { HandlersOf } from './handlers.ts'
 
 /** A batch whose lookups ended at different offsets is asked again, at the highest of them. */
 const BATCH_ATTEMPTS_MAX = 3
+/** D-16: an answer is true at its offset, not later. */
+const NOT_STORED = { 'cache-control': 'no-store' }
 
 type ProxyReply =
-  | { readonly headers: Record<string, string>; readonly body: Uint8Array }
+  | {
+      readonly status?: number
+      readonly headers: Record<string, string>
+      readonly body: Uint8Array
+    }
   | { readonly headers: Record<string, string>; readonly error: ScanError }
 
 export function scanProxyHandlers(
@@ -48,14 +60,20 @@ export function scanProxyHandlers(
   | 'proxyGetDsoPartyId'
   | 'proxyGetDso'
   | 'proxyListScans'
+  | 'proxyListEvidence'
 > {
-  const { genesis, reader } = context
+  const { genesis, genesisHash, reader } = context
+
+  const withReceipt = (outcome: Decided, request: CanonicalRequest): ProxyReply => ({
+    headers: verifiedHeaders(outcome),
+    ...verifiedAnswer(outcome, { request, genesisHash }),
+  })
 
   const lookupOne = async (lookup: Lookup, request: QuorumRequest): Promise<ProxyReply> => {
-    const outcomes = await attempt(reader.lookup([lookup], quorumOptions(request, genesis)))
-    const [outcome] = outcomes as [Outcome]
-    if (outcome.kind !== 'verified-absent' && outcome.kind !== 'trusted-absent')
-      return reply(outcome)
+    const options = quorumOptions(request, genesis)
+    const [outcome] = (await attempt(reader.lookup([lookup], options))) as [Outcome]
+    if (options.sign && isDecided(outcome)) return withReceipt(outcome, requestOfLookup(lookup))
+    if (!isAbsence(outcome)) return reply(outcome)
     // D-13.
     const text = 'name' in lookup ? `name: ${lookup.name}` : `party: ${lookup.party}`
     return {
@@ -67,15 +85,26 @@ export function scanProxyHandlers(
   const read = async (input: ReadRequest, request: QuorumRequest): Promise<Outcome> =>
     attempt(reader.read(input, quorumOptions(request, genesis)))
 
+  /** The outcome of a read, in the form that was asked for. */
+  const replyTo = (input: ReadRequest, request: QuorumRequest, outcome: Outcome): ProxyReply =>
+    acceptsVerified(request.headers.accept) && isDecided(outcome)
+      ? withReceipt(outcome, input)
+      : reply(outcome)
+
+  const readAndReply = async (input: ReadRequest, request: QuorumRequest): Promise<ProxyReply> =>
+    replyTo(input, request, await read(input, request))
+
   const readPage = async (
     subject: PageSubject,
     input: ReadRequest,
     request: QuorumRequest & { readonly query: { readonly page_token?: string } },
   ): Promise<ProxyReply> => {
-    const position = pagePosition(context.genesisHash, subject, request.query.page_token)
+    const position = pagePosition(genesisHash, subject, request.query.page_token)
     const outcome = await read(input, request)
     const over = await whyOver(context.ledger, { position, outcome }, request.signal)
-    return over === null ? reply(outcome) : { headers: proxyHeaders(outcome), error: over }
+    return over === null
+      ? replyTo(input, request, outcome)
+      : { headers: proxyHeaders(outcome), error: over }
   }
 
   const lookupMany = async (
@@ -100,13 +129,16 @@ export function scanProxyHandlers(
       for (let left = BATCH_ATTEMPTS_MAX; left > 0; left--) {
         const outcomes = await lookupMany(lookups, options)
         const whole = batchOutcome(outcomes)
-        if (whole !== undefined)
-          return isDecided(whole)
-            ? {
-                headers: proxyHeaders(whole),
-                body: batchBody(lookups.length === 0 ? [] : outcomes),
-              }
-            : reply(whole)
+        if (whole !== undefined) {
+          if (!isDecided(whole)) return reply(whole)
+          const answers = lookups.length === 0 ? [] : outcomes.filter(isDecided)
+          if (!options.sign) return { headers: proxyHeaders(whole), body: batchBody(answers) }
+          const requests = lookups.map(requestOfLookup)
+          return {
+            headers: verifiedHeaders(whole),
+            body: verifiedBatch(answers, { requests, genesisHash }),
+          }
+        }
         options = { ...options, minOffset: Math.max(...outcomes.map(offsetOf)) }
       }
       throw new ScanError('CONSENSUS_LAGGING', 'The lookups of the batch met no common offset.', {
@@ -125,17 +157,23 @@ export function scanProxyHandlers(
       const input = listEntriesByPartyRequest(party, request.query)
       return readPage({ kind: 'party', party }, input, request)
     },
-    proxyListActivities: async (request) =>
-      reply(await read(activitiesRequest(request.body), request)),
-    proxyGetAnsRules: async (request) => reply(await read(ansRulesRequest(request.body), request)),
-    proxyGetDsoPartyId: async (request) => reply(await read(dsoPartyIdRequest, request)),
-    proxyListScans: async (request) => reply(await read(scansRequest, request)),
+    proxyListActivities: (request) => readAndReply(activitiesRequest(request.body), request),
+    proxyGetAnsRules: (request) => readAndReply(ansRulesRequest(request.body), request),
+    proxyGetDsoPartyId: (request) => readAndReply(dsoPartyIdRequest, request),
+    proxyListScans: (request) => readAndReply(scansRequest, request),
 
     async proxyGetDso(request) {
       const outcome = await read(sharedDsoRequest, request)
-      if (!isDecided(outcome)) return reply(outcome)
+      // A receipt is for what the nodes share, and holds nothing else.
+      if (!isDecided(outcome) || acceptsVerified(request.headers.accept))
+        return replyTo(sharedDsoRequest, request, outcome)
       return { headers: proxyHeaders(outcome), body: sharedDsoAnswer(outcome) }
     },
+
+    proxyListEvidence: async () => ({
+      headers: NOT_STORED,
+      body: utf8(JSON.stringify({ evidence: context.evidence.list() })),
+    }),
   }
 }
 
@@ -146,9 +184,12 @@ function reply(outcome: Outcome): ProxyReply {
     : { headers, error: outcomeError(outcome) }
 }
 
-/** D-16: an answer is true at its offset, not later. */
 function proxyHeaders(outcome: Outcome): Record<string, string> {
-  return { ...quorumHeaders(outcome), 'cache-control': 'no-store' }
+  return { ...quorumHeaders(outcome), ...NOT_STORED }
+}
+
+function verifiedHeaders(outcome: Outcome): Record<string, string> {
+  return { ...proxyHeaders(outcome), 'content-type': VERIFIED_MEDIA_TYPE }
 }
 
 async function attempt<T>(work: Promise<T>): Promise<T> {

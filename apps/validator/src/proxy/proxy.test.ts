@@ -123,14 +123,19 @@ describe('quorumOptions', () => {
     quorumOptions({ headers, query, signal }, genesis)
 
   it('default to weak, and the header wins over the query', () => {
-    expect(options({})).toEqual({ threshold: 'weak', signal })
-    expect(options({}, { quorum: 'all' })).toEqual({ threshold: 'all', signal })
-    expect(options({ 'x-quorum': '3' }, { quorum: 'all' })).toEqual({ threshold: 3, signal })
+    expect(options({})).toEqual({ threshold: 'weak', sign: false, signal })
+    expect(options({}, { quorum: 'all' })).toEqual({ threshold: 'all', sign: false, signal })
+    expect(options({ 'x-quorum': '3' }, { quorum: 'all' })).toEqual({
+      threshold: 3,
+      sign: false,
+      signal,
+    })
   })
 
   it('hand on floor and freshness', () => {
     expect(options({ 'x-min-offset': 5, 'x-max-age-ms': 0 })).toEqual({
       threshold: 'weak',
+      sign: false,
       signal,
       minOffset: 5,
       maxAgeMs: 0,

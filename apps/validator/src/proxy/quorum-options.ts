@@ -1,10 +1,12 @@
-/** What a caller of the scan proxy may ask of a read: threshold, floor and freshness (D-36, D-39). */
+/** What a caller of the scan proxy may ask of a read: threshold, floor, freshness and receipt (D-36, D-39, D-42). */
+import { acceptsVerified } from '@quorumscan/api'
 import { type Genesis, maxFaulty, parseThreshold, type ReadOptions } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 
 export type QuorumRequest = {
   readonly query: { readonly quorum?: string }
   readonly headers: {
+    readonly accept?: string
     readonly 'x-quorum'?: string
     readonly 'x-min-offset'?: number
     readonly 'x-max-age-ms'?: number
@@ -31,6 +33,7 @@ export function quorumOptions(
   return {
     threshold,
     signal: request.signal,
+    sign: acceptsVerified(headers.accept),
     ...(headers['x-min-offset'] === undefined ? {} : { minOffset: headers['x-min-offset'] }),
     ...(headers['x-max-age-ms'] === undefined ? {} : { maxAgeMs: headers['x-max-age-ms'] }),
   }

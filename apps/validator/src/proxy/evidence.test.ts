@@ -1,0 +1,87 @@
+import { toHex } from '@quorumscan/base'
+import { encodeAnswerStatement, type SignedAnswer, verifyEvidence } from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+import { genesisHashOf } from '@quorumscan/ledger'
+import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { startRedis } from '@quorumscan/testkit'
+import { type KeptText, ValidatorStore } from '@quorumscan/users'
+import { describe, expect, it } from 'vitest'
+import { createEvidenceKeeper } from './evidence.ts'
+
+const { genesis, scans } = createTestNetwork({ nodeCount: 4 })
+const genesisHash = genesisHashOf(genesis)
+
+/** What sv-2 says about a question at an offset. */
+function says(offset: number, word: string): SignedAnswer {
+  const statement = {
+    genesisHash,
+    offset,
+    recordTime: offset,
+    historyHash: 'ab'.repeat(32),
+    requestHash: 'cd'.repeat(32),
+    answerHash: word.repeat(32),
+  }
+  const signature = toHex(scans[1]?.sign(encodeAnswerStatement(statement)) ?? new Uint8Array())
+  return { ...statement, node: 'sv-2', signature }
+}
+
+function keeper(store: KeptText) {
+  const alarms: string[] = []
+  const created = createEvidenceKeeper({
+    store,
+    onFound: (evidence) => alarms.push(evidence.signer),
+    onUnsaved: () => alarms.push('unsaved'),
+  })
+  return { created, alarms }
+}
+
+describe('evidence', () => {
+  it('is found once, raises an alarm, and is still there after a restart', async () => {
+    await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    const before = keeper(store.evidence)
+    {
+      await using evidence = await before.created
+      for (const word of ['aa', 'aa', 'bb', 'aa', 'bb', 'cc']) evidence.note(says(3, word))
+      evidence.note(says(4, 'bb'))
+      expect(before.alarms).toEqual(['sv-2', 'sv-2'])
+    }
+    const after = keeper(store.evidence)
+    await using evidence = await after.created
+    evidence.note(says(5, 'aa'))
+    evidence.note(says(5, 'bb'))
+    expect(after.alarms).toEqual(['sv-2'])
+    const proven = await Promise.all(
+      evidence.list().map((found) => verifyEvidence(found, { genesis })),
+    )
+    expect(proven.map(({ signer, offset }) => [signer, offset])).toEqual([
+      ['sv-2', 3],
+      ['sv-2', 3],
+      ['sv-2', 5],
+    ])
+  })
+
+  it('is written with the next find if the store was away', async () => {
+    let isAway = true
+    let kept: string | null = null
+    const store: KeptText = {
+      load: async () => kept,
+      save: async (text) => {
+        if (isAway) throw new ScanError('DEPENDENCY_UNAVAILABLE', 'away')
+        kept = text
+      },
+    }
+    const { created, alarms } = keeper(store)
+    const evidence = await created
+    evidence.note(says(1, 'aa'))
+    evidence.note(says(1, 'bb'))
+    await evidence[Symbol.asyncDispose]()
+    expect(alarms).toEqual(['sv-2', 'unsaved'])
+    isAway = false
+    evidence.note(says(2, 'aa'))
+    evidence.note(says(2, 'bb'))
+    await evidence[Symbol.asyncDispose]()
+    expect(JSON.parse(kept ?? '[]')).toEqual(evidence.list())
+    expect(evidence.list()).toHaveLength(2)
+  })
+})

@@ -1,0 +1,78 @@
+import { sha256Hex, toHex, utf8 } from '@quorumscan/base'
+import {
+  type CanonicalRequest,
+  canonicalRequest,
+  type Decided,
+  encodeAnswerStatement,
+  requestOfLookup,
+  verifyReceipt,
+} from '@quorumscan/consensus'
+import { genesisHashOf } from '@quorumscan/ledger'
+import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { describe, expect, it } from 'vitest'
+import { verifiedAnswer, verifiedBatch } from './receipts.ts'
+
+const { genesis, scans } = createTestNetwork({ nodeCount: 4 })
+const genesisHash = genesisHashOf(genesis)
+
+function decided(request: CanonicalRequest, answer: string): Decided {
+  const point = { offset: 7, recordTime: 1_700_000_000_000_001, historyHash: 'ab'.repeat(32) }
+  const bytes = utf8(answer)
+  const statement = encodeAnswerStatement({
+    genesisHash,
+    ...point,
+    requestHash: sha256Hex(canonicalRequest(request)),
+    answerHash: sha256Hex(bytes),
+  })
+  const agreed = ['sv-1', 'sv-2']
+  return {
+    kind: answer === '{"entry":null}' ? 'verified-absent' : 'verified',
+    answer: new Uint8Array(bytes),
+    ...point,
+    signatures: agreed.map((node, index) => [node, toHex(scans[index]?.sign(statement) ?? bytes)]),
+    threshold: 2,
+    nodeCount: 4,
+    answered: 2,
+    agreed,
+    dissented: [],
+  }
+}
+
+const present = '{"entry":{"name":"ä"}}'
+const byName = (name: string) => requestOfLookup({ name })
+const parse = (body: Uint8Array) => JSON.parse(Buffer.from(body).toString())
+
+describe('an answer with its receipt', () => {
+  it('says the status of the usual form, shows the answer, and verifies', async () => {
+    for (const [name, answer, status] of [
+      ['ä', present, 200],
+      ['b', '{"entry":null}', 404],
+    ] as const) {
+      const request = byName(name)
+      const form = verifiedAnswer(decided(request, answer), { request, genesisHash })
+      const body = parse(form.body)
+      expect(Object.keys(body)).toEqual(['status', 'answer', 'receipt'])
+      expect([form.status, body.status]).toEqual([status, status])
+      expect(body.answer).toEqual(JSON.parse(answer))
+      const verified = await verifyReceipt(body.receipt, { genesis, request })
+      expect(Buffer.from(verified.answer).toString()).toBe(answer)
+      expect(verified.signers).toEqual(['sv-1', 'sv-2'])
+    }
+  })
+
+  it('is one for each lookup of a batch, in its order', async () => {
+    const requests = [byName('b'), byName('ä')]
+    const outcomes = [
+      decided(byName('b'), '{"entry":null}'),
+      decided(byName('ä'), present),
+    ] as const
+    const { results } = parse(verifiedBatch(outcomes, { requests, genesisHash }))
+    expect(results.map((result: { status: number }) => result.status)).toEqual([404, 200])
+    for (const [index, request] of requests.entries())
+      await verifyReceipt(results[index].receipt, { genesis, request })
+    await expect(
+      verifyReceipt(results[0].receipt, { genesis, request: byName('ä') }),
+    ).rejects.toMatchObject({ code: 'OTHER_REQUEST' })
+    expect(parse(verifiedBatch([], { requests: [], genesisHash }))).toEqual({ results: [] })
+  })
+})
