@@ -6,6 +6,8 @@ import type { HistoryPoint } from './statements.ts'
 
 /** Offsets remembered: some seconds of reading under load. */
 const OFFSETS_MAX = 256
+/** Of one node at one offset. An honest node has one; one that has ever new ones fills no memory. */
+const HASHES_PER_NODE_MAX = 4
 const LOCAL_RETRY_MS = 1000 // Our own replica may come to the offset later than the nodes.
 const LOCAL_TRIES_MAX = 20
 
@@ -107,9 +109,11 @@ export function createHistories(options: {
     note(node, point) {
       const place = placeAt(point.offset)
       const nodes = place.nodesByHash.get(point.historyHash)
-      if (nodes === undefined) place.nodesByHash.set(point.historyHash, new Set([node]))
-      else if (nodes.has(node)) return
-      else nodes.add(node)
+      if (nodes?.has(node) === true) return
+      // To a hash that others hold it may always be added.
+      if (nodes !== undefined) nodes.add(node)
+      else if (hashCountOf(place, node) < HASHES_PER_NODE_MAX)
+        place.nodesByHash.set(point.historyHash, new Set([node]))
       check(point.offset, place)
     },
     isFork: (offset) => places.get(offset)?.isFork ?? false,
@@ -118,4 +122,10 @@ export function createHistories(options: {
       return place?.isAsking === true && place.tries === 1
     },
   }
+}
+
+function hashCountOf(place: Place, node: string): number {
+  let count = 0
+  for (const nodes of place.nodesByHash.values()) if (nodes.has(node)) count++
+  return count
 }

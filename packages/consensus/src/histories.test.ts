@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { createHistories, type Fork } from './histories.ts'
+
+const OFFSET = 7
+
+function watching() {
+  const forks: Fork[] = []
+  const histories = createHistories({
+    faultyMax: 1,
+    localHistoryHash: undefined,
+    monotonicMs: () => 0,
+    onFork: (fork) => forks.push(fork),
+    onLocal: () => {},
+  })
+  const note = (node: string, historyHash: string) =>
+    histories.note(node, { offset: OFFSET, recordTime: 0, historyHash })
+  return { histories, forks, note }
+}
+
+describe('histories', () => {
+  it('are a fork once two of them have f+1 nodes each', () => {
+    const { histories, forks, note } = watching()
+    for (const [node, hash] of [
+      ['sv-1', 'a'],
+      ['sv-2', 'a'],
+      ['sv-3', 'b'],
+    ] as const)
+      note(node, hash)
+    expect(histories.isFork(OFFSET)).toBe(false)
+    note('sv-4', 'b')
+    expect(histories.isFork(OFFSET)).toBe(true)
+    expect(forks).toHaveLength(1)
+  })
+
+  it('of a node that has ever new ones are remembered up to four', () => {
+    const { histories, note } = watching()
+    for (const node of ['sv-1', 'sv-2']) note(node, 'a')
+    for (let count = 0; count < 100; count++) note('sv-4', `lie ${count}`)
+    // Were it remembered that sv-4 said this, there would be two nodes for it.
+    note('sv-3', 'lie 99')
+    expect(histories.isFork(OFFSET)).toBe(false)
+    // It may still join what another node holds.
+    note('sv-4', 'lie 99')
+    expect(histories.isFork(OFFSET)).toBe(true)
+  })
+})
