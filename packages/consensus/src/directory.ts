@@ -67,8 +67,10 @@ export function createDirectory(options: {
   }
 
   const load = async (): Promise<void> => {
-    const records = await reader.addressStore?.load().catch(() => [])
-    await take(records ?? [], false)
+    const stored = async (): Promise<unknown> => reader.addressStore?.load()
+    // Whatever is wrong with the store: the seeds remain.
+    const records = await stored().catch(() => null)
+    await take(Array.isArray(records) ? records : [], false)
   }
 
   const ask = async (url: string): Promise<void> => {

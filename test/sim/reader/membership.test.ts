@@ -98,6 +98,18 @@ describe('addresses', () => {
     expect(urls(world)).toEqual([null, null, null, null])
   })
 
+  it('are learned from the seeds where the store holds something else, or fails', async () => {
+    const broken = () => {
+      throw new Error('no store today')
+    }
+    const loads: (() => unknown)[] = [() => ({}), () => 'text', async () => null, broken]
+    for (const load of loads) {
+      const addressStore = { load: load as () => Promise<[]>, save: () => {} }
+      const world = createWorld({ reader: { addressStore } })
+      expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
+    }
+  })
+
   it('are kept, so that a restart with dead seeds works', async () => {
     let kept: readonly unknown[] = []
     const addressStore = {
