@@ -467,6 +467,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       throw new ReaderError('INVALID_ARGUMENT', 'minOffset and maxAgeMs are not negative')
     signal?.throwIfAborted()
     await floor.load()
+    signal?.throwIfAborted() // An abort meanwhile is told to nobody later.
     if (closing.signal.aborted) throw new ReaderError('CLOSED', 'the reader is closed')
     const isLookup = input.asked[0]?.kind !== 'read'
     if (
@@ -477,7 +478,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     return new Promise((resolve, reject) => {
       const outcomes: Outcome[] = []
       let missing = input.asked.length
-      if (missing === 0) resolve(outcomes)
+      if (missing === 0) return resolve(outcomes)
       if (!isFlushing) wake()
       const items = input.asked.map((asked, index) =>
         createItem({

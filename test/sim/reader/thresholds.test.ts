@@ -192,6 +192,21 @@ describe('a lookup', () => {
     await expect(reader.lookup([{ name: ALICE }], { signal: abort.signal })).rejects.toThrow()
   })
 
+  it('ends at the abort of its caller that comes while the floor is read', async () => {
+    let tell: (floor: number) => void = () => {}
+    const load = () =>
+      new Promise<number>((resolve) => {
+        tell = resolve
+      })
+    const { reader } = createWorld({ reader: { floorStore: { load, save: () => {} } } })
+    const abort = new AbortController()
+    const reading = reader.lookup([{ name: ALICE }], { signal: abort.signal })
+    abort.abort(new Error('no longer needed'))
+    tell(0)
+    await expect(reading).rejects.toThrow('no longer needed')
+    expect(reader.status().waiting).toBe(0)
+  })
+
   it('ends when the reader is closed', async () => {
     const { reader, clock, lookup, serve } = createWorld()
     await lookup(ALICE)
