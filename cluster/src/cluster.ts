@@ -186,7 +186,8 @@ export class Cluster {
     await Promise.all(
       this.#services.map((service) => this.#supervisor.stop(service.redis.id, STOP_GRACE_MS)),
     )
-    removeSockets(this.#options.prepared.directory)
+    rmSync(this.#socketDirectory, { recursive: true, force: true })
+    rmSync(this.#options.prepared.directory.socketsFile, { force: true })
   }
 
   #nodeStatus(service: Service): NodeStatus {

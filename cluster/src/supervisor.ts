@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import {
   closeSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -143,7 +144,8 @@ export class Supervisor {
   /** Moves full log files of running processes aside. */
   boundLogs(): void {
     for (const { spec } of this.#runningById.values()) {
-      if (statSync(spec.logFile).size <= LOG_BYTES_MAX) continue
+      const size = statSync(spec.logFile, { throwIfNoEntry: false })?.size ?? 0
+      if (size <= LOG_BYTES_MAX) continue
       // The process keeps its descriptor, opened to append: copy and empty instead of renaming.
       copyFileSync(spec.logFile, `${spec.logFile}.1`)
       truncateSync(spec.logFile)
@@ -167,6 +169,8 @@ export class Supervisor {
   }
 
   #record(): void {
+    // The data directory may have been deleted under a running cluster; then there is nothing to keep.
+    if (!existsSync(dirname(this.#options.recordFile))) return
     const identities = [...this.#runningById.values()].map((running) => running.identity)
     writeFileAtomic(this.#options.recordFile, JSON.stringify(identities))
   }

@@ -9,11 +9,13 @@ import { dataDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
 import { findTakenPort } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
-import { removeControlFile, writeControlFile } from './control-file.ts'
+import { readControlFile, removeControlFile, writeControlFile } from './control-file.ts'
 import { startControlServer } from './server.ts'
 
 /** A killed process is a zombie at once, and closes its sockets a moment later. */
 const PORTS_TIMEOUT_MS = 5000
+
+const FORGOTTEN_CHECK_MS = 2000
 
 /** What `up` asks for; crosses a process boundary as JSON. */
 export type ControlOptions = {
@@ -59,9 +61,17 @@ export async function createControlPlane(
       }
     },
   })
+  const ended = new AbortController()
   const stop = () => {
     stopped ??= stopAll(server, cluster, prepared)
+    ended.abort()
     return stopped
+  }
+  /** A cluster whose data directory was deleted can be reached by nobody any more. */
+  const stopWhenForgotten = async () => {
+    while (stopped === null && readControlFile(directory)?.process.pid === process.pid)
+      await clock.delay(FORGOTTEN_CHECK_MS, ended.signal).catch(() => {}) // Stopped: the loop ends.
+    await stop()
   }
   try {
     const leftoverCount = await cleanUp(directory, clock)
@@ -75,6 +85,7 @@ export async function createControlPlane(
       onStep,
     })
     writeControlFile(directory, `http://127.0.0.1:${prepared.ports.control}`)
+    void stopWhenForgotten()
   } catch (error) {
     await stop()
     throw error
@@ -88,7 +99,8 @@ async function stopAll(
   prepared: Prepared,
 ): Promise<void> {
   await cluster?.stop()
-  removeControlFile(prepared.directory)
+  if (readControlFile(prepared.directory)?.process.pid === process.pid)
+    removeControlFile(prepared.directory)
   await server.close()
 }
 

@@ -24,6 +24,12 @@ async function end(): Promise<void> {
   if (process.connected) process.disconnect()
 }
 
+// A bug, or a world that we did not think of: nothing may be left running because of it.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error.stack}\n`)
+  process.exitCode = 1
+  if (!isEnding) void end()
+})
 process.on('SIGTERM', () => void end())
 process.on('SIGINT', () => void end())
 process.on('disconnect', () => {
