@@ -19,6 +19,7 @@ export {
   SYNCHRONIZER,
   verifyEvidence,
 } from './evidence.ts'
+export { fetchGenesis } from './fetch-genesis.ts'
 export { createFetchTransport } from './fetch-transport.ts'
 export {
   type Genesis,
@@ -69,6 +70,7 @@ export {
   type VerifiedReceipt,
   verifyReceipt,
 } from './receipts.ts'
+export { type ReverseLookup, reverseLookup } from './reverse-lookup.ts'
 export {
   type AddressStatement,
   type AnswerStatement,
