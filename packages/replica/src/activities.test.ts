@@ -76,7 +76,7 @@ const order = fc.constantFrom('asc' as const, 'desc' as const)
 describe('the activity history', () => {
   const long = growActivityLog('long', { steps: 200, retentionMicros: 90 * DAY_MICROS })
   const longOracle = new ActivityOracle(long.scenario)
-  const short = growActivityLog('short', { steps: 200, retentionMicros: HOUR_MICROS / 8 })
+  const short = growActivityLog('brief', { steps: 200, retentionMicros: HOUR_MICROS / 8 })
   const shortOracle = new ActivityOracle(short.scenario)
 
   test('the logs of these tests have rows of every kind, and rows that are kept no longer', () => {
@@ -99,6 +99,15 @@ describe('the activity history', () => {
     const kept = shortOracle.keptFrom(offset).length
     expect(kept).toBeGreaterThan(5)
     expect(kept).toBeLessThan(shortOracle.all().length / 2)
+    // At some heads the clean-up has to leave rows that the head itself no longer shows.
+    const heads = Array.from({ length: offset }, (_, index) => index + 1)
+    const hidden = heads.filter(
+      (head) =>
+        shortOracle.horizonOf(head) > 0 &&
+        shortOracle.keptFrom(head).length <
+          shortOracle.keptFrom(shortOracle.horizonOf(head)).length,
+    )
+    expect(hidden.length).toBeGreaterThan(offset / 4)
   })
 
   test('is walked through in both directions, in any pages, while it grows: nothing twice, nothing left out', async () => {
@@ -139,6 +148,17 @@ describe('the activity history', () => {
       ),
       { numRuns: 3 },
     )
+  })
+
+  test('is read whole in one page of the largest size, of all and of each party', async () => {
+    const { offset } = long.scenario.ledger.head()
+    await using run = await follow(long.scenario)
+    await run.reach(offset)
+    for (const whose of [{}, ...long.parties.map((party) => ({ party }))])
+      for (const way of ['asc', 'desc'] as const) {
+        const page = { offset, after: null, limit: 1_000, order: way, ...whose }
+        expect(texts(await run.replica.activities(page))).toEqual(longOracle.page(page))
+      }
   })
 
   test('shows at every offset what the retention leaves, whatever was cleaned up', async () => {
@@ -274,6 +294,21 @@ describe('large histories', () => {
     }
     await expectStored([JSON.stringify(row(2, 0).activity)])
     expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe('done')
+  })
+
+  test('are read only while Redis holds the whole of what is visible', async () => {
+    const { mirror, apply } = await begin()
+    await apply(genesis.recordTime + 1, [row(1, 0)])
+    await apply(genesis.recordTime + 700_000_000, [])
+    expect(mirror.head.horizon).toBe(2)
+    const at = async (moment: { offset: number; recordTime: number }) => {
+      const page = { after: null, limit: 1, order: 'asc' } as const
+      return await readActivities(connection, page, moment, rules)
+    }
+    const early = { offset: 1, recordTime: genesis.recordTime + 1 }
+    await expect(at(early)).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
+    const late = { offset: 3, recordTime: genesis.recordTime + 2 }
+    await expect(at(late)).rejects.toMatchObject({ code: 'OFFSET_NOT_REACHED' })
   })
 
   test('are left alone by a writer that is no longer the one', async () => {

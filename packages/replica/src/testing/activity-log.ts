@@ -14,13 +14,14 @@ import {
 import { type Actor, amountOf, Scenario } from '@quorumscan/ledger/testing'
 import type { Micros, Offset, PartyId } from '@quorumscan/model'
 import type { ActivityPage } from '../activity-reads.ts'
+import { HORIZON_MICROS } from '../timeline.ts'
 import { createSeededIntegers } from './random-log.ts'
 
 const SECOND_MICROS = 1_000_000
 /** A round closes every five minutes, so that most logs have mints. */
 const TICK_MICROS = 300 * SECOND_MICROS
 
-/** Time passes in steps of seconds and minutes, now and then of more than the horizon of ten minutes. */
+/** Time passes in steps of seconds and minutes, so that rows end before, with and behind the horizon. */
 export function growActivityLog(
   seed: string,
   options: { readonly steps: number; readonly retentionMicros: Micros },
@@ -36,20 +37,18 @@ export function growActivityLog(
   const parties = actors.map(({ party }) => party)
   for (let step = 0; step < options.steps; step++) {
     const [one, other] = [anyone(), anyone()]
-    const inputs = scenario.coins(one)
     const rules = scenario.the(coinRules)
     const sender = one.party
-    const offers = ledger.all(transferInstruction)
-    const open = offers[below(Math.max(offers.length, 1))]
     switch (below(8)) {
       case 0:
-        ledger.advance(1 + below((below(10) === 0 ? 900 : 60) * SECOND_MICROS))
+        ledger.advance(1 + below((below(10) === 0 ? 700 : 150) * SECOND_MICROS))
         break
       case 1:
         scenario.tap(one, '300')
         break
       case 2: {
         const receivers = [other, anyone()].slice(below(2))
+        const inputs = scenario.coins(one)
         const outputs = receivers.map((to) => ({ receiver: to.party, amount: amountOf('1.5') }))
         const command = transferCommand({ coinRules: rules, sender, inputs, outputs })
         scenario.submit(one, command, { actAs: parties })
@@ -63,7 +62,7 @@ export function growActivityLog(
             sender,
             receiver: other.party,
             amount: amountOf('2'),
-            inputs,
+            inputs: scenario.coins(one),
             executeBefore: ledger.head().recordTime + 1 + below(600 * SECOND_MICROS),
             description: 'Grüße "🎉"',
             trackingId: '',
@@ -71,7 +70,9 @@ export function growActivityLog(
         )
         break
       case 4:
-      case 5:
+      case 5: {
+        const offers = ledger.all(transferInstruction)
+        const open = offers[below(Math.max(offers.length, 1))]
         if (open !== undefined) {
           const by = [acceptTransferCommand, rejectTransferCommand, withdrawTransferCommand]
           const command = by[below(3)] as typeof acceptTransferCommand
@@ -79,6 +80,7 @@ export function growActivityLog(
           scenario.submit(one, command({ instruction }), { actAs: parties })
         }
         break
+      }
       case 6:
         if (scenario.balance(one).unlocked >= amountOf('200')) {
           const { payment } = scenario.pay(one, `n${step}.unverified.ns`)
@@ -127,6 +129,11 @@ export class ActivityOracle {
 
   timeOf(offset: Offset): Micros {
     return this.#times[offset] as Micros
+  }
+
+  /** The oldest offset that can be read beside this head (D-10: ten minutes). */
+  horizonOf(head: Offset): Offset {
+    return this.#times.findIndex((time) => time >= this.timeOf(head) - HORIZON_MICROS)
   }
 
   /** Every row that there ever was, as JSON. */
