@@ -1,19 +1,23 @@
 /** Reads of the newest applied state: what automation, wallets and command checks ask. */
-import { sha256, toHex, utf8 } from '@quorumscan/base'
+import { AssertionError, bytesEqual, sha256, toHex, utf8 } from '@quorumscan/base'
 import { canonicalJson, type Genesis, type Json } from '@quorumscan/consensus'
-import { type DueItem, type Head, interpret, WorkingState } from '@quorumscan/ledger'
+import { ScanError } from '@quorumscan/errors'
+import { type DueItem, interpret, WorkingState } from '@quorumscan/ledger'
 import type { Contract, EntryResult, Submission } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { fetchCells } from './cells.ts'
 import { reach } from './connection.ts'
 import { unpackContract } from './contract-packing.ts'
+import { decodeHead } from './head.ts'
 import { contractIdBytes, contractIdOf, lexBound, membersWith, TAG_BYTES, tagOf } from './intern.ts'
-import { KEYS } from './keys.ts'
+import { HEAD_FIELD, KEYS } from './keys.ts'
 import { type RangeReply, readRanges } from './scripts.ts'
 
 /** Contracts per command: what Redis does without noticeable delay for others. */
 const PORTION = 1_000
 const CONTRACT_ID_BYTES = 32
+/** A dry run that the head overtook is repeated so often. */
+const DRY_RUN_ATTEMPTS = 3
 
 export async function readContractsByKey(
   redis: Redis,
@@ -61,25 +65,58 @@ export async function readDueItems(
 export async function dryRun(
   redis: Redis,
   submission: Submission,
-  options: {
-    readonly genesis: Genesis
-    readonly genesisHash: string
-    readonly head: Head
-    readonly now: number
-  },
+  options: { readonly genesis: Genesis; readonly genesisHash: string; readonly now: number },
 ): Promise<EntryResult> {
-  const { genesis, genesisHash, head } = options
+  for (let attempt = 1; ; attempt++) {
+    const { isOneMoment, result } = await rehearse(redis, submission, options)
+    const isLast = attempt === DRY_RUN_ATTEMPTS
+    if (result !== null && (isOneMoment || isLast)) return result
+    if (isLast)
+      throw new ScanError('OVERLOADED', 'The ledger moves on faster than a command is tried.', {
+        retryAfterSeconds: 1,
+      })
+  }
+}
+
+type Rehearsal = {
+  /** False where the head moved between two fetches. */
+  readonly isOneMoment: boolean
+  /** Null where cells of two moments contradict each other. */
+  readonly result: EntryResult | null
+}
+
+async function rehearse(
+  redis: Redis,
+  submission: Submission,
+  options: { readonly genesis: Genesis; readonly genesisHash: string; readonly now: number },
+): Promise<Rehearsal> {
+  const { genesis, genesisHash } = options
   const entryHash = toHex(sha256(utf8(canonicalJson(submission as unknown as Json))))
+  const begin = await reach(redis.hgetBuffer(KEYS.names, HEAD_FIELD))
+  if (begin === null) throw new ScanError('NOT_READY', 'The replica is empty.')
+  const head = decodeHead(begin)
   const entry = {
     offset: head.offset + 1,
     recordTime: Math.max(head.recordTime + 1, options.now),
   }
+  const decoded = { kind: 'submission', submission, entryHash } as const
   const view = new WorkingState()
-  for (;;) {
-    const decoded = { kind: 'submission', submission, entryHash } as const
-    const interpretation = interpret({ entry, decoded, genesis, genesisHash, view })
-    if (interpretation.kind === 'done') return interpretation.result
-    view.load(await reach(fetchCells(redis, interpretation.keys)))
+  // Every write changes the bytes of the head.
+  const isOneMoment = async () => {
+    const end = await reach(redis.hgetBuffer(KEYS.names, HEAD_FIELD))
+    return end !== null && bytesEqual(end, begin)
+  }
+  try {
+    for (;;) {
+      const interpretation = interpret({ entry, decoded, genesis, genesisHash, view })
+      if (interpretation.kind === 'done')
+        return { isOneMoment: await isOneMoment(), result: interpretation.result }
+      view.load(await reach(fetchCells(redis, interpretation.keys)))
+    }
+  } catch (error) {
+    // Interpretation trusts its cells to agree with each other.
+    if (!(error instanceof AssertionError) || (await isOneMoment())) throw error
+    return { isOneMoment: false, result: null }
   }
 }
 

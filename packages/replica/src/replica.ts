@@ -75,8 +75,6 @@ const PIN_WAITERS_MAX = 10_000
 const LIVE_LAG_MICROS_MAX = 15_000_000
 /** Contracts of one key that are read unless the caller says otherwise. */
 const CONTRACTS_BY_KEY_MAX = 10_000
-/** A dry run that the head overtook is repeated so often. */
-const DRY_RUN_ATTEMPTS = 3
 /** Writing the genesis into a fresh Redis takes milliseconds. */
 const START_MS_MAX = 10_000
 
@@ -263,13 +261,7 @@ export class Replica implements Ledger, AsyncDisposable {
 
   async dryRun(submission: Submission): Promise<EntryResult> {
     const { genesis, genesisHash, clock } = this.#options
-    for (let attempt = 1; ; attempt++) {
-      const head = this.head()
-      const now = clock.nowMicros()
-      const result = await dryRun(this.#redis, submission, { genesis, genesisHash, head, now })
-      // Cells of two moments could contradict each other.
-      if (this.head().offset === head.offset || attempt === DRY_RUN_ATTEMPTS) return result
-    }
+    return await dryRun(this.#redis, submission, { genesis, genesisHash, now: clock.nowMicros() })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
