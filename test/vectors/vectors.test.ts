@@ -126,9 +126,15 @@ describe('a receipt', () => {
     })
     await expect(verify(presentReceipt, { threshold: 1 })).resolves.toMatchObject({ threshold: 2 })
     await expect(verify(presentReceipt, { threshold: 5 })).rejects.toThrow(RangeError)
+    // What a command line makes of `--threshold two`; nothing is below it.
+    await expect(verify(presentReceipt, { threshold: Number.NaN })).rejects.toThrow(RangeError)
     const nowMicros = presentReceipt.record_time + 60_000_001
     const freshness = { nowMicros, maxAgeMs: 60_000 }
     await expect(verify(presentReceipt, { freshness })).rejects.toMatchObject({ code: 'TOO_OLD' })
+    const unclear = { nowMicros, maxAgeMs: Number.NaN }
+    await expect(verify(presentReceipt, { freshness: unclear })).rejects.toMatchObject({
+      code: 'TOO_OLD',
+    })
   })
 
   it('with one character changed anywhere is invalid', async () => {

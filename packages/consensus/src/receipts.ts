@@ -125,7 +125,7 @@ export function encodeVerifiedBody(input: {
  * @param options.request - `any` if the caller looks at the request that is returned.
  * @param options.threshold - More signers than f + 1.
  * @throws {ReceiptError} If it is not valid.
- * @throws {RangeError} If more signers are asked for than there are nodes.
+ * @throws {RangeError} If more signers are asked for than there are nodes, or what is no number.
  */
 export async function verifyReceipt(
   receipt: unknown,
@@ -140,7 +140,8 @@ export async function verifyReceipt(
 ): Promise<VerifiedReceipt> {
   const { genesis, crypto = createWebCrypto() } = options
   const threshold = Math.max(maxFaulty(genesis.nodes.length) + 1, options.threshold ?? 0)
-  if (threshold > genesis.nodes.length)
+  // Also what is no number, which no count of signers would be below.
+  if (!(threshold <= genesis.nodes.length))
     throw new RangeError(`there are only ${genesis.nodes.length} nodes`)
   const claimed = parseReceipt(receipt)
   const genesisHash = await hashGenesis(genesis, crypto)
@@ -210,7 +211,7 @@ function checkAge(
   freshness: { readonly maxAgeMs: number; readonly nowMicros: number } | undefined,
 ): void {
   if (freshness === undefined) return
-  if (freshness.nowMicros - recordTime > freshness.maxAgeMs * 1000)
+  if (!(freshness.nowMicros - recordTime <= freshness.maxAgeMs * 1000))
     throw new ReceiptError('TOO_OLD', `the receipt is of ${formatInstant(recordTime)}`)
 }
 
