@@ -29,6 +29,11 @@ describe('strict JSON', () => {
     },
   )
 
+  it('may hold a text as long as the longest answer in hex', () => {
+    const answer = 'ab'.repeat(8 * 1024 * 1024)
+    expect(parseStrictJson(`{"answer":"${answer}","offset":1}`)).toEqual({ answer, offset: 1 })
+  })
+
   it.each(['', '{', '{"a":1,}', '01', "{'a':1}"])('is not %j', (text) => {
     expect(() => parseStrictJson(text)).toThrow(SyntaxError)
   })
