@@ -38,6 +38,15 @@ describe('envToConfig', () => {
     })
   })
 
+  it('takes a shared secret on loopback addresses only (D-32)', () => {
+    for (const host of ['0.0.0.0', '::', '192.168.1.7', 'validator.example', '127.0.0.1.example'])
+      expect(() => envToConfig({ ...minimal, QS_HOST: host }), host).toThrow('loopback')
+    for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost'])
+      expect(envToConfig({ ...minimal, QS_HOST: host }).host).toBe(host)
+    const jwks = { QS_JWT_SECRET_FILE: '', QS_JWKS_URL: 'https://issuer.example/jwks' }
+    expect(envToConfig({ ...minimal, ...jwks, QS_HOST: '0.0.0.0' }).host).toBe('0.0.0.0')
+  })
+
   it('names all that is wrong at once', () => {
     const error = (() => {
       try {

@@ -37,6 +37,9 @@ export type ValidatorConfig = {
   readonly allowPrivateAddresses: boolean
 }
 
+const HOST_DEFAULT = '127.0.0.1'
+/** Where a shared secret, with which anyone can make tokens who can check them, is good enough (D-32). */
+const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|::1)$/
 /** D-33. */
 const RATE_LIMIT_DEFAULT = 200
 const RATE_LIMIT_MAX = 10_000_000
@@ -52,6 +55,11 @@ export function envToConfig(env: Env): ValidatorConfig {
     const jwksUrl = variables.optional('QS_JWKS_URL')
     if ((secretFile === null) === (jwksUrl === null))
       variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
+    const host = variables.text('QS_HOST', HOST_DEFAULT)
+    if (secretFile !== null && !LOOPBACK.test(host))
+      variables.problem(
+        `QS_JWT_SECRET_FILE is for development on a loopback address, QS_HOST is ${JSON.stringify(host)}`,
+      )
     const algorithm = variables.text('QS_JWKS_ALGORITHM', 'RS256')
     const knownAlgorithm = JWKS_ALGORITHMS.find((known) => known === algorithm)
     if (knownAlgorithm === undefined)
@@ -63,7 +71,7 @@ export function envToConfig(env: Env): ValidatorConfig {
     })
     return {
       genesisFile: variables.text('QS_GENESIS'),
-      host: variables.text('QS_HOST', '127.0.0.1'),
+      host,
       port: variables.integer('QS_PORT', { min: 0, max: 65_535 }),
       logLevel: variables.text('QS_LOG_LEVEL', 'info'),
       redisPath: variables.text('QS_REDIS'),
