@@ -20,7 +20,8 @@ export async function startValidator(
   const context = await Context.create(config, overrides)
   try {
     // Listening on TCP when it is asked for, so the address is no text.
-    const port = () => (server.server.address() as AddressInfo).port
+    // Null once the server is closed.
+    const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
     const server = createServer(context, port)
     await server.listen({ host: config.host, port: config.port })
     const host = config.host.includes(':') ? `[${config.host}]` : config.host

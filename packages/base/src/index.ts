@@ -2,7 +2,14 @@ export { AssertionError, assert, unreachable } from './assert.ts'
 export { bytesEqual, concatBytes, fromHex, fromUtf8, toHex, utf8 } from './bytes.ts'
 export { type Clock, createSystemClock, MICROS_PER_MS } from './clock.ts'
 export { type Env, EnvError, readEnv } from './env.ts'
-export { createKeyPair, type KeyPair, keyPairFromSeed, sha256, sha256Hex, verifySignature } from './keys.ts'
+export {
+  createKeyPair,
+  type KeyPair,
+  keyPairFromSeed,
+  sha256,
+  sha256Hex,
+  verifySignature,
+} from './keys.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { type WaitForOptions, waitFor } from './wait-for.ts'

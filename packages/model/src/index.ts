@@ -1,3 +1,4 @@
+export { formatInstant as formatTime } from '@quorumscan/consensus'
 export {
   AMOUNT_SCALE,
   type Amount,
@@ -27,7 +28,7 @@ export {
   parsePageToken,
 } from './page-token.ts'
 export { isPartyId, type PartyId, participantOfKey, partyIdOf, partyParticipant } from './party.ts'
-export { formatTime, type Micros, parseTime } from './time.ts'
+export { type Micros, parseTime } from './time.ts'
 export type {
   Completion,
   CreatedEvent,
