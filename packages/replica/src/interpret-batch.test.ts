@@ -82,3 +82,38 @@ test('entries that all build on the one before cost work in proportion to their 
   expect(fetches / entries.length).toBeLessThan(0.5)
   expect(looks / entries.length).toBeLessThan(12)
 })
+
+test('a batch of many bytes lets other work in between', async () => {
+  const { network } = new Scenario()
+  const bytes = new Uint8Array(128 * 1024).fill(1)
+  const entries = Array.from({ length: 16 }, (_, index) => ({
+    offset: index + 1,
+    recordTime: network.genesis.recordTime + index + 1,
+    bytes,
+  }))
+  const head = {
+    offset: 0,
+    recordTime: network.genesis.recordTime,
+    historyHash: network.genesisHash,
+    entryHash: network.genesisHash,
+  }
+  let turns = 0
+  let isDone = false
+  const count = () => {
+    turns++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  // Answers at once, so that only the batch itself can give way.
+  const fetch: Parameters<typeof interpretBatch>[2]['fetch'] = async (keys) =>
+    keys.flatMap((key) => (key.kind === 'index' ? [{ ...key, value: [] }] : []))
+  const steps = await interpretBatch(entries, head, {
+    ...network,
+    state: new WorkingState(),
+    fetch,
+  })
+  isDone = true
+  expect(steps).toHaveLength(16)
+  // While they are decoded, and while they are interpreted.
+  expect(turns).toBeGreaterThanOrEqual(2 * 16)
+})
