@@ -1,6 +1,7 @@
 /** The command line: what can be typed, and which call each command is. */
 import { readFileSync } from 'node:fs'
 import { type Clock, createSystemClock } from '@quorumscan/base'
+import { isDecided } from '@quorumscan/consensus'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { ClusterError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
@@ -10,7 +11,9 @@ import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 import { formatExchange, formatStatus } from './format.ts'
+import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
+import { verify } from './verify.ts'
 
 /** D-33: a local cluster is there to be hammered. */
 const LOCAL_RATE_LIMIT = 100_000
@@ -136,6 +139,44 @@ export async function runCommandLine(
   command('demo', 'register a name through the public interface, step by step').action(
     (options: Common) => demo(dataDirectory(options.dataDir), clock),
   )
+
+  command('resolve', 'look a name or a party up at the nodes themselves, without the proxy')
+    .argument('<name>', 'a whole name such as alice.unverified.ns, or a party')
+    .option('--quorum <threshold>', 'weak, strong, all or a number of nodes', 'weak')
+    .option('--explain', 'ask every node, and show its vote')
+    .option('--json', 'as JSON')
+    .action(async (subject: string, options: Common & { quorum: string; explain?: boolean }) => {
+      const resolved = await resolve({
+        directory: dataDirectory(options.dataDir),
+        subject,
+        quorum: options.quorum,
+        explain: options.explain ?? false,
+        clock,
+      })
+      print(options.json ? resolvedJson(resolved) : formatResolved(subject, resolved))
+      exitCode = isDecided(resolved.outcome) ? 0 : 1
+    })
+
+  command('verify', 'check a receipt or evidence offline; exit status 1 if it proves nothing')
+    .argument('<file>', 'a receipt, a verified answer or evidence; - for the standard input')
+    .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
+    .option('--request <request>', 'what it must answer: a name, a party, or a request as JSON')
+    .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
+    .action(
+      async (
+        file: string,
+        options: Common & { genesis?: string; request?: string; threshold: string },
+      ) => {
+        const { isValid, text } = await verify({
+          file,
+          genesisFile: options.genesis ?? dataDirectory(options.dataDir).genesisFile,
+          request: options.request ?? null,
+          threshold: options.threshold,
+        })
+        print(text)
+        exitCode = isValid ? 0 : 1
+      },
+    )
 
   command('logs', `the last ${LOG_LINES_SHOWN} lines of a log`)
     .argument('<process>', 'sv-1 …, validator, synchronizer or control; sv-1.redis for its Redis')

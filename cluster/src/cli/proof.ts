@@ -1,0 +1,129 @@
+/**
+ * Documents that prove something, judged offline (D-42, D-43): a receipt, the verified form of an answer
+ * or of a batch, a piece of evidence, or the list that the scan proxy gives. Reads no file, prints nothing.
+ */
+import {
+  type CanonicalRequest,
+  canonicalJson,
+  type Evidence,
+  EvidenceError,
+  type Genesis,
+  type Json,
+  type ProvenEvidence,
+  parseStrictJson,
+  ReceiptError,
+  type VerifiedReceipt,
+  verifyEvidence,
+  verifyReceipt,
+} from '@quorumscan/consensus'
+
+export type Proven =
+  | { readonly kind: 'answer'; readonly receipt: VerifiedReceipt }
+  | { readonly kind: 'evidence'; readonly evidence: ProvenEvidence }
+
+/** The document proves nothing; the message goes on from "invalid, because". */
+export class InvalidProof extends Error {
+  override readonly name = 'InvalidProof'
+}
+
+export type ProofOptions = {
+  readonly genesis: Genesis
+  /** What the answers must be to; null: whatever they say, for the reader to look at. */
+  readonly request: CanonicalRequest | null
+  /** Signers that are needed; f + 1 at least, whatever is said here. */
+  readonly threshold: number
+}
+
+const ABSENT = '{"entry":null}'
+const LOOKUPS = ['getEntryByName', 'getEntryByParty']
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Everything that the document proves, in its order. @throws {InvalidProof} Unless all of it is proved. */
+export async function judgeProof(text: string, options: ProofOptions): Promise<Proven[]> {
+  const document = parse(text)
+  try {
+    if (isRecord(document) && 'results' in document)
+      return await Promise.all(
+        listOf(document, 'results').map((body) => judgeAnswer(body, options)),
+      )
+    if (isRecord(document) && 'evidence' in document)
+      return await Promise.all(
+        listOf(document, 'evidence').map((piece) => judgeEvidence(piece, options)),
+      )
+    if (isRecord(document) && 'statements' in document)
+      return [await judgeEvidence(document, options)]
+    return [await judgeAnswer(document, options)]
+  } catch (error) {
+    if (error instanceof ReceiptError || error instanceof EvidenceError)
+      throw new InvalidProof(error.message, { cause: error })
+    throw error
+  }
+}
+
+async function judgeEvidence(piece: unknown, options: ProofOptions): Promise<Proven> {
+  if (options.request !== null) throw new InvalidProof('it is evidence, which answers no request')
+  requireMembers(piece, ['signer', 'statements'], 'the evidence')
+  // `verifyEvidence` looks into the rest.
+  const evidence = await verifyEvidence(piece as unknown as Evidence, options)
+  return { kind: 'evidence', evidence }
+}
+
+/** A receipt, alone or with its answer beside it. */
+async function judgeAnswer(document: unknown, options: ProofOptions): Promise<Proven> {
+  const isBody = isRecord(document) && 'receipt' in document
+  if (isBody) requireMembers(document, ['answer', 'receipt', 'status'], 'the answer')
+  const receipt = await verifyReceipt(isBody ? document['receipt'] : document, {
+    ...options,
+    request: options.request ?? 'any',
+  })
+  if (isBody) requireShownAnswer(document, receipt)
+  return { kind: 'answer', receipt }
+}
+
+/** What stands beside a receipt is not signed, but nobody should be shown something else. */
+function requireShownAnswer(
+  body: Readonly<Record<string, unknown>>,
+  receipt: VerifiedReceipt,
+): void {
+  const signed = strictUtf8.decode(receipt.answer)
+  if (canonicalText(body['answer']) !== canonicalText(parse(signed)))
+    throw new InvalidProof('the answer shown is not the one that was signed')
+  const isAbsence = signed === ABSENT && LOOKUPS.includes(receipt.request.operation)
+  if (body['status'] !== (isAbsence ? 404 : 200))
+    throw new InvalidProof('the status shown does not fit the answer')
+}
+
+function canonicalText(value: unknown): string {
+  try {
+    return canonicalJson(value as Json) // Parsed from JSON.
+  } catch (cause) {
+    throw new InvalidProof('the answer shown has no canonical form', { cause })
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseStrictJson(text)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'no JSON'
+    throw new InvalidProof(`it cannot be read: ${why}`, { cause })
+  }
+}
+
+function listOf(document: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
+  requireMembers(document, [name], 'the document')
+  const list = document[name]
+  if (!Array.isArray(list)) throw new InvalidProof(`${name} is no list`)
+  if (list.length === 0) throw new InvalidProof(`${name} is empty, which proves nothing`)
+  return list
+}
+
+function requireMembers(document: unknown, names: readonly string[], what: string): void {
+  const members = isRecord(document) ? Object.keys(document).sort() : []
+  if (members.join() !== names.join())
+    throw new InvalidProof(`${what} does not have exactly the members ${names.join(', ')}`)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
