@@ -22,7 +22,6 @@ export default defineConfig({
       ),
       project('tidy', ['test/tidy/**/*.test.ts'], 30_000),
       project('parity', ['test/parity/**/*.test.ts'], 60_000),
-      project('properties', ['test/properties/**/*.test.ts'], 120_000),
       project('vectors', ['test/vectors/**/*.test.ts'], 60_000),
       project('sim', ['test/sim/**/*.test.ts'], 120_000),
       // Real processes, built: `npm test` builds before it runs these. One cluster after the other.

@@ -1,0 +1,53 @@
+/** Measuring programs run in processes of their own: one Node process can be slow for its whole life. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export type Child = AsyncDisposable & {
+  /** The next line of its standard output, read as JSON. */
+  result<Result>(): Promise<Result>
+}
+
+/** Starts a program of this folder, given by the URL of its compiled file, with one JSON argument. */
+export function startChild(program: URL, argument: object): Child {
+  const child = spawn(process.execPath, [fileURLToPath(program), JSON.stringify(argument)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  return {
+    async result() {
+      while (!text.includes('\n')) {
+        const [event] = await Promise.race([once(child.stdout, 'data'), exited])
+        if (typeof event !== 'string' && !text.includes('\n'))
+          throw new Error(`${program.pathname} ended with ${event} and said nothing`)
+      }
+      const end = text.indexOf('\n')
+      const line = text.slice(0, end)
+      text = text.slice(end + 1)
+      return JSON.parse(line)
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+/** Runs a program to its end; what it printed. */
+export async function runChild<Result>(program: URL, argument: object): Promise<Result> {
+  await using child = startChild(program, argument)
+  return await child.result<Result>()
+}
+
+/** The argument, and the way to answer, of a program that was started as a child. */
+export function childArgument<Argument>(): Argument {
+  return JSON.parse(process.argv[2] ?? 'null')
+}
+
+export function answer(result: object): void {
+  process.stdout.write(`${JSON.stringify(result)}\n`)
+}

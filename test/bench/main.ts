@@ -1,0 +1,42 @@
+/**
+ * `npm run bench`: measures what design/performance.md has budgets for, and prints ratios, whose two sides
+ * are always of the same run.
+ *
+ *   npm run bench                    some two minutes
+ *   npm run bench -- --full          100 000 names, five rounds
+ *   npm run bench -- names           only these: names, proxy
+ */
+import { parseArgs } from 'node:util'
+import { measureNames } from './names/measure.ts'
+import { measureProxy } from './proxy/measure.ts'
+import { print } from './report.ts'
+
+const QUICK = {
+  names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
+  proxy: { rounds: 2, ms: 2_000 },
+}
+const FULL = {
+  names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
+  proxy: { rounds: 5, ms: 6_000 },
+}
+const PARTS = ['names', 'proxy']
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { full: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  })
+  const unknown = positionals.find((part) => !PARTS.includes(part))
+  if (unknown !== undefined) {
+    print(`There is no benchmark named ${unknown}; there are: ${PARTS.join(', ')}.`)
+    return 2
+  }
+  const parts = positionals.length > 0 ? positionals : PARTS
+  const sizes = values.full ? FULL : QUICK
+  if (parts.includes('names')) await measureNames(sizes.names)
+  if (parts.includes('proxy')) await measureProxy(sizes.proxy)
+  return 0
+}

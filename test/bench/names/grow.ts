@@ -1,0 +1,223 @@
+/**
+ * Grows a data set of live names: signed log entries, from the allocation of each owner to the confirmations
+ * that make the entry, applied by a replica's own ingest, whose answers the next entries are made of.
+ */
+import { assert, type Clock, createSystemClock, type KeyPair } from '@quorumscan/base'
+import {
+  type AppliedEntry,
+  acceptRequestCommand,
+  allocatePartyCommand,
+  ansRules,
+  coin,
+  coinRules,
+  confirmResolveCommand,
+  dsoRules,
+  encodeEntry,
+  isOf,
+  type LogEntry,
+  requestEntryCommand,
+  subscriptionInitialPayment,
+  subscriptionRequest,
+  svPartyOf,
+  type Template,
+  tapCommand,
+} from '@quorumscan/ledger'
+import { DAY_MICROS, type TestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
+import {
+  AMOUNT_SCALE,
+  type Command,
+  type ContractId,
+  type PartyId,
+  partyIdOf,
+} from '@quorumscan/model'
+import { Replica } from '@quorumscan/replica'
+import { createMemoryLog, type MemoryLog } from './memory-ordering.ts'
+
+/** One USD at the price of 0.005: what a name costs, to the last digit, so that no change is left over. */
+const FEE = 200n * AMOUNT_SCALE
+/** Owners whose entries are on their way at once; each step of all of them is one batch of the ingest. */
+const OWNERS_AT_ONCE = 32
+const STEP_MICROS = 1_000
+const NOT_AFTER_MICROS = 60_000_000
+
+export type GrowOptions = {
+  readonly network: TestNetwork
+  readonly socketPath: string
+  readonly nameCount: number
+  /** Names that one owner gets by one entry a step; 1 gives the entries of real registrations. */
+  readonly namesPerOwner: number
+  /** Super-validators that confirm. The q-th decides; what comes later is refused. */
+  readonly confirmerCount: number
+}
+
+/** The `index`-th name of the data set, in byte order, too. */
+export function nameOf(index: number): string {
+  return `name-${String(index).padStart(7, '0')}.unverified.ns`
+}
+
+/** A clock by which no entry of the data set is ahead (Rule 6). */
+export function lateClock(network: TestNetwork): Clock {
+  const nowMicros = () => network.genesis.recordTime + 365 * DAY_MICROS
+  return { ...createSystemClock(), nowMicros }
+}
+
+/** Returns the log when the replica in Redis has all names. */
+export async function growNames(options: GrowOptions): Promise<readonly LogEntry[]> {
+  const { network, socketPath, nameCount, namesPerOwner } = options
+  const { genesis, genesisHash } = network
+  await using replica = await Replica.create({
+    redis: { path: socketPath },
+    genesis,
+    genesisHash,
+    clock: lateClock(network),
+  })
+  const log = createMemoryLog(genesis.recordTime)
+  const stopping = new AbortController()
+  const running = replica.run(log, stopping.signal)
+  const step = createStepper(replica, log, genesisHash)
+  const rules = {
+    ansRules: await singleton(replica, ansRules),
+    coinRules: await singleton(replica, coinRules),
+    dsoRules: await singleton(replica, dsoRules),
+  }
+  const stride = OWNERS_AT_ONCE * namesPerOwner
+  for (let first = 0; first < nameCount; first += stride) {
+    const names = Array.from({ length: Math.min(stride, nameCount - first) }, (_, index) =>
+      nameOf(first + index),
+    )
+    await registerAll(names, { ...options, rules, step, firstIndex: first })
+  }
+  stopping.abort()
+  await running
+  return log.entries
+}
+
+/** A submission before it is signed. */
+type Draft = {
+  readonly keyPair: KeyPair
+  readonly actAs: readonly PartyId[]
+  readonly commands: readonly Command[]
+}
+type Step = (drafts: readonly Draft[]) => Promise<readonly AppliedEntry[]>
+type Rules = Record<'ansRules' | 'coinRules' | 'dsoRules', ContractId>
+
+/** Each step for all owners, then the next one: requests need coin, payments need requests. */
+async function registerAll(
+  names: readonly string[],
+  options: GrowOptions & {
+    readonly rules: Rules
+    readonly step: Step
+    readonly firstIndex: number
+  },
+): Promise<void> {
+  const { network, namesPerOwner, rules, step, firstIndex } = options
+  const keyPair = testKeyPair('bench')
+  const owners = chunk(names, namesPerOwner).map((own, index) => {
+    const hint = `owner-${firstIndex + index * namesPerOwner}`
+    const party = partyIdOf(hint, keyPair.publicKey)
+    assert(party !== undefined, `${hint} is a hint`)
+    return { hint, party, names: own }
+  })
+  type Owner = (typeof owners)[number]
+
+  /** One entry an owner; the contracts of a template that each of them created. */
+  const stepOf = async (
+    template: Template<unknown> | null,
+    commandsOf: (owner: Owner, index: number) => readonly Command[],
+  ): Promise<readonly (readonly ContractId[])[]> => {
+    const drafts = owners.map((owner, index) => ({
+      keyPair,
+      actAs: template === null ? [] : [owner.party],
+      commands: commandsOf(owner, index),
+    }))
+    return (await step(drafts)).map(({ result, created }) => {
+      assert(result.kind === 'accepted', `the ledger accepts every step, not ${result.kind}`)
+      return created.flatMap((contract) =>
+        template !== null && isOf(template, contract) ? [contract.contractId] : [],
+      )
+    })
+  }
+
+  await stepOf(null, ({ hint }) => [allocatePartyCommand({ hint })])
+  const coins = await stepOf(coin, (owner) =>
+    owner.names.map(() =>
+      tapCommand({ coinRules: rules.coinRules, receiver: owner.party, amount: FEE }),
+    ),
+  )
+  const requests = await stepOf(subscriptionRequest, (owner) =>
+    owner.names.map((name) =>
+      requestEntryCommand({
+        ansRules: rules.ansRules,
+        user: owner.party,
+        name,
+        url: `https://example.org/${name}`,
+        description: `The entry of ${name}`,
+      }),
+    ),
+  )
+  const payments = await stepOf(subscriptionInitialPayment, (_owner, index) =>
+    (requests[index] ?? []).map((request, each) =>
+      acceptRequestCommand({ request, inputs: [coins[index]?.[each] as ContractId] }),
+    ),
+  )
+  for (const [index, node] of network.genesis.nodes.slice(0, options.confirmerCount).entries()) {
+    const confirmer = svPartyOf(node)
+    const { dsoRules: rulesCid } = rules
+    await step(
+      payments.map((ids) => ({
+        keyPair: network.operators[index] as KeyPair,
+        actAs: [confirmer],
+        commands: ids.map((payment) =>
+          confirmResolveCommand({ dsoRules: rulesCid, confirmer, payment }),
+        ),
+      })),
+    )
+  }
+}
+
+/** Signs, appends, and returns what the replica made of each, once it has applied the last one. */
+function createStepper(replica: Replica, log: MemoryLog, genesisHash: string): Step {
+  let count = 0
+  const sign = ({ keyPair, ...draft }: Draft) => {
+    const id = String(++count).padStart(32, '0')
+    const submission = {
+      genesis: genesisHash,
+      participant: keyPair.publicKey,
+      id,
+      notAfter: replica.head().recordTime + NOT_AFTER_MICROS,
+      userId: 'bench',
+      readAs: [],
+      commandId: id,
+      submissionId: '',
+      workflowId: '',
+      deduplication: { kind: 'duration', micros: 0 } as const,
+      disclosed: [],
+      ...draft,
+    }
+    return encodeEntry(submission, keyPair)
+  }
+  return async (drafts) => {
+    const applied: AppliedEntry[] = []
+    await new Promise<void>((resolve) => {
+      const stop = replica.onApplied((entry) => {
+        applied.push(entry)
+        if (applied.length < drafts.length) return
+        stop()
+        resolve()
+      })
+      log.append(drafts.map(sign), STEP_MICROS)
+    })
+    return applied
+  }
+}
+
+async function singleton(replica: Replica, template: Template<unknown>): Promise<ContractId> {
+  const [contract] = await replica.contractsByKey(`singleton:${template.entity}`)
+  assert(contract !== undefined, `there is a ${template.entity}`)
+  return contract.contractId
+}
+
+function chunk<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size))
+}

@@ -1,0 +1,131 @@
+/** The replica with few and with many names: memory, reads, ingest. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock } from '@quorumscan/base'
+import { quorumOf } from '@quorumscan/consensus'
+import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { runChild } from '../child.ts'
+import { median, print, printRow, round } from '../report.ts'
+import { growNames } from './grow.ts'
+import type { IngestArgument, IngestRate } from './ingest-child.ts'
+import { encodeLog } from './log-file.ts'
+import { measureMemory } from './memory.ts'
+import type { ReadRates, ReadsArgument } from './reads-child.ts'
+
+export type NamesOptions = {
+  /** Live names of the large replica. */
+  readonly nameCount: number
+  /** Registrations in the log that is ingested. */
+  readonly registrationCount: number
+  readonly rounds: number
+  readonly ms: number
+}
+
+/** Against which the reads of the large one are held. */
+const FEW_NAMES = 1_000
+/** As many as a party may have requests open (D-17). */
+const NAMES_PER_OWNER = 16
+const KIB = 1_024
+const READS = new URL('./reads-child.js', import.meta.url)
+const INGEST = new URL('./ingest-child.js', import.meta.url)
+
+export async function measureNames(options: NamesOptions): Promise<void> {
+  await measureIngest(options)
+  await using few = await startRedis()
+  await using many = await startRedis()
+  await grow(few, FEW_NAMES)
+  await grow(many, options.nameCount)
+  await printMemory(many, options.nameCount)
+  await measureReads({ few, many }, options)
+}
+
+async function grow(redis: TestRedis, nameCount: number): Promise<void> {
+  const clock = createSystemClock()
+  const startedAt = clock.monotonicMs()
+  const network = createTestNetwork()
+  const entries = await growNames({
+    network,
+    socketPath: redis.socketPath,
+    nameCount,
+    namesPerOwner: NAMES_PER_OWNER,
+    confirmerCount: quorumOf(network.genesis.nodes.length),
+  })
+  const seconds = (clock.monotonicMs() - startedAt) / 1_000
+  print(`${nameCount} live names from ${entries.length} log entries in ${round(seconds)} s`)
+}
+
+async function printMemory(redis: TestRedis, nameCount: number): Promise<void> {
+  const client = redis.connect()
+  try {
+    const { bytesPerName, byKey } = await measureMemory(client, nameCount)
+    const parts = [...byKey].filter(([, bytes]) => bytes >= 1)
+    print(`bytes a name by key: ${parts.map(([key, b]) => `${key} ${round(b)}`).join(', ')}`)
+    printRow({
+      what: 'Redis memory of a replica per live name',
+      value: bytesPerName / KIB,
+      unit: 'KiB',
+      budget: { kind: 'at most', value: 2 },
+    })
+  } finally {
+    client.disconnect()
+  }
+}
+
+async function measureReads(
+  { few, many }: { readonly few: TestRedis; readonly many: TestRedis },
+  { nameCount, rounds, ms }: NamesOptions,
+): Promise<void> {
+  const read = ({ socketPath }: TestRedis, count: number) =>
+    runChild<ReadRates>(READS, { socketPath, nameCount: count, ms } satisfies ReadsArgument)
+  const pairs: { few: ReadRates; many: ReadRates }[] = []
+  for (let each = 0; each < rounds; each++)
+    pairs.push({ few: await read(few, FEW_NAMES), many: await read(many, nameCount) })
+  for (const { kind, what, budget } of [
+    { kind: 'lookupsPerSecond', what: 'by-name lookups/s', budget: 0.8 },
+    { kind: 'pagesPerSecond', what: 'prefix pages of 100/s', budget: 0.7 },
+  ] as const) {
+    const rates = median(pairs.map((pair) => pair.many[kind]))
+    print(`${what} with ${nameCount} names: ${round(rates)}`)
+    printRow({
+      what: `${what} with ${nameCount} names ÷ with ${FEW_NAMES}`,
+      value: median(pairs.map((pair) => pair.many[kind] / pair.few[kind])),
+      budget: { kind: 'at least', value: budget },
+    })
+  }
+}
+
+/** Entries as real registrations make them, one command each, four confirmations a name. */
+async function measureIngest({ registrationCount, rounds }: NamesOptions): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-bench-'))
+  try {
+    const logFile = join(directory, 'log')
+    await using source = await startRedis()
+    const network = createTestNetwork()
+    const entries = await growNames({
+      network,
+      socketPath: source.socketPath,
+      nameCount: registrationCount,
+      namesPerOwner: 1,
+      confirmerCount: network.genesis.nodes.length,
+    })
+    await writeFile(logFile, encodeLog(entries))
+    const apply = async (side: IngestArgument['side']) => {
+      await using redis = await startRedis()
+      const argument: IngestArgument = { side, socketPath: redis.socketPath, logFile }
+      return (await runChild<IngestRate>(INGEST, argument)).entriesPerSecond
+    }
+    const pairs: { raw: number; replica: number }[] = []
+    for (let each = 0; each < rounds; each++)
+      pairs.push({ raw: await apply('raw'), replica: await apply('replica') })
+    print(`ingest, entries/s: ${round(median(pairs.map(({ replica }) => replica)))}`)
+    printRow({
+      what: 'ingest, entries/s ÷ signatures checked and raw pipelined writes',
+      value: median(pairs.map(({ raw, replica }) => replica / raw)),
+      budget: { kind: 'at least', value: 0.5 },
+    })
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}

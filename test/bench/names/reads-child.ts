@@ -1,0 +1,63 @@
+/** A process that reads from a replica for a while: lookups by name, pages by prefix. */
+import { createSystemClock } from '@quorumscan/base'
+import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { Replica } from '@quorumscan/replica'
+import { createSeededRandom } from '../../sim/seeded-random.ts'
+import { answer, childArgument } from '../child.ts'
+import { lateClock, nameOf } from './grow.ts'
+
+export type ReadsArgument = {
+  readonly socketPath: string
+  readonly nameCount: number
+  readonly ms: number
+}
+export type ReadRates = { readonly lookupsPerSecond: number; readonly pagesPerSecond: number }
+
+const LOOKUPS_AT_ONCE = 64
+const PAGES_AT_ONCE = 8
+const PAGE_SIZE = 100
+
+const { socketPath, nameCount, ms } = childArgument<ReadsArgument>()
+const clock = createSystemClock()
+const network = createTestNetwork()
+const random = createSeededRandom(1)
+const { genesis, genesisHash } = network
+await using replica = await Replica.create({
+  redis: { path: socketPath },
+  genesis,
+  genesisHash,
+  clock: lateClock(network),
+})
+const { offset } = await replica.pin(null, new AbortController().signal)
+
+async function lookUp(): Promise<void> {
+  const [body] = await replica.lookupNames([nameOf(random.integer(0, nameCount - 1))], offset)
+  if (body == null) throw new Error('every name of the data set is there')
+}
+
+async function readPage(): Promise<void> {
+  const after = nameOf(random.integer(0, nameCount - 1 - PAGE_SIZE))
+  const page = await replica.listByPrefix({ prefix: 'name-', after, limit: PAGE_SIZE, offset })
+  if (page.length !== PAGE_SIZE) throw new Error('every page is full')
+}
+
+/** Calls of `work` a second, so many at once, after a warm-up of a third of the time. */
+async function rate(work: () => Promise<void>, atOnce: number): Promise<number> {
+  const start = clock.monotonicMs() + ms / 3
+  const end = start + ms
+  let count = 0
+  const loop = async () => {
+    for (let now = clock.monotonicMs(); now < end; now = clock.monotonicMs()) {
+      await work()
+      if (now >= start) count++
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, loop))
+  return (count * 1_000) / ms
+}
+
+const rates: ReadRates = {
+  lookupsPerSecond: await rate(lookUp, LOOKUPS_AT_ONCE),
+  pagesPerSecond: await rate(readPage, PAGES_AT_ONCE),
+}
+answer(rates)

@@ -1,0 +1,67 @@
+/** A process that sends GETs over so many connections for a while, each as soon as the last was answered. */
+import { createSystemClock } from '@quorumscan/base'
+import { type Dispatcher, Pool } from 'undici'
+import { answer, childArgument } from '../child.ts'
+
+export type LoadArgument = {
+  readonly origin: string
+  readonly paths: readonly string[]
+  readonly connections: number
+  readonly ms: number
+}
+export type Load = {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Answers that were no 200, and requests that got none. */
+  readonly failureCount: number
+}
+
+/** Requests before anything is counted: connections open, code is compiled. */
+const WARM_UP = 0.25
+
+const { origin, paths, connections, ms } = childArgument<LoadArgument>()
+const clock = createSystemClock()
+const pool = new Pool(origin, { connections, pipelining: 1 })
+const times: number[] = []
+let failureCount = 0
+
+function get(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    let status = 0
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart() {},
+      onResponseStart(_controller, statusCode) {
+        status = statusCode
+      },
+      onResponseData() {},
+      onResponseEnd: () => resolve(status === 200),
+      onResponseError: () => resolve(false),
+    }
+    pool.dispatch({ path, method: 'GET' }, handler)
+  })
+}
+
+const start = clock.monotonicMs() + WARM_UP * ms
+const end = start + ms
+async function loop(first: number): Promise<void> {
+  for (let index = first; ; index++) {
+    const sentAt = clock.monotonicMs()
+    if (sentAt >= end) return
+    const isOk = await get(paths[index % paths.length] ?? '')
+    if (sentAt < start) continue
+    if (isOk) times.push(clock.monotonicMs() - sentAt)
+    else failureCount++
+  }
+}
+await Promise.all(Array.from({ length: connections }, (_, index) => loop(index)))
+await pool.destroy()
+times.sort((a, b) => a - b)
+const at = (fraction: number) => times[Math.floor(times.length * fraction)] ?? Number.NaN
+const load: Load = {
+  perSecond: (times.length * 1_000) / ms,
+  p50Ms: at(0.5),
+  p99Ms: at(0.99),
+  failureCount,
+}
+answer(load)

@@ -1,0 +1,424 @@
+/**
+ * Answers that prove themselves, on real processes: receipts through the proxy and on the command line, a
+ * node that lies with its own key, and what the proxy makes of it. One cluster; each test leaves it whole.
+ */
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
+import { createKeyPair, keyPairFromSeed } from '@quorumscan/base'
+import {
+  type CanonicalRequest,
+  type Genesis,
+  hashGenesis,
+  parseGenesis,
+  ReceiptError,
+  requestOfLookup,
+  verifyEvidence,
+  verifyReceipt,
+} from '@quorumscan/consensus'
+import { type RunningCluster, startCluster } from 'quorumscan'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Answer, createUser, lookup, send, until, untilFound } from './client.ts'
+import { type Misbehaviour, type Said, startLyingNode } from './lying-node.ts'
+
+let cluster: RunningCluster
+let genesis: Genesis
+let alice: Awaited<ReturnType<typeof createUser>>
+let directory: string
+const ALICE = 'alice.unverified.ns'
+const NOBODY = 'nobody.unverified.ns'
+const verified = { accept: VERIFIED_MEDIA_TYPE }
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'qs-receipts-'))
+  cluster = await startCluster({ nodes: 4 })
+  genesis = parseGenesis(JSON.parse(await readFile(join(cluster.dataDir, 'genesis.json'), 'utf8')))
+  alice = await createUser(cluster, 'alice')
+  await alice.pay(ALICE)
+  await untilFound(cluster, ALICE)
+  await untilAllVote()
+})
+afterAll(async () => {
+  await cluster?.down()
+  await rm(directory, { recursive: true, force: true })
+})
+
+afterEach(async () => {
+  for (const { name, state } of (await cluster.status()).nodes) {
+    if (state === 'paused') await cluster.resume(name)
+    if (state === 'down') await cluster.restart(name)
+  }
+  await untilAllVote()
+})
+
+function untilAllVote() {
+  return until('all four nodes to vote', async () =>
+    (await lookup(cluster, ALICE, { 'x-quorum': 'all' })).status === 200 ? true : undefined,
+  )
+}
+
+const byName = (name: string) => requestOfLookup({ name })
+const proxied = (path: string) => `${cluster.urls.validator}/v0/scan-proxy${path}`
+
+type Exit = { readonly code: number; readonly text: string }
+
+/** The `quorumscan` command, as a person types it. */
+async function quorumscan(...args: readonly string[]): Promise<Exit> {
+  const bin = join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')
+  const command = [bin, ...args, '--data-dir', cluster.dataDir]
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, command)
+    return { code: 0, text: stdout }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, text: stdout + stderr }
+  }
+}
+
+async function fileOf(document: unknown): Promise<string> {
+  const path = join(directory, `${randomBytes(6).toString('hex')}.json`)
+  await writeFile(path, typeof document === 'string' ? document : JSON.stringify(document))
+  return path
+}
+
+describe('a receipt', () => {
+  it('comes with every proxied answer that is asked for so, and verifies offline', async () => {
+    const party = encodeURIComponent(alice.party)
+    const page = { name_prefix: '', page_size: 2, page_token: null }
+    const get = (path: string) => send(proxied(path), { headers: verified })
+    const post = (path: string, body: unknown) =>
+      send(proxied(path), {
+        method: 'POST',
+        headers: { ...verified, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const rules = { cached_ans_rules_contract_id: null, cached_ans_rules_domain_id: null }
+    const rows = { page_size: 3, begin_after_id: null, sort_order: 'desc' }
+    const cases: readonly [string, Promise<Answer>, CanonicalRequest, number?][] = [
+      ['a name', get(`/ans-entries/by-name/${ALICE}`), byName(ALICE)],
+      ['no name', get(`/ans-entries/by-name/${NOBODY}`), byName(NOBODY), 404],
+      ['a party', get(`/ans-entries/by-party/${party}`), requestOfLookup({ party: alice.party })],
+      [
+        'no party',
+        get(`/ans-entries/by-party/x${party}`),
+        requestOfLookup({ party: `x${alice.party}` }),
+        404,
+      ],
+      ['a page', get('/ans-entries?page_size=2'), { operation: 'listEntries', parameters: page }],
+      [
+        'the names of a party',
+        get(`/ans-entries/by-party/${party}/all?page_size=2`),
+        {
+          operation: 'listEntriesByParty',
+          parameters: { party: alice.party, page_size: 2, page_token: null },
+        },
+      ],
+      [
+        'activities',
+        post('/activities', { page_size: 3, sort_order: 'desc' }),
+        { operation: 'listActivities', parameters: rows },
+      ],
+      ['rules', post('/ans-rules', {}), { operation: 'getAnsRules', parameters: rules }],
+      ['the operator', get('/dso-party-id'), { operation: 'getDsoPartyId', parameters: {} }],
+      ['its rules', get('/dso'), { operation: 'getDso', parameters: { shared: true } }],
+      ['addresses', get('/scans'), { operation: 'listScans', parameters: {} }],
+    ]
+    for (const [title, pending, request, status = 200] of cases) {
+      const { body, headers, ...answer } = await pending
+      expect([title, answer.status, body.status]).toEqual([title, status, status])
+      expect(headers.get('content-type'), title).toBe(VERIFIED_MEDIA_TYPE)
+      expect(Object.keys(body), title).toEqual(['status', 'answer', 'receipt'])
+      const receipt = await verifyReceipt(body.receipt, { genesis, request })
+      expect(JSON.parse(Buffer.from(receipt.answer).toString()), title).toEqual(body.answer)
+      expect(headers.get('x-quorum-offset'), title).toBe(String(receipt.offset))
+      expect(headers.get('x-quorum-agreed'), title).toBe(receipt.signers.join())
+    }
+  })
+
+  it('is one for each lookup of a batch', async () => {
+    const lookups = [{ name: ALICE }, { party: alice.party }, { name: NOBODY }]
+    const { body } = await send(proxied('/ans-entries/batch'), {
+      method: 'POST',
+      headers: { ...verified, 'content-type': 'text/plain' },
+      body: JSON.stringify({ lookups }),
+    })
+    expect(body.results.map((one: { status: number }) => one.status)).toEqual([200, 200, 404])
+    for (const [index, one] of body.results.entries()) {
+      const request = requestOfLookup(lookups[index] ?? { name: '' })
+      await verifyReceipt(one.receipt, { genesis, request })
+    }
+  })
+
+  it('holds as many signatures as the threshold asks for', async () => {
+    for (const [quorum, signers] of [
+      ['weak', 2],
+      ['strong', 3],
+      ['all', 4],
+    ] as const) {
+      const { body } = await lookup(cluster, ALICE, { ...verified, 'x-quorum': quorum })
+      const options = { genesis, request: byName(ALICE), threshold: signers }
+      expect((await verifyReceipt(body.receipt, options)).signers.length).toBeGreaterThanOrEqual(
+        signers,
+      )
+    }
+  })
+
+  it('is for one request, one network and enough signers, and for nothing else', async () => {
+    const { body } = await lookup(cluster, ALICE, verified)
+    const { receipt } = body
+    const request = byName(ALICE)
+    const refusals = [
+      [{ genesis, request: byName(NOBODY) }, receipt, 'OTHER_REQUEST'],
+      [{ genesis: { ...genesis, nonce: '00'.repeat(32) }, request }, receipt, 'OTHER_GENESIS'],
+      [
+        { genesis, request },
+        { ...receipt, signatures: receipt.signatures.slice(0, 1) },
+        'TOO_FEW_SIGNERS',
+      ],
+      [
+        { genesis, request },
+        { ...receipt, signatures: [receipt.signatures[0], receipt.signatures[0]] },
+        'MALFORMED',
+      ],
+      [{ genesis, request }, { ...receipt, offset: receipt.offset + 1 }, 'BAD_SIGNATURE'],
+    ] as const
+    for (const [options, document, code] of refusals) {
+      const refusal = await verifyReceipt(document, options).catch((error: unknown) => error)
+      expect(refusal).toBeInstanceOf(ReceiptError)
+      expect((refusal as ReceiptError).code).toBe(code)
+    }
+  })
+
+  it('is what the verify command accepts, and nothing that was touched', async () => {
+    const present = await lookup(cluster, ALICE, { ...verified, 'x-quorum': 'strong' })
+    const absent = await lookup(cluster, NOBODY, verified)
+    const good = await quorumscan('verify', await fileOf(present.body), '--threshold', 'strong')
+    expect(good).toMatchObject({ code: 0, text: expect.stringMatching(/^valid\n/) })
+    for (const part of [ALICE, alice.party, String(present.body.receipt.offset), 'sv-'])
+      expect(good.text).toContain(part)
+    const none = await quorumscan('verify', await fileOf(absent.body.receipt), '--request', NOBODY)
+    expect(none).toMatchObject({ code: 0, text: expect.stringContaining('{"entry":null}') })
+
+    const touched = JSON.stringify(present.body).replaceAll('entry of alice', 'entry of Alice')
+    const moved = { ...present.body.receipt, offset: 1 }
+    for (const [document, reason, ...args] of [
+      [touched, 'not the one that was signed'],
+      [moved, 'does not fit'],
+      [present.body, 'for another request', '--request', NOBODY],
+    ] as const) {
+      const bad = await quorumscan('verify', await fileOf(document), ...args)
+      expect(bad.code, bad.text).toBe(1)
+      expect(bad.text).toMatch(/^invalid, because /)
+      expect(bad.text).toContain(reason)
+    }
+  })
+})
+
+describe('bad input', () => {
+  it.each(['0', '1', '5', '2f+2x', '-2', 'Strong'])('a quorum of %j is refused', async (quorum) => {
+    const inHeader = await lookup(cluster, ALICE, { 'x-quorum': quorum })
+    expect([inHeader.status, inHeader.body.code]).toEqual([400, 'INVALID_QUORUM'])
+    const path = `/ans-entries/by-name/${ALICE}?quorum=${encodeURIComponent(quorum)}`
+    expect((await send(proxied(path))).body.code).toBe('INVALID_QUORUM')
+  })
+
+  it.each(['-1', 'x', '1.5', '9007199254740993'])('a floor of %j is refused', async (floor) => {
+    const answer = await lookup(cluster, ALICE, { 'x-min-offset': floor })
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_ARGUMENT'])
+  })
+
+  it('a floor beyond the head is lagging, with a time to come back', async () => {
+    const answer = await lookup(cluster, ALICE, { 'x-min-offset': '1000000000' })
+    expect([answer.status, answer.body.code]).toEqual([503, 'CONSENSUS_LAGGING'])
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9]/)
+    expect(answer.body).toMatchObject({ retryable: true, details: { reason: 'floor' } })
+  })
+
+  it('resolve and verify say what a threshold is', async () => {
+    for (const args of [
+      ['resolve', ALICE, '--quorum', '5'],
+      ['verify', await fileOf('{}'), '--threshold', '1'],
+    ])
+      expect(await quorumscan(...args)).toEqual({
+        code: 1,
+        text: 'quorumscan: a threshold is weak, strong, all or a number from 2 to 4\n',
+      })
+    expect(await quorumscan('resolve', 'a::b')).toMatchObject({ code: 1 })
+  })
+})
+
+describe('resolve', () => {
+  it('asks the nodes themselves, and shows the vote of each', async () => {
+    const strong = await quorumscan('resolve', ALICE, '--quorum', 'strong', '--explain')
+    expect(strong.code, strong.text).toBe(0)
+    expect(strong.text).toContain(`${ALICE}: verified\n`)
+    expect(strong.text).toContain(alice.party)
+    for (const { name } of genesis.nodes)
+      expect(strong.text).toMatch(new RegExp(`${name} +agreed +[0-9]+`))
+  })
+
+  it('tells dead and hung nodes from those that agree, and needs no validator', async () => {
+    await cluster.kill('sv-3')
+    await cluster.pause('sv-4')
+    await cluster.kill('validator')
+    try {
+      const absent = await quorumscan('resolve', NOBODY, '--explain')
+      expect(absent.code, absent.text).toBe(0)
+      expect(absent.text).toContain(`${NOBODY}: verified-absent\n`)
+      for (const vote of [/sv-1 +agreed/, /sv-2 +agreed/, /sv-3 +failed/, /sv-4 +silent/])
+        expect(absent.text).toMatch(vote)
+      const strong = await quorumscan('resolve', NOBODY, '--quorum', 'strong', '--json')
+      expect(strong.code).toBe(1)
+      expect(JSON.parse(strong.text)).toMatchObject({ kind: 'insufficient', needed: 3 })
+    } finally {
+      await cluster.restart('validator')
+    }
+  })
+})
+
+describe('a node that lies with its own key', () => {
+  const takeOver = async (name: string) => {
+    await cluster.kill(name)
+    const seed = (await readFile(join(cluster.dataDir, 'keys', `${name}.scan`), 'utf8')).trim()
+    return startLyingNode({
+      url: cluster.urls.nodes[name] ?? '',
+      honestUrl: cluster.urls.nodes['sv-1'] ?? '',
+      genesisHash: await hashGenesis(genesis),
+      key: keyPairFromSeed(seed),
+    })
+  }
+  const withEntry = (said: Said, change: object): Said => ({
+    ...said,
+    results: said.results.map((result) => {
+      const { entry } = result as { entry: object | null }
+      return { entry: { ...entry, ...change } }
+    }),
+  })
+  const stranger = createKeyPair()
+  const head = (truth: Said) => ({
+    'content-type': 'application/json',
+    'x-ledger-offset': String(truth.offset),
+    'x-ledger-record-time': truth.recordTime,
+    'x-ledger-history-hash': truth.historyHash,
+  })
+
+  const lies: readonly (readonly [string, Misbehaviour])[] = [
+    ['names another owner', { say: (truth) => withEntry(truth, { user: 'mallory::1220' }) }],
+    ['denies the entry', { say: (truth) => ({ ...truth, results: [{ entry: null }] }) }],
+    ['answers about another name', { say: (truth) => withEntry(truth, { name: 'bob' }) }],
+    ['answers at an old offset', { say: (truth) => ({ ...truth, offset: 1 }) }],
+    ['holds another history', { say: (truth) => ({ ...truth, historyHash: '00'.repeat(32) }) }],
+    ['signs with another key', { say: (truth) => truth, key: stranger }],
+    [
+      'claims a head far away',
+      {
+        respond: (response, truth) =>
+          response
+            .writeHead(503, { ...head(truth), 'x-ledger-head': '9007199254740991' })
+            .end('{}'),
+      },
+    ],
+    [
+      'redirects to itself',
+      { respond: (response) => response.writeHead(307, { location: '/' }).end() },
+    ],
+    [
+      'answers with 100 MB',
+      {
+        respond: (response, truth) => {
+          response.writeHead(200, head(truth))
+          const chunk = Buffer.alloc(1_000_000, ' ')
+          for (let count = 0; count < 100; count++) response.write(chunk)
+          response.end()
+        },
+      },
+    ],
+    [
+      'answers with half a body and hangs',
+      { respond: (response, truth) => response.writeHead(200, head(truth)).write('{"results":[') },
+    ],
+    [
+      'speaks HTML',
+      {
+        respond: (response, truth) =>
+          response.writeHead(200, { ...head(truth), 'content-type': 'text/html' }).end('<p>'),
+      },
+    ],
+    ['hangs up', { respond: (response) => response.destroy() }],
+  ]
+
+  it('changes no answer and no receipt, whatever it says', async () => {
+    await using liar = await takeOver('sv-3')
+    for (const [title, how] of lies) {
+      liar.misbehave(how)
+      for (const quorum of ['weak', 'strong']) {
+        const answer = await lookup(cluster, ALICE, { ...verified, 'x-quorum': quorum })
+        expect([title, answer.status], JSON.stringify(answer.body)).toEqual([title, 200])
+        expect(answer.body.answer.entry.user, title).toBe(alice.party)
+        const { signers } = await verifyReceipt(answer.body.receipt, {
+          genesis,
+          request: byName(ALICE),
+        })
+        expect(signers, title).not.toContain('sv-3')
+        expect(answer.ms, title).toBeLessThan(2000)
+      }
+    }
+  })
+
+  it('gives evidence against itself when it signs both, which outlives the validator', async () => {
+    expect((await send(proxied('/evidence'))).body).toEqual({ evidence: [] })
+    await using liar = await takeOver('sv-3')
+    let count = 0
+    liar.misbehave({
+      say: (truth) => (count++ % 2 === 0 ? truth : withEntry(truth, { url: `https://${count}` })),
+    })
+    const evidence = await until('evidence', async () => {
+      const answer = await lookup(cluster, ALICE, verified)
+      expect(answer.body.answer.entry.url).toBe('https://example.org')
+      const found = (await send(proxied('/evidence'))).body.evidence
+      return found.length > 0 ? found : undefined
+    })
+    expect(await verifyEvidence(evidence[0], { genesis })).toMatchObject({
+      signer: 'sv-3',
+      kind: 'answer',
+    })
+    const judged = await quorumscan('verify', await fileOf(evidence[0]))
+    expect(judged).toMatchObject({ code: 0, text: expect.stringContaining('sv-3 signed two') })
+
+    await cluster.restart('validator')
+    await untilFound(cluster, ALICE)
+    expect((await send(proxied('/evidence'))).body.evidence).toEqual(
+      expect.arrayContaining([evidence[0]]),
+    )
+    expect(await readFile(join(cluster.dataDir, 'logs/validator.log'), 'utf8')).toContain(
+      'sv-3 contradicts itself',
+    )
+  })
+
+  it('with an accomplice is a fork: no answer, and an alarm that names both histories', async () => {
+    await using first = await takeOver('sv-3')
+    await using second = await takeOver('sv-4')
+    const historyHash = '66'.repeat(32)
+    for (const liar of [first, second])
+      liar.misbehave({ say: (truth) => ({ ...withEntry(truth, { user: 'm' }), historyHash }) })
+    const status = await until('the alarm', async () => {
+      await lookup(cluster, ALICE)
+      const { extra } = (await send(`${cluster.urls.validator}/status`)).body.success
+      return extra.reader.forks.length > 0 ? extra : undefined
+    })
+    expect(status.reader.forks[0].histories).toContainEqual({
+      historyHash,
+      nodes: ['sv-3', 'sv-4'],
+    })
+    const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
+    expect([answer.status, answer.body.code]).toEqual([502, 'CONSENSUS_DISPUTED'])
+    expect(answer.body.error).toMatch(
+      /^Failed to reach consensus from 4 Scan nodes, requiring 3 matching responses\./,
+    )
+    expect(status.reader.nodes).toContainEqual(expect.objectContaining({ name: 'sv-3' }))
+  })
+})
