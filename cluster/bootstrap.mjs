@@ -1,6 +1,7 @@
 // What `npm start` and `npm test` run first, on a machine that may have nothing but Node and npm: makes
-// sure of the npm packages, of a Redis server and of a build, says what it installs, and is quick when
-// there is nothing to do. Plain JavaScript without dependencies; its syntax must parse on old Nodes.
+// sure of the npm packages, of a Redis server, of a build and, for tests, of Chromium, says what it
+// installs, and is quick when there is nothing to do. Plain JavaScript without dependencies; its syntax
+// must parse on old Nodes.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,11 +13,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const NODE_MIN = [20, 19]
 const REDIS_MIN = [7, 0]
 const BUILD_NOTICE_MS = 2000
+const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+/** The kinds of tests (vitest.config.ts) that open a browser. */
+const BROWSER_KINDS = ['browser']
 
 // Package scripts start services unless policy-rc.d says no (invoke-rc.d, deb-systemd-invoke). It is one
 // shell script, so that the policy file goes away even when a person interrupts. A failed update may be
 // one of a source that does not matter here; the install decides.
-const INSTALL_REDIS = `
+const INSTALL = `
 set -e
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
@@ -27,7 +31,7 @@ if [ ! -e "$policy" ]; then
 fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get -q update || true
-apt-get -q install -y --no-install-recommends redis-server
+apt-get -q install -y --no-install-recommends "$0"
 `
 
 /** Why it cannot go on, as a sentence for the person at the terminal. */
@@ -40,6 +44,7 @@ try {
   checkNode()
   installPackages()
   process.env.REDIS_SERVER = findRedis() ?? installRedis()
+  if (command === 'test' && opensBrowser(args)) provideChromium()
   await build()
   await run()
 } catch (error) {
@@ -91,10 +96,7 @@ function findRedis() {
     if (isRedisNewEnough(wanted)) return wanted
     fail(`$REDIS_SERVER (${wanted}) is no redis-server ${REDIS_MIN.join('.')} or newer.`)
   }
-  const found = (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((directory) => join(directory, 'redis-server'))
-    .find((file) => existsSync(file))
+  const found = onPath('redis-server')
   return found !== undefined && isRedisNewEnough(found) ? found : null
 }
 
@@ -109,21 +111,82 @@ function installRedis() {
   const needed = `redis-server ${REDIS_MIN.join('.')} or newer is needed`
   if (process.platform === 'darwin')
     fail(`${needed}: \`brew install redis\`, or set $REDIS_SERVER.`)
-  const asRoot = process.getuid?.() === 0 ? [] : ['sudo', '-n']
-  const mayInstall =
-    spawnSync('apt-get', ['--version']).status === 0 &&
-    (asRoot.length === 0 || spawnSync('sudo', ['-n', 'true']).status === 0)
-  if (!mayInstall)
+  if (!mayInstall())
     fail(
       `${needed}: install it (Debian, Ubuntu: \`apt-get install redis-server\`), or set $REDIS_SERVER.`,
     )
   say("Installing Debian's package redis-server (its service is not started) …")
-  const result = spawnSync(...split([...asRoot, 'sh', '-c', INSTALL_REDIS]), { encoding: 'utf8' })
-  if (result.status !== 0) {
-    process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
-    fail(`${needed}, and apt-get could not install it.`)
-  }
+  if (!install('redis-server')) fail(`${needed}, and apt-get could not install it.`)
   return findRedis() ?? fail(`${needed}, and the package that apt-get installed is not.`)
+}
+
+/** Whether the kinds of tests that were asked for (none: all) need Chromium. */
+function opensBrowser(testArgs) {
+  const kinds = testArgs.filter((arg) => !arg.startsWith('--'))
+  return kinds.length === 0 || kinds.some((kind) => BROWSER_KINDS.includes(kind))
+}
+
+/**
+ * Sets $CHROMIUM for the tests. Where there is none and none can be installed they are skipped, which is
+ * said here; never when $CI is set.
+ */
+function provideChromium() {
+  const found = findChromium() ?? installChromium()
+  if (found !== null) process.env.CHROMIUM = found
+  else if (process.env.CI) fail('Chromium is needed for the browser tests: set $CHROMIUM.')
+  else
+    say(
+      'No Chromium here, and none could be installed: the browser tests are SKIPPED. Install one, or set $CHROMIUM.',
+    )
+}
+
+/** $CHROMIUM or the first on the PATH that runs (Ubuntu's is a stub where there is no snap). */
+function findChromium() {
+  const wanted = process.env.CHROMIUM
+  if (wanted) {
+    if (isChromium(wanted)) return wanted
+    fail(`$CHROMIUM (${wanted}) is no Chromium that runs.`)
+  }
+  const files = CHROMIUM_NAMES.map(onPath).filter((file) => file !== undefined)
+  if (process.platform === 'darwin')
+    files.push('/Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
+  return files.find(isChromium) ?? null
+}
+
+function isChromium(file) {
+  const { status, stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' })
+  return status === 0 && /Chrom(e|ium) [0-9]/.test(stdout)
+}
+
+function installChromium() {
+  if (process.platform === 'darwin' || !mayInstall()) return null
+  say("Installing Debian's package chromium, for the browser tests …")
+  return install('chromium') ? findChromium() : null
+}
+
+function mayInstall() {
+  if (spawnSync('apt-get', ['--version']).status !== 0) return false
+  return isRoot() || spawnSync('sudo', ['-n', 'true']).status === 0
+}
+
+/** Debian's package; shows what apt-get said if it fails. */
+function install(debianPackage) {
+  const words = [...(isRoot() ? [] : ['sudo', '-n']), 'sh', '-c', INSTALL, debianPackage]
+  const result = spawnSync(...split(words), { encoding: 'utf8' })
+  if (result.status === 0) return true
+  process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
+  return false
+}
+
+function isRoot() {
+  return process.getuid?.() === 0
+}
+
+function onPath(name) {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, name))
+    .find((file) => existsSync(file))
 }
 
 /** Says so only when it takes longer than finding everything in turbo's cache. */

@@ -1,4 +1,4 @@
-/** `bootstrap.mjs` and the `bin`, in a directory where npm, turbo and redis-server are scripts that tell on themselves. */
+/** `bootstrap.mjs` and the `bin`, in a directory where npm, turbo, redis-server and chromium are scripts that tell on themselves. */
 import { spawnSync } from 'node:child_process'
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -43,6 +43,10 @@ async function createClone() {
      fs.writeFileSync('node_modules/.package-lock.json', ${JSON.stringify(JSON.stringify(INSTALLED))})`,
   )
   await put('cluster/dist/cli/main.js', 'export const main = (args) => console.log(args.join(" "))')
+  await put(
+    'test/run.mjs',
+    'export const main = (args) => console.log([...args, process.env.CHROMIUM].join(" "))',
+  )
   await putScript('node_modules/.bin/turbo', '#!/bin/sh\nexit 0\n')
   await putScript('redis', '#!/bin/sh\necho "Redis server v=7.0.15 sha=0 bits=64"\n')
   for (const file of ['bootstrap.mjs', 'bin/quorumscan.mjs']) {
@@ -63,6 +67,12 @@ async function createClone() {
     putScript,
     start: (env: Record<string, string> = { REDIS_SERVER: join(root, 'redis') }) =>
       run('cluster/bootstrap.mjs', ['start', '--detach'], env),
+    test: (env: Record<string, string>, ...kinds: readonly string[]) =>
+      run('cluster/bootstrap.mjs', ['test', ...kinds], {
+        REDIS_SERVER: join(root, 'redis'),
+        PATH: join(root, 'bin'),
+        ...env,
+      }),
     run,
     calls: () => readFile(join(root, 'calls'), 'utf8').catch(() => ''),
     remove: (path: string) => rm(join(root, path), { recursive: true }),
@@ -118,6 +128,48 @@ it('says in one sentence which Redis it needs', async () => {
   const old = clone.start({ REDIS_SERVER: join(clone.root, 'old/redis-server') })
   expect(old.exitCode).toBe(1)
   expect(old.stderr).toMatch(/^\$REDIS_SERVER .* is no redis-server 7\.0 or newer\.\n$/)
+})
+
+const CHROMIUM = '#!/bin/sh\necho "Chromium 150.0.1 built on Debian"\n'
+const SKIPPED = /the browser tests are SKIPPED/
+
+it('finds the Chromium of the browser tests: $CHROMIUM, else the first on the PATH that runs', async () => {
+  await using clone = await createClone()
+  await clone.putScript('bin/chromium', '#!/bin/sh\necho "install the snap"; exit 1\n')
+  await clone.putScript('bin/google-chrome', CHROMIUM)
+  await clone.putScript('mine', CHROMIUM)
+  expect(clone.test({}).stdout).toBe(`${join(clone.root, 'bin/google-chrome')}\n`)
+  const mine = join(clone.root, 'mine')
+  expect(clone.test({ CHROMIUM: mine }, 'unit', 'browser').stdout).toBe(`unit browser ${mine}\n`)
+  const wrong = clone.test({ CHROMIUM: join(clone.root, 'redis') })
+  expect([wrong.exitCode, wrong.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^\$CHROMIUM .* is no Chromium that runs\.\n$/),
+  ])
+})
+
+it("installs Debian's Chromium where it may", async () => {
+  await using clone = await createClone()
+  await clone.putScript('chromium', CHROMIUM)
+  await clone.putScript('bin/apt-get', '#!/bin/sh\nexit 0\n')
+  await clone.putScript('bin/sudo', '#!/bin/sh\nshift\n[ "$1" = true ] || exec "$@"\n')
+  // In place of the shell that would run apt-get: the third word is the package.
+  const [from, to] = [clone.root, join(clone.root, 'bin')]
+  await clone.putScript('bin/sh', `#!/bin/sh\n/bin/cp "${from}/$3" "${to}/$3"\n`)
+  const { stdout, stderr } = clone.test({ CI: 'true' })
+  expect(stdout).toBe(`${join(clone.root, 'bin/chromium')}\n`)
+  expect(stderr).toContain("Installing Debian's package chromium")
+})
+
+it('without Chromium skips the browser tests aloud, and never where CI is set', async () => {
+  await using clone = await createClone()
+  const skipped = clone.test({})
+  expect([skipped.exitCode, skipped.stdout]).toEqual([0, '\n'])
+  expect(skipped.stderr).toMatch(SKIPPED)
+  expect(clone.test({}, 'unit').stderr).not.toMatch(SKIPPED)
+  const ci = clone.test({ CI: 'true' })
+  expect([ci.exitCode, ci.stdout]).toEqual([1, ''])
+  expect(ci.stderr).toMatch(/Chromium is needed for the browser tests/)
 })
 
 it('shows why the build failed, and starts nothing', async () => {
