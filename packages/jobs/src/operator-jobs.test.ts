@@ -1,6 +1,6 @@
 /** The operator jobs of four super-validators on real queues, over the real ledger in memory. */
 import { createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
-import { type ErrorCode, ScanError } from '@quorumscan/errors'
+import { ScanError } from '@quorumscan/errors'
 import {
   type AppliedEntry,
   acceptRequestCommand,
@@ -8,6 +8,7 @@ import {
   ansEntry,
   ansEntryContext,
   type DueItem,
+  errorCodeOf,
   type Ledger,
   openMiningRound,
   requestEntryCommand,
@@ -62,7 +63,7 @@ function createWorld() {
   }
   const submit = (keyPair: typeof alice.keyPair, actAs: readonly string[], commands: Command[]) => {
     const result = apply(memory.sign({ keyPair, actAs, commands }))
-    if (result.kind === 'rejected') throw new ScanError(result.code as ErrorCode, result.message)
+    if (result.kind === 'rejected') throw new ScanError(errorCodeOf(result.code), result.message)
   }
   const asAlice = (command: Command) => submit(alice.keyPair, [alice.party], [command])
   const only = (contracts: readonly Contract[]) => (contracts[0] as Contract).contractId

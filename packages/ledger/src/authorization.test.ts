@@ -99,7 +99,11 @@ test('nobody makes steps of a subscription with itself, which super-validators w
   ]
   for (const [template, argument] of attempts) {
     const create: Command = { kind: 'create', template, argument }
-    expectRefused(story, () => outcomeOf(story.submit(mallory, create)), 'INVALID_ARGUMENT')
+    expectRefused(
+      story,
+      () => outcomeOf(story.submit(mallory, create)),
+      'TEMPLATE_PRECONDITION_VIOLATED',
+    )
   }
   expect(story.ledger.due()).toEqual([])
 })
@@ -133,7 +137,7 @@ test('nobody creates contracts that name itself as the operator', () => {
     expectRefused(
       story,
       () => outcomeOf(story.submit(mallory, { kind: 'create', template, argument })),
-      'INVALID_ARGUMENT',
+      'TEMPLATE_PRECONDITION_VIOLATED',
     )
 })
 
@@ -391,8 +395,12 @@ test('what belongs to another is refused: accept, reject, cancel, refund, expire
 test('a contract is not exercised as another template, and unknown names are refused', () => {
   const { story, alice } = begin()
   const { request } = story.request(alice, NAME)
+  expectRefused(
+    story,
+    () => outcomeOf(story.submit(alice, exerciseCommand(unlock, request, {}))),
+    'WRONGLY_TYPED_CONTRACT',
+  )
   const attempts: Command[] = [
-    { ...exerciseCommand(unlock, request, {}) },
     {
       kind: 'exercise',
       template: '#quorumscan-coin:Coin:Gold',

@@ -146,7 +146,7 @@ test('an own lock keeps coin from being spent until it ends', () => {
   story.do(alice, lock)
   const locked = story.ledger.all(lockedCoin)[0]?.contractId as ContractId
   const spend = send(story, alice, { inputs: [locked], outputs: [[alice.party, '1']] })
-  expect(outcomeOf(story.submit(alice, spend))).toBe('INVALID_ARGUMENT')
+  expect(outcomeOf(story.submit(alice, spend))).toBe('WRONGLY_TYPED_CONTRACT')
   const release = expireLockCommand({ lockedCoin: locked })
   expect(outcomeOf(story.submit(alice, release))).toBe('CHOICE_REFUSED')
   story.ledger.advance(TICK_MICROS)

@@ -56,7 +56,7 @@ test('a confirmation after the resolution finds no payment', () => {
 test('confirmations of payments that never existed, or are something else, are refused', () => {
   const { story } = paid()
   expect(outcomeOf(story.confirm(0, `00${'ab'.repeat(32)}`))).toBe('CONTRACT_NOT_FOUND')
-  expect(outcomeOf(story.confirm(0, story.the(ansRules)))).toBe('INVALID_ARGUMENT')
+  expect(outcomeOf(story.confirm(0, story.the(ansRules)))).toBe('WRONGLY_TYPED_CONTRACT')
   expect(story.ledger.all(confirmation)).toEqual([])
 })
 

@@ -28,9 +28,11 @@ export function encodeResult(result: EntryResult): Uint8Array {
     case 'ignored':
       return utf8(`{"kind":"ignored","reason":${canonicalJson(result.reason)}}`)
     case 'rejected': {
-      const { code, message } = result
+      const { code, message, prior } = result
+      const blocked =
+        prior === undefined ? '' : `,"prior":${canonicalJson(prior as unknown as Json)}`
       const told = `"code":${canonicalJson(code)},"completion":${completionText(result.completion)}`
-      return utf8(`{${told},"kind":"rejected","message":${canonicalJson(message)}}`)
+      return utf8(`{${told},"kind":"rejected","message":${canonicalJson(message)}${blocked}}`)
     }
     case 'accepted': {
       const completion = completionText(result.completion)

@@ -65,7 +65,7 @@ export {
   TRANSFER_INPUTS_MAX,
 } from './limits.ts'
 export type { AppliedEntry, DueItem, Head, Ledger, LogEntry, Ordering } from './ports.ts'
-export type { RejectionCode } from './refusal.ts'
+export { errorCodeOf, type RejectionCode } from './refusal.ts'
 export {
   choicesOf,
   findChoice,
@@ -133,4 +133,6 @@ export {
   type TransferInstructionPayload,
   transferInstruction,
 } from './templates/transfer-instruction.ts'
+export { readValueInput, ValueInputError } from './value-input.ts'
 export { type LoadedCell, type StateChanges, WorkingState } from './working-state.ts'
+export { parseZonedTime } from './zoned-time.ts'

@@ -104,10 +104,11 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
     prepared instanceof Refusal ? prepared : attempt(() => run({ ...input, facts, prepared }))
   if (done instanceof MissingCells) return { kind: 'needs', keys: dedupe(done.keys) }
   if (done instanceof Refusal) {
-    const { code, message } = done
+    const { code, message, prior } = done
+    const refused = { kind: 'rejected', completion, code, message } as const
     return {
       kind: 'done',
-      result: { kind: 'rejected', completion, code, message },
+      result: prior === undefined ? refused : { ...refused, prior },
       delta: { ...NO_CHANGE, seen },
     }
   }
@@ -257,7 +258,7 @@ function demandNotDuplicate({ entry, decoded, genesis, view, facts }: RunInput):
   const { deduplication } = decoded.submission
   if (deduplication.kind === 'duration' && deduplication.micros > genesis.deduplicationMicrosMax)
     refuse(
-      'INVALID_ARGUMENT',
+      'INVALID_DEDUPLICATION_PERIOD',
       `a deduplication period has at most ${genesis.deduplicationMicrosMax} microseconds`,
     )
   const record = view.change(facts.changeId)
@@ -267,7 +268,12 @@ function demandNotDuplicate({ entry, decoded, genesis, view, facts }: RunInput):
     deduplication.kind === 'duration'
       ? record.recordTime >= entry.recordTime - deduplication.micros
       : record.offset > deduplication.offset
-  if (blocks) refuse('DUPLICATE_COMMAND', `the same change was accepted at offset ${record.offset}`)
+  if (!blocks) return
+  const { offset, submissionId } = record
+  throw new Refusal('DUPLICATE_COMMAND', `the same change was accepted at offset ${offset}`, {
+    offset,
+    submissionId,
+  })
 }
 
 /**

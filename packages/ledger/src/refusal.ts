@@ -2,11 +2,25 @@
  * How a transaction ends without effect. Thrown inside interpretation only, and caught there: no errors,
  * because a stack trace costs more than the rest of an entry.
  */
-import type { ErrorCode } from '@quorumscan/errors'
+import { catalogue, type ErrorCode } from '@quorumscan/errors'
+import type { PriorAcceptance } from '@quorumscan/model'
 import type { CellKey } from './state.ts'
 
-/** Codes of `EntryResult.rejected`. */
-export type RejectionCode = Extract<
+/**
+ * Codes of `EntryResult.rejected`. Those of the second part are told apart on the ledger interface only;
+ * elsewhere they are INVALID_ARGUMENT (see `errorCodeOf`).
+ */
+export type RejectionCode = CatalogueCode | LedgerOnlyCode
+
+const LEDGER_ONLY_CODES = [
+  'TEMPLATE_PRECONDITION_VIOLATED',
+  'WRONGLY_TYPED_CONTRACT',
+  'INVALID_DEDUPLICATION_PERIOD',
+] as const
+
+type LedgerOnlyCode = (typeof LEDGER_ONLY_CODES)[number]
+
+type CatalogueCode = Extract<
   ErrorCode,
   | 'CONTRACT_NOT_FOUND'
   | 'CONTRACT_CONSUMED'
@@ -24,14 +38,23 @@ export type RejectionCode = Extract<
   | 'DEVNET_ONLY'
 >
 
+/** The code of the catalogue that stands for a rejection; one of a newer ledger is CHOICE_REFUSED. */
+export function errorCodeOf(code: string): ErrorCode {
+  if (LEDGER_ONLY_CODES.some((known) => known === code)) return 'INVALID_ARGUMENT'
+  return Object.hasOwn(catalogue, code) ? (code as ErrorCode) : 'CHOICE_REFUSED'
+}
+
 /** The ledger says no: the whole transaction has no effect. */
 export class Refusal {
   readonly code: RejectionCode
   readonly message: string
+  /** Of DUPLICATE_COMMAND: the acceptance that blocks. */
+  readonly prior: PriorAcceptance | undefined
 
-  constructor(code: RejectionCode, message: string) {
+  constructor(code: RejectionCode, message: string, prior?: PriorAcceptance) {
     this.code = code
     this.message = message
+    this.prior = prior
   }
 }
 

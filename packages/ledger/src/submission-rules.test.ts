@@ -1,8 +1,11 @@
+import { fromUtf8 } from '@quorumscan/base'
+import { canonicalJson, type Json } from '@quorumscan/consensus'
 import { type Command, NAME_SUFFIX } from '@quorumscan/model'
 import { expect, test } from 'vitest'
 import { requestEntryCommand, tapCommand, transferCommand } from './commands.ts'
 import { decodeEntry } from './entry.ts'
 import { genesisDelta } from './genesis-state.ts'
+import { encodeResult } from './history.ts'
 import { interpret, UnknownInterpretationVersionError } from './interpret.ts'
 import { ansRules } from './templates/ans-rules.ts'
 import { coin } from './templates/coin.ts'
@@ -111,6 +114,19 @@ test('user, set of actAs, command id and participant make the change; the rest d
   expect(outcomeOf(story.submit(bob, tap(bob.party), base))).toBe('accepted')
 })
 
+test('a duplicate names the acceptance that blocks it', () => {
+  const { story, alice, tap } = begin()
+  const same = { commandId: 'same', deduplication: { kind: 'duration', micros: 1000 } } as const
+  story.submit(alice, tap, { ...same, submissionId: 'first' })
+  const { offset } = story.ledger.head()
+  const again = story.submit(alice, tap, { ...same, submissionId: 'second' })
+  expect(again).toMatchObject({
+    code: 'DUPLICATE_COMMAND',
+    prior: { offset, submissionId: 'first' },
+  })
+  expect(fromUtf8(encodeResult(again))).toBe(canonicalJson(again as unknown as Json))
+})
+
 test('a rejected command does not block its change id', () => {
   const { story, alice, tap } = begin()
   const bad = tapCommand({ coinRules: story.the(coinRules), receiver: alice.party, amount: 0n })
@@ -123,7 +139,9 @@ test('a period beyond the genesis maximum is refused, and records beyond it are 
   const { story, alice, tap } = begin({ deduplicationMicrosMax: 1000 })
   const submit = (deduplication: Parameters<typeof story.submit>[2]) =>
     outcomeOf(story.submit(alice, tap, { commandId: 'same', ...deduplication }))
-  expect(submit({ deduplication: { kind: 'duration', micros: 1001 } })).toBe('INVALID_ARGUMENT')
+  expect(submit({ deduplication: { kind: 'duration', micros: 1001 } })).toBe(
+    'INVALID_DEDUPLICATION_PERIOD',
+  )
   expect(submit({ deduplication: { kind: 'duration', micros: 1000 } })).toBe('accepted')
   story.ledger.advance(1000)
   expect(submit({ deduplication: { kind: 'offset', offset: 0 } })).toBe('accepted')

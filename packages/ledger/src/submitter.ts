@@ -12,7 +12,7 @@ import {
   toHex,
   unreachable,
 } from '@quorumscan/base'
-import { catalogue, type ErrorCode, isScanError, ScanError } from '@quorumscan/errors'
+import { isScanError, ScanError } from '@quorumscan/errors'
 import type {
   Command,
   Deduplication,
@@ -26,6 +26,7 @@ import type {
 import { encodeEntry } from './entry.ts'
 import { NOT_AFTER_MICROS_MAX } from './limits.ts'
 import type { AppliedEntry, Ledger, Ordering } from './ports.ts'
+import { errorCodeOf } from './refusal.ts'
 
 export type SubmitInput = {
   readonly userId: string
@@ -232,10 +233,7 @@ function resultOf(entry: AppliedEntry, notAfter: Micros): SubmitResult {
 }
 
 function rejection(result: Extract<EntryResult, { kind: 'rejected' }>): ScanError {
-  const { code, message } = result
-  // Every `RejectionCode` is in the catalogue; a newer ledger may have more.
-  const known = Object.hasOwn(catalogue, code) ? (code as ErrorCode) : 'CHOICE_REFUSED'
-  return new ScanError(known, message)
+  return new ScanError(errorCodeOf(result.code), result.message)
 }
 
 function unseen(attempt: Attempt, cause: unknown): ScanError {

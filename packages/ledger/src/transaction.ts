@@ -113,7 +113,7 @@ export class LedgerTransaction implements Transaction {
   fetch<P>(template: Template<P>, id: ContractId): Active<P> {
     const contract = this.active(id)
     if (!isOf(template, contract))
-      refuse('INVALID_ARGUMENT', `the contract ${id} is no ${template.entity}`)
+      refuse('WRONGLY_TYPED_CONTRACT', `the contract ${id} is no ${template.entity}`)
     return { contractId: id, contract, payload: payloadOf(template, contract) }
   }
 
@@ -149,9 +149,12 @@ export class LedgerTransaction implements Transaction {
     this.#demandAuthority(stakeholders.signatories, `create ${template.entity}`)
     // D-29: nobody makes contracts of the service that name another operator.
     if (template.dso(payload) !== this.genesis.dso)
-      refuse('INVALID_ARGUMENT', `dso of ${template.entity} is not the operator of this network`)
+      refuse(
+        'TEMPLATE_PRECONDITION_VIOLATED',
+        `dso of ${template.entity} is not the operator of this network`,
+      )
     if (!template.ensure(payload))
-      refuse('INVALID_ARGUMENT', `the arguments break a rule of ${template.entity}`)
+      refuse('TEMPLATE_PRECONDITION_VIOLATED', `the arguments break a rule of ${template.entity}`)
     const encoded = encodePayload(template, payload)
     rememberPayloadText(encoded)
     const identified = {

@@ -36,6 +36,7 @@ export type {
   ExercisedEvent,
   LedgerEvent,
   PartyAllocated,
+  PriorAcceptance,
   Update,
 } from './update.ts'
 export { isUserId, type Right, type User, type UserId } from './user.ts'

@@ -2,6 +2,7 @@
 
 import type { Deduplication } from './command.ts'
 import type { ContractId, DamlValue, TemplateId } from './contract.ts'
+import type { Offset } from './offset.ts'
 import type { PartyId } from './party.ts'
 
 export type CreatedEvent = {
@@ -56,6 +57,9 @@ export type Completion = {
   readonly deduplication: Deduplication
 }
 
+/** The acceptance of the same change that a duplicate met. */
+export type PriorAcceptance = { readonly offset: Offset; readonly submissionId: string }
+
 export type EntryResult =
   | { readonly kind: 'checkpoint' }
   /** Bytes that are no valid submission of this network (Rule 4): no completion, no effect. */
@@ -66,5 +70,7 @@ export type EntryResult =
       readonly completion: Completion
       readonly code: string
       readonly message: string
+      /** Of DUPLICATE_COMMAND only. */
+      readonly prior?: PriorAcceptance
     }
   | { readonly kind: 'accepted'; readonly completion: Completion; readonly update: Update }

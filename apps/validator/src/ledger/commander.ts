@@ -3,8 +3,8 @@
  * certain and leaves no trace in the log, then submitted and waited for.
  */
 import { assert, type Clock, type Random, randomHex } from '@quorumscan/base'
-import { type ErrorCode, ScanError } from '@quorumscan/errors'
-import type { Ledger } from '@quorumscan/ledger'
+import { ScanError } from '@quorumscan/errors'
+import { errorCodeOf, type Ledger } from '@quorumscan/ledger'
 import type {
   Command,
   ContractId,
@@ -90,9 +90,8 @@ export function createCommander(deps: CommanderDeps): Commander {
       commands: input.commands,
       disclosed: [],
     })
-    // The codes of the ledger are codes of the catalogue (`RejectionCode`).
     if (rehearsed.kind === 'rejected')
-      return new ScanError(rehearsed.code as ErrorCode, rehearsed.message)
+      return new ScanError(errorCodeOf(rehearsed.code), rehearsed.message)
     assert(rehearsed.kind === 'accepted', 'a submission of our own is accepted or rejected')
     return null
   }

@@ -1,0 +1,25 @@
+/** Instants as clients write them: ISO-8601 with `Z` or an offset, any fraction, seconds optional. */
+import { type Micros, parseTime } from '@quorumscan/model'
+
+const ZONED =
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?(?:Z|([+-])([0-9]{2}):?([0-9]{2}))$/
+const MINUTE_MICROS = 60_000_000
+/** As `java.time.ZoneOffset`. */
+const OFFSET_HOURS_MAX = 18
+/** An offset may carry an instant below 1970 and back: the calendar is asked a day later. */
+const EPOCH_EVE = /^1969-12-31$/
+
+/** @returns undefined for anything else, before 1970 and beyond 2^53 µs; finer than µs is cut off. */
+export function parseZonedTime(text: string): Micros | undefined {
+  const match = ZONED.exec(text)
+  if (match === null) return undefined
+  const [, date = '', minutes = '', seconds = '00', fraction = '0', sign, hours, rest] = match
+  const isEve = EPOCH_EVE.test(date)
+  const local = parseTime(`${isEve ? '1970-01-01' : date}T${minutes}:${seconds}.${fraction}Z`)
+  if (local === undefined) return undefined
+  const offsetMinutes = sign === undefined ? 0 : Number(hours) * 60 + Number(rest)
+  if (offsetMinutes > OFFSET_HOURS_MAX * 60 || Number(rest ?? 0) > 59) return undefined
+  const offset = (sign === '-' ? -1 : 1) * offsetMinutes * MINUTE_MICROS
+  const instant = local - offset - (isEve ? 1440 * MINUTE_MICROS : 0)
+  return instant >= 0 && Number.isSafeInteger(instant) ? instant : undefined
+}
