@@ -1,7 +1,18 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Sources, not dist: tests need no build (condition of our package.json files).
 const conditions = ['@quorumscan/source', 'node', 'import', 'default']
+
+/** The longest first, so that they do not run alone at the end. It mostly waits for seconds of a ledger to pass. */
+const LONGEST = 'life-cycle.test.ts'
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith(LONGEST)
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))]
+  }
+}
 
 const project = (name: string, include: string[], timeoutMs: number) => ({
   extends: true as const,
@@ -14,6 +25,7 @@ export default defineConfig({
   test: {
     // Two files at once: the machine of CI has two cores, and real Redis servers need some of them.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       project(
         'unit',
@@ -24,17 +36,8 @@ export default defineConfig({
       project('parity', ['test/parity/**/*.test.ts'], 60_000),
       project('vectors', ['test/vectors/**/*.test.ts'], 60_000),
       project('sim', ['test/sim/**/*.test.ts'], 120_000),
-      // Real processes, built: `npm test` builds before it runs these. One cluster after the other.
-      {
-        extends: true,
-        test: {
-          name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
-        },
-      },
+      // Real processes, built: `npm test` builds before it runs these.
+      project('e2e', ['test/e2e/**/*.test.ts'], 120_000),
     ],
   },
 })
