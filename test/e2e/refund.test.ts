@@ -1,7 +1,11 @@
-/** A payment that nobody confirms in time is refunded by itself: locks last three ticks, here seconds. */
+/**
+ * On a cluster whose rounds take a second, so that locks, which last three, end soon: a payment that nobody
+ * confirms in time is refunded by itself, and a quorum changes what names cost.
+ */
 import { type RunningCluster, startCluster } from 'quorumscan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createUser, lookup, until } from './client.ts'
+import { createUser, lookup, send, until, untilFound } from './client.ts'
+import { runCommand } from './command.ts'
 
 let cluster: RunningCluster
 beforeAll(async () => {
@@ -25,4 +29,53 @@ it('coin comes back when two super-validators stay dead until the lock has ended
   await cluster.restart('sv-3')
   await cluster.restart('sv-4')
   expect((await lookup(cluster, 'too-late.unverified.ns')).status).toBe(404)
+})
+
+it('`config set` changes the rules by a quorum; what was requested before keeps its terms', async () => {
+  const command = (...args: string[]) => runCommand(cluster, 'config', ...args)
+  const rules = async () => {
+    const { code, text } = await command('get', '--json')
+    expect(code, text).toBe(0)
+    return JSON.parse(text)
+  }
+  const before = await rules()
+  expect(before.config).toEqual({
+    entryFeeUsd: '1.0000000000',
+    entryLifetimeMicros: 90 * 86_400_000_000,
+    renewalDurationMicros: 30 * 86_400_000_000,
+    descriptionPrefix: 'ANS entry: ',
+  })
+  const carol = await createUser(cluster, 'carol')
+  const early = await carol.request('early.unverified.ns')
+
+  const refused = await command('set', 'entry-lifetime=99999d')
+  expect(refused.code).toBe(1)
+  expect(refused.text).toContain('within a century')
+  expect(await rules()).toEqual(before)
+
+  const set = await command('set', 'entry-fee=2.5', 'entry-lifetime=12h')
+  expect(set.code, set.text).toBe(0)
+  expect(set.text).toContain('2.5000000000 USD')
+  const after = await rules()
+  expect(after.contractId).not.toBe(before.contractId)
+  expect(after.config).toEqual({
+    ...before.config,
+    entryFeeUsd: '2.5000000000',
+    entryLifetimeMicros: 12 * 3_600_000_000,
+  })
+  // Every node tells it, and once more the same changes nothing.
+  for (const url of Object.values(cluster.urls.nodes)) {
+    const headers = { 'content-type': 'application/json' }
+    const { body } = await send(`${url}/v0/ans-rules`, { method: 'POST', headers, body: '{}' })
+    expect(body.ans_rules_update.contract.payload.config.entryFee).toBe('2.5000000000')
+  }
+  expect((await command('set', 'entry-fee=2.5')).code).toBe(0)
+  expect(await rules()).toEqual(after)
+
+  await carol.accept(early)
+  await untilFound(cluster, 'early.unverified.ns')
+  expect((await carol.balance()).effective_unlocked_qty).toBe('1800.0000000000')
+  await carol.pay('late.unverified.ns')
+  await untilFound(cluster, 'late.unverified.ns')
+  expect((await carol.balance()).effective_unlocked_qty).toBe('1300.0000000000')
 })

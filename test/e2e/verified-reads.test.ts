@@ -2,12 +2,10 @@
  * Answers that prove themselves, on real processes: receipts through the proxy and on the command line, a
  * node that lies with its own key, and what the proxy makes of it. One cluster; each test leaves it whole.
  */
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { createKeyPair, keyPairFromSeed } from '@quorumscan/base'
 import {
@@ -23,6 +21,7 @@ import {
 import { type RunningCluster, startCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, createUser, lookup, send, until, untilFound } from './client.ts'
+import { runCommand } from './command.ts'
 import { type Misbehaviour, type Said, startLyingNode } from './lying-node.ts'
 
 let cluster: RunningCluster
@@ -64,20 +63,7 @@ function untilAllVote() {
 const byName = (name: string) => requestOfLookup({ name })
 const proxied = (path: string) => `${cluster.urls.validator}/v0/scan-proxy${path}`
 
-type Exit = { readonly code: number; readonly text: string }
-
-/** The `quorumscan` command, as a person types it. */
-async function quorumscan(...args: readonly string[]): Promise<Exit> {
-  const bin = join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')
-  const command = [bin, ...args, '--data-dir', cluster.dataDir]
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, command)
-    return { code: 0, text: stdout }
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, text: stdout + stderr }
-  }
-}
+const quorumscan = (...args: readonly string[]) => runCommand(cluster, ...args)
 
 async function fileOf(document: unknown): Promise<string> {
   const path = join(directory, `${randomBytes(6).toString('hex')}.json`)

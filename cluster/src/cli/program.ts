@@ -10,6 +10,7 @@ import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data
 import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
+import { formatConfig, parseConfigChange } from './config.ts'
 import { formatExchange, formatStatus } from './format.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
@@ -35,8 +36,8 @@ export async function runCommandLine(
     .exitOverride()
     .helpCommand(false)
 
-  const command = (name: string, description: string) =>
-    program
+  const command = (name: string, description: string, parent: Command = program) =>
+    parent
       .command(name)
       .description(description)
       .option('--data-dir <dir>', 'where the cluster lives', defaultDataDirectory(environment.cwd))
@@ -177,6 +178,26 @@ export async function runCommandLine(
         exitCode = isValid ? 0 : 1
       },
     )
+
+  const config = program
+    .command('config')
+    .description('the rules of the name service: what a name costs and how long it lives')
+    .helpCommand(false)
+  command('get', 'what holds now, as enough nodes agree', config)
+    .option('--json', 'as JSON')
+    .action(async (options: Common) => {
+      const inForce = await call(connectControl(dataDirectory(options.dataDir)).config.query())
+      print(options.json ? JSON.stringify(inForce) : formatConfig(inForce))
+    })
+  command('set', 'change the rules, confirmed by a quorum of the super-validators', config)
+    .argument('<change...>', 'entry-fee=2.5 entry-lifetime=90d renewal-duration=30d …')
+    .option('--json', 'as JSON')
+    .action(async (changes: string[], options: Common) => {
+      const change = parseConfigChange(changes)
+      const client = connectControl(dataDirectory(options.dataDir))
+      const inForce = await call(client.setConfig.mutate(change))
+      print(options.json ? JSON.stringify(inForce) : formatConfig(inForce))
+    })
 
   command('logs', `the last ${LOG_LINES_SHOWN} lines of a log`)
     .argument('<process>', 'sv-1 …, validator, synchronizer or control; sv-1.redis for its Redis')

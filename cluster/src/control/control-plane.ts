@@ -9,6 +9,7 @@ import { dataDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
 import { findTakenPort } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
+import { createAnsConfigControl } from './ans-config.ts'
 import { readControlFile, removeControlFile, writeControlFile } from './control-file.ts'
 import { startControlServer } from './server.ts'
 
@@ -47,6 +48,7 @@ export async function createControlPlane(
   const prepared = await prepareCluster({ ...options, directory, clock })
   let cluster: Cluster | null = null
   let stopped: Promise<void> | null = null
+  const ansConfig = createAnsConfigControl(prepared, { clock })
   const server = await startControlServer({
     port: prepared.ports.control,
     token: prepared.secrets.control,
@@ -54,6 +56,7 @@ export async function createControlPlane(
       if (cluster === null) throw new ClusterError('the control plane is starting')
       return {
         cluster,
+        ansConfig,
         down: async () => {
           await cluster?.stop()
           void stop()

@@ -3,9 +3,11 @@ import { initTRPC, TRPCError } from '@trpc/server'
 import { z } from 'zod'
 import type { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
+import { type AnsConfigControl, ansConfigInput, changeOf, inForceToWire } from './ans-config.ts'
 
 export type ControlContext = {
   readonly cluster: Cluster
+  readonly ansConfig: AnsConfigControl
   /** Stops the cluster, then the control plane itself. Returns when the cluster has stopped. */
   readonly down: () => Promise<void>
 }
@@ -32,6 +34,10 @@ export const controlRouter = trpc.router({
   wipe: procedure
     .input(z.object({ node: nodeName }))
     .mutation(({ ctx, input }) => ctx.cluster.wipe(input.node)),
+  config: procedure.query(async ({ ctx }) => inForceToWire(await ctx.ansConfig.get())),
+  setConfig: procedure
+    .input(ansConfigInput)
+    .mutation(async ({ ctx, input }) => inForceToWire(await ctx.ansConfig.set(changeOf(input)))),
   down: procedure.mutation(({ ctx }) => ctx.down()),
 })
 

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { ClusterError } from '../cluster-error.ts'
+import { formatConfig, parseConfigChange } from './config.ts'
+
+it('reads changes of the rules, and leaves out what nobody named', () => {
+  expect(parseConfigChange(['entry-fee=2.5', 'entry-lifetime=90d'])).toEqual({
+    entryFeeUsd: '2.5000000000',
+    entryLifetimeMicros: 90 * 86_400_000_000,
+  })
+  expect(parseConfigChange(['renewal-duration=20s', 'description-prefix=a=b '])).toEqual({
+    renewalDurationMicros: 20_000_000,
+    descriptionPrefix: 'a=b ',
+  })
+})
+
+it.each([
+  'entry-fee=-1',
+  'entry-fee=0',
+  'entry-fee=0.00000000001',
+  'entry-fee=',
+  'entry-lifetime=0s',
+  'entry-lifetime=1.5h',
+  'entry-lifetime=90',
+  'price=1',
+  'constructor=1',
+  'entry-fee',
+])('refuses %s', (change) => {
+  expect(() => parseConfigChange([change])).toThrow(ClusterError)
+})
+
+it('refuses to set one thing twice', () => {
+  expect(() => parseConfigChange(['entry-fee=1', 'entry-fee=2'])).toThrow('at most once')
+})
+
+it('shows the rules in the units that people type', () => {
+  const config = {
+    entryFeeUsd: '1.0000000000',
+    entryLifetimeMicros: 36 * 3_600_000_000,
+    renewalDurationMicros: 1,
+    descriptionPrefix: 'ANS entry: ',
+  }
+  expect(formatConfig({ contractId: '00ab', config })).toMatchInlineSnapshot(`
+    "entry-fee           1.0000000000 USD
+    entry-lifetime      36h
+    renewal-duration    1µs
+    description-prefix  "ANS entry: "
+    contract            00ab"
+  `)
+})

@@ -1,0 +1,242 @@
+/**
+ * The rules of the name service of a running cluster: read as anybody reads them, changed as its
+ * super-validators would change them, by a quorum of confirmations (D-23).
+ *
+ * The data directory owns the operator key of every super-validator, so the control plane confirms in the
+ * name of each, and hands the submissions to the synchronizer itself: no node has to be up to agree.
+ */
+import { readFileSync } from 'node:fs'
+import {
+  type Clock,
+  fromUtf8,
+  type KeyPair,
+  keyPairFromSeed,
+  randomHex,
+  systemRandom,
+  utf8,
+} from '@quorumscan/base'
+import { type GenesisNode, quorumOf } from '@quorumscan/consensus'
+import { isScanError } from '@quorumscan/errors'
+import { createSubmitClient } from '@quorumscan/http'
+import {
+  type AnsRulesConfig,
+  ansRules,
+  confirmSetConfigCommand,
+  encodeEntry,
+  svPartyOf,
+} from '@quorumscan/ledger'
+import {
+  type Command,
+  type ContractId,
+  formatAmount,
+  type Micros,
+  type PartyId,
+  parseAmount,
+} from '@quorumscan/model'
+import { z } from 'zod'
+import { ClusterError } from '../cluster-error.ts'
+import type { Prepared } from '../prepare.ts'
+
+/** Lookups go on while nodes restart; after this an answer would surprise. */
+const REQUEST_TIMEOUT_MS = 10_000
+/** Confirmations take a few log entries. */
+const CHANGE_TIMEOUT_MS = 20_000
+const POLL_MS = 100
+/** Confirmations that took no effect by then are made anew: the rules that they named were replaced. */
+const CONFIRM_AGAIN_MS = 3_000
+const NOT_AFTER_MICROS = 30_000_000
+
+/** The config as it crosses the control plane: JSON has no bigints. */
+export type AnsConfigWire = {
+  readonly contractId: ContractId
+  readonly config: {
+    readonly entryFeeUsd: string
+    readonly entryLifetimeMicros: Micros
+    readonly renewalDurationMicros: Micros
+    readonly descriptionPrefix: string
+  }
+}
+
+/** What is left out stays as it is. */
+export const ansConfigInput = z.strictObject({
+  entryFeeUsd: z.string().optional(),
+  entryLifetimeMicros: z.int().optional(),
+  renewalDurationMicros: z.int().optional(),
+  descriptionPrefix: z.string().optional(),
+})
+export type AnsConfigInput = z.infer<typeof ansConfigInput>
+
+export type AnsConfigInForce = {
+  readonly contractId: ContractId
+  readonly config: AnsRulesConfig
+}
+
+export interface AnsConfigControl {
+  /** What enough nodes agree on. @throws {ClusterError} If they cannot be asked. */
+  get(): Promise<AnsConfigInForce>
+  /**
+   * Returns when lookups show the new rules. What is asked for already is in force at once.
+   *
+   * @throws {ClusterError} If the values are out of range, or the change does not take effect in time.
+   */
+  set(change: Partial<AnsRulesConfig>): Promise<AnsConfigInForce>
+}
+
+export function createAnsConfigControl(
+  prepared: Prepared,
+  { clock }: { readonly clock: Clock },
+): AnsConfigControl {
+  const proxyUrl = `http://127.0.0.1:${prepared.ports.validator}/v0/scan-proxy`
+
+  const get = async (): Promise<AnsConfigInForce> => {
+    const body = await ask(`${proxyUrl}/ans-rules`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    const { contract } = (body as AnsRulesBody).ans_rules_update
+    return {
+      contractId: contract.contract_id,
+      config: ansRules.type.decode(contract.payload, []).config,
+    }
+  }
+
+  const confirm = async (current: ContractId, config: AnsRulesConfig): Promise<void> => {
+    const { dso_rules } = (await ask(`${proxyUrl}/dso`, {})) as DsoBody
+    const dsoRules = dso_rules.contract.contract_id
+    await using synchronizer = createSubmitClient({
+      url: `http://127.0.0.1:${prepared.ports.synchronizer}`,
+    })
+    const { nodes } = prepared.genesis
+    for (const node of nodes.slice(0, quorumOf(nodes.length))) {
+      const confirmer = svPartyOf(node)
+      const command = confirmSetConfigCommand({ dsoRules, confirmer, ansRules: current, config })
+      const bytes = encodeEntry(
+        submissionOf(prepared, { node, actor: confirmer, command, clock }),
+        operatorKeyOf(prepared, node),
+      )
+      await synchronizer.submit(bytes, AbortSignal.timeout(REQUEST_TIMEOUT_MS)).catch(refuse)
+    }
+  }
+
+  return {
+    get,
+    async set(change) {
+      const before = await get()
+      const config = { ...before.config, ...change }
+      if (ansRules.ensure?.({ dso: prepared.genesis.dso, config }) === false)
+        throw new ClusterError(
+          'the rules do not allow this: fee and durations are positive and within a century',
+        )
+      const wanted = textOf(config)
+      const startedMs = clock.monotonicMs()
+      let confirmAgainMs = startedMs
+      for (;;) {
+        const current = await get()
+        if (textOf(current.config) === wanted) return current
+        const nowMs = clock.monotonicMs()
+        if (nowMs > startedMs + CHANGE_TIMEOUT_MS)
+          throw new ClusterError(
+            'the change was confirmed, but is not in force yet: look again with `config get`',
+          )
+        if (nowMs >= confirmAgainMs) {
+          confirmAgainMs = nowMs + CONFIRM_AGAIN_MS
+          // A repeated confirmation changes nothing, so this may come too early.
+          await confirm(current.contractId, config)
+        }
+        await clock.delay(POLL_MS)
+      }
+    },
+  }
+}
+
+export function inForceToWire({ contractId, config }: AnsConfigInForce): AnsConfigWire {
+  return {
+    contractId,
+    config: {
+      entryFeeUsd: formatAmount(config.entryFee),
+      entryLifetimeMicros: config.entryLifetime,
+      renewalDurationMicros: config.renewalDuration,
+      descriptionPrefix: config.descriptionPrefix,
+    },
+  }
+}
+
+/** @throws {ClusterError} If the fee is no amount, or the prefix no text of Unicode. */
+export function changeOf(input: AnsConfigInput): Partial<AnsRulesConfig> {
+  const { entryFeeUsd, entryLifetimeMicros, renewalDurationMicros, descriptionPrefix } = input
+  const entryFee = entryFeeUsd === undefined ? undefined : parseAmount(entryFeeUsd)
+  if (entryFeeUsd !== undefined && entryFee === undefined)
+    throw new ClusterError('the fee is no amount in USD')
+  if (descriptionPrefix !== undefined && fromUtf8(utf8(descriptionPrefix)) !== descriptionPrefix)
+    throw new ClusterError('the prefix is no text')
+  return {
+    ...(entryFee === undefined ? {} : { entryFee }),
+    ...(entryLifetimeMicros === undefined ? {} : { entryLifetime: entryLifetimeMicros }),
+    ...(renewalDurationMicros === undefined ? {} : { renewalDuration: renewalDurationMicros }),
+    ...(descriptionPrefix === undefined ? {} : { descriptionPrefix }),
+  }
+}
+
+type AnsRulesBody = {
+  readonly ans_rules_update: {
+    readonly contract: { readonly contract_id: ContractId; readonly payload: unknown }
+  }
+}
+type DsoBody = { readonly dso_rules: { readonly contract: { readonly contract_id: ContractId } } }
+
+function textOf(config: AnsRulesConfig): string {
+  return JSON.stringify([
+    config.entryFee.toString(),
+    config.entryLifetime,
+    config.renewalDuration,
+    config.descriptionPrefix,
+  ])
+}
+
+function submissionOf(
+  prepared: Prepared,
+  work: {
+    readonly node: GenesisNode
+    readonly actor: PartyId
+    readonly command: Command
+    readonly clock: Clock
+  },
+) {
+  return {
+    genesis: prepared.genesisHash,
+    participant: work.node.operatorKey,
+    id: randomHex(systemRandom, 16),
+    notAfter: work.clock.nowMicros() + NOT_AFTER_MICROS,
+    userId: work.node.name,
+    actAs: [work.actor],
+    readAs: [],
+    commandId: randomHex(systemRandom, 16),
+    submissionId: '',
+    workflowId: '',
+    deduplication: { kind: 'duration', micros: 0 } as const,
+    commands: [work.command],
+    disclosed: [],
+  }
+}
+
+function operatorKeyOf({ directory }: Prepared, { name }: GenesisNode): KeyPair {
+  return keyPairFromSeed(readFileSync(directory.keyFile(`${name}.operator`), 'utf8').trim())
+}
+
+/** The JSON of a 200. */
+async function ask(url: string, init: RequestInit): Promise<unknown> {
+  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+  const response = await fetch(url, { ...init, signal }).catch((cause: unknown) => {
+    throw new ClusterError('the validator does not answer, so nobody can say which rules hold', {
+      cause,
+    })
+  })
+  const body: unknown = await response.json()
+  if (response.status === 200) return body
+  throw new ClusterError(`${url}: ${response.status}, ${(body as { error?: string }).error}`)
+}
+
+function refuse(error: unknown): never {
+  throw isScanError(error) ? new ClusterError(error.message, { cause: error }) : error
+}

@@ -1,0 +1,23 @@
+/** The `quorumscan` command, as a person types it. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { RunningCluster } from 'quorumscan'
+
+export type Exit = { readonly code: number; readonly text: string }
+
+/** Runs it for the cluster's data directory; what it printed, on either output. */
+export async function runCommand(
+  cluster: RunningCluster,
+  ...args: readonly string[]
+): Promise<Exit> {
+  const bin = join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')
+  const command = [bin, ...args, '--data-dir', cluster.dataDir]
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, command)
+    return { code: 0, text: stdout }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, text: stdout + stderr }
+  }
+}
