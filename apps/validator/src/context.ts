@@ -252,6 +252,7 @@ export class Context implements AsyncDisposable {
     this.queue = parts.queue
     this.registration = {
       users: parts.store.users,
+      parties: parts.store.parties,
       ledger: parts.replica,
       commander: this.commander,
       participant: parts.participant,

@@ -377,6 +377,17 @@ describe('users', () => {
     expect(failure(await create(foreign)).status).toBe(400)
   })
 
+  it('never get a party that was made for somebody else', async () => {
+    const { party } = await registered('decoy', null)
+    const given = party.replace('decoy::', 'victim::')
+    const input = { name: 'thief', party_id: given, createPartyIfMissing: true }
+    expect((await admin.post('/v0/admin/users', input)).body).toEqual({ party_id: given })
+    const victim = await clientOf('victim')
+    const own = (await victim.post('/v0/register')).body['party_id']
+    expect(own).toBe(party.replace('decoy::', 'victim_n2::'))
+    expect((await victim.post('/v0/register')).body['party_id']).toBe(own)
+  })
+
   it('register once, though they try many times at once', async () => {
     const client = await clientOf('eager_user')
     const answers = await Promise.all([1, 2, 3, 4].map(() => client.post('/v0/register')))

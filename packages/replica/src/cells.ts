@@ -91,12 +91,12 @@ function askSeen(pipeline: ChainableCommander, ids: readonly string[]): Taker | 
 
 function askParties(pipeline: ChainableCommander, parties: readonly string[]): Taker | null {
   if (parties.length === 0) return null
-  pipeline.smismember(KEYS.hosted, ...parties)
+  pipeline.zmscore(KEYS.hosted, ...parties)
   return (reply) =>
-    (reply as number[]).map((isMember, index) => ({
+    (reply as (string | null)[]).map((score, index) => ({
       kind: 'party',
       id: parties[index] as string,
-      value: isMember === 1,
+      value: score !== null,
     }))
 }
 

@@ -39,7 +39,7 @@ export const KEYS = {
   changesUntil: '{replica}:changes-until',
   /** sorted set, score `notAfter` in µs: hash of entry bytes */
   seen: '{replica}:seen',
-  /** set: allocated party identifiers */
+  /** sorted set, score 0: allocated party identifiers, for pages in byte order */
   hosted: '{replica}:hosted',
 } as const
 

@@ -3,7 +3,7 @@ import { AssertionError, bytesEqual, sha256, toHex, utf8 } from '@quorumscan/bas
 import { canonicalJson, type Genesis, type Json } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { type DueItem, interpret, WorkingState } from '@quorumscan/ledger'
-import type { Contract, EntryResult, Submission } from '@quorumscan/model'
+import type { Contract, EntryResult, PartyId, Submission } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { fetchCells } from './cells.ts'
 import { reach } from './connection.ts'
@@ -38,6 +38,15 @@ export async function readContractsByKey(
     min = lexBound('(', last)
   }
   return found
+}
+
+/** In byte order, after a party. */
+export async function readHostedParties(
+  redis: Redis,
+  { after, limit }: { readonly after: PartyId | ''; readonly limit: number },
+): Promise<PartyId[]> {
+  const from = after === '' ? '-' : `(${after}`
+  return await reach(redis.zrange(KEYS.hosted, from, '+', 'BYLEX', 'LIMIT', 0, limit))
 }
 
 /** Due at or before the record time, by (time, contract id, job), after the cursor. */

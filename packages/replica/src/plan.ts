@@ -109,9 +109,9 @@ function planRecords(steps: readonly Step[], recordTime: Micros): Command[] {
       seen.map(({ id, until }) => [until, fromHex(id)]),
     ),
     ...cutCommand(
-      'SADD',
+      'ZADD',
       'hosted',
-      deltas.flatMap(({ allocated }) => allocated.map((party) => [party])),
+      deltas.flatMap(({ allocated }) => allocated.map((party) => [0, party])),
     ),
   ]
 }

@@ -26,7 +26,7 @@ import { loadOrStart, syntheticEntries } from './genesis.ts'
 import { ingest } from './ingest.ts'
 import type { InterpretedEntry } from './interpret-batch.ts'
 import { type JoinedContracts, readJoinedContracts } from './joined-reads.ts'
-import { dryRun, readContractsByKey, readDueItems } from './ledger-reads.ts'
+import { dryRun, readContractsByKey, readDueItems, readHostedParties } from './ledger-reads.ts'
 import { syntheticVersion } from './plan-versions.ts'
 import {
   type NamedBody,
@@ -250,6 +250,14 @@ export class Replica implements Ledger, AsyncDisposable {
   async isPartyAllocated(party: PartyId): Promise<boolean> {
     const [cell] = await reach(fetchCells(this.#redis, [{ kind: 'party', id: party }]))
     return cell?.value === true
+  }
+
+  /** Allocated parties of the whole network in byte order, after `after` ('' from the first). */
+  async parties(page: {
+    readonly after: PartyId | ''
+    readonly limit: number
+  }): Promise<readonly PartyId[]> {
+    return await readHostedParties(this.#redis, page)
   }
 
   async dueItems(query: {

@@ -7,6 +7,10 @@ export const KEYS = {
   records: '{users}:records',
   /** sorted set, score 0: user ids, for pages in byte order */
   ids: '{users}:ids',
+  /** hash: party -> user for whom it was allocated, '' for nobody in particular */
+  partyOwners: '{users}:party-owners',
+  /** hash: party -> JSON of its annotations */
+  partyAnnotations: '{users}:party-annotations',
   /** hash: contract id of a SubscriptionRequest -> party that wants its subscription renewed */
   autoRenewals: '{users}:auto-renewals',
   /** hash: genesis hash -> highest offset that the proxy's reader verified */

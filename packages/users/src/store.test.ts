@@ -133,6 +133,22 @@ describe('rights', () => {
   })
 })
 
+describe('parties', () => {
+  it('belong to whom they were first noted for, and keep their annotations', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    const { parties } = store
+    const owners = await Promise.all(
+      ['alice', 'bob', ''].map((owner) => parties.claim(party('a'), owner)),
+    )
+    expect(new Set(owners).size).toBe(1)
+    expect(await parties.claim(party('b'), '')).toBe('')
+    expect(await parties.claim(party('b'), 'bob')).toBe('')
+    await parties.annotate(party('b'), { 'a/b': 'ü' })
+    expect(await parties.annotations([party('a'), party('b')])).toEqual([{}, { 'a/b': 'ü' }])
+  })
+})
+
 describe('auto-renewals, floor and addresses', () => {
   it('remember what was enabled, per request', async () => {
     await using redis = await startRedis(DURABLE)

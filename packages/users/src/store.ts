@@ -5,6 +5,7 @@ import { openConnection } from './connection.ts'
 import { createFloor, type Floor } from './floor.ts'
 import { createKeptText, type KeptText } from './kept-text.ts'
 import { KEYS } from './keys.ts'
+import { createParties, type Parties } from './parties.ts'
 import { createUsers, type Users } from './users.ts'
 
 export type ValidatorStoreConfig = {
@@ -17,6 +18,7 @@ export type ValidatorStoreConfig = {
 /** Owner of the connection. */
 export class ValidatorStore implements AsyncDisposable {
   readonly users: Users
+  readonly parties: Parties
   readonly autoRenewals: AutoRenewals
   readonly floor: Floor
   /** The last known address records of the scan nodes, as JSON. */
@@ -28,6 +30,7 @@ export class ValidatorStore implements AsyncDisposable {
   private constructor(redis: Redis, genesisHash: string) {
     this.#redis = redis
     this.users = createUsers(redis)
+    this.parties = createParties(redis)
     this.autoRenewals = createAutoRenewals(redis)
     this.floor = createFloor(redis, genesisHash)
     this.addresses = createKeptText(redis, { key: KEYS.addresses, genesisHash })

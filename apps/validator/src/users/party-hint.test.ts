@@ -33,6 +33,19 @@ describe('partyHintOf', () => {
     )
   })
 
+  it('has further hints for a user, which nobody else gets', () => {
+    const number = fc.integer({ min: 1, max: 3 })
+    fc.assert(
+      fc.property(userId, number, userId, number, (a, m, b, n) => {
+        expect(partyIdOf(partyHintOf(a, m), '0'.repeat(64))).toBeDefined()
+        fc.pre(a !== b || m !== n)
+        expect(partyHintOf(a, m)).not.toBe(partyHintOf(b, n))
+      }),
+    )
+    expect(partyHintOf('alice', 2)).toBe('alice_n2')
+    expect(partyHintOf(`${'.'.repeat(61)}`, 2)).toMatch(/^_h[0-9a-f]{64}_n2$/)
+  })
+
   it('gives no two users one hint', () => {
     const short = fc
       .array(fc.constantFrom('_', '.', '2', 'e', '5', 'f', 'h'), { minLength: 1, maxLength: 6 })

@@ -8,14 +8,19 @@ import {
   partyIdOf,
   partyParticipant,
   type Right,
+  type User,
   type UserId,
 } from '@quorumscan/model'
-import { mergeRights, type Users } from '@quorumscan/users'
+import { mergeRights, type Parties, type Users } from '@quorumscan/users'
 import type { Commander } from '../ledger/commander.ts'
 import { partyHintOf } from './party-hint.ts'
 
+/** So often can a fitting party be given away before its user cannot register. */
+const HINTS_PER_USER_MAX = 100
+
 export type RegistrationDeps = {
   readonly users: Users
+  readonly parties: Parties
   readonly ledger: Ledger
   readonly commander: Commander
   /** Public key of the participant that hosts this validator's parties, hex. */
@@ -32,7 +37,43 @@ export async function register(
   if (known?.user.isDeactivated === true)
     throw new ScanError('PERMISSION_DENIED', 'The user is deactivated.')
   if (known !== null && known.user.primaryParty !== null) return known.user.primaryParty
-  return bind(deps, userId, await allocate(deps, partyHintOf(userId), signal))
+  return bind(deps, userId, await allocateOwn(deps, userId, signal))
+}
+
+/**
+ * The party allocated for this user and nobody else. Where an administrator gave away the party of the hint,
+ * the next one is taken: who registers must not find a party that somebody else acts for.
+ */
+async function allocateOwn(
+  deps: RegistrationDeps,
+  userId: UserId,
+  signal: AbortSignal,
+): Promise<PartyId> {
+  for (let number = 1; number <= HINTS_PER_USER_MAX; number++) {
+    const hint = partyHintOf(userId, number)
+    const party = partyOf(deps, hint)
+    // Allocated without a note: by another software, or before the notes were lost.
+    const owner = (await deps.ledger.isPartyAllocated(party)) ? '' : userId
+    if ((await deps.parties.claim(party, owner)) === userId) return allocate(deps, hint, signal)
+  }
+  throw new ScanError('LIMIT_EXCEEDED', 'Every party that fits the user is taken.')
+}
+
+/**
+ * Allocates a party for a user, or for nobody in particular; false if somebody else was first.
+ *
+ * @throws {ScanError} INVALID_ARGUMENT if the hint is not valid.
+ */
+export async function allocateParty(
+  deps: RegistrationDeps,
+  input: { readonly hint: string; readonly owner: UserId | '' },
+  signal: AbortSignal,
+): Promise<{ readonly party: PartyId; readonly isNew: boolean }> {
+  const { hint, owner } = input
+  const party = partyOf(deps, hint)
+  if (await deps.ledger.isPartyAllocated(party)) return { party, isNew: false }
+  if ((await deps.parties.claim(party, owner)) !== owner) return { party, isNew: false }
+  return { party: await allocate(deps, hint, signal), isNew: true }
 }
 
 /**
@@ -61,7 +102,10 @@ export async function createUser(
       throw new ScanError('INVALID_ARGUMENT', 'There is no such party; see createPartyIfMissing.', {
         details: { path: 'party_id' },
       })
-    await allocate(deps, party.slice(0, party.indexOf('::')), signal)
+    const hint = party.slice(0, party.indexOf('::'))
+    const { isNew } = await allocateParty(deps, { hint, owner: userId }, signal)
+    if (!isNew && !(await deps.ledger.isPartyAllocated(party)))
+      throw new ScanError('USER_EXISTS', 'The party is being allocated for another user.')
   }
   const bound = await bind(deps, userId, party)
   if (bound !== party)
@@ -71,9 +115,21 @@ export async function createUser(
   return bound
 }
 
-/** The first administrator, who may do everything before there is any party. */
+/**
+ * The first administrator, who may do everything before there is any party. Made once: a right that was
+ * taken away stays away.
+ */
 export async function ensureFirstAdmin(users: Users): Promise<void> {
-  await grant(users, FIRST_ADMIN_USER, null, [{ kind: 'ParticipantAdmin' }])
+  await users.insert({
+    user: newUser(FIRST_ADMIN_USER, null),
+    rights: [{ kind: 'ParticipantAdmin' }],
+  })
+}
+
+function partyOf(deps: RegistrationDeps, hint: string): PartyId {
+  const party = partyIdOf(hint, deps.participant)
+  if (party === undefined) throw new ScanError('INVALID_ARGUMENT', 'The party hint is not valid.')
+  return party
 }
 
 /** Allocates the party on the ledger unless it is there. */
@@ -82,8 +138,7 @@ async function allocate(
   hint: string,
   signal: AbortSignal,
 ): Promise<PartyId> {
-  const party = partyIdOf(hint, deps.participant)
-  if (party === undefined) throw new ScanError('INVALID_ARGUMENT', 'The party hint is not valid.')
+  const party = partyOf(deps, hint)
   if (await deps.ledger.isPartyAllocated(party)) return party
   try {
     await deps.commander.submit(
@@ -104,32 +159,19 @@ async function allocate(
 
 /** Makes the party the user's own unless it has one; returns the one it has. */
 async function bind(deps: RegistrationDeps, userId: UserId, party: PartyId): Promise<PartyId> {
-  return (await grant(deps.users, userId, party, [{ kind: 'CanActAs', party }])) ?? party
-}
-
-/** Adds rights, and the primary party, to a user that may be new; nothing if it has another party. */
-async function grant(
-  users: Users,
-  userId: UserId,
-  party: PartyId | null,
-  rights: readonly Right[],
-): Promise<PartyId | null> {
-  const user = {
-    id: userId,
-    primaryParty: party,
-    isDeactivated: false,
-    metadata: {},
-    identityProviderId: '',
-  }
-  if (await users.insert({ user, rights })) return party
+  const { users } = deps
+  const rights: readonly Right[] = [{ kind: 'CanActAs', party }]
+  if (await users.insert({ user: newUser(userId, party), rights })) return party
   const record = await users.update(userId, (current) => {
     const primaryParty = current.user.primaryParty ?? party
-    return party !== null && primaryParty !== party
+    return primaryParty !== party
       ? current
-      : {
-          user: { ...current.user, primaryParty },
-          rights: mergeRights(current.rights, rights),
-        }
+      : { user: { ...current.user, primaryParty }, rights: mergeRights(current.rights, rights) }
   })
   return record?.user.primaryParty ?? party
+}
+
+/** Active, of the default identity provider, without annotations. */
+export function newUser(id: UserId, primaryParty: PartyId | null): User {
+  return { id, primaryParty, isDeactivated: false, metadata: {}, identityProviderId: '' }
 }

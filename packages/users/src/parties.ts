@@ -1,0 +1,42 @@
+/**
+ * For whom parties were allocated, and what administrators noted about them. A party that was allocated for
+ * one user, or by an administrator, is never given to another who registers later with a fitting name.
+ */
+import type { PartyId, UserId } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { reach } from './connection.ts'
+import { KEYS } from './keys.ts'
+
+type Annotations = Readonly<Record<string, string>>
+
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+export interface Parties {
+  /**
+   * Notes for whom a party is about to be allocated, '' for nobody in particular, unless that is noted
+   * already. Before every allocation, so that of two at once one is told that it was not the first.
+   *
+   * @returns Who is noted.
+   */
+  claim(party: PartyId, owner: UserId | ''): Promise<UserId | ''>
+  annotate(party: PartyId, annotations: Annotations): Promise<void>
+  /** In the order asked. */
+  annotations(parties: readonly PartyId[]): Promise<readonly Annotations[]>
+}
+
+export function createParties(redis: Redis): Parties {
+  return {
+    async claim(party, owner) {
+      await reach(redis.hsetnx(KEYS.partyOwners, party, owner))
+      return (await reach(redis.hget(KEYS.partyOwners, party))) ?? owner
+    },
+    async annotate(party, annotations) {
+      await reach(redis.hset(KEYS.partyAnnotations, party, JSON.stringify(annotations)))
+    },
+    async annotations(parties) {
+      if (parties.length === 0) return []
+      const texts = await reach(redis.hmget(KEYS.partyAnnotations, ...parties))
+      // Written by `annotate` alone.
+      return texts.map((text) => (text === null ? {} : (JSON.parse(text) as Annotations)))
+    },
+  }
+}
