@@ -338,6 +338,7 @@ describe('a node that lies with its own key', () => {
   ]
 
   it('changes no answer and no receipt, whatever it says', async () => {
+    expect((await send(proxied('/evidence'))).body).toEqual({ evidence: [] })
     await using liar = await takeOver('sv-3')
     for (const [title, how] of lies) {
       liar.misbehave(how)
@@ -356,7 +357,6 @@ describe('a node that lies with its own key', () => {
   })
 
   it('gives evidence against itself when it signs both, which outlives the validator', async () => {
-    expect((await send(proxied('/evidence'))).body).toEqual({ evidence: [] })
     await using liar = await takeOver('sv-3')
     let count = 0
     liar.misbehave({

@@ -1,4 +1,5 @@
 export { acceptsVerified } from './accepts.ts'
+export { isScanAnswer } from './answer-check.ts'
 export { unitsOf } from './cost.ts'
 export { errorCodesOf } from './error-codes.ts'
 export { exposedHeaders, type HeaderGroup, headerGroups } from './header-groups.ts'

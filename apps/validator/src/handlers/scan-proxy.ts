@@ -163,10 +163,11 @@ export function scanProxyHandlers(
     proxyListScans: (request) => readAndReply(scansRequest, request),
 
     async proxyGetDso(request) {
-      const outcome = await read(sharedDsoRequest, request)
+      const input = sharedDsoRequest(genesis)
+      const outcome = await read(input, request)
       // A receipt is for what the nodes share, and holds nothing else.
       if (!isDecided(outcome) || acceptsVerified(request.headers.accept))
-        return replyTo(sharedDsoRequest, request, outcome)
+        return replyTo(input, request, outcome)
       return { headers: proxyHeaders(outcome), body: sharedDsoAnswer(outcome) }
     },
 

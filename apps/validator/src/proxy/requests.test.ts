@@ -1,9 +1,13 @@
+import type { Genesis } from '@quorumscan/consensus'
 import { describe, expect, it } from 'vitest'
 import {
   activitiesRequest,
   ansRulesRequest,
+  dsoPartyIdRequest,
   listEntriesByPartyRequest,
   listEntriesRequest,
+  scansRequest,
+  sharedDsoRequest,
 } from './requests.ts'
 
 describe('requests to nodes', () => {
@@ -48,5 +52,63 @@ describe('requests to nodes', () => {
       path: '/v0/ans-entries?name_prefix=&page_size=1&page_token=Zm9v',
       pin: 'request',
     })
+  })
+})
+
+describe('answers of nodes', () => {
+  const party = `a::1220${'0'.repeat(64)}`
+  const contract = {
+    template_id: 'p:M:E',
+    contract_id: `00${'a'.repeat(64)}`,
+    created_event_blob: '',
+    created_at: '2026-01-01T00:00:00.000000Z',
+  }
+  const state = (payload: object) => ({ contract: { ...contract, payload }, domain_id: 'd' })
+  const genesis = { nodes: [{ name: 'sv-1' }, { name: 'sv-2' }] } as unknown as Genesis
+  const dso = (svs: unknown) => ({
+    dso_party_id: party,
+    voting_threshold: 1,
+    latest_mining_round: state({}),
+    coin_rules: state({}),
+    dso_rules: state({ svs }),
+    sv_node_states: [],
+    initial_round: '0',
+  })
+  const svs = [
+    { name: 'sv-2', party },
+    { name: 'sv-1', party },
+  ]
+  const entry = { contract_id: null, user: party, name: 'a', url: '', description: '' }
+  const page = { entries: [{ ...entry, expires_at: null }], next_page_token: null }
+  const rules = { ans_rules_update: { contract: null, domain_id: 'd' } }
+  const activities = activitiesRequest({ page_size: 1 })
+
+  it.each([
+    ['a page', listEntriesRequest({ page_size: 1 }), page],
+    ['names of a party', listEntriesByPartyRequest(party, { page_size: 1 }), page],
+    ['rules', ansRulesRequest({}), rules],
+    ['activities', activities, { activities: [] }],
+    ['the operator', dsoPartyIdRequest, { dso_party_id: party }],
+    ['addresses', scansRequest, { scans: [] }],
+    ['its rules', sharedDsoRequest(genesis), dso(svs)],
+  ])('%s vote where they fit the operation, and nothing else does (D-35)', (_, request, body) => {
+    expect(request.isValid?.(body)).toBe(true)
+    for (const other of [
+      {},
+      [],
+      null,
+      { entry: null },
+      { ...body, [Object.keys(body)[0] ?? '']: 7 },
+    ])
+      expect(request.isValid?.(other), JSON.stringify(other)).toBe(false)
+  })
+
+  it.each([
+    ['one', svs.slice(1)],
+    ['a party', [{ name: 'sv-1' }, { name: 'sv-2', party }]],
+    ['all', undefined],
+    ['all but text', 'sv-1'],
+  ])('/v0/dso that lacks %s of the nodes is none, also where one node decides', (_, lacking) => {
+    expect(sharedDsoRequest(genesis).isValid?.(dso(lacking))).toBe(false)
   })
 })

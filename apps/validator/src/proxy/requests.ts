@@ -2,12 +2,15 @@
  * The operations that the proxy reads beside lookups, as requests to a node. Pure. `parameters` are all
  * of them after decoding and defaulting, because they are what a receipt binds (D-41).
  */
+import { isScanAnswer } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import type { Json, ReadRequest } from '@quorumscan/consensus'
+import type { Genesis, Json, ReadRequest } from '@quorumscan/consensus'
 import type { PartyId } from '@quorumscan/model'
+import { isSharedDso } from './dso-answer.ts'
 
 type Page = { readonly page_size: number; readonly page_token?: string }
-type Parameters = { readonly [name: string]: Json }
+type OwnParameters = { readonly [name: string]: Json }
+type Operation = Parameters<typeof isScanAnswer>[0]
 
 export function listEntriesRequest(query: Page & { readonly name_prefix?: string }): ReadRequest {
   const own = { name_prefix: query.name_prefix ?? '', ...pageParameters(query) }
@@ -28,13 +31,7 @@ export function ansRulesRequest(body: {
     cached_ans_rules_contract_id: body.cached_ans_rules_contract_id ?? null,
     cached_ans_rules_domain_id: body.cached_ans_rules_domain_id ?? null,
   }
-  return {
-    operation: 'getAnsRules',
-    parameters,
-    method: 'POST',
-    path: '/v0/ans-rules',
-    body: new Uint8Array(utf8(JSON.stringify(parameters))),
-  }
+  return post('getAnsRules', '/v0/ans-rules', parameters)
 }
 
 /** Each page is pinned by itself: what came meanwhile lies outside of what the walk has passed. */
@@ -48,25 +45,35 @@ export function activitiesRequest(body: {
     begin_after_id: body.begin_after_id || null,
     sort_order: body.sort_order ?? 'asc',
   }
-  return {
-    operation: 'listActivities',
-    parameters,
-    method: 'POST',
-    path: '/v0/activities',
-    body: new Uint8Array(utf8(JSON.stringify(parameters))),
-  }
+  return post('listActivities', '/v0/activities', parameters)
 }
 
 export const dsoPartyIdRequest: ReadRequest = get('getDsoPartyId', '/v0/dso-party-id', {})
-/** Without the members that name the answering node, which differ from node to node (D-10). */
-export const sharedDsoRequest: ReadRequest = get('getDso', '/v0/dso?shared=true', { shared: true })
 export const scansRequest: ReadRequest = get('listScans', '/v0/scans', {})
 
-function get(operation: string, path: string, parameters: Parameters): ReadRequest {
-  return { operation, parameters, method: 'GET', path, body: null }
+/** Without the members that name the answering node, which differ from node to node (D-10). */
+export function sharedDsoRequest(genesis: Genesis): ReadRequest {
+  return {
+    ...get('getDso', '/v0/dso?shared=true', { shared: true }),
+    isValid: (body) => isSharedDso(body, genesis),
+  }
 }
 
-function pageParameters(query: Page): Parameters {
+function get(operation: Operation, path: string, parameters: OwnParameters): ReadRequest {
+  return { ...asked(operation, parameters), method: 'GET', path, body: null }
+}
+
+function post(operation: Operation, path: string, parameters: OwnParameters): ReadRequest {
+  const body = new Uint8Array(utf8(JSON.stringify(parameters)))
+  return { ...asked(operation, parameters), method: 'POST', path, body }
+}
+
+/** D-35: what does not fit the schema of the operation is no vote. */
+function asked(operation: Operation, parameters: OwnParameters) {
+  return { operation, parameters, isValid: (body: unknown) => isScanAnswer(operation, body) }
+}
+
+function pageParameters(query: Page): OwnParameters {
   return { page_size: query.page_size, page_token: query.page_token ?? null }
 }
 
@@ -75,7 +82,7 @@ function pinOf(query: Page): 'reader' | 'request' {
   return query.page_token === undefined ? 'reader' : 'request'
 }
 
-function queryText(parameters: Parameters): string {
+function queryText(parameters: OwnParameters): string {
   return Object.entries(parameters)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
