@@ -2,6 +2,7 @@ import { type ContractId, NAME_SUFFIX } from '@quorumscan/model'
 import { expect, test } from 'vitest'
 import {
   acceptRequestCommand,
+  advanceRoundsCommand,
   archiveEntryCommand,
   cancelSubscriptionCommand,
   collectRenewalCommand,
@@ -19,6 +20,7 @@ import { ansEntry } from './templates/ans-entry.ts'
 import { ansEntryContext } from './templates/ans-entry-context.ts'
 import { ansRules } from './templates/ans-rules.ts'
 import { dsoRules } from './templates/dso-rules.ts'
+import { openMiningRound } from './templates/open-mining-round.ts'
 import { subscription } from './templates/subscription.ts'
 import { subscriptionIdleState } from './templates/subscription-idle-state.ts'
 import { subscriptionInitialPayment } from './templates/subscription-initial-payment.ts'
@@ -250,6 +252,22 @@ test('PAID | an entry of the name that has expired but is not archived does not 
   expect(live.map(({ payload }) => payload.user)).toEqual([bob.party])
 })
 
+test('PAID | SV quorum collect after the round of the payment has closed → ACTIVE (D-22)', () => {
+  const { story, alice } = begin()
+  story.tap(alice, '200')
+  // Locks and the newest round last three ticks: the payment, made a second later, outlives its round.
+  story.ledger.advance(1_000_000)
+  const { payment } = story.pay(alice, NAME)
+  const paidIn = story.ledger.all(subscriptionInitialPayment)[0]?.payload.round.number
+  const { sv, by } = svOf(story)
+  story.ledger.advance(LOCK_MICROS - 10)
+  for (let round = 0; round < 3; round++) story.submit(sv, advanceRoundsCommand(by))
+  const open = story.ledger.all(openMiningRound).map(({ payload }) => payload.round.number)
+  expect(open).not.toContain(paidIn)
+  expect(story.resolve(payment)).toMatchObject({ tag: 'Collected' })
+  expect(contractsOf(story)).toEqual(ACTIVE)
+})
+
 test('PAID | SV quorum when the lock has ended → TERMINATED: refund', () => {
   const { story, alice } = begin()
   story.tap(alice, '200')
@@ -421,6 +439,24 @@ test('ACTIVE | time → LAPSED: at expiresAt exactly the name is free', () => {
   expect(request()).toBe('accepted')
 })
 
+test('ACTIVE-NO-RENEW | time → LAPSED: the name is free, its SV archives the entry', () => {
+  const { story, alice } = begin()
+  const entry = story.register(alice, NAME)
+  const expiresAt = story.ledger.all(ansEntry)[0]?.payload.expiresAt as number
+  story.do(alice, cancelSubscriptionCommand({ idle: only(story, subscriptionIdleState) }))
+  const { sv, by } = svOf(story)
+  story.do(
+    sv,
+    terminateSubscriptionCommand({ ...by, terminated: only(story, terminatedSubscription) }),
+  )
+  const bob = story.actor('bob')
+  expect(() => story.request(bob, NAME)).toThrow(/NAME_TAKEN/)
+  story.ledger.advance(expiresAt - 1 - story.ledger.head().recordTime)
+  story.request(bob, NAME)
+  story.do(sv, expireEntryCommand({ ...by, entry }))
+  expect(contractsOf(story)).toEqual(REQUESTED)
+})
+
 test.each(['the owner', 'a super-validator'])(
   'LAPSED | %s archives the entry from expiresAt on',
   (who) => {
@@ -493,4 +529,15 @@ test('a taken name is refused at the request already', () => {
   story.register(alice, NAME)
   const bob = story.actor('bob')
   expect(() => story.request(bob, NAME)).toThrow(/NAME_TAKEN/)
+})
+
+test('dso.ns and the entries of super-validators are no contracts: nothing expires or renews them', () => {
+  const { story } = begin()
+  expect(story.ledger.all(ansEntry)).toEqual([])
+  for (const name of ['dso.ns', 'sv-1.sv.ns']) {
+    expect(story.ledger.byKey(`name:${name}`)).toEqual([])
+    expect(() => story.request(story.actor(`of-${name.length}`), name)).toThrow(
+      /NAME_SUFFIX_MISSING/,
+    )
+  }
 })
