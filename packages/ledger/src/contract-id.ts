@@ -68,3 +68,19 @@ export function isBlobOf(contractId: ContractId, blob: string): boolean {
   const bytes = Buffer.from(blob, 'base64')
   return bytes.toString('base64') === blob && `00${sha256Hex(bytes)}` === contractId
 }
+
+export type DisclosedBlob = { readonly contractId: ContractId; readonly templateId: string }
+
+/** What a disclosed blob (base64) is of; undefined unless it has the form of `contractBlob`. */
+export function readBlob(blob: string): DisclosedBlob | undefined {
+  const bytes = Buffer.from(blob, 'base64')
+  const text = bytes.toString('utf8')
+  if (bytes.toString('base64') !== blob || !text.startsWith(CONTRACT_TAG)) return undefined
+  try {
+    const { templateId } = JSON.parse(text.slice(CONTRACT_TAG.length))
+    if (typeof templateId !== 'string') return undefined
+    return { contractId: `00${sha256Hex(bytes)}`, templateId }
+  } catch {
+    return undefined // No JSON, hence no blob of ours.
+  }
+}

@@ -36,7 +36,14 @@ export {
   withdrawTransferCommand,
 } from './commands.ts'
 export { decodeContract, encodeContract } from './contract-codec.ts'
-export { contractBlob, contractIdOf, isBlobOf, updateIdOf } from './contract-id.ts'
+export {
+  contractBlob,
+  contractIdOf,
+  type DisclosedBlob,
+  isBlobOf,
+  readBlob,
+  updateIdOf,
+} from './contract-id.ts'
 export { dueOf, keysOf } from './contract-keys.ts'
 export {
   type DecodedEntry,
@@ -49,6 +56,7 @@ export { genesisDelta, svPartyOf } from './genesis-state.ts'
 export { encodeResult, genesisHashOf, nextHistoryHash } from './history.ts'
 export {
   cellName,
+  changeIdOf,
   INTERPRETATION_VERSION,
   type Interpretation,
   type InterpretInput,
@@ -64,6 +72,7 @@ export {
   PAYMENTS_IN_FLIGHT_MAX,
   TRANSFER_INPUTS_MAX,
 } from './limits.ts'
+export { createOffer, type OfferAttempt } from './offer.ts'
 export type { AppliedEntry, DueItem, Head, Ledger, LogEntry, Ordering } from './ports.ts'
 export { errorCodeOf, type RejectionCode } from './refusal.ts'
 export {

@@ -320,8 +320,11 @@ function participantOf(publicKey: string): string {
   return participant
 }
 
-/** The triple (user, set of actAs, command id), within its participant. */
-function changeIdOf({ participant, userId, actAs, commandId }: Submission): string {
+/** The triple (user, set of actAs, command id), within its participant; as a hash, hex. */
+export function changeIdOf(
+  submission: Pick<Submission, 'participant' | 'userId' | 'actAs' | 'commandId'>,
+): string {
+  const { participant, userId, actAs, commandId } = submission
   const change = { participant, userId, actAs: [...actAs].sort(), commandId }
   return sha256Hex(utf8(canonicalJson(change)))
 }

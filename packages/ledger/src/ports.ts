@@ -85,8 +85,11 @@ export interface Ledger {
     readonly limit: number
     readonly after: DueItem | null
   }): Promise<readonly DueItem[]>
-  /** Interprets a submission against the head without effect: what it would do if it were the next entry. */
-  dryRun(submission: Submission): Promise<EntryResult>
+  /**
+   * Interprets a submission against the head without effect: what it would do if it were the next entry,
+   * with a record time not before the one given.
+   */
+  dryRun(submission: Submission, options?: { readonly notBefore?: Micros }): Promise<EntryResult>
   /** Calls back after each applied entry, in order. Returns the way to stop. */
   onApplied(listener: (entry: AppliedEntry) => void): () => void
 }

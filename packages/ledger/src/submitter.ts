@@ -12,7 +12,7 @@ import {
   toHex,
   unreachable,
 } from '@quorumscan/base'
-import { isScanError, ScanError } from '@quorumscan/errors'
+import { ScanError } from '@quorumscan/errors'
 import type {
   Command,
   Deduplication,
@@ -25,6 +25,7 @@ import type {
 } from '@quorumscan/model'
 import { encodeEntry } from './entry.ts'
 import { NOT_AFTER_MICROS_MAX } from './limits.ts'
+import { createOffer, type OfferAttempt } from './offer.ts'
 import type { AppliedEntry, Ledger, Ordering } from './ports.ts'
 import { errorCodeOf } from './refusal.ts'
 
@@ -66,10 +67,6 @@ export interface Submitter {
 
 /** Each holds its entry of up to 256 KiB. */
 const WAITING_MAX = 1000
-/** One offer: the synchronizer answers within a few fsyncs, or it is gone. */
-const OFFER_MS_MAX = 5000
-const OFFER_DELAY_MS_MIN = 50
-const OFFER_DELAY_MS_MAX = 2000
 /** The other clocks may be behind: `notAfter` keeps this distance from what Rule 4 allows. */
 const CLOCK_SLACK_MICROS = 60_000_000
 
@@ -90,6 +87,7 @@ export function createSubmitter(deps: {
   readonly random: Random
 }): Submitter {
   const { ordering, ledger, keyPair, clock, random } = deps
+  const offer = createOffer({ ordering, clock, random })
   const waiters = new Map<string, Waiter>()
   let stopListening: (() => void) | null = null
 
@@ -129,45 +127,6 @@ export function createSubmitter(deps: {
     }
   }
 
-  const offerOnce = async (bytes: Uint8Array, signal: AbortSignal): Promise<void> => {
-    const over = new AbortController()
-    const timeout = clock.delay(OFFER_MS_MAX, AbortSignal.any([signal, over.signal])).then(() => {
-      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not answer in time')
-    })
-    try {
-      await Promise.race([ordering.submit(bytes, AbortSignal.any([signal, over.signal])), timeout])
-    } finally {
-      over.abort()
-    }
-  }
-
-  /**
-   * Returns when the entry is durable, or the signal aborts. `attempt` collects what is known.
-   *
-   * @throws {ScanError} If the synchronizer refused for good.
-   */
-  const offer = async (attempt: Attempt, bytes: Uint8Array, signal: AbortSignal): Promise<void> => {
-    for (let delayMs = OFFER_DELAY_MS_MIN; ; delayMs = Math.min(OFFER_DELAY_MS_MAX, 2 * delayMs)) {
-      let retryAfterMs = 0
-      try {
-        await offerOnce(bytes, signal)
-        attempt.mayBeInLog = true
-        return
-      } catch (error) {
-        if (isScanError(error) && error.spec.definite) {
-          attempt.refusal = error
-          if (!error.spec.retryable && !attempt.mayBeInLog) throw error
-          retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
-        } else attempt.mayBeInLog = true
-        if (signal.aborted) return
-      }
-      // Half fixed, half random, so that participants do not come back in step.
-      const waitMs = Math.max(retryAfterMs, delayMs / 2) + (delayMs / 2) * random.fraction()
-      await clock.delay(waitMs, signal).catch(() => undefined)
-      if (signal.aborted) return
-    }
-  }
-
   return {
     async submit(input, { signal, timeoutMs }) {
       signal.throwIfAborted()
@@ -181,7 +140,7 @@ export function createSubmitter(deps: {
 
       const ended = new AbortController()
       const either = AbortSignal.any([signal, ended.signal])
-      const attempt: Attempt = { mayBeInLog: false, refusal: null }
+      const attempt: OfferAttempt = { mayBeInLog: false, refusal: null }
       try {
         const entry = await new Promise<AppliedEntry>((resolve, reject) => {
           waiters.set(entryHash, { notAfter, resolve, reject })
@@ -203,13 +162,6 @@ export function createSubmitter(deps: {
       }
     },
   }
-}
-
-type Attempt = {
-  /** An offer was accepted, or its answer was lost. */
-  mayBeInLog: boolean
-  /** The last definite one. */
-  refusal: ScanError | null
 }
 
 function resultOf(entry: AppliedEntry, notAfter: Micros): SubmitResult {
@@ -236,7 +188,7 @@ function rejection(result: Extract<EntryResult, { kind: 'rejected' }>): ScanErro
   return new ScanError(errorCodeOf(result.code), result.message)
 }
 
-function unseen(attempt: Attempt, cause: unknown): ScanError {
+function unseen(attempt: OfferAttempt, cause: unknown): ScanError {
   if (!attempt.mayBeInLog && attempt.refusal !== null) return attempt.refusal
   return unknown('the outcome of the submission was not seen in time', cause)
 }

@@ -31,6 +31,7 @@ export { isPartyId, type PartyId, participantOfKey, partyIdOf, partyParticipant 
 export { type Micros, parseTime } from './time.ts'
 export type {
   Completion,
+  CompletionRecord,
   CreatedEvent,
   EntryResult,
   ExercisedEvent,

@@ -4,6 +4,7 @@ import type { Deduplication } from './command.ts'
 import type { ContractId, DamlValue, TemplateId } from './contract.ts'
 import type { Offset } from './offset.ts'
 import type { PartyId } from './party.ts'
+import type { Micros } from './time.ts'
 
 export type CreatedEvent = {
   readonly kind: 'created'
@@ -74,3 +75,20 @@ export type EntryResult =
       readonly prior?: PriorAcceptance
     }
   | { readonly kind: 'accepted'; readonly completion: Completion; readonly update: Update }
+
+/** What became of one submission, where it stands in the log. */
+export type CompletionRecord = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  /** SHA-256 of the entry's bytes, hex: the submitter knows its own entry by it. */
+  readonly entryHash: string
+  readonly completion: Completion
+  readonly outcome:
+    | { readonly kind: 'accepted'; readonly updateId: string }
+    | {
+        readonly kind: 'rejected'
+        readonly code: string
+        readonly message: string
+        readonly prior?: PriorAcceptance
+      }
+}

@@ -31,6 +31,7 @@ const RETRY_MS = 1_000
 
 export type IngestContext = GenesisContext & {
   readonly clock: Clock
+  readonly participant?: string
   readonly onProblem: (error: Error) => void
   /** Told when the stored state was (re)loaded; `entries` is what a write applied. */
   readonly onMirror: (mirror: Mirror, entries: readonly InterpretedEntry[]) => void

@@ -17,6 +17,7 @@ import {
   type WorkingState,
 } from '@quorumscan/ledger'
 import type { EntryResult } from '@quorumscan/model'
+import { completionOf } from './completions.ts'
 import { createLookahead } from './lookahead.ts'
 import type { Step } from './step.ts'
 
@@ -31,6 +32,8 @@ export type InterpretedEntry = Step & { readonly result: EntryResult }
 export type BatchContext = {
   readonly genesis: Genesis
   readonly genesisHash: string
+  /** Whose completions are kept, `1220` and 64 hex digits; nobody's without it. */
+  readonly participant?: string
   readonly state: WorkingState
   readonly fetch: (keys: readonly CellKey[]) => Promise<readonly LoadedCell[]>
 }
@@ -79,7 +82,10 @@ export async function interpretBatch(
     context.state.apply(delta)
     const { synchronizerId } = context.genesis
     const activities = activityRowsOf({ offset, recordTime, synchronizerId, result })
-    done.push({ offset, recordTime, historyHash, entryHash, result, delta, activities })
+    const step = { offset, recordTime, historyHash, entryHash, result, delta, activities }
+    const { participant } = context
+    const completion = participant === undefined ? undefined : completionOf(step, participant)
+    done.push(completion === undefined ? step : { ...step, completion })
   }
   // The steps carry what is to be written.
   context.state.takeChanges()

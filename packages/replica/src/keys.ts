@@ -27,6 +27,8 @@ export const KEYS = {
   activityParties: '{replica}:activity-parties',
   /** sorted set, score record time in µs: each offset with rows, as in event ids */
   activityTimes: '{replica}:activity-times',
+  /** sorted set, score 0: offset (8 bytes) ‖ JSON of a completion of the own participant (`completions.ts`) */
+  completions: '{replica}:completions',
   /** hash: contract id -> active contract */
   contracts: '{replica}:contracts',
   /** sorted set, score 0: index tag ‖ contract id */

@@ -2,6 +2,7 @@
 import { assert, concatBytes, fromHex, utf8 } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
+import { planCompletions } from './completions.ts'
 import type { StoredHead } from './head.ts'
 import { type Cursor, readVarint, varint } from './packing.ts'
 import { planActivities } from './plan-activities.ts'
@@ -62,6 +63,7 @@ export function planBatch(input: {
       ...planContracts(steps),
       ...versions.commands,
       ...planActivities(steps),
+      ...planCompletions(steps),
       ...planRecords(steps, last.recordTime),
       ...cutCommand(
         'RPUSH',

@@ -4,6 +4,7 @@ import type { Genesis } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, DueItem, Head, Ledger, Ordering } from '@quorumscan/ledger'
 import {
+  type CompletionRecord,
   type Contract,
   type ContractId,
   type EntryResult,
@@ -21,6 +22,7 @@ import {
   readActivities,
 } from './activity-reads.ts'
 import { fetchCells, fetchContracts } from './cells.ts'
+import { readCompletions } from './completions.ts'
 import { createWriteConnection, openReadConnection, reach } from './connection.ts'
 import { loadOrStart, syntheticEntries } from './genesis.ts'
 import { ingest } from './ingest.ts'
@@ -48,6 +50,8 @@ export type ReplicaOptions = {
   /** Hex. */
   readonly genesisHash: string
   readonly clock: Clock
+  /** The participant whose completions are kept, `1220` and 64 hex digits; nobody's without it. */
+  readonly participant?: string
   /** Told why ingest waits: a Redis that refuses writes, a log that regressed. */
   readonly onProblem?: (error: Error) => void
 }
@@ -247,6 +251,15 @@ export class Replica implements Ledger, AsyncDisposable {
     return await readJoinedContracts(this.#redis, keys, { limit })
   }
 
+  /** Completions of the own participant after an offset and up to another one, at most one an offset. */
+  async completions(range: {
+    readonly after: Offset
+    readonly upTo: Offset
+    readonly limit: number
+  }): Promise<readonly CompletionRecord[]> {
+    return await readCompletions(this.#redis, range)
+  }
+
   async isPartyAllocated(party: PartyId): Promise<boolean> {
     const [cell] = await reach(fetchCells(this.#redis, [{ kind: 'party', id: party }]))
     return cell?.value === true
@@ -267,9 +280,13 @@ export class Replica implements Ledger, AsyncDisposable {
     return await readDueItems(this.#redis, { ...query, recordTime: this.head().recordTime })
   }
 
-  async dryRun(submission: Submission): Promise<EntryResult> {
+  async dryRun(
+    submission: Submission,
+    options: { readonly notBefore?: Micros } = {},
+  ): Promise<EntryResult> {
     const { genesis, genesisHash, clock } = this.#options
-    return await dryRun(this.#redis, submission, { genesis, genesisHash, now: clock.nowMicros() })
+    const now = Math.max(clock.nowMicros(), options.notBefore ?? 0)
+    return await dryRun(this.#redis, submission, { genesis, genesisHash, now })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -288,6 +305,9 @@ export class Replica implements Ledger, AsyncDisposable {
         genesis: this.#options.genesis,
         genesisHash: this.#options.genesisHash,
         clock: this.#options.clock,
+        ...(this.#options.participant === undefined
+          ? {}
+          : { participant: this.#options.participant }),
         signal,
         onProblem: (error) => this.#options.onProblem?.(error),
         onMirror: (mirror, entries) => this.#moveTo(mirror, entries),

@@ -1,6 +1,7 @@
 export type { AutoRenewals } from './auto-renewals.ts'
 export type { Floor } from './floor.ts'
 export type { KeptText } from './kept-text.ts'
+export { type Outbox, PENDING_MAX, type PendingSubmission } from './outbox.ts'
 export type { Parties } from './parties.ts'
 export { ValidatorStore, type ValidatorStoreConfig } from './store.ts'
 export {

@@ -11,6 +11,12 @@ export const KEYS = {
   partyOwners: '{users}:party-owners',
   /** hash: party -> JSON of its annotations */
   partyAnnotations: '{users}:party-annotations',
+  /** hash: entry hash -> JSON of a submission whose outcome is not known yet */
+  pending: '{users}:pending',
+  /** hash: change id -> entry hash of its pending submission */
+  inFlight: '{users}:in-flight',
+  /** sorted set, score 0: offset (8 bytes) ‖ JSON of the completion of a submission that expired */
+  expired: '{users}:expired',
   /** hash: contract id of a SubscriptionRequest -> party that wants its subscription renewed */
   autoRenewals: '{users}:auto-renewals',
   /** hash: genesis hash -> highest offset that the proxy's reader verified */

@@ -1,6 +1,7 @@
 import type { User } from '@quorumscan/model'
 import { startRedis } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
+import { PENDING_MAX, type PendingSubmission } from './outbox.ts'
 import { ValidatorStore } from './store.ts'
 import { mergeRights, RIGHTS_PER_USER_MAX, withoutRights } from './users.ts'
 
@@ -146,6 +147,78 @@ describe('parties', () => {
     expect(await parties.claim(party('b'), 'bob')).toBe('')
     await parties.annotate(party('b'), { 'a/b': 'ü' })
     expect(await parties.annotations([party('a'), party('b')])).toEqual([{}, { 'a/b': 'ü' }])
+  })
+})
+
+describe('pending submissions', () => {
+  const pendingOf = (entryHash: string, changeId: string): PendingSubmission => ({
+    entryHash,
+    changeId,
+    bytes: 'AA==',
+    notBefore: 0,
+    notAfter: 10,
+    head: 3,
+    completion: {
+      userId: 'alice',
+      actAs: [party('alice')],
+      commandId: 'c',
+      submissionId: entryHash,
+      deduplication: { kind: 'duration', micros: 0 },
+    },
+  })
+  const expiredAt = (offset: number, { entryHash, completion }: PendingSubmission) => ({
+    offset,
+    recordTime: offset,
+    entryHash,
+    completion,
+    outcome: { kind: 'rejected' as const, code: 'X', message: 'too late' },
+  })
+
+  it('are stored once for each change, survive a kill, and end once', async () => {
+    await using redis = await startRedis(DURABLE)
+    const first = pendingOf('aa', 'change')
+    {
+      await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+      const added = await Promise.all(
+        [first, pendingOf('bb', 'change'), pendingOf('cc', 'change')].map((pending) =>
+          store.outbox.add(pending),
+        ),
+      )
+      expect(added.map(({ kind }) => kind)).toEqual(['added', 'in-flight', 'in-flight'])
+      expect(added[1]).toEqual({ kind: 'in-flight', other: first })
+      await redis.kill()
+    }
+    await redis.restart()
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    expect(await store.outbox.list()).toEqual([first])
+    await store.outbox.end(first, null)
+    await store.outbox.end(first, expiredAt(4, first))
+    expect(await store.outbox.list()).toEqual([])
+    expect(await store.outbox.expired({ after: 0, upTo: 9, limit: 9 })).toEqual([])
+    expect(await store.outbox.add(pendingOf('dd', 'change'))).toEqual({ kind: 'added' })
+  })
+
+  it('leave a completion where they expired, by offset', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    for (const [index, offset] of [300, 7, 255].entries()) {
+      const pending = pendingOf(`a${index}`, `change-${index}`)
+      await store.outbox.add(pending)
+      await store.outbox.end(pending, expiredAt(offset, pending))
+    }
+    const offsets = async (after: number, upTo: number) =>
+      (await store.outbox.expired({ after, upTo, limit: 9 })).map(({ offset }) => offset)
+    expect(await offsets(0, 300)).toEqual([7, 255, 300])
+    expect(await offsets(7, 299)).toEqual([255])
+  })
+
+  it('are bounded', async () => {
+    await using redis = await startRedis(DURABLE)
+    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    const all = Array.from({ length: PENDING_MAX }, (_, n) => pendingOf(`a${n}`, `change-${n}`))
+    await Promise.all(all.map((pending) => store.outbox.add(pending)))
+    expect(await store.outbox.add(pendingOf('bb', 'one more'))).toEqual({ kind: 'full' })
+    expect(await store.outbox.add(pendingOf('bb', 'change-0'))).toMatchObject({ kind: 'in-flight' })
   })
 })
 

@@ -5,6 +5,7 @@ import { openConnection } from './connection.ts'
 import { createFloor, type Floor } from './floor.ts'
 import { createKeptText, type KeptText } from './kept-text.ts'
 import { KEYS } from './keys.ts'
+import { createOutbox, type Outbox } from './outbox.ts'
 import { createParties, type Parties } from './parties.ts'
 import { createUsers, type Users } from './users.ts'
 
@@ -19,6 +20,7 @@ export type ValidatorStoreConfig = {
 export class ValidatorStore implements AsyncDisposable {
   readonly users: Users
   readonly parties: Parties
+  readonly outbox: Outbox
   readonly autoRenewals: AutoRenewals
   readonly floor: Floor
   /** The last known address records of the scan nodes, as JSON. */
@@ -31,6 +33,7 @@ export class ValidatorStore implements AsyncDisposable {
     this.#redis = redis
     this.users = createUsers(redis)
     this.parties = createParties(redis)
+    this.outbox = createOutbox(redis)
     this.autoRenewals = createAutoRenewals(redis)
     this.floor = createFloor(redis, genesisHash)
     this.addresses = createKeptText(redis, { key: KEYS.addresses, genesisHash })

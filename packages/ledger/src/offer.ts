@@ -1,0 +1,66 @@
+/** Offering the same bytes to the log until they are durable, or it is known that they never will be. */
+import type { Clock, Random } from '@quorumscan/base'
+import { isScanError, ScanError } from '@quorumscan/errors'
+import type { Ordering } from './ports.ts'
+
+/** What is known of an entry that is being offered. */
+export type OfferAttempt = {
+  /** An offer was accepted, or its answer was lost. */
+  mayBeInLog: boolean
+  /** The last definite one. */
+  refusal: ScanError | null
+}
+
+/** One offer: the synchronizer answers within a few fsyncs, or it is gone. */
+const OFFER_MS_MAX = 5000
+const OFFER_DELAY_MS_MIN = 50
+const OFFER_DELAY_MS_MAX = 2000
+
+/**
+ * Returns when the entry is durable, or the signal aborts. `attempt` collects what is known.
+ *
+ * @throws {ScanError} If the synchronizer refused for good.
+ */
+type Offer = (attempt: OfferAttempt, bytes: Uint8Array, signal: AbortSignal) => Promise<void>
+
+export function createOffer(deps: {
+  readonly ordering: Pick<Ordering, 'submit'>
+  readonly clock: Clock
+  readonly random: Random
+}): Offer {
+  const { ordering, clock, random } = deps
+
+  const offerOnce = async (bytes: Uint8Array, signal: AbortSignal): Promise<void> => {
+    const over = new AbortController()
+    const timeout = clock.delay(OFFER_MS_MAX, AbortSignal.any([signal, over.signal])).then(() => {
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not answer in time')
+    })
+    try {
+      await Promise.race([ordering.submit(bytes, AbortSignal.any([signal, over.signal])), timeout])
+    } finally {
+      over.abort()
+    }
+  }
+
+  return async (attempt, bytes, signal) => {
+    for (let delayMs = OFFER_DELAY_MS_MIN; ; delayMs = Math.min(OFFER_DELAY_MS_MAX, 2 * delayMs)) {
+      let retryAfterMs = 0
+      try {
+        await offerOnce(bytes, signal)
+        attempt.mayBeInLog = true
+        return
+      } catch (error) {
+        if (isScanError(error) && error.spec.definite) {
+          attempt.refusal = error
+          if (!error.spec.retryable && !attempt.mayBeInLog) throw error
+          retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
+        } else attempt.mayBeInLog = true
+        if (signal.aborted) return
+      }
+      // Half fixed, half random, so that participants do not come back in step.
+      const waitMs = Math.max(retryAfterMs, delayMs / 2) + (delayMs / 2) * random.fraction()
+      await clock.delay(waitMs, signal).catch(() => undefined)
+      if (signal.aborted) return
+    }
+  }
+}
