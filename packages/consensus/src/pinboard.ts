@@ -19,30 +19,58 @@ export type Pinboard = {
   nextPin(item: Item, round: Round): number | null
 }
 
+/** The longest that a first pin waits for heads beyond those that it needs: a moment, for a person. */
+const MORE_HEADS_MS_MAX = 50
+
 export function createPinboard(options: {
   readonly links: readonly Link[]
   readonly nodeCount: number
   readonly decisions: Pick<Decisions, 'choosePin'>
   readonly floor: () => number
+  readonly monotonicMs: () => number
+  /** Asks for another try at the first pins after so long. */
+  readonly tryAgain: (afterMs: number) => void
 }): Pinboard {
   const { links, nodeCount, decisions, floor } = options
-  const sharedThresholds = [maxFaulty(nodeCount) + 1, quorumOf(nodeCount), nodeCount]
+  const faultyMax = maxFaulty(nodeCount)
+  const sharedThresholds = [faultyMax + 1, quorumOf(nodeCount), nodeCount]
   let sinceMs = 0
+  /** Thresholds for which another try was asked for. */
+  let hurried = new Set<number>()
 
   const heads = (): number[] => links.flatMap(({ head }) => (head === null ? [] : [head]))
   const isFresh = (link: Link): boolean => link.headAtMs >= sinceMs
   const isHeadless = (link: Link): boolean =>
     !isFresh(link) && link.lanes.lookup.endedAtMs >= sinceMs
 
+  /**
+   * Whether the heads told so far do not make a pin yet. Of those that tell first, f may claim to have
+   * little; with f more than needed, they cannot pull the pin below what an honest node has (D-37). For
+   * those f the pin waits as long as it waited for the others, so that a node that hangs costs little.
+   */
+  const isTooEarly = (threshold: number): boolean => {
+    const toldAtMs = links.filter(isFresh).map(({ headAtMs }) => headAtMs)
+    const enoughAtMs = toldAtMs.sort((a, b) => a - b)[threshold - 1]
+    if (enoughAtMs === undefined) return true
+    if (toldAtMs.length >= threshold + faultyMax) return false
+    const graceMs = Math.min(enoughAtMs - sinceMs, MORE_HEADS_MS_MAX)
+    const leftMs = enoughAtMs + graceMs - options.monotonicMs()
+    if (leftMs <= 0) return false
+    if (!hurried.has(threshold)) options.tryAgain(leftMs)
+    hurried.add(threshold)
+    return true
+  }
+
   return {
     heads,
     isHeadless,
     renew(nowMs) {
       sinceMs = nowMs
+      hurried = new Set()
     },
     firstPin(threshold, isUsable) {
       const isAwaited = (link: Link) => !isFresh(link) && !isHeadless(link) && isUsable(link)
-      if (links.filter(isFresh).length < threshold && links.some(isAwaited)) return null
+      if (links.some(isAwaited) && isTooEarly(threshold)) return null
       const known = heads()
       const own = decisions.choosePin(known, { threshold, floor: floor() })
       if (own === null) return null
@@ -68,7 +96,7 @@ export function createPinboard(options: {
         laggingHeads: headsOf(STANDING.lagging),
         answeredHeads: headsOf(STANDING.lagging, STANDING.voted),
         largestGroupSize: largestGroup(round.ballot)?.voters.length ?? 0,
-        faultyMax: maxFaulty(nodeCount),
+        faultyMax,
         threshold: item.threshold,
         floor: lowest,
       })

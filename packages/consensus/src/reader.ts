@@ -400,6 +400,11 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     nodeCount,
     decisions,
     floor: floor.value,
+    monotonicMs: clock.monotonicMs,
+    tryAgain: (afterMs) => {
+      // Rejected when the reader closes.
+      clock.delay(afterMs, closing.signal).then(scheduleFlush, () => {})
+    },
   })
   const waitingRoom = createWaitingRoom({
     pinOf,

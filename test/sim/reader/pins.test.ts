@@ -21,6 +21,25 @@ describe('the pin', () => {
     }
   })
 
+  it('of a fresh reader is not pulled down by a node that is first to claim little', async () => {
+    for (const threshold of ['weak', 'strong'] as const) {
+      const { lookup, serve, honest } = createWorld({
+        latencyMs: (url) => (url.endsWith(':1') ? 1 : 3),
+      })
+      serve(0, claiming(honest(0), 1))
+      expect(await lookup(ALICE, { threshold })).toMatchObject({ kind: 'verified', offset: 3 })
+    }
+  })
+
+  it('of a fresh reader waits for a hung node as long as for the others, not longer', async () => {
+    const { timed, serve } = createWorld()
+    serve(2, hung)
+    serve(3, hung)
+    const { outcome, ms } = await timed(ALICE)
+    expect(outcome).toMatchObject({ kind: 'verified', offset: 3 })
+    expect(ms).toBeLessThan(15)
+  })
+
   it('is reached by waiting where nodes are a moment behind', async () => {
     const { lookup, timed, append, nodes, ledger, clock } = createWorld()
     await lookup(ALICE)
