@@ -37,6 +37,7 @@ import { type AutoRenewals, ValidatorStore } from '@quorumscan/users'
 import type { ValidatorConfig } from './config.ts'
 import { type Commander, createCommander } from './ledger/commander.ts'
 import type { WalletLedger } from './ledger/contracts.ts'
+import { createAlarm } from './proxy/alarms.ts'
 import { createEvidenceKeeper, type EvidenceKeeper } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
 import { ensureFirstAdmin, type RegistrationDeps, register } from './users/registration.ts'
@@ -130,11 +131,19 @@ export class Context implements AsyncDisposable {
         clock,
         random,
       })
+      const alarm = createAlarm({
+        monotonicMs: clock.monotonicMs,
+        log: (fields, text) => logger.error(fields, text),
+      })
       const evidence = opened(
         await createEvidenceKeeper({
           store: store.evidence,
           onFound: (found) =>
-            logger.error({ evidence: found }, `${found.signer} contradicts itself`),
+            alarm({
+              subject: found.signer,
+              text: `${found.signer} contradicts itself`,
+              fields: { evidence: found },
+            }),
           onUnsaved: (error) => logger.error({ err: error }, 'evidence is not saved'),
         }),
       )
@@ -154,7 +163,12 @@ export class Context implements AsyncDisposable {
             save: (records) => store.addresses.save(JSON.stringify(records)),
           },
           allowPrivateAddresses: config.allowPrivateAddresses,
-          onFork: (fork) => logger.error({ fork }, 'the scan nodes hold different histories'),
+          onFork: (fork) =>
+            alarm({
+              subject: 'fork',
+              text: 'the scan nodes hold different histories',
+              fields: { fork },
+            }),
           onStatement: evidence.note,
         }),
       )

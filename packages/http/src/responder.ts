@@ -55,9 +55,14 @@ function view(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Causes are for operators: what the caller did is worth no line, what we or a dependency did is. */
+/**
+ * Causes are for operators: what we or a dependency did is worth a line. What the caller did is worth
+ * none, but to who looks for it: a client with a bad token must not be able to fill the log.
+ */
 function log(reply: FastifyReply, error: ScanError): void {
   const fields = { code: error.code, err: error.cause ?? error }
   if (error.code === 'INTERNAL') reply.request.log.error(fields, error.message)
-  else if (error.cause !== undefined) reply.request.log.warn(fields, error.message)
+  else if (error.cause === undefined) return
+  else if (error.spec.httpStatus < 500) reply.request.log.debug(fields, error.message)
+  else reply.request.log.warn(fields, error.message)
 }
