@@ -19,7 +19,9 @@ describe.each(Object.entries(openApiDocuments()))('%s', (name, document) => {
   test("the SDK's types are those of the document", async () => {
     const generator = join(root, 'sdk/node_modules/.bin/openapi-typescript')
     const document = join(root, `packages/api/generated/${name}.json`)
-    const { stdout } = await promisify(execFile)(generator, [document], {
+    // Members with a default may be left out of requests.
+    const flags = name === 'ledger' ? ['--default-non-nullable', 'false'] : []
+    const { stdout } = await promisify(execFile)(generator, [document, ...flags], {
       maxBuffer: 16 * 1024 * 1024,
     })
     expect((await read(`sdk/src/generated/${name}.ts`)).trim()).toBe(stdout.trim())

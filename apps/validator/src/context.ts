@@ -37,6 +37,7 @@ import { type AutoRenewals, ValidatorStore } from '@quorumscan/users'
 import type { ValidatorConfig } from './config.ts'
 import { type Commander, createCommander } from './ledger/commander.ts'
 import type { WalletLedger } from './ledger/contracts.ts'
+import { participantIdOf } from './ledger-interface/participant-id.ts'
 import { createAlarm } from './proxy/alarms.ts'
 import { createEvidenceKeeper, type EvidenceKeeper } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
@@ -75,6 +76,8 @@ export class Context implements AsyncDisposable {
   readonly commander: Commander
   readonly queue: PartyQueue
   readonly registration: RegistrationDeps
+  /** `participant::1220…`: this participant on the ledger interface. */
+  readonly participantId: string
   readonly #replica: Replica
   readonly #closing = new AbortController()
   readonly #background: Promise<unknown>
@@ -264,6 +267,7 @@ export class Context implements AsyncDisposable {
     this.autoRenewals = parts.store.autoRenewals
     this.commander = parts.commander
     this.queue = parts.queue
+    this.participantId = participantIdOf(participantOfKey(parts.participant))
     this.registration = {
       users: parts.store.users,
       parties: parts.store.parties,

@@ -1,8 +1,8 @@
 /** Binds the validator's routes to its handlers. */
-import { validatorRoutes } from '@quorumscan/api'
+import { ledgerRoutes, validatorRoutes } from '@quorumscan/api'
 import { assertAdmin, bearerToken } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
-import { type Authenticate, buildServer } from '@quorumscan/http'
+import { type Authenticate, buildServer, mountLedger } from '@quorumscan/http'
 import type { Context } from './context.ts'
 import type { Principal } from './handlers/handlers.ts'
 import { healthHandlers } from './handlers/health.ts'
@@ -12,6 +12,8 @@ import { subscriptionHandlers } from './handlers/subscriptions.ts'
 import { transferHandlers } from './handlers/transfers.ts'
 import { userHandlers } from './handlers/users.ts'
 import { walletHandlers } from './handlers/wallet.ts'
+import { authenticator as ledgerAuthenticator } from './ledger-interface/callers.ts'
+import { ledgerHandlers } from './ledger-interface/handlers.ts'
 
 /** D-3. */
 const PREFIX = '/api/validator'
@@ -21,7 +23,7 @@ export function createServer(
   /** The port listened on. */
   port: () => number,
 ): ReturnType<typeof buildServer> {
-  return buildServer({
+  const server = buildServer({
     routes: validatorRoutes,
     handlers: {
       ...healthHandlers(context, port),
@@ -38,6 +40,14 @@ export function createServer(
     logger: context.logger,
     clock: context.clock,
   })
+  mountLedger(server, {
+    routes: ledgerRoutes,
+    handlers: ledgerHandlers(context),
+    authenticate: ledgerAuthenticator(context),
+    participant: context.participantId,
+    clock: context.clock,
+  })
+  return server
 }
 
 /** D-32: the token says who, the user store says what they may do. */

@@ -3,6 +3,14 @@ export { isScanAnswer } from './answer-check.ts'
 export { unitsOf } from './cost.ts'
 export { errorCodesOf } from './error-codes.ts'
 export { exposedHeaders, type HeaderGroup, headerGroups } from './header-groups.ts'
+export type {
+  LedgerBodyOf,
+  LedgerParamsOf,
+  LedgerQueryOf,
+  LedgerResponseOf,
+  LedgerRouteDef,
+  LedgerRouteTable,
+} from './ledger-route-def.ts'
 export { API_VERSION, openApiDocuments } from './openapi.ts'
 export type {
   BodyOf,
@@ -15,6 +23,7 @@ export type {
   RouteTable,
 } from './route-def.ts'
 export { healthRoutes } from './routes/health.ts'
+export { ledgerRoutes } from './routes/ledger.ts'
 export { scanRoutes } from './routes/scan.ts'
 export { SUBMISSION_BYTES_MAX, synchronizerRoutes } from './routes/synchronizer.ts'
 export { validatorRoutes } from './routes/validator.ts'

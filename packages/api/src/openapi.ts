@@ -1,19 +1,18 @@
 /**
  * OpenAPI 3.1 documents from route tables. TypeBox schemas are JSON Schema already; what is done here is
- * grouping by path, naming the schemas that have a title, and listing errors by status.
+ * grouping by path and listing errors by status.
  */
 import { catalogue, type ErrorCode } from '@quorumscan/errors'
 import type { TObject } from 'typebox'
 import { errorCodesOf } from './error-codes.ts'
 import { type HeaderGroup, headerGroups } from './header-groups.ts'
+import { ledgerDocument } from './ledger-openapi.ts'
+import { type Json, type JsonObject, toSchema } from './openapi-schema.ts'
 import type { RouteDef, RouteTable } from './route-def.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { validatorRoutes } from './routes/validator.ts'
 import { ErrorAnswer } from './schemas/errors.ts'
 import { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'
-
-type Json = null | boolean | number | string | readonly Json[] | JsonObject
-type JsonObject = { readonly [member: string]: Json }
 
 /** The version of the documents; the same as of the package. */
 export const API_VERSION = '0.1.0'
@@ -21,7 +20,7 @@ export const API_VERSION = '0.1.0'
 const RETRY_AFTER = { schema: { type: 'integer', description: 'Seconds.' } } as const
 
 /** The documents that are generated and committed, by the name of their file. */
-export function openApiDocuments(): Readonly<Record<'scan' | 'validator', JsonObject>> {
+export function openApiDocuments(): Readonly<Record<'scan' | 'validator' | 'ledger', JsonObject>> {
   return {
     scan: toOpenApi(scanRoutes, {
       title: 'quorumscan scan node',
@@ -33,6 +32,7 @@ export function openApiDocuments(): Readonly<Record<'scan' | 'validator', JsonOb
       description: 'Name entries, wallet, and lookups that enough scan nodes agree on.',
       prefix: '/api/validator',
     }),
+    ledger: ledgerDocument(API_VERSION),
   }
 }
 
@@ -167,28 +167,4 @@ function allHeaders(): JsonObject {
   const schemas = Object.values(headerGroups).flatMap((group) => Object.entries(group))
   const headers = schemas.map(([name, schema]) => [name, { schema: toSchema(schema, {}) }])
   return { ...Object.fromEntries(headers), 'retry-after': RETRY_AFTER }
-}
-
-/** The schema as plain JSON; whatever in it has a title becomes a component, referred to by that title. */
-function toSchema(schema: object, schemas: Record<string, Json>): Json {
-  const plain = (value: unknown): Json => {
-    if (Array.isArray(value)) return value.map(plain)
-    if (typeof value !== 'object' || value === null) return value as Json
-    const members = Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, plain(member)]),
-    )
-    // A property that is called title is a schema, hence no text.
-    if (typeof members['title'] !== 'string') return withOpenMembers(members)
-    const { title, ...json } = members
-    schemas[title] = withOpenMembers(json)
-    return { $ref: `#/components/schemas/${title}` }
-  }
-  return plain(schema)
-}
-
-/** TypeBox writes a record of anything as a pattern that takes every name; generators know this form. */
-function withOpenMembers(schema: JsonObject): JsonObject {
-  const { patternProperties, ...rest } = schema
-  if (patternProperties === undefined) return schema
-  return { ...rest, additionalProperties: true }
 }

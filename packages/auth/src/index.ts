@@ -16,6 +16,7 @@ export {
   bearerToken,
   createVerifier,
   SECRET_BYTES_MIN,
+  type VerifiedToken,
   type Verifier,
   type VerifierConfig,
   type VerifierDeps,

@@ -7,7 +7,7 @@
  */
 import { type Clock, fromUtf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { isUserId, type UserId } from '@quorumscan/model'
+import { isUserId, type Micros, type UserId } from '@quorumscan/model'
 import { type CompactVerifyGetKey, compactVerify, createRemoteJWKSet, customFetch } from 'jose'
 
 /** Shorter HS256 secrets can be guessed offline from one token (RFC 7518 §3.2). */
@@ -44,6 +44,14 @@ export interface Verifier {
    *   reason is the `cause`); DEPENDENCY_UNAVAILABLE if the key set cannot be fetched.
    */
   verify(token: string): Promise<UserId>
+  /** As `verify`, with the time when the token ends, for streams that outlive it. */
+  verifyToken(token: string): Promise<VerifiedToken>
+}
+
+export type VerifiedToken = {
+  readonly userId: UserId
+  /** `exp`, µs since the epoch; null where the token never ends. */
+  readonly expiresAt: Micros | null
 }
 
 export type VerifierDeps = {
@@ -56,21 +64,20 @@ export type VerifierDeps = {
 export function createVerifier(config: VerifierConfig, deps: VerifierDeps): Verifier {
   const getKey = config.kind === 'jwks' ? remoteKeys(config.url, deps.fetch) : secretKey(config)
   const algorithm = config.kind === 'jwks' ? config.algorithm : 'HS256'
-  return {
-    async verify(token) {
-      try {
-        if (token.length > TOKEN_CHARACTERS_MAX) throw new Error('the token is too long')
-        const verified = await compactVerify(token, getKey, { algorithms: [algorithm] })
-        // RFC 7797 §7: an unencoded payload is no JWT.
-        if (verified.protectedHeader.b64 === false) throw new Error('the payload is not encoded')
-        const claims: unknown = JSON.parse(fromUtf8(verified.payload))
-        return checkClaims(claims, config, deps.clock.nowMicros() / 1_000_000)
-      } catch (error) {
-        if (error instanceof ScanError) throw error
-        throw unauthenticated(error)
-      }
-    },
+  const verifyToken = async (token: string): Promise<VerifiedToken> => {
+    try {
+      if (token.length > TOKEN_CHARACTERS_MAX) throw new Error('the token is too long')
+      const verified = await compactVerify(token, getKey, { algorithms: [algorithm] })
+      // RFC 7797 §7: an unencoded payload is no JWT.
+      if (verified.protectedHeader.b64 === false) throw new Error('the payload is not encoded')
+      const claims: unknown = JSON.parse(fromUtf8(verified.payload))
+      return checkClaims(claims, config, deps.clock.nowMicros() / 1_000_000)
+    } catch (error) {
+      if (error instanceof ScanError) throw error
+      throw unauthenticated(error)
+    }
   }
+  return { verifyToken, verify: async (token) => (await verifyToken(token)).userId }
 }
 
 /**
@@ -124,7 +131,7 @@ function remoteKeys(url: string, fetchImplementation: typeof fetch | undefined) 
   return getKey
 }
 
-function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number): UserId {
+function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number): VerifiedToken {
   if (typeof claims !== 'object' || claims === null || Array.isArray(claims))
     throw new Error('the claims are no object')
   const { sub, aud, exp, nbf, iat } = claims as Record<string, unknown>
@@ -144,7 +151,11 @@ function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number
     // A token from the future would stretch its lifetime by the distance.
     if (issuedAt > nowSeconds + CLOCK_SKEW_SECONDS_MAX) throw new Error('iat is in the future')
   }
-  return sub
+  return {
+    userId: sub,
+    // Beyond 2^53 µs (year 2255) it never ends as far as we are concerned.
+    expiresAt: expiresAt === null ? null : Math.min(expiresAt * 1_000_000, Number.MAX_SAFE_INTEGER),
+  }
 }
 
 /** Clocks of issuers may be this far ahead of ours. */

@@ -1,2 +1,9 @@
 export { catalogue, type ErrorCode, type ErrorSpec } from './catalogue.ts'
+export { type LedgerErrorCode, ledgerCatalogue } from './ledger-catalogue.ts'
+export {
+  LedgerDecodeError,
+  LedgerError,
+  type LedgerErrorBody,
+  toLedgerErrorBody,
+} from './ledger-error.ts'
 export { type ErrorBody, isScanError, ScanError, toErrorBody } from './scan-error.ts'

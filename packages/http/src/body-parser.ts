@@ -47,7 +47,8 @@ function requireKnownEncoding(request: FastifyRequest, route: RouteDef): void {
     throw new ScanError('UNSUPPORTED_MEDIA_TYPE', 'a body with a content-encoding is not read')
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+/** @throws {ScanError} MALFORMED_BODY. */
+export function parseJson(bytes: Uint8Array): unknown {
   let text: string
   let value: unknown
   try {

@@ -1,5 +1,7 @@
 export { type BuildInfo, readBuildInfo } from './build-info.ts'
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
+export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/handler.ts'
+export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { type Authenticate, buildServer, type ServerOptions } from './server.ts'

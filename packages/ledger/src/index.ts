@@ -64,6 +64,7 @@ export {
   UnknownInterpretationVersionError,
 } from './interpret.ts'
 export { type Lf, LfError, type LfValue } from './lf.ts'
+export { toLfJson } from './lf-json.ts'
 export {
   ENTRY_BYTES_MAX,
   NOT_AFTER_MICROS_MAX,

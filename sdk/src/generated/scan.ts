@@ -575,7 +575,7 @@ export interface components {
                 /** @description ISO-8601 duration. */
                 uptime: string;
                 ports: {
-                    [key: string]: unknown;
+                    [key: string]: number;
                 };
                 active: boolean;
                 extra: {

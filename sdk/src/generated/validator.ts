@@ -979,7 +979,7 @@ export interface components {
                 /** @description ISO-8601 duration. */
                 uptime: string;
                 ports: {
-                    [key: string]: unknown;
+                    [key: string]: number;
                 };
                 active: boolean;
                 extra: {
@@ -1134,7 +1134,7 @@ export interface components {
             } | Record<string, never>;
             sender_change_cids: string[];
             meta: {
-                [key: string]: unknown;
+                [key: string]: string;
             };
         };
         TransferItem: {

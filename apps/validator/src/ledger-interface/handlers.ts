@@ -1,0 +1,15 @@
+/** The handlers of the ledger interface, one for every route of its table. */
+import type { ledgerRoutes } from '@quorumscan/api'
+import type { LedgerHandlers } from '@quorumscan/http'
+import type { Context } from '../context.ts'
+import type { Caller } from './callers.ts'
+import { stateHandlers } from './state.ts'
+
+type AllHandlers = LedgerHandlers<typeof ledgerRoutes, Caller>
+
+/** The handlers of some operations. */
+export type LedgerHandlersOf<Operation extends keyof AllHandlers> = Pick<AllHandlers, Operation>
+
+export function ledgerHandlers(context: Context): AllHandlers {
+  return { ...stateHandlers(context) }
+}

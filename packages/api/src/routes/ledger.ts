@@ -1,0 +1,5 @@
+/** The ledger interface (D-27, D-28): one table of its own, because its bodies and errors have their own rules. */
+import { defineLedgerRoutes } from '../ledger-route-def.ts'
+import { ledgerReadRoutes } from './ledger-reads.ts'
+
+export const ledgerRoutes = defineLedgerRoutes({ ...ledgerReadRoutes })

@@ -1,0 +1,58 @@
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { expect, test } from 'vitest'
+import {
+  Base64,
+  bool,
+  defaulted,
+  Empty,
+  Identifier,
+  Int64,
+  int64,
+  list,
+  nullable,
+  oneOf,
+  Timestamp,
+  text,
+  wrapped,
+} from './relaxed.ts'
+
+const schema = Type.Object({
+  needed: Int64,
+  name: text(),
+  flag: bool(),
+  count: int64(),
+  items: list(Type.String()),
+  kind: defaulted(oneOf({ Empty, Id: wrapped(Identifier) }, 'Kind'), { Empty: {} }),
+  at: Type.Optional(nullable(Timestamp)),
+})
+
+test('members with a default are optional in the document, which shows the default', () => {
+  expect(schema.required).toEqual(['needed'])
+  const { name, flag, count, items, kind } = schema.properties
+  expect([name, flag, count, items, kind].map((member) => Reflect.get(member, 'default'))).toEqual([
+    '',
+    false,
+    0,
+    [],
+    { Empty: {} },
+  ])
+})
+
+test('answers are checked against the same schemas', () => {
+  const compiled = Compile(schema)
+  expect(compiled.Check({ needed: 1, kind: { Id: { value: 'a:b:c' } }, at: null })).toBe(true)
+  expect(compiled.Check({ needed: 1, kind: { Id: { value: 'a:b' } } })).toBe(false)
+})
+
+test.each([
+  ['', true],
+  ['AA==', true],
+  ['AAA=', true],
+  ['AAAA', true],
+  ['AA', false],
+  ['A===', false],
+  ['AA-_', false],
+])('%j is Base64: %j', (given, want) => {
+  expect(Compile(Base64).Check(given)).toBe(want)
+})

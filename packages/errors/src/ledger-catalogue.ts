@@ -1,0 +1,84 @@
+/**
+ * Errors of the ledger interface (`/v2`): codes with their category, and what follows from a category.
+ * Source: reference/ledger-interface.md §7. The codes are upstream's, because clients match on them.
+ */
+
+/** What a category says about status, gRPC code, retrying and secrecy (§7.2). */
+type CategorySpec = {
+  readonly httpStatus: number
+  readonly grpcCode: number
+  /** As upstream words durations; null where repeating does not help. */
+  readonly retryInfo: string | null
+  /** The caller learns the status only; the reason is in the log. */
+  readonly isRedacted: boolean
+}
+
+export const ledgerCategories = {
+  1: { httpStatus: 503, grpcCode: 14, retryInfo: '1 second', isRedacted: false },
+  2: { httpStatus: 409, grpcCode: 10, retryInfo: '1 second', isRedacted: false },
+  3: { httpStatus: 504, grpcCode: 4, retryInfo: '1 second', isRedacted: false },
+  4: { httpStatus: 500, grpcCode: 13, retryInfo: null, isRedacted: true },
+  5: { httpStatus: 400, grpcCode: 3, retryInfo: null, isRedacted: true },
+  6: { httpStatus: 401, grpcCode: 16, retryInfo: null, isRedacted: true },
+  7: { httpStatus: 403, grpcCode: 7, retryInfo: null, isRedacted: true },
+  8: { httpStatus: 400, grpcCode: 3, retryInfo: null, isRedacted: false },
+  9: { httpStatus: 400, grpcCode: 9, retryInfo: null, isRedacted: false },
+  10: { httpStatus: 409, grpcCode: 6, retryInfo: null, isRedacted: false },
+  11: { httpStatus: 404, grpcCode: 5, retryInfo: null, isRedacted: false },
+  12: { httpStatus: 400, grpcCode: 11, retryInfo: '1 second', isRedacted: false },
+  14: { httpStatus: 501, grpcCode: 12, retryInfo: null, isRedacted: true },
+} as const satisfies Record<number, CategorySpec>
+
+type LedgerErrorSpec = {
+  readonly category: keyof typeof ledgerCategories
+  /**
+   * Who made it: the ledger behind the interface, or the interface itself, whose errors have an empty
+   * context and say `definiteAnswer: false` (§7.1).
+   */
+  readonly producer: 'ledger' | 'http'
+  /** Where it is not the category's. */
+  readonly httpStatus?: number
+  readonly grpcCode?: number
+}
+
+const of = (category: LedgerErrorSpec['category']): LedgerErrorSpec => ({
+  category,
+  producer: 'ledger',
+})
+
+export const ledgerCatalogue = {
+  INVALID_ARGUMENT: of(8),
+  MISSING_FIELD: of(8),
+  INVALID_FIELD: of(8),
+  NEGATIVE_OFFSET: of(8),
+  NON_POSITIVE_OFFSET: of(8),
+  DESCENDING_ORDER_MISSING_END: of(8),
+  OFFSET_AFTER_LEDGER_END: of(12),
+  OFFSET_OUT_OF_RANGE: of(9),
+  PARTICIPANT_PRUNED_DATA_ACCESSED: of(9),
+  PACKAGE_NAMES_NOT_FOUND: of(11),
+  NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: of(11),
+  NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: of(11),
+  UPDATE_NOT_FOUND: of(11),
+  STALE_STREAM_AUTHORIZATION: of(2),
+  ACCESS_TOKEN_EXPIRED: of(2),
+  PARTICIPANT_BACKPRESSURE: of(2),
+  SERVICE_NOT_RUNNING: of(1),
+  UNAUTHENTICATED: of(6),
+  PERMISSION_DENIED: of(7),
+  LEDGER_API_INTERNAL_ERROR: of(4),
+  JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED: {
+    category: 2,
+    producer: 'http',
+    httpStatus: 413,
+  },
+  // Spec silent: upstream's interface limits no clients (D-33). RESOURCE_EXHAUSTED is 429 (§7.2).
+  RATE_LIMITED: { category: 2, producer: 'http', httpStatus: 429, grpcCode: 8 },
+} as const satisfies Record<string, LedgerErrorSpec>
+
+export type LedgerErrorCode = keyof typeof ledgerCatalogue
+
+export function ledgerErrorSpec(code: LedgerErrorCode): LedgerErrorSpec & CategorySpec {
+  const spec: LedgerErrorSpec = ledgerCatalogue[code]
+  return { ...ledgerCategories[spec.category], ...spec }
+}

@@ -1,0 +1,83 @@
+import { LedgerDecodeError } from '@quorumscan/errors'
+import { Type } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import { compileDecoder } from './decode.ts'
+
+const item = Type.Object({ name: Type.String({ pattern: '^[^:]*:[^:]*:[^:]*$' }) })
+const schema = Type.Object({
+  offset: Type.Integer({ format: 'int64' }),
+  small: Type.Optional(Type.Integer({ format: 'int32', default: 0 })),
+  end: Type.Optional(Type.Integer({ format: 'int64' })),
+  flag: Type.Optional(Type.Boolean({ default: false })),
+  items: Type.Optional(Type.Array(item, { default: [] })),
+  byKey: Type.Optional(Type.Record(Type.String(), item, { default: {} })),
+  shape: Type.Optional(Type.Enum(['A', 'B'])),
+  kind: Type.Optional(
+    Type.Union(
+      [Type.Object({ Empty: Type.Object({}) }), Type.Object({ One: Type.Object({ value: item }) })],
+      { default: { Empty: {} } },
+    ),
+  ),
+  anything: Type.Optional(Type.Unknown()),
+})
+const decode = compileDecoder(schema, 'body')
+
+describe('lenient decoding (§1.1)', () => {
+  test('what is missing gets its default, what is unknown is ignored', () => {
+    expect(decode({ offset: 1, unknown: { deep: [] } })).toEqual({
+      offset: 1,
+      small: 0,
+      flag: false,
+      items: [],
+      byKey: {},
+      kind: { Empty: {} },
+    })
+  })
+
+  test('null is nothing for an optional member', () => {
+    expect(decode({ offset: 1, end: null, shape: null })).not.toHaveProperty('end')
+  })
+
+  test.each([
+    [7, 7],
+    ['7', 7],
+    ['-7', -7],
+    ['+7', 7],
+    [1e3, 1000],
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+    ['9223372036854775807', 2 ** 63],
+  ])('int64 %j is %d', (offset, want) => {
+    expect(decode({ offset })).toMatchObject({ offset: want })
+  })
+
+  test.each([
+    [null, 'body: must be an object'],
+    [[], 'body: must be an object'],
+    ['{}', 'body: must be an object'],
+    [{}, 'body.offset: is missing'],
+    [{ offset: null }, 'body.offset: must be an integer'],
+    [{ offset: 1.5 }, 'body.offset: must be an integer'],
+    [{ offset: '1e3' }, 'body.offset: must be an integer'],
+    [{ offset: '' }, 'body.offset: must be an integer'],
+    [{ offset: 1e300 }, 'body.offset: must be within int64'],
+    [{ offset: '9223372036854775808' }, 'body.offset: must be within int64'],
+    [{ offset: '9'.repeat(40) }, 'body.offset: must be within int64'],
+    [{ offset: '9'.repeat(41) }, 'body.offset: must be an integer'],
+    [{ offset: 1, small: 2147483648 }, 'body.small: must be within int32'],
+    [{ offset: 1, flag: null }, 'body.flag: must be a boolean'],
+    [{ offset: 1, flag: 'true' }, 'body.flag: must be a boolean'],
+    [{ offset: 1, items: null }, 'body.items: must be an array'],
+    [{ offset: 1, items: {} }, 'body.items: must be an array'],
+    [{ offset: 1, items: [{ name: 'a:b:c' }, {}] }, 'body.items[1].name: is missing'],
+    [{ offset: 1, items: [{ name: 'a:b' }] }, 'body.items[0].name: must be of the form'],
+    [{ offset: 1, byKey: { k: { name: 7 } } }, 'body.byKey.k.name: must be a string'],
+    [{ offset: 1, shape: 'C' }, 'body.shape: must be one of A, B'],
+    [{ offset: 1, kind: {} }, 'body.kind: must be an object with exactly one of Empty, One'],
+    [{ offset: 1, kind: { Two: {} } }, 'body.kind: must be an object with exactly one of'],
+    [{ offset: 1, kind: { Empty: {}, One: {} } }, 'body.kind: must be an object with exactly one'],
+    [{ offset: 1, kind: { One: { value: null } } }, 'body.kind.One.value: must be an object'],
+  ])('%j does not decode: %s', (body, message) => {
+    expect(() => decode(body)).toThrow(LedgerDecodeError)
+    expect(() => decode(body)).toThrow(message)
+  })
+})

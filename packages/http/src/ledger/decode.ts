@@ -1,0 +1,161 @@
+/**
+ * Lenient decoding of what `/v2` is sent (reference/ledger-interface.md §1.1), by walking through the
+ * schema: missing members get their default, unknown ones are left out, an integer may be a text.
+ * Each schema is compiled to a function once.
+ */
+import { LedgerDecodeError } from '@quorumscan/errors'
+import type { TSchema } from 'typebox'
+
+type Decode = (value: unknown, path: string) => unknown
+
+/** The part of JSON Schema that the building blocks in `packages/api` make use of. */
+type Schema = {
+  readonly type?: string
+  readonly enum?: readonly string[]
+  readonly anyOf?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly patternProperties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly pattern?: string
+  readonly format?: string
+  readonly default?: unknown
+}
+
+const INTEGER_TEXT = /^[+-]?[0-9]{1,40}$/
+/** Bounds of int64 and int32: what lies beyond does not decode. */
+const RANGES: Readonly<Record<string, readonly [min: bigint, max: bigint]>> = {
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+}
+
+/**
+ * A function that decodes by the schema.
+ *
+ * @param part - What paths begin with: `body`, or the name of a query parameter.
+ * @throws {LedgerDecodeError} (the function) With the path of the first member that does not decode.
+ */
+export function compileDecoder(schema: TSchema, part: string): (value: unknown) => unknown {
+  const decode = compile(schema as Schema)
+  return (value) => decode(value, part)
+}
+
+function compile(schema: Schema): Decode {
+  if (schema.anyOf !== undefined) return compileOneOf(schema.anyOf)
+  if (schema.enum !== undefined) return compileEnum(schema.enum)
+  switch (schema.type) {
+    case 'object':
+      return schema.patternProperties === undefined ? compileObject(schema) : compileMap(schema)
+    case 'array':
+      return compileArray(schema.items ?? {})
+    case 'string':
+      return compileText(schema)
+    case 'integer':
+      return compileInteger(schema.format ?? 'int64')
+    case 'boolean':
+      return (value, path) => (typeof value === 'boolean' ? value : refuse(path, 'a boolean'))
+    default:
+      return (value) => value
+  }
+}
+
+function compileObject({ properties = {}, required = [] }: Schema): Decode {
+  const members = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    decode: compile(schema),
+    fallback: schema.default,
+    isRequired: required.includes(name),
+    hasDefault: schema.default !== undefined,
+  }))
+  return (value, path) => {
+    const object = asObject(value, path)
+    const decoded: Record<string, unknown> = {}
+    for (const { name, decode, fallback, isRequired, hasDefault } of members) {
+      const member = Object.hasOwn(object, name) ? object[name] : undefined
+      if (member === undefined) {
+        if (isRequired) throw new LedgerDecodeError(`${path}.${name}: is missing`)
+        if (hasDefault) decoded[name] = fallback
+      } else if (member !== null || isRequired || hasDefault) {
+        decoded[name] = decode(member, `${path}.${name}`)
+      }
+    }
+    return decoded
+  }
+}
+
+function compileMap({ patternProperties = {} }: Schema): Decode {
+  const [of = {}] = Object.values(patternProperties)
+  const decode = compile(of)
+  return (value, path) =>
+    Object.fromEntries(
+      Object.entries(asObject(value, path)).map(([key, member]) => [
+        key,
+        decode(member, `${path}.${key.slice(0, KEY_SHOWN_MAX)}`),
+      ]),
+    )
+}
+
+/** Characters of a client's own key in a path: enough to find it. */
+const KEY_SHOWN_MAX = 100
+
+function compileArray(items: Schema): Decode {
+  const decode = compile(items)
+  return (value, path) =>
+    Array.isArray(value)
+      ? value.map((item, index) => decode(item, `${path}[${index}]`))
+      : refuse(path, 'an array')
+}
+
+function compileOneOf(branches: readonly Schema[]): Decode {
+  const byName = new Map(
+    branches.flatMap(({ properties = {} }) =>
+      Object.entries(properties).map(([name, schema]) => [name, compile(schema)] as const),
+    ),
+  )
+  const expected = `an object with exactly one of ${[...byName.keys()].join(', ')}`
+  return (value, path) => {
+    const [entry, ...others] = Object.entries(asObject(value, path))
+    const decode = entry === undefined ? undefined : byName.get(entry[0])
+    if (entry === undefined || decode === undefined || others.length > 0)
+      return refuse(path, expected)
+    const [name, member] = entry
+    return { [name]: decode(member, `${path}.${name}`) }
+  }
+}
+
+function compileEnum(values: readonly string[]): Decode {
+  const expected = `one of ${values.join(', ')}`
+  return (value, path) => (values.includes(value as string) ? value : refuse(path, expected))
+}
+
+function compileText({ pattern }: Schema): Decode {
+  const form = pattern === undefined ? null : new RegExp(pattern, 'u')
+  return (value, path) => {
+    if (typeof value !== 'string') return refuse(path, 'a string')
+    if (form !== null && !form.test(value)) return refuse(path, `of the form ${pattern}`)
+    return value
+  }
+}
+
+function compileInteger(format: string): Decode {
+  const [min, max] = RANGES[format] ?? [0n, 0n]
+  return (value, path) => {
+    const isInteger =
+      Number.isInteger(value) || (typeof value === 'string' && INTEGER_TEXT.test(value))
+    if (!isInteger) return refuse(path, 'an integer')
+    const integer = BigInt(value as number | string)
+    if (integer < min || integer > max) return refuse(path, `within ${format}`)
+    // Beyond 2^53 the nearest number stands for it: no offset of ours is so large.
+    return Number(integer)
+  }
+}
+
+function asObject(value: unknown, path: string): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : refuse(path, 'an object')
+}
+
+function refuse(path: string, expected: string): never {
+  throw new LedgerDecodeError(`${path}: must be ${expected}`)
+}

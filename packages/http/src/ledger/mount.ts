@@ -1,0 +1,217 @@
+/**
+ * The ledger interface (`/v2`, D-27) as a scope of its own in a server: nothing of D-6 is in it.
+ *
+ * The life of a request, with what leaves each stage (reference/ledger-interface.md §3.1, §7.3):
+ *   path            404 `{"errors": […], …}`
+ *   budget          429 RATE_LIMITED (D-33)
+ *   body            413 as text
+ *   decoding        400 as text, with the path of the member: query, then body, then the form of the token
+ *   authentication  401, 403, redacted
+ *   handler         the operation's own errors; anything else is 500, redacted
+ */
+import type { LedgerRouteDef, LedgerRouteTable } from '@quorumscan/api'
+import { assert, type Clock, createSystemClock } from '@quorumscan/base'
+import { LedgerDecodeError } from '@quorumscan/errors'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { parseJson } from '../body-parser.ts'
+import { corsHeaders } from '../cors.ts'
+import { requireWellFormedQuery } from '../query-parser.ts'
+import { JSON_TYPE, type LedgerFailure, timeoutFailure, toLedgerFailure } from './answers.ts'
+import { compileDecoder } from './decode.ts'
+import type { LedgerHandler, LedgerHandlers } from './handler.ts'
+
+/** D-27: bodies of the ledger interface. */
+const BODY_BYTES_MAX = 8 * 1024 * 1024
+/** §3.2: what takes longer is answered 503 by the HTTP server. */
+const LEDGER_REQUEST_MS_MAX = 20_000
+const PREFIX = '/v2'
+
+/** Who sends the request. @throws {LedgerDecodeError} If the header is malformed. @throws {LedgerError} 401, 403. */
+export type LedgerAuthenticate<Caller> = (request: {
+  /** The header as it came, null for none. */
+  readonly authorization: string | null
+  readonly auth: 'user' | 'admin'
+}) => Promise<Caller>
+
+export type LedgerMount<Routes extends LedgerRouteTable, Caller> = {
+  readonly routes: Routes
+  readonly handlers: LedgerHandlers<NoInfer<Routes>, NoInfer<Caller>>
+  readonly authenticate: LedgerAuthenticate<Caller>
+  /** `participant` in the context of errors. */
+  readonly participant: string
+  readonly clock?: Clock
+}
+
+/** Adds the scope to a server that `buildServer` made and that does not listen yet. */
+export function mountLedger<Routes extends LedgerRouteTable, Caller>(
+  app: FastifyInstance,
+  mount: LedgerMount<Routes, Caller>,
+): void {
+  const { participant } = mount
+  let isClosing = false
+  const clock = mount.clock ?? createSystemClock()
+  const sendFailure = (request: FastifyRequest, reply: FastifyReply, failure: LedgerFailure) => {
+    const { log, status, type, headers, body } = failure
+    if (log !== undefined)
+      request.log[log.level]({ err: log.reason }, 'refused on the ledger interface')
+    return send(reply, { status, type, headers, body })
+  }
+  const send = (
+    reply: FastifyReply,
+    answer: {
+      readonly status: number
+      readonly type: string
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: Uint8Array | string
+    },
+  ) => {
+    reply.code(answer.status).headers({
+      ...corsHeaders,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': reply.request.id,
+      ...answer.headers,
+    })
+    // Else the client would keep the connection, and closing would wait for it.
+    if (isClosing) reply.header('connection', 'close')
+    return reply.type(answer.type).send(Buffer.from(answer.body as string))
+  }
+
+  void app.register(
+    async (scope) => {
+      scope.addHook('preClose', async () => {
+        isClosing = true
+      })
+      scope.removeAllContentTypeParsers()
+      // D-5: whatever the type is said to be, it is read as JSON.
+      scope.addContentTypeParser(
+        '*',
+        { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX },
+        async (_request: FastifyRequest, body: Buffer) => body,
+      )
+      scope.setErrorHandler((error, request, reply) =>
+        sendFailure(request, reply, toLedgerFailure(error, { traceId: request.id, participant })),
+      )
+      scope.setNotFoundHandler((request, reply) =>
+        send(reply, {
+          status: 404,
+          type: JSON_TYPE,
+          headers: {},
+          body: JSON.stringify({
+            errors: [`HttpMethod(${request.method}), uri: ${request.url}`],
+            status: 404,
+            ledgerApiError: null,
+          }),
+        }),
+      )
+      for (const route of Object.values<LedgerRouteDef>(mount.routes)) {
+        const handler = mount.handlers[route.operationId] as
+          | LedgerHandler<LedgerRouteDef, Caller>
+          | undefined
+        assert(handler !== undefined, `${route.operationId} has no handler`)
+        const answer = bind({ route, handler, authenticate: mount.authenticate, clock })
+        scope.route({
+          method: route.method,
+          url: route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1'),
+          bodyLimit: BODY_BYTES_MAX,
+          handler: async (request, reply) => {
+            const body = await answer(request, reply)
+            return body === 'late'
+              ? sendFailure(request, reply, timeoutFailure())
+              : send(reply, { status: 200, type: JSON_TYPE, headers: {}, body })
+          },
+        })
+      }
+    },
+    { prefix: PREFIX },
+  )
+}
+
+type Binding<Caller> = {
+  readonly route: LedgerRouteDef
+  readonly handler: LedgerHandler<LedgerRouteDef, Caller>
+  readonly authenticate: LedgerAuthenticate<Caller>
+  readonly clock: Clock
+}
+
+/** The body of a 200, ready to send, or that there was none in time. */
+function bind<Caller>(
+  binding: Binding<Caller>,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<Uint8Array | string | 'late'> {
+  const { route, handler, authenticate } = binding
+  const decodeQuery = compileQuery(route)
+  const decodeBody = route.body === undefined ? () => undefined : compileBody(route.body)
+  const response = Compile(route.response)
+  return async (request, reply) => {
+    requireWellFormedQuery(request.query)
+    const query = decodeQuery(request.query as Readonly<Record<string, unknown>>)
+    const body = decodeBody(request.body as Buffer | undefined)
+    const caller =
+      route.auth === 'none'
+        ? null
+        : await authenticate({
+            authorization: request.headers.authorization ?? null,
+            auth: route.auth,
+          })
+    const value = await withinDeadline(binding, reply, (signal) =>
+      handler({
+        params: request.params as never,
+        query: query as never,
+        body: body as never,
+        caller: caller as never,
+        traceId: request.id,
+        signal,
+      }),
+    )
+    if (value === 'late' || value instanceof Uint8Array) return value
+    assert(response.Check(value), `${route.operationId} answers what it does not declare`)
+    return JSON.stringify(value)
+  }
+}
+
+function compileBody(schema: TSchema): (bytes: Buffer | undefined) => unknown {
+  const decode = compileDecoder(schema, 'body')
+  return (bytes) => {
+    if (bytes === undefined || bytes.byteLength === 0)
+      throw new LedgerDecodeError('body: must be an object')
+    return decode(parseJson(bytes))
+  }
+}
+
+function compileQuery(
+  route: LedgerRouteDef,
+): (query: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> {
+  const parameters = Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    decode: compileDecoder(schema, `query parameter ${name}`),
+  }))
+  return (query) =>
+    Object.fromEntries(
+      parameters.flatMap(({ name, decode }) => {
+        const text = Object.hasOwn(query, name) ? query[name] : undefined
+        return text === undefined ? [] : [[name, decode(text)]]
+      }),
+    )
+}
+
+/** Runs the handler with a signal that fires when the client goes away or the time is over. */
+async function withinDeadline<T>(
+  { route, clock }: Pick<Binding<unknown>, 'route' | 'clock'>,
+  reply: FastifyReply,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T | 'late'> {
+  const ended = new AbortController()
+  const onClose = () => ended.abort()
+  reply.raw.once('close', onClose)
+  const deadline = clock
+    .delay(route.handlerMsMax ?? LEDGER_REQUEST_MS_MAX, ended.signal)
+    .then((): 'late' => 'late')
+  try {
+    return await Promise.race([run(ended.signal), deadline])
+  } finally {
+    reply.raw.off('close', onClose)
+    ended.abort()
+  }
+}
