@@ -9,6 +9,10 @@ import { type Clock, waitFor } from '@quorumscan/base'
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { ClusterError } from './cluster-error.ts'
 import { type DataDirectory, readJson, writeFileAtomic } from './data-directory.ts'
+import { askAgent } from './faults/agent-client.ts'
+import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
+import { type Fault, type FaultSpec, processFaultsOf } from './faults/fault-spec.ts'
+import { limitMemory } from './faults/redis-memory.ts'
 import type { Prepared } from './prepare.ts'
 import { answersByQuorum, askHealth, type Health, isRedisReady } from './probe.ts'
 import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
@@ -49,6 +53,9 @@ export class Cluster {
   readonly #stopping = new AbortController()
   readonly #watchedByName = new Map<string, Watched>()
   readonly #lastWorkByName = new Map<string, Promise<unknown>>()
+  readonly #faults: FaultControl
+  /** Whose process does not know yet what faults it has. */
+  readonly #untold = new Set<string>()
   #stopped: Promise<void> | null = null
 
   constructor(options: ClusterOptions) {
@@ -65,6 +72,16 @@ export class Cluster {
       socketDirectory: this.#socketDirectory,
     })
     this.#supervisor = new Supervisor(supervisorOptions(options.prepared.directory, options.clock))
+    this.#faults = new FaultControl({
+      clock: options.clock,
+      file: options.prepared.directory.faultsFile,
+      effects: {
+        begin: (spec) => this.#exclusively(spec.node, (service) => this.#begin(service, spec)),
+        end: (spec) => this.#end(spec),
+        isInForce: (spec) => this.#isInForce(spec),
+      },
+      onChange: () => {},
+    })
   }
 
   /**
@@ -117,26 +134,45 @@ export class Cluster {
     }
   }
 
+  /** The faults in force, in the order in which they began. */
+  faults(): readonly Fault[] {
+    return this.#faults.list()
+  }
+
+  /**
+   * Breaks something, for a time or until it is healed. Returns when the fault is in force.
+   *
+   * @throws {ClusterError} If the fault makes no sense there.
+   */
+  inject(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
+    assertPossible(this.#service(spec.node), spec)
+    return this.#faults.inject(spec, durationMs)
+  }
+
+  /** Ends faults: one, those of a node, or all. Returns those that were in force. */
+  async heal(selection: FaultSelection): Promise<readonly Fault[]> {
+    if (selection.node !== undefined) this.#service(selection.node)
+    return await this.#faults.heal(selection)
+  }
+
   /** SIGKILL to the process, or to its Redis. */
-  kill(target: Target): Promise<void> {
-    return this.#exclusively(target.node, (service) => this.#supervisor.kill(idOf(service, target)))
+  async kill(target: Target): Promise<void> {
+    await this.inject({ kind: 'kill', ...target }, null)
   }
 
   /** SIGSTOP. @throws {ClusterError} If it does not run. */
-  pause(target: Target): Promise<void> {
-    return this.#exclusively(target.node, async (service) => {
-      this.#assertRunning(idOf(service, target))
-      await this.#supervisor.pause(idOf(service, target))
-    })
+  async pause(target: Target): Promise<void> {
+    await this.inject({ kind: 'pause', ...target }, null)
   }
 
   /** SIGCONT. @throws {ClusterError} If it does not run. */
-  resume(target: Target): Promise<void> {
-    return this.#exclusively(target.node, async (service) => {
+  async resume(target: Target): Promise<void> {
+    await this.#exclusively(target.node, async (service) => {
       this.#assertRunning(idOf(service, target))
       await this.#supervisor.resume(idOf(service, target))
       await this.#ask(service)
     })
+    this.#faults.refresh()
   }
 
   /** Stops the process (or its Redis) if it runs, starts it, and waits until it is up, within bounds. */
@@ -146,6 +182,7 @@ export class Cluster {
       await this.#startRedis(service)
       if (!target.redis) await this.#startApp(service)
     })
+    this.#faults.refresh()
     if (!target.redis) await this.#untilUpOrLate(this.#service(target.node))
   }
 
@@ -165,6 +202,7 @@ export class Cluster {
       await this.#deleteReplica(service)
       await this.#startApp(service)
     })
+    this.#faults.refresh()
     await this.#untilUpOrLate(this.#service(node))
   }
 
@@ -176,6 +214,7 @@ export class Cluster {
 
   async #stopAll(): Promise<void> {
     this.#stopping.abort(new ClusterError('the cluster is being stopped'))
+    this.#faults.close()
     await Promise.allSettled(this.#lastWorkByName.values())
     for (const kind of ['validator', 'scan', 'synchronizer'] as const)
       await Promise.all(
@@ -188,6 +227,59 @@ export class Cluster {
     )
     rmSync(this.#socketDirectory, { recursive: true, force: true })
     rmSync(this.#options.prepared.directory.socketsFile, { force: true })
+    rmSync(this.#options.prepared.directory.faultsFile, { force: true })
+  }
+
+  async #begin(service: Service, spec: FaultSpec): Promise<void> {
+    switch (spec.kind) {
+      case 'kill':
+        return await this.#supervisor.kill(idOf(service, spec))
+      case 'pause':
+        this.#assertRunning(idOf(service, spec))
+        return await this.#supervisor.pause(idOf(service, spec))
+      case 'memory':
+        this.#assertRunning(service.redis.id)
+        return await limitMemory(service.redisAddress.socketPath, true)
+      default:
+        return await this.#tellFaults(service)
+    }
+  }
+
+  async #end(spec: FaultSpec): Promise<void> {
+    const service = this.#service(spec.node)
+    await this.#exclusively(spec.node, async () => {
+      if (spec.kind === 'memory') {
+        if (this.#supervisor.state(service.redis.id) === 'running')
+          await limitMemory(service.redisAddress.socketPath, false)
+      } else if (spec.kind === 'pause') await this.#supervisor.resume(idOf(service, spec))
+      else if (spec.kind === 'kill') {
+        await this.#startRedis(service)
+        if (!spec.redis && this.#supervisor.pid(service.app.id) === null)
+          await this.#startApp(service)
+      } else await this.#tellFaults(service)
+    })
+    if (spec.kind === 'kill' && !spec.redis) await this.#untilUpOrLate(service)
+    else await this.#ask(service)
+  }
+
+  #isInForce(spec: FaultSpec): boolean {
+    const service = this.#service(spec.node)
+    if (spec.kind === 'kill') return this.#supervisor.state(idOf(service, spec)) === 'gone'
+    if (spec.kind === 'pause') return this.#supervisor.state(idOf(service, spec)) === 'stopped'
+    return true
+  }
+
+  /** A process that cannot be told now is told as soon as it can. */
+  async #tellFaults(service: Service): Promise<void> {
+    this.#untold.add(service.name)
+    if (this.#supervisor.state(service.app.id) !== 'running') return
+    const faults = processFaultsOf(this.#faults.of(service.name))
+    try {
+      await askAgent(service.faultSocket, '/faults', faults)
+      this.#untold.delete(service.name)
+    } catch (error) {
+      if (!(error instanceof ClusterError)) throw error
+    }
   }
 
   #nodeStatus(service: Service): NodeStatus {
@@ -253,12 +345,19 @@ export class Cluster {
         signal: this.#stopping.signal,
       },
     )
+    if (this.#faults.of(service.name).some(({ kind }) => kind === 'memory'))
+      await limitMemory(service.redisAddress.socketPath, true)
   }
 
   async #startApp(service: Service): Promise<void> {
     this.#stopping.signal.throwIfAborted()
     this.#watchedByName.set(service.name, { health: null, wasUp: false })
-    await this.#supervisor.start(service.app)
+    const faults = JSON.stringify(processFaultsOf(this.#faults.of(service.name)))
+    this.#untold.delete(service.name)
+    await this.#supervisor.start({
+      ...service.app,
+      env: { ...service.app.env, QS_FAULTS: faults },
+    })
   }
 
   async #untilUp(service: Service): Promise<void> {
@@ -306,7 +405,10 @@ export class Cluster {
     const { clock } = this.#options
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      if (this.#supervisor.state(service.app.id) === 'running') await this.#ask(service)
+      if (this.#supervisor.state(service.app.id) === 'running') {
+        if (this.#untold.has(service.name)) await this.#tellFaults(service)
+        await this.#ask(service)
+      }
       await clock.delay(POLL_INTERVAL_MS, signal).catch(() => {}) // The loop's condition ends it.
     }
   }
@@ -373,6 +475,19 @@ function removeSockets(directory: DataDirectory): void {
   if (basename(recorded.path).startsWith(SOCKET_DIRECTORY_PREFIX))
     rmSync(recorded.path, { recursive: true, force: true })
   rmSync(directory.socketsFile, { force: true })
+}
+
+/** What makes no sense is refused before anything is done. */
+function assertPossible(service: Service, spec: FaultSpec): void {
+  const refuse = (why: string): never => {
+    throw new ClusterError(`${service.name}: ${why}`)
+  }
+  if (spec.kind === 'lie' && service.kind !== 'scan') refuse('only super-validators can lie')
+  if (service.kind !== 'synchronizer') return
+  if (spec.kind === 'memory')
+    refuse('the log keeps what nothing else holds; kill its Redis instead')
+  if (spec.kind === 'partition' || ('edge' in spec && spec.edge !== 'http'))
+    refuse('cut the nodes off from the log instead (--edge log)')
 }
 
 function idOf(service: Service, target: Target): string {

@@ -38,6 +38,8 @@ export function dataDirectory(root: string) {
     processesFile: join(path, 'processes.json'),
     /** Where the unix sockets of the running cluster are: outside, because their paths must be short. */
     socketsFile: join(path, 'sockets.json'),
+    /** The faults in force. */
+    faultsFile: join(path, 'faults.json'),
     keyFile: (name: string) => join(path, 'keys', name),
     secretFile: (name: string) => join(path, 'secrets', name),
     redisDirectory: (name: string) => join(path, 'redis', name),

@@ -1,7 +1,10 @@
 export { ClusterError } from './cluster-error.ts'
-export type { ControlRouter } from './control/router.ts'
+export type { AppRouter } from './control/router.ts'
+export type { EdgeName, Fault, FaultSpec, LieKind } from './faults/fault-spec.ts'
 export type { GenesisOverrides } from './genesis.ts'
 export {
+  type EdgeOptions,
+  type FaultOptions,
   type ProcessOptions,
   type RunningCluster,
   type StartClusterOptions,

@@ -7,6 +7,7 @@ import { call, connectControl } from './control/client.ts'
 import { stopCluster } from './control/down.ts'
 import { launchControlPlane } from './control/launch.ts'
 import { dataDirectory } from './data-directory.ts'
+import type { EdgeName, Fault, FaultInput, LieKind } from './faults/fault-spec.ts'
 import type { GenesisOverrides } from './genesis.ts'
 import type { ClusterStatus } from './status.ts'
 import { createToken, FIRST_ADMIN_USER, parseTtl } from './token.ts'
@@ -26,6 +27,16 @@ export type StartClusterOptions = {
 
 export type ProcessOptions = { readonly redis?: boolean }
 
+export type FaultOptions = {
+  /** Heals by itself then. Default: when it is healed. */
+  readonly durationMs?: number
+}
+
+export type EdgeOptions = {
+  /** Default: `http`, its clients. */
+  readonly edge?: EdgeName
+}
+
 export type RunningCluster = AsyncDisposable & {
   readonly dataDir: string
   readonly urls: {
@@ -42,6 +53,34 @@ export type RunningCluster = AsyncDisposable & {
   /** Returns when it is up again, or after a bounded wait. */
   restart(node: string, options?: ProcessOptions): Promise<void>
   wipe(node: string): Promise<void>
+  /** Makes a super-validator byzantine, with its own keys. */
+  lie(node: string, kind?: LieKind, options?: FaultOptions): Promise<Fault>
+  /** Answers on an edge come late by this much. */
+  slow(
+    node: string,
+    options: FaultOptions &
+      EdgeOptions & { readonly latencyMs: number; readonly jitterMs?: number },
+  ): Promise<Fault>
+  /** Connections of an edge go silent, each chunk with this probability (default 1). */
+  drop(
+    node: string,
+    options?: FaultOptions & EdgeOptions & { readonly rate?: number },
+  ): Promise<Fault>
+  /** Connections of an edge are reset as soon as something is sent. */
+  reset(node: string, options?: FaultOptions & EdgeOptions): Promise<Fault>
+  /** Cuts a node off from the log, from its clients (the scan proxy among them), or from all (default). */
+  partition(
+    node: string,
+    options?: FaultOptions & { readonly from?: 'log' | 'proxy' | 'all' },
+  ): Promise<Fault>
+  /** The process has a wall clock that is wrong by this much. */
+  clock(node: string, options: FaultOptions & { readonly offsetMs: number }): Promise<Fault>
+  /** The Redis of a node or of the validator is full: reads go on, writes are refused. */
+  fillMemory(node: string, options?: FaultOptions): Promise<Fault>
+  /** Ends faults: of one node, or all. Returns those that were in force. */
+  heal(node?: string): Promise<readonly Fault[]>
+  /** The faults in force. */
+  faults(): Promise<readonly Fault[]>
   status(): Promise<ClusterStatus>
   down(): Promise<void>
 }
@@ -71,11 +110,13 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
   )
   await launch.ready
   const client = connectControl(directory)
-  const first = await call(client.status.query())
+  const first = await call(client.cluster.status.query())
   const target = (node: string, redis: ProcessOptions = {}) => ({
     node,
     redis: redis.redis ?? false,
   })
+  const inject = (fault: FaultInput, options: FaultOptions = {}) =>
+    call(client.faults.inject.mutate({ fault, durationMs: options.durationMs ?? null }))
   const down = async () => {
     await stopCluster(directory, clock)
     await launch.ended
@@ -90,12 +131,24 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     },
     token: (user = FIRST_ADMIN_USER) =>
       createToken(directory, { user, ttlSeconds: parseTtl('24h'), clock }),
-    kill: (node, redis) => call(client.kill.mutate(target(node, redis))),
-    pause: (node, redis) => call(client.pause.mutate(target(node, redis))),
-    resume: (node, redis) => call(client.resume.mutate(target(node, redis))),
-    restart: (node, redis) => call(client.restart.mutate(target(node, redis))),
-    wipe: (node) => call(client.wipe.mutate({ node })),
-    status: () => call(client.status.query()),
+    kill: (node, redis) => call(client.nodes.kill.mutate(target(node, redis))),
+    pause: (node, redis) => call(client.nodes.pause.mutate(target(node, redis))),
+    resume: (node, redis) => call(client.nodes.resume.mutate(target(node, redis))),
+    restart: (node, redis) => call(client.nodes.restart.mutate(target(node, redis))),
+    wipe: (node) => call(client.nodes.wipe.mutate({ node })),
+    lie: (node, lie = 'value', options) => inject({ kind: 'lie', node, lie }, options),
+    slow: (node, { latencyMs, jitterMs, edge, ...options }) =>
+      inject({ kind: 'slow', node, latencyMs, jitterMs, edge }, options),
+    drop: (node, { rate, edge, ...options } = {}) =>
+      inject({ kind: 'drop', node, rate, edge }, options),
+    reset: (node, { edge, ...options } = {}) => inject({ kind: 'reset', node, edge }, options),
+    partition: (node, { from, ...options } = {}) =>
+      inject({ kind: 'partition', node, from }, options),
+    clock: (node, { offsetMs, ...options }) => inject({ kind: 'clock', node, offsetMs }, options),
+    fillMemory: (node, options) => inject({ kind: 'memory', node }, options),
+    heal: (node) => call(client.faults.heal.mutate(node === undefined ? {} : { node })),
+    faults: () => call(client.faults.list.query()),
+    status: () => call(client.cluster.status.query()),
     down,
     [Symbol.asyncDispose]: down,
   }

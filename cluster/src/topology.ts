@@ -16,6 +16,8 @@ export type Service = {
   readonly redis: ProcessSpec
   readonly redisAddress: RedisAddress
   readonly redisDirectory: string
+  /** The unix socket on which its process takes faults. */
+  readonly faultSocket: string
   /** Where `redis` reads its configuration, and what stands there. */
   readonly redisConfig: { readonly file: string; readonly text: string }
 }
@@ -27,7 +29,7 @@ export type TopologyInput = {
   readonly redisServer: string
   /** Units per second and client (D-33). */
   readonly rateLimit: number
-  /** The compiled entry file of each app. */
+  /** The compiled entry file of each app, composed with its faults. */
   readonly mains: Readonly<Record<Service['kind'], string>>
   /** Rules of the two users of the log's Redis, from `packages/log`. */
   readonly logRules: { readonly writer: string; readonly reader: string }
@@ -68,6 +70,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
     const redisDirectory = directory.redisDirectory(name)
     const configFile = join(redisDirectory, 'redis.conf')
     const login = options.users?.[0] ?? null
+    const faultSockets = socketOf(`f-${name}`)
     return {
       name,
       kind,
@@ -83,6 +86,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
           QS_PORT: String(options.port),
           QS_RATE_LIMIT: String(input.rateLimit),
           QS_LOG_REDIS: socketOf('synchronizer'),
+          QS_FAULT_SOCKETS: faultSockets,
           ...options.env,
         },
         logFile: directory.logFile(name),
@@ -99,6 +103,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
         login: login === null ? null : { user: login.name, password: login.password },
       },
       redisDirectory,
+      faultSocket: `${faultSockets}.faults`,
       redisConfig: {
         file: configFile,
         text: redisConfig({

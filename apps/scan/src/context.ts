@@ -9,7 +9,7 @@ import {
   systemRandom,
 } from '@quorumscan/base'
 import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/consensus'
-import { createLogger, createSubmitClient, type Logger } from '@quorumscan/http'
+import { createLogger, createSubmitClient, type HttpServer, type Logger } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { createSubmitter, type Ordering, svPartyOf } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
@@ -28,6 +28,8 @@ export type Overrides = {
   readonly logger?: Logger
   /** How entries reach the log, instead of the synchronizer's HTTP. */
   readonly submit?: Ordering['submit']
+  /** Called when everything is there, before the process listens: may add to the server. */
+  readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
 
 /** What this node is in the network. */

@@ -8,7 +8,7 @@ import {
   systemRandom,
 } from '@quorumscan/base'
 import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
-import { createLogger, type Logger } from '@quorumscan/http'
+import { createLogger, type HttpServer, type Logger } from '@quorumscan/http'
 import { createLogWriter, type LogWriter } from '@quorumscan/log'
 import { type Admission, createAdmission } from './admission.ts'
 import type { SynchronizerConfig } from './config.ts'
@@ -23,6 +23,8 @@ export type Overrides = {
   readonly logger?: Logger
   /** Gives up waiting for Redis. */
   readonly signal?: AbortSignal
+  /** Called when everything is there, before the process listens: may add to the server. */
+  readonly extend?: (parts: { readonly server: HttpServer }) => void
 }
 
 export type Context = {

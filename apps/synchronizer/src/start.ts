@@ -27,6 +27,7 @@ export async function startSynchronizer(
     // Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
     const server = createServer(context, port)
+    overrides.extend?.({ server })
     await server.listen({ host: config.host, port: config.port })
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     const url = `http://${host}:${port()}`

@@ -26,6 +26,7 @@ import {
   createLogger,
   createSubmitClient,
   createUndiciTransport,
+  type HttpServer,
   type Logger,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
@@ -59,6 +60,8 @@ export type Overrides = {
   readonly clock?: Clock
   readonly random?: Random
   readonly logger?: Logger
+  /** Called when everything is there, before the process listens: may add to the server. */
+  readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
 
 export class Context implements AsyncDisposable {
@@ -78,6 +81,7 @@ export class Context implements AsyncDisposable {
   readonly registration: RegistrationDeps
   /** `participant::1220…`: this participant on the ledger interface. */
   readonly participantId: string
+  readonly jobs: Jobs
   readonly #replica: Replica
   readonly #closing = new AbortController()
   readonly #background: Promise<unknown>
@@ -190,7 +194,7 @@ export class Context implements AsyncDisposable {
       const userId = FIRST_ADMIN_USER
       const spending = { ledger: replica, commander, queue, autoRenewals, userId }
       const participant = participantOfKey(keyPair.publicKey)
-      opened(
+      const jobs = opened(
         await Jobs.create({
           redis: { path: config.redisPath },
           prefix: JOBS_PREFIX,
@@ -227,6 +231,7 @@ export class Context implements AsyncDisposable {
         reader,
         evidence,
         verifier,
+        jobs,
         resources,
       })
     } catch (error) {
@@ -250,6 +255,7 @@ export class Context implements AsyncDisposable {
     reader: Reader
     evidence: EvidenceKeeper
     verifier: Verifier
+    jobs: Jobs
     resources: readonly AsyncDisposable[]
   }) {
     this.config = parts.config
@@ -263,6 +269,7 @@ export class Context implements AsyncDisposable {
     this.reader = parts.reader
     this.evidence = parts.evidence
     this.verifier = parts.verifier
+    this.jobs = parts.jobs
     this.#resources = parts.resources
     this.autoRenewals = parts.store.autoRenewals
     this.commander = parts.commander

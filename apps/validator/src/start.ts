@@ -23,6 +23,7 @@ export async function startValidator(
     // Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
     const server = createServer(context, port)
+    overrides.extend?.({ server, context })
     await server.listen({ host: config.host, port: config.port })
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     const url = `http://${host}:${port()}`

@@ -1,4 +1,5 @@
 /** Texts of the command line, at most 80 columns wide. */
+import { describeFault, type Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../registration.ts'
 import { type ClusterStatus, describeMargin, describeSize, type ServiceStatus } from '../status.ts'
 
@@ -112,4 +113,21 @@ function fieldLines(body: unknown, path = ''): string[] {
       fieldLines(value, path === '' ? key : `${path}.${key}`),
     )
   return [`     ${shorten(`${path}: ${JSON.stringify(body)}`, WIDTH - 5)}`]
+}
+
+/** The faults in force, a line each. */
+export function formatFaults(faults: readonly Fault[]): string {
+  if (faults.length === 0) return 'nothing is broken'
+  return faults
+    .map(({ id, spec, endsAt }) =>
+      [
+        id.padEnd(11),
+        spec.node.padEnd(14),
+        describeFault(spec).padEnd(30),
+        endsAt === null ? '' : `until ${endsAt}`,
+      ]
+        .join('')
+        .trimEnd(),
+    )
+    .join('\n')
 }

@@ -11,6 +11,7 @@ import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
+import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
@@ -83,7 +84,9 @@ export async function runCommandLine(
   command('status', 'what runs, and what can still be lost')
     .option('--json', 'as JSON')
     .action(async (options: Common) => {
-      const status = await call(connectControl(dataDirectory(options.dataDir)).status.query())
+      const status = await call(
+        connectControl(dataDirectory(options.dataDir)).cluster.status.query(),
+      )
       print(options.json ? JSON.stringify(status) : formatStatus(status))
     })
 
@@ -99,16 +102,18 @@ export async function runCommandLine(
       .option('--json', 'print the status as JSON')
       .action(async (node: string, options: Common & { redis?: boolean }) => {
         const client = connectControl(dataDirectory(options.dataDir))
-        await call(client[name].mutate({ node, redis: options.redis ?? false }))
+        await call(client.nodes[name].mutate({ node, redis: options.redis ?? false }))
         const what = options.redis ? `the Redis of ${node}` : node
         await report(dataDirectory(options.dataDir), options, `${what} ${done}`)
       })
+
+  addFaultCommands(command, print)
 
   command('wipe', 'delete the replica of a node or of the validator; it is rebuilt from the log')
     .argument('<node>', 'sv-1 … or validator')
     .option('--json', 'print the status as JSON')
     .action(async (node: string, options: Common) => {
-      await call(connectControl(dataDirectory(options.dataDir)).wipe.mutate({ node }))
+      await call(connectControl(dataDirectory(options.dataDir)).nodes.wipe.mutate({ node }))
       await report(dataDirectory(options.dataDir), options, `${node} was wiped and runs`)
     })
 
@@ -186,7 +191,9 @@ export async function runCommandLine(
   command('get', 'what holds now, as enough nodes agree', config)
     .option('--json', 'as JSON')
     .action(async (options: Common) => {
-      const inForce = await call(connectControl(dataDirectory(options.dataDir)).config.query())
+      const inForce = await call(
+        connectControl(dataDirectory(options.dataDir)).names.config.query(),
+      )
       print(options.json ? JSON.stringify(inForce) : formatConfig(inForce))
     })
   command('set', 'change the rules, confirmed by a quorum of the super-validators', config)
@@ -195,7 +202,7 @@ export async function runCommandLine(
     .action(async (changes: string[], options: Common) => {
       const change = parseConfigChange(changes)
       const client = connectControl(dataDirectory(options.dataDir))
-      const inForce = await call(client.setConfig.mutate(change))
+      const inForce = await call(client.names.setConfig.mutate(change))
       print(options.json ? JSON.stringify(inForce) : formatConfig(inForce))
     })
 
@@ -214,7 +221,7 @@ export async function runCommandLine(
 }
 
 async function demo(directory: DataDirectory, clock: Clock): Promise<void> {
-  const status = await call(connectControl(directory).status.query())
+  const status = await call(connectControl(directory).cluster.status.query())
   const label = freshLabel()
   const name = `${label}.unverified.ns`
   const token = await createToken(directory, { user: label, ttlSeconds: DEMO_TTL_SECONDS, clock })
@@ -238,7 +245,7 @@ async function demo(directory: DataDirectory, clock: Clock): Promise<void> {
 }
 
 async function report(directory: DataDirectory, options: Common, sentence: string): Promise<void> {
-  const status = await call(connectControl(directory).status.query())
+  const status = await call(connectControl(directory).cluster.status.query())
   print(options.json ? JSON.stringify(status) : `${sentence}\n\n${formatStatus(status)}`)
 }
 

@@ -40,7 +40,7 @@ export type Resolved = {
 /** @throws {ClusterError} If no cluster runs, or the options make no sense. */
 export async function resolve(options: ResolveOptions): Promise<Resolved> {
   const { directory, clock } = options
-  const status = await call(connectControl(directory).status.query())
+  const status = await call(connectControl(directory).cluster.status.query())
   const genesis = readGenesis(directory.genesisFile)
   const threshold = parseVotes(options.quorum, genesis)
   const lookup = lookupOf(options.subject)

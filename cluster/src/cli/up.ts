@@ -93,7 +93,7 @@ async function follow(
 
 /** Prints where everything is; the status as JSON where that was asked for. */
 async function showReady(options: UpOptions): Promise<ClusterStatus> {
-  const status = await call(connectControl(options.directory).status.query())
+  const status = await call(connectControl(options.directory).cluster.status.query())
   const controlUrl = readControlFile(options.directory)?.url ?? ''
   process.stdout.write(
     options.json
@@ -106,7 +106,7 @@ async function showReady(options: UpOptions): Promise<ClusterStatus> {
 /** Registers the seed names that are not there yet. A cluster without them is as good: only told. */
 async function seedNames(options: UpOptions): Promise<void> {
   const { directory, clock } = options
-  const { validator } = await call(connectControl(directory).status.query())
+  const { validator } = await call(connectControl(directory).cluster.status.query())
   progress(`registering ${SEED_LABELS.map(nameOf).join(', ')}`)
   const outcomes = await Promise.allSettled(
     SEED_LABELS.map(async (label) => {

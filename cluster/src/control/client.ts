@@ -3,12 +3,12 @@ import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
 import { ClusterError } from '../cluster-error.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { readControlFile, readControlToken } from './control-file.ts'
-import type { ControlRouter } from './router.ts'
+import type { AppRouter } from './router.ts'
 
 /** The longest operation: a stop of every process that each needs its whole grace. */
 const CALL_TIMEOUT_MS = 120_000
 
-export type ControlClient = ReturnType<typeof createTRPCClient<ControlRouter>>
+export type ControlClient = ReturnType<typeof createTRPCClient<AppRouter>>
 
 /** A client of the running control plane. @throws {ClusterError} If none runs. */
 export function connectControl(directory: DataDirectory): ControlClient {
@@ -16,7 +16,7 @@ export function connectControl(directory: DataDirectory): ControlClient {
   if (running === null)
     throw new ClusterError(`no cluster runs in ${directory.path}: run \`npm start\` first`)
   const token = readControlToken(directory)
-  return createTRPCClient<ControlRouter>({
+  return createTRPCClient<AppRouter>({
     links: [
       httpLink({
         url: `${running.url}/trpc`,

@@ -125,14 +125,14 @@ async function untilPortsFree(
 
 function topologyOf(options: ControlOptions) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('QS_'))
-  const mainOf = (packageUrl: string) => fileURLToPath(new URL('main.js', packageUrl))
+  const pathOf = (url: URL) => fileURLToPath(url)
   return {
     redisServer: options.redisServer,
     rateLimit: options.rateLimit,
     mains: {
-      scan: mainOf(import.meta.resolve('@quorumscan/scan')),
-      validator: mainOf(import.meta.resolve('@quorumscan/validator')),
-      synchronizer: mainOf(import.meta.resolve('@quorumscan/synchronizer')),
+      scan: pathOf(new URL('../../dist/faults/scan-main.js', import.meta.url)),
+      validator: pathOf(new URL('../../dist/faults/validator-main.js', import.meta.url)),
+      synchronizer: pathOf(new URL('../../dist/faults/synchronizer-main.js', import.meta.url)),
     },
     logRules: LOG_ACL,
     env: Object.fromEntries(inherited),

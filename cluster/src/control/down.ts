@@ -21,7 +21,9 @@ export async function stopCluster(directory: DataDirectory, clock: Clock): Promi
   if (!existsSync(directory.path)) return { kind: 'nothing-ran' }
   const running = readControlFile(directory)
   if (running !== null) {
-    const failure = await call(connectControl(directory).down.mutate()).catch((error) => error)
+    const failure = await call(connectControl(directory).cluster.down.mutate()).catch(
+      (error) => error,
+    )
     const hasEnded = await untilGone(clock, () => stateOf(running.process) === 'gone')
     if (hasEnded && failure === undefined) return { kind: 'stopped' }
     signalGroup(running.process, 'SIGKILL')

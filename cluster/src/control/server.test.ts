@@ -16,7 +16,7 @@ async function startServer() {
 
 function statusOf(port: number, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path: '/trpc/status', headers }, (response) => {
+    request({ host: '127.0.0.1', port, path: '/trpc/cluster.status', headers }, (response) => {
       response.resume()
       resolve(response.statusCode)
     })

@@ -5,7 +5,8 @@ import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/a
 import { type FastifyInstance, fastify } from 'fastify'
 import { ClusterError } from '../cluster-error.ts'
 import { isErrno } from '../data-directory.ts'
-import { type ControlContext, type ControlRouter, controlRouter } from './router.ts'
+import { type AppRouter, appRouter } from './router.ts'
+import type { ControlContext } from './trpc.ts'
 
 const HOST = '127.0.0.1'
 
@@ -31,8 +32,8 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
   })
   await server.register(fastifyTRPCPlugin, {
     prefix: '/trpc',
-    trpcOptions: { router: controlRouter, createContext: input.context },
-  } satisfies FastifyTRPCPluginOptions<ControlRouter>)
+    trpcOptions: { router: appRouter, createContext: input.context },
+  } satisfies FastifyTRPCPluginOptions<AppRouter>)
   try {
     await server.listen({ port: input.port, host: HOST })
   } catch (error) {

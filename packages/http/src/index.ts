@@ -4,6 +4,11 @@ export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/hand
 export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogger, type Logger } from './logger.ts'
-export { type Authenticate, buildServer, type ServerOptions } from './server.ts'
+export {
+  type Authenticate,
+  buildServer,
+  type HttpServer,
+  type ServerOptions,
+} from './server.ts'
 export { createSubmitClient, type SubmitClient } from './submit-client.ts'
 export { createUndiciTransport, type UndiciTransport } from './undici-transport.ts'

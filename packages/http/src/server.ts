@@ -50,6 +50,9 @@ export type Authenticate<User> = (request: {
   readonly auth: 'user' | 'admin'
 }) => Promise<User>
 
+/** What `buildServer` gives; named so that apps need not know whose server it is. */
+export type HttpServer = FastifyInstance
+
 export type ServerOptions<Routes extends RouteTable, User> = {
   readonly routes: Routes
   readonly handlers: Handlers<NoInfer<Routes>, NoInfer<User>>

@@ -1,6 +1,7 @@
 /** Owns the queues, the workers and the sweep of one process. */
 import type { Clock, Random } from '@quorumscan/base'
 import { type AppliedEntry, dueOf, type Ledger } from '@quorumscan/ledger'
+import type { ContractId } from '@quorumscan/model'
 import type { Worker } from 'bullmq'
 import { connectJobs, type JobConnections } from './connection.ts'
 import { type JobFailure, readFailures, recordFailure } from './failures.ts'
@@ -147,6 +148,13 @@ export class Jobs {
         [...this.#queues].map(async ([name, queue]) => [name, await queue.counts()] as const),
       ),
     )
+  }
+
+  /** Adds a job again, though it was dropped a moment ago; false if there is no such queue. */
+  async retry(job: string, contractId: ContractId): Promise<boolean> {
+    const queue = this.#queues.get(job)
+    await queue?.add([contractId])
+    return queue !== undefined
   }
 
   /** Aborts running jobs and waits for them, at most 2 s. */

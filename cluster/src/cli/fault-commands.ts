@@ -1,0 +1,153 @@
+/** The commands that break and mend: each is one call to the control plane. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { ClusterError } from '../cluster-error.ts'
+import { call, connectControl } from '../control/client.ts'
+import { dataDirectory } from '../data-directory.ts'
+import {
+  describeFault,
+  docOfLie,
+  EDGES,
+  FAULT_DURATION_MS_MAX,
+  type Fault,
+  type FaultInput,
+  LIE_KINDS,
+} from '../faults/fault-spec.ts'
+import { formatFaults } from './format.ts'
+
+type Common = { dataDir: string; json?: boolean }
+type Timed = Common & { for?: number }
+
+/** Makes a command with the options that all have. */
+export type MakeCommand = (name: string, description: string) => Command
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+export function addFaultCommands(command: MakeCommand, print: (text: string) => void): void {
+  const breaking = (name: string, description: string, example: string) =>
+    command(name, description)
+      .argument('<node>', 'sv-1 …, validator or synchronizer')
+      .option('--for <time>', 'heals by itself after this, e.g. 500ms, 30s, 5m', milliseconds)
+      .option('--json', 'print the fault as JSON')
+      .addHelpText('after', `\nExample:\n  $ quorumscan ${example}`)
+  const inject = async (fault: FaultInput, options: Timed) => {
+    const client = connectControl(dataDirectory(options.dataDir))
+    const begun = await call(
+      client.faults.inject.mutate({ fault, durationMs: options.for ?? null }),
+    )
+    print(options.json ? JSON.stringify(begun) : sentence(begun))
+  }
+  const edge = () =>
+    new Option(
+      '--edge <edge>',
+      'http: its clients; log: log and synchronizer; redis: its own Redis',
+    )
+      .choices(EDGES)
+      .default('http')
+
+  breaking('lie', 'make a super-validator lie, with its own keys', 'lie sv-3 --kind deny --for 1m')
+    .addOption(new Option('--kind <kind>', 'how').choices(LIE_KINDS).default('value'))
+    .addHelpText(
+      'after',
+      `\nKinds:\n${LIE_KINDS.map((kind) => `  ${kind.padEnd(14)}${docOfLie[kind]}`).join('\n')}`,
+    )
+    .action((node, options) => inject({ kind: 'lie', node, lie: options.kind }, options))
+
+  breaking('slow', 'delay what a node answers', 'slow sv-2 --latency 300ms --jitter 50ms')
+    .option('--latency <time>', 'how late', milliseconds, 300)
+    .option('--jitter <time>', 'more or less by up to this', milliseconds, 0)
+    .addOption(edge())
+    .action((node, { latency, jitter, edge, ...options }) =>
+      inject({ kind: 'slow', node, edge, latencyMs: latency, jitterMs: jitter }, options),
+    )
+
+  breaking('drop', 'let connections go silent', 'drop sv-2 --rate 0.3')
+    .option('--rate <probability>', 'with which a connection does, at each chunk', fraction, 1)
+    .addOption(edge())
+    .action((node, { rate, edge, ...options }) =>
+      inject({ kind: 'drop', node, edge, rate }, options),
+    )
+
+  breaking('reset', 'reset connections as soon as something is sent', 'reset sv-2 --for 10s')
+    .addOption(edge())
+    .action((node, { edge, ...options }) => inject({ kind: 'reset', node, edge }, options))
+
+  breaking('partition', 'cut a node off', 'partition sv-4 --from log')
+    .addOption(
+      new Option('--from <part>', 'log, proxy (with all other clients) or all')
+        .choices(['log', 'proxy', 'all'])
+        .default('all'),
+    )
+    .action((node, { from, ...options }) => inject({ kind: 'partition', node, from }, options))
+
+  breaking(
+    'lag',
+    'cut a node off from the log, so that it falls behind',
+    'lag sv-4 --for 20s',
+  ).action((node, options) => inject({ kind: 'partition', node, from: 'log' }, options))
+
+  breaking('clock', 'give a process a wrong wall clock', 'clock sv-2 --offset -30s')
+    .requiredOption('--offset <time>', 'how wrong, e.g. 30s or -5m', signedMilliseconds)
+    .action((node, { offset, ...options }) =>
+      inject({ kind: 'clock', node, offsetMs: offset }, options),
+    )
+
+  breaking('fill', 'fill the Redis of a node: it refuses writes', 'fill sv-2 --for 30s').action(
+    (node, options) => inject({ kind: 'memory', node }, options),
+  )
+
+  command('faults', 'the faults in force')
+    .option('--json', 'as JSON')
+    .action(async (options: Common) => {
+      const client = connectControl(dataDirectory(options.dataDir))
+      const faults = await call(client.faults.list.query())
+      print(options.json ? JSON.stringify(faults) : formatFaults(faults))
+    })
+
+  command('heal', 'end faults')
+    .argument('[node]', 'those of one node')
+    .option('--all', 'all of them')
+    .option('--id <fault>', 'one, as `faults` shows it')
+    .option('--json', 'print those that ended as JSON')
+    .addHelpText('after', '\nExample:\n  $ quorumscan heal --all')
+    .action(async (node: string | undefined, options: Common & { all?: boolean; id?: string }) => {
+      const chosen = [node, options.all, options.id].filter((choice) => choice !== undefined)
+      if (chosen.length !== 1) throw new ClusterError('name a node, say --id, or say --all')
+      const client = connectControl(dataDirectory(options.dataDir))
+      const healed = await call(
+        client.faults.heal.mutate({
+          ...(node === undefined ? {} : { node }),
+          ...(options.id === undefined ? {} : { id: options.id }),
+        }),
+      )
+      if (options.json) print(JSON.stringify(healed))
+      else
+        print(
+          healed.length === 0
+            ? 'nothing was broken'
+            : healed.map(({ spec }) => `healed: ${spec.node} ${describeFault(spec)}`).join('\n'),
+        )
+    })
+}
+
+/** Milliseconds of `500ms`, `30s`, `5m` or `1h`. @throws {InvalidArgumentError} For anything else. */
+export function milliseconds(text: string): number {
+  const match = /^([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h)$/.exec(text)
+  const value = Number(match?.[1]) * (UNITS_MS[match?.[2] ?? ''] ?? Number.NaN)
+  if (Number.isSafeInteger(value) && value <= 24 * FAULT_DURATION_MS_MAX) return value
+  throw new InvalidArgumentError('It is a time such as 500ms, 30s or 5m.')
+}
+
+function signedMilliseconds(text: string): number {
+  return text.startsWith('-') ? -milliseconds(text.slice(1)) : milliseconds(text.replace(/^\+/, ''))
+}
+
+function fraction(text: string): number {
+  const value = Number(text)
+  if (value > 0 && value <= 1) return value
+  throw new InvalidArgumentError('It is a number above 0, up to 1.')
+}
+
+function sentence({ spec, id, endsAt }: Fault): string {
+  const end = endsAt === null ? `until \`heal ${spec.node}\`` : `until ${endsAt}`
+  return `${spec.node} ${describeFault(spec)}, ${end} (${id})`
+}

@@ -1,0 +1,15 @@
+/** Starting and stopping single processes. What breaks them is a fault as well. */
+import { z } from 'zod'
+import { nodeName, procedure, router } from '../trpc.ts'
+
+const target = z.object({ node: nodeName, redis: z.boolean().default(false) })
+
+export const nodesRouter = router({
+  kill: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.kill(input)),
+  pause: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.pause(input)),
+  resume: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.resume(input)),
+  restart: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.restart(input)),
+  wipe: procedure
+    .input(z.object({ node: nodeName }))
+    .mutation(({ ctx, input }) => ctx.cluster.wipe(input.node)),
+})

@@ -1,0 +1,27 @@
+/** What all routers of the control plane share. */
+import { initTRPC, TRPCError } from '@trpc/server'
+import { z } from 'zod'
+import type { Cluster } from '../cluster.ts'
+import { ClusterError } from '../cluster-error.ts'
+import type { AnsConfigControl } from './ans-config.ts'
+
+export type ControlContext = {
+  readonly cluster: Cluster
+  readonly ansConfig: AnsConfigControl
+  /** Stops the cluster, then the control plane itself. Returns when the cluster has stopped. */
+  readonly down: () => Promise<void>
+}
+
+const trpc = initTRPC.context<ControlContext>().create()
+
+export const { router } = trpc
+
+/** Errors for a person keep their sentence; a bug stays an internal error. */
+export const procedure = trpc.procedure.use(async ({ next }) => {
+  const result = await next()
+  if (!result.ok && result.error.cause instanceof ClusterError)
+    throw new TRPCError({ code: 'BAD_REQUEST', message: result.error.cause.message })
+  return result
+})
+
+export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/)

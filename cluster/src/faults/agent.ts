@@ -1,0 +1,54 @@
+/**
+ * The faults of one process, switched while it runs: a unix socket in the cluster's private directory, never
+ * the public port. Also tells about the job queues, which no public route shows.
+ */
+import { rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { messageOf } from '../cluster-error.ts'
+import type { ProcessFaults } from './fault-spec.ts'
+
+/** What a process can be asked over its socket, by path. */
+export type AgentHandlers = Readonly<Record<string, (body: unknown) => Promise<unknown>>>
+
+export type Agent = { close(): void }
+
+/** Listens; whoever can open the socket may ask. */
+export async function startAgent(path: string, handlers: AgentHandlers): Promise<Agent> {
+  rmSync(path, { force: true })
+  const server = createServer((request, response) => {
+    void answer(handlers, request, response)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, resolve)
+  })
+  server.unref()
+  return {
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+async function answer(
+  handlers: AgentHandlers,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const handler = handlers[request.url ?? '']
+  try {
+    const body = request.method === 'POST' ? await json(request) : null
+    const result = handler === undefined ? null : ((await handler(body)) ?? null)
+    response.writeHead(handler === undefined ? 404 : 200).end(JSON.stringify(result))
+  } catch (error) {
+    // The control plane asked: it may know why.
+    response.writeHead(500).end(JSON.stringify(messageOf(error)))
+  }
+}
+
+/** The faults that a process starts with; the control plane that starts it made them. */
+export function initialFaults(text: string | undefined): ProcessFaults | null {
+  return text === undefined || text === '' ? null : (JSON.parse(text) as ProcessFaults)
+}

@@ -1,0 +1,154 @@
+/**
+ * A byte-level proxy on one edge of the cluster, HTTP and Redis alike: it knows connections and bytes and
+ * nothing of what they mean. Without a fault it passes everything on.
+ */
+import type { Socket } from 'node:net'
+import type { Clock, Random } from '@quorumscan/base'
+import type { LinkFault } from './fault-spec.ts'
+
+/** Bytes that wait in a slow connection; beyond it the sender is held back, as a full pipe would. */
+const QUEUED_BYTES_MAX = 4 * 2 ** 20
+
+type Policy = {
+  readonly latencyMs: number
+  readonly jitterMs: number
+  /** Probability that a connection goes silent with the next bytes. */
+  readonly dropRate: number
+  readonly isReset: boolean
+}
+
+export type Edge = {
+  /** Replaces the faults in force. Connections that lost bytes end when they would be whole again. */
+  set(faults: readonly LinkFault[]): void
+  isFaulty(): boolean
+  /** Passes bytes between a client and its server until either ends. */
+  join(client: Socket, server: Socket): void
+  /** Ends every connection. */
+  cut(): void
+}
+
+type Connection = { readonly client: Socket; readonly server: Socket; isSilent: boolean }
+
+export function createEdge(deps: { readonly clock: Clock; readonly random: Random }): Edge {
+  const connections = new Set<Connection>()
+  let policy = policyOf([])
+
+  const destroy = (connection: Connection) => {
+    connections.delete(connection)
+    connection.client.destroy()
+    connection.server.destroy()
+  }
+
+  /** Whether these bytes go on. */
+  const admits = (connection: Connection): boolean => {
+    if (policy.isReset) {
+      reset(connection.client)
+      destroy(connection)
+      return false
+    }
+    if (!connection.isSilent && policy.dropRate > 0)
+      connection.isSilent = deps.random.fraction() < policy.dropRate
+    return !connection.isSilent
+  }
+
+  const pump = (connection: Connection, way: 'request' | 'answer') => {
+    const { client, server } = connection
+    const [from, to] = way === 'request' ? [client, server] : [server, client]
+    const ended = new AbortController()
+    let queuedBytes = 0
+    let tail: Promise<void> = Promise.resolve()
+    let isQueueEmpty = true
+    let isFull = false
+    const adjust = () => {
+      if (isFull || queuedBytes > QUEUED_BYTES_MAX) from.pause()
+      else from.resume()
+    }
+    const write = (chunk: Buffer) => {
+      isFull = !to.write(chunk)
+      if (isFull) adjust()
+    }
+    to.on('drain', () => {
+      isFull = false
+      adjust()
+    })
+    const enqueue = (dueMs: number, deliver: () => void, bytes: number) => {
+      queuedBytes += bytes
+      isQueueEmpty = false
+      adjust()
+      const mine = tail.then(async () => {
+        const waitMs = dueMs - deps.clock.monotonicMs()
+        if (waitMs > 0) await deps.clock.delay(waitMs, ended.signal)
+        deliver()
+        queuedBytes -= bytes
+        adjust()
+        if (tail === mine) isQueueEmpty = true
+      })
+      tail = mine
+      mine.catch(() => {}) // The connection ended.
+    }
+    from.on('data', (chunk: Buffer) => {
+      if (!admits(connection)) return
+      // Only answers are late: an answer is then as late as was asked for, not twice.
+      const latencyMs = way === 'answer' ? latencyOf(policy, deps.random) : 0
+      if (latencyMs === 0 && isQueueEmpty) write(chunk)
+      else enqueue(deps.clock.monotonicMs() + latencyMs, () => write(chunk), chunk.byteLength)
+    })
+    from.on('end', () => {
+      if (!connection.isSilent) enqueue(0, () => to.end(), 0)
+    })
+    from.on('error', () => {}) // 'close' follows.
+    from.on('close', () => {
+      if (connection.isSilent) destroy(connection)
+      // What was sent before the end still arrives.
+      else enqueue(0, () => to.destroySoon(), 0)
+    })
+    to.on('close', () => {
+      ended.abort()
+      connections.delete(connection)
+    })
+  }
+
+  return {
+    set(faults) {
+      policy = policyOf(faults)
+      if (policy.dropRate === 0)
+        for (const connection of connections) if (connection.isSilent) destroy(connection)
+    },
+    isFaulty: () => policy !== HEALTHY,
+    join(client, server) {
+      const connection = { client, server, isSilent: false }
+      connections.add(connection)
+      pump(connection, 'request')
+      pump(connection, 'answer')
+    },
+    cut() {
+      for (const connection of connections) destroy(connection)
+    },
+  }
+}
+
+/** A unix socket knows no reset: it closes with what was sent unread, which its client sees as one. */
+function reset(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
+const HEALTHY: Policy = { latencyMs: 0, jitterMs: 0, dropRate: 0, isReset: false }
+
+function policyOf(faults: readonly LinkFault[]): Policy {
+  if (faults.length === 0) return HEALTHY
+  const slow = faults.filter((fault) => fault.kind === 'slow')
+  const drops = faults.filter((fault) => fault.kind === 'drop')
+  return {
+    latencyMs: slow.reduce((sum, fault) => sum + fault.latencyMs, 0),
+    jitterMs: slow.reduce((sum, fault) => sum + fault.jitterMs, 0),
+    dropRate: Math.max(0, ...drops.map((fault) => fault.rate)),
+    isReset: faults.some((fault) => fault.kind === 'reset'),
+  }
+}
+
+/** Evenly within the jitter on both sides. */
+function latencyOf(policy: Policy, random: Random): number {
+  if (policy.latencyMs === 0 && policy.jitterMs === 0) return 0
+  return Math.max(0, policy.latencyMs + (random.fraction() * 2 - 1) * policy.jitterMs)
+}

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createManualClock } from '@quorumscan/testkit'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ClusterError } from '../cluster-error.ts'
+import { FaultControl, type FaultEffects } from './fault-control.ts'
+import { faultSpec, processFaultsOf } from './fault-spec.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'qs-faults-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const lie = (node: string, kind = 'value') => faultSpec.parse({ kind: 'lie', node, lie: kind })
+const kill = (node: string) => faultSpec.parse({ kind: 'kill', node })
+
+function createWorld(effects: Partial<FaultEffects> = {}) {
+  const clock = createManualClock()
+  const done: string[] = []
+  const create = () =>
+    new FaultControl({
+      clock,
+      file: join(directory, 'faults.json'),
+      effects: {
+        begin: async (spec) => void done.push(`+${spec.kind} ${spec.node}`),
+        end: async (spec) => void done.push(`-${spec.kind} ${spec.node}`),
+        isInForce: () => true,
+        ...effects,
+      },
+      onChange: () => {},
+    })
+  return { clock, done, create, control: create() }
+}
+
+const kindsOf = (control: FaultControl) =>
+  control.list().map(({ spec }) => `${spec.kind} ${spec.node}`)
+
+it('lists what is in force and heals one, those of a node, or all', async () => {
+  const { control, done } = createWorld()
+  const first = await control.inject(lie('sv-1'), null)
+  await control.inject(kill('sv-1'), null)
+  await control.inject(kill('sv-2'), null)
+  expect(kindsOf(control)).toEqual(['lie sv-1', 'kill sv-1', 'kill sv-2'])
+  await control.heal({ id: first.id })
+  expect(kindsOf(control)).toEqual(['kill sv-1', 'kill sv-2'])
+  await control.heal({ node: 'sv-1' })
+  expect(kindsOf(control)).toEqual(['kill sv-2'])
+  await control.heal({})
+  expect(kindsOf(control)).toEqual([])
+  expect(done.slice(3)).toEqual(['-lie sv-1', '-kill sv-1', '-kill sv-2'])
+  await expect(control.heal({ id: first.id })).rejects.toThrow(ClusterError)
+})
+
+it('replaces a fault of the same kind at the same place', async () => {
+  const { control } = createWorld()
+  await control.inject(lie('sv-1', 'deny'), null)
+  await control.inject(lie('sv-1', 'garbage'), null)
+  await control.inject(lie('sv-2'), null)
+  expect(processFaultsOf(control.of('sv-1')).lie).toBe('garbage')
+  expect(control.list()).toHaveLength(2)
+})
+
+it('ends by itself after its time, unless it was healed before', async () => {
+  const { clock, control, done } = createWorld()
+  await control.inject(lie('sv-1'), 1000)
+  const replaced = await control.inject(kill('sv-2'), 1000)
+  await control.heal({ id: replaced.id })
+  await control.inject(kill('sv-2'), null)
+  await clock.advance(999)
+  expect(kindsOf(control)).toEqual(['lie sv-1', 'kill sv-2'])
+  await clock.advance(1)
+  expect(kindsOf(control)).toEqual(['kill sv-2'])
+  expect(done.at(-1)).toBe('-lie sv-1')
+})
+
+it('does not list what could not begin', async () => {
+  const { control } = createWorld({ begin: () => Promise.reject(new ClusterError('no')) })
+  await expect(control.inject(lie('sv-1'), 10)).rejects.toThrow('no')
+  expect(control.list()).toEqual([])
+})
+
+it('is taken up by the next control plane, with the time that is left', async () => {
+  const { clock, control, create, done } = createWorld({
+    isInForce: (spec) => spec.kind !== 'kill',
+  })
+  await control.inject(lie('sv-1'), 1000)
+  await control.inject(kill('sv-2'), null)
+  control.close()
+  await clock.advance(600)
+  const next = create()
+  next.restore()
+  expect(kindsOf(next)).toEqual(['lie sv-1'])
+  await clock.advance(400)
+  expect(kindsOf(next)).toEqual([])
+  expect(done.at(-1)).toBe('-lie sv-1')
+  expect((await next.inject(lie('sv-3'), null)).id).toBe('fault-3')
+})

@@ -1,0 +1,196 @@
+/**
+ * The faults that a cluster can be given, as data: what the control plane takes, what a scenario of a chaos
+ * run holds, what is listed while in force, and what of it a process is told.
+ */
+import { z } from 'zod'
+
+/** How a byzantine node answers, or acts; `docOfLie` says each in words. */
+export const LIE_KINDS = [
+  'value',
+  'invent',
+  'deny',
+  'equivocate',
+  'stale',
+  'garbage',
+  'oversize',
+  'trickle',
+  'content-type',
+  'redirect',
+  'other-name',
+  'signature',
+  'head',
+  'confirm',
+] as const
+export type LieKind = (typeof LIE_KINDS)[number]
+
+/** What each lie is, for help texts and the console. */
+export const docOfLie: Readonly<Record<LieKind, string>> = {
+  value: 'names belong to the liar',
+  invent: 'names that nobody registered exist',
+  deny: 'names that are registered do not exist',
+  equivocate: 'some callers hear the truth, others a wrong value',
+  stale: 'the answers of the moment at which the lie began, given as those of today',
+  garbage: 'random bytes',
+  oversize: '100 MB for each answer',
+  trickle: 'one byte a second',
+  'content-type': 'the truth, called text/html',
+  redirect: 'every request is sent elsewhere',
+  'other-name': 'the entry of another name',
+  signature: 'the truth, with a signature that does not fit',
+  head: 'a head far beyond the log, with true answers',
+  confirm: 'confirms payments that do not exist, and everything that it sees',
+}
+
+/** The connections of a process that a byte-level proxy can stand on. */
+export const EDGES = ['http', 'log', 'redis'] as const
+/**
+ * `http`: its clients, the scan proxy among them; `log`: log Redis and synchronizer; `redis`: the Redis
+ * that is its own.
+ */
+export type EdgeName = (typeof EDGES)[number]
+
+/** What a byte-level proxy does to what passes it. */
+export type LinkFault =
+  | { readonly kind: 'slow'; readonly latencyMs: number; readonly jitterMs: number }
+  | { readonly kind: 'drop'; readonly rate: number }
+  | { readonly kind: 'reset' }
+
+/** Longer than any wait of a reader: beyond it slow is the same as silent. */
+const LATENCY_MS_MAX = 60_000
+/** A day: enough to be wrong about any rule of the ledger. */
+const CLOCK_OFFSET_MS_MAX = 86_400_000
+/** An hour; without a duration a fault stays until it is healed. */
+export const FAULT_DURATION_MS_MAX = 3_600_000
+
+export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/)
+const edge = z.enum(EDGES).default('http')
+const target = { node: nodeName, redis: z.boolean().default(false) }
+const milliseconds = (max: number) => z.number().min(0).max(max)
+
+/** One fault, as it is asked for. */
+export const faultSpec = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('kill'), ...target }),
+  z.object({ kind: z.literal('pause'), ...target }),
+  z.object({ kind: z.literal('lie'), node: nodeName, lie: z.enum(LIE_KINDS).default('value') }),
+  z.object({
+    kind: z.literal('slow'),
+    node: nodeName,
+    edge,
+    latencyMs: milliseconds(LATENCY_MS_MAX),
+    jitterMs: milliseconds(LATENCY_MS_MAX).default(0),
+  }),
+  z.object({
+    kind: z.literal('drop'),
+    node: nodeName,
+    edge,
+    rate: z.number().gt(0).max(1).default(1),
+  }),
+  z.object({ kind: z.literal('reset'), node: nodeName, edge }),
+  z.object({
+    kind: z.literal('partition'),
+    node: nodeName,
+    from: z.enum(['log', 'proxy', 'all']).default('all'),
+  }),
+  z.object({
+    kind: z.literal('clock'),
+    node: nodeName,
+    offsetMs: z.number().int().min(-CLOCK_OFFSET_MS_MAX).max(CLOCK_OFFSET_MS_MAX),
+  }),
+  z.object({ kind: z.literal('memory'), node: nodeName }),
+])
+export type FaultSpec = z.output<typeof faultSpec>
+/** With what may be left out. */
+export type FaultInput = z.input<typeof faultSpec>
+
+/** Null: until it is healed. */
+export const faultDurationMs = z.number().int().min(1).max(FAULT_DURATION_MS_MAX).nullable()
+
+/** A fault in force. */
+export type Fault = {
+  readonly id: string
+  readonly spec: FaultSpec
+  /** ISO 8601, by the control plane's clock. */
+  readonly startedAt: string
+  /** When it heals by itself; null: when somebody heals it. */
+  readonly endsAt: string | null
+}
+
+/** All that one process is told of the faults in force, at once. */
+export type ProcessFaults = {
+  readonly lie: LieKind | null
+  readonly clockOffsetMs: number
+  readonly edges: Readonly<Record<EdgeName, readonly LinkFault[]>>
+}
+
+export const NO_FAULTS: ProcessFaults = {
+  lie: null,
+  clockOffsetMs: 0,
+  edges: { http: [], log: [], redis: [] },
+}
+
+/** What the process of a node has to do about these faults; those that are done from outside do not count. */
+export function processFaultsOf(specs: readonly FaultSpec[]): ProcessFaults {
+  const edges: Record<EdgeName, LinkFault[]> = { http: [], log: [], redis: [] }
+  let lie: LieKind | null = null
+  let clockOffsetMs = 0
+  for (const spec of specs)
+    switch (spec.kind) {
+      case 'lie':
+        lie = spec.lie
+        break
+      case 'clock':
+        clockOffsetMs = spec.offsetMs
+        break
+      case 'slow':
+        edges[spec.edge].push({
+          kind: 'slow',
+          latencyMs: spec.latencyMs,
+          jitterMs: spec.jitterMs,
+        })
+        break
+      case 'drop':
+        edges[spec.edge].push({ kind: 'drop', rate: spec.rate })
+        break
+      case 'reset':
+        edges[spec.edge].push({ kind: 'reset' })
+        break
+      case 'partition':
+        if (spec.from !== 'proxy') edges.log.push({ kind: 'drop', rate: 1 })
+        if (spec.from !== 'log') edges.http.push({ kind: 'drop', rate: 1 })
+        break
+    }
+  return { lie, clockOffsetMs, edges }
+}
+
+/** Two faults of the same slot cannot be in force together: the later one takes the place. */
+export function slotOf(spec: FaultSpec): string {
+  const place = 'edge' in spec ? spec.edge : 'redis' in spec && spec.redis ? 'redis' : ''
+  // A process that is killed cannot be paused, and the other way round.
+  const kind = spec.kind === 'pause' ? 'kill' : spec.kind
+  return `${spec.node}/${kind}/${place}`
+}
+
+/** One fault in a few words, for tables. */
+export function describeFault(spec: FaultSpec): string {
+  const where = 'edge' in spec && spec.edge !== 'http' ? ` (${spec.edge})` : ''
+  switch (spec.kind) {
+    case 'kill':
+      return spec.redis ? 'Redis killed' : 'killed'
+    case 'pause':
+      return spec.redis ? 'Redis paused' : 'paused'
+    case 'lie':
+      return `lies: ${spec.lie}`
+    case 'slow':
+      return `slow by ${spec.latencyMs}${spec.jitterMs > 0 ? `±${spec.jitterMs}` : ''} ms${where}`
+    case 'drop':
+      return `drops ${Math.round(spec.rate * 100)} %${where}`
+    case 'reset':
+      return `resets connections${where}`
+    case 'partition':
+      return spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`
+    case 'clock':
+      return `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`
+    case 'memory':
+      return 'Redis out of memory'
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * Makes a scan node lie, with its own keys, in hooks around its honest handlers. Everything that it signs
+ * it signs as an honest node would, so that only other nodes can show that it is not true.
+ */
+import { type Clock, type Random, randomHex, sha256Hex, toHex, utf8 } from '@quorumscan/base'
+import {
+  type CanonicalRequest,
+  canonicalRequest,
+  encodeAnswerStatement,
+  type Lookup,
+  parseInstant,
+  requestOfLookup,
+} from '@quorumscan/consensus'
+import type { HttpServer } from '@quorumscan/http'
+import { formatTime } from '@quorumscan/model'
+import type { LieKind } from '../fault-spec.ts'
+import { garbageBody, oversizedBody, trickledBody } from './bodies.ts'
+import { type Entry, type LieContext, lieAboutDocument, lieAboutEntry } from './said.ts'
+
+/** Where a redirect leads: nobody listens there. */
+const ELSEWHERE = 'http://127.0.0.1:9/'
+/** How far beyond the log the head is claimed to be. */
+const HEAD_AHEAD = 1_000_000_000
+const HOUR_MICROS = 3_600_000_000
+const SIGNATURE_BYTES = 64
+const KNOWN_NAMES = ['dso.ns', 'sv-1.sv.ns']
+
+type Place = { readonly offset: number; readonly recordTime: number; readonly historyHash: string }
+
+/** What the liar knows of its node. */
+export type LiarDeps = {
+  readonly genesisHash: string
+  readonly sign: (statement: Uint8Array) => Uint8Array
+  /** The party that profits. */
+  readonly liar: string
+  readonly ledger: {
+    readonly head: () => { readonly offset: number }
+    readonly pin: (at: number | null, signal: AbortSignal) => Promise<Place>
+    readonly lookupNames: (
+      names: readonly string[],
+      offset: number,
+    ) => Promise<readonly (Uint8Array | null)[]>
+  }
+  readonly clock: Clock
+  readonly random: Random
+}
+
+export type Liar = {
+  /** Null: tells the truth. */
+  set(kind: LieKind | null): void
+}
+
+type Hooked = {
+  readonly id: string
+  readonly method: string
+  readonly url: string
+  readonly query: unknown
+  readonly params: unknown
+  body: unknown
+  headers: Record<string, unknown>
+  readonly routeOptions: {
+    readonly config: { readonly route?: { cost: unknown; operationId: string } }
+  }
+}
+
+type Batch = {
+  readonly lookups: readonly Lookup[]
+  readonly sign?: boolean
+  at_offset?: number
+  min_offset?: number
+}
+
+type PageQuery = {
+  readonly name_prefix?: string
+  readonly page_size?: string
+  readonly page_token?: string
+}
+
+/** Adds the hooks; they do nothing until a lie is set. */
+export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
+  let kind: LieKind | null = null
+  let staleOffset = 0
+  let callCount = 0
+  /** Where those were to be read that are read elsewhere. */
+  const askedPlaces = new WeakMap<object, Place>()
+
+  server.addHook('preValidation', async (raw) => {
+    const request = raw as unknown as Hooked
+    if (kind !== 'stale' || !isLiedAbout(request)) return
+    const asked = askedOffset(request)
+    if (asked !== null && asked <= staleOffset) return
+    // Beyond the head: the honest refusal.
+    const place = await deps.ledger.pin(asked, AbortSignal.timeout(1000)).catch(() => null)
+    if (place === null) return
+    askedPlaces.set(raw, place)
+    readAt(request, staleOffset)
+  })
+
+  server.addHook('onSend', async (raw, reply, payload) => {
+    const request = raw as unknown as Hooked
+    const lie = kind
+    if (lie === null || !isLiedAbout(request)) return payload
+    const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload ?? ''))
+    switch (lie) {
+      case 'redirect':
+        reply.code(302).header('location', ELSEWHERE)
+        return Buffer.alloc(0)
+      case 'content-type':
+        reply.header('content-type', 'text/html')
+        return payload
+      case 'garbage':
+        reply.code(200)
+        return garbageBody(body, deps.random)
+      case 'oversize':
+        reply.code(200)
+        return oversizedBody()
+      case 'trickle':
+        return trickledBody(body, deps.clock)
+      case 'head':
+        claimHead(reply)
+        return payload
+      case 'confirm':
+        return payload
+      default: {
+        callCount += 1
+        if (lie === 'equivocate' && callCount % 2 === 0) return payload
+        const said = await sayOtherwise({ request, reply, body, lie, asked: askedPlaces.get(raw) })
+        return said ?? payload
+      }
+    }
+  })
+
+  type Said = {
+    readonly request: Hooked
+    readonly reply: Reply
+    readonly body: Buffer
+    readonly lie: LieKind
+    readonly asked: Place | undefined
+  }
+
+  const sayOtherwise = async (said: Said): Promise<Buffer | null> => {
+    const { request, reply, lie } = said
+    const operation = request.routeOptions.config.route?.operationId ?? ''
+    const single = singleLookup(operation, request)
+    const isAbsence = single !== null && reply.statusCode === 404
+    if (reply.statusCode !== 200 && !isAbsence) return null
+    const place = said.asked ?? placeOf(reply)
+    if (said.asked !== undefined) claimPlace(reply, said.asked)
+    const context: LieContext = {
+      liar: deps.liar,
+      other: lie === 'other-name' ? await otherEntry(place?.offset ?? 0, request) : null,
+    }
+    const document = JSON.parse(said.body.toString())
+    const signed = (asked: CanonicalRequest, answer: string) =>
+      place === null ? null : signature(lie, { asked, answer, place })
+    if (operation === 'lookupEntries')
+      return lieInBatch(request, document, { lie, context, signed })
+    if (single === null) {
+      const text = JSON.stringify(lieAboutDocument(lie, document, context))
+      const asked = pageRequest(operation, request)
+      if (asked !== null && reply.hasHeader('x-ledger-signature'))
+        reply.header('x-ledger-signature', signed(asked, text) ?? '')
+      return Buffer.from(text)
+    }
+    const entry = lieAboutEntry(
+      lie,
+      { lookup: single, entry: isAbsence ? null : document.entry },
+      context,
+    )
+    const text = JSON.stringify({ entry })
+    if (reply.hasHeader('x-ledger-signature'))
+      reply.header('x-ledger-signature', signed(requestOfLookup(single), text) ?? '')
+    if (entry === null && isAbsence) return said.body
+    reply.code(entry === null ? 404 : 200)
+    return Buffer.from(
+      entry === null
+        ? JSON.stringify({ error: 'No ans entry found', code: 'ENTRY_NOT_FOUND' })
+        : text,
+    )
+  }
+
+  const signature = (
+    lie: LieKind,
+    statement: { readonly asked: CanonicalRequest; readonly answer: string; readonly place: Place },
+  ): string =>
+    lie === 'signature'
+      ? randomHex(deps.random, SIGNATURE_BYTES)
+      : toHex(
+          deps.sign(
+            encodeAnswerStatement({
+              genesisHash: deps.genesisHash,
+              ...statement.place,
+              requestHash: sha256Hex(canonicalRequest(statement.asked)),
+              answerHash: sha256Hex(utf8(statement.answer)),
+            }),
+          ),
+        )
+
+  const otherEntry = async (offset: number, request: Hooked): Promise<Entry | null> => {
+    const name = KNOWN_NAMES.find(
+      (known) => !JSON.stringify([request.body, request.params]).includes(known),
+    )
+    const [found] = await deps.ledger.lookupNames([name ?? ''], offset).catch(() => [null])
+    return found == null ? null : (JSON.parse(Buffer.from(found).toString()) as Entry)
+  }
+
+  return {
+    set(next) {
+      if (next === 'stale' && kind !== 'stale') staleOffset = deps.ledger.head().offset
+      kind = next
+    },
+  }
+}
+
+type Reply = {
+  readonly statusCode: number
+  code(status: number): Reply
+  header(name: string, value: string): Reply
+  hasHeader(name: string): boolean
+  getHeader(name: string): unknown
+}
+
+function lieInBatch(
+  request: Hooked,
+  document: { readonly results: readonly { readonly entry: Entry | null }[] },
+  how: {
+    readonly lie: LieKind
+    readonly context: LieContext
+    readonly signed: (asked: CanonicalRequest, answer: string) => string | null
+  },
+): Buffer {
+  const { lookups, sign } = request.body as Batch
+  const results = lookups.map((lookup, index) =>
+    JSON.stringify({
+      entry: lieAboutEntry(
+        how.lie,
+        { lookup, entry: document.results[index]?.entry ?? null },
+        how.context,
+      ),
+    }),
+  )
+  const signatures = lookups.map((lookup, index) =>
+    how.signed(requestOfLookup(lookup), results[index] ?? ''),
+  )
+  const tail = sign === true ? `,"signatures":${JSON.stringify(signatures)}` : ''
+  return Buffer.from(`{"results":[${results.join()}]${tail}}`)
+}
+
+/** Health is left alone: whether the process lives is no statement about the ledger. */
+function isLiedAbout(request: Hooked): boolean {
+  const { route } = request.routeOptions.config
+  return route !== undefined && route.cost !== 0 && request.method !== 'OPTIONS'
+}
+
+function singleLookup(operation: string, request: Hooked): Lookup | null {
+  const params = request.params as { readonly name?: string; readonly party?: string }
+  if (operation === 'getEntryByName') return { name: params.name ?? '' }
+  return operation === 'getEntryByParty' ? { party: params.party ?? '' } : null
+}
+
+/** What a page is the answer to (D-41); null for operations whose signature is left as it was. */
+function pageRequest(operation: string, request: Hooked): CanonicalRequest | null {
+  const { name_prefix: prefix, page_size: size, page_token: token } = request.query as PageQuery
+  const page = { page_size: Number(size), page_token: token ?? null }
+  if (operation === 'listEntries')
+    return { operation, parameters: { name_prefix: prefix ?? '', ...page } }
+  if (operation !== 'listEntriesByParty') return null
+  const { party } = request.params as { readonly party: string }
+  return { operation, parameters: { party, ...page } }
+}
+
+function askedOffset(request: Hooked): number | null {
+  const inBody = (request.body as Partial<Batch> | null | undefined)?.at_offset
+  const asked = inBody ?? request.headers['x-read-at-offset'] ?? null
+  return asked === null ? null : Number(asked)
+}
+
+function readAt(request: Hooked, offset: number): void {
+  if (request.routeOptions.config.route?.operationId === 'lookupEntries') {
+    const { min_offset: _floor, ...batch } = request.body as Batch
+    request.body = { ...batch, at_offset: offset }
+  } else request.headers['x-read-at-offset'] = String(offset)
+}
+
+function placeOf(reply: Reply): Place | null {
+  const offset = Number(reply.getHeader('x-ledger-offset'))
+  const recordTime = parseInstant(String(reply.getHeader('x-ledger-record-time')))
+  const historyHash = String(reply.getHeader('x-ledger-history-hash'))
+  return recordTime === undefined || recordTime === null
+    ? null
+    : { offset, recordTime, historyHash }
+}
+
+function claimPlace(reply: Reply, place: Place): void {
+  reply.header('x-ledger-offset', String(place.offset))
+  reply.header('x-ledger-record-time', formatTime(place.recordTime))
+  reply.header('x-ledger-history-hash', place.historyHash)
+}
+
+function claimHead(reply: Reply): void {
+  const head = Number(reply.getHeader('x-ledger-head'))
+  const time = parseInstant(String(reply.getHeader('x-ledger-head-time')))
+  if (!Number.isSafeInteger(head)) return
+  reply.header('x-ledger-head', String(head + HEAD_AHEAD))
+  if (typeof time === 'number') reply.header('x-ledger-head-time', formatTime(time + HOUR_MICROS))
+}

@@ -1,0 +1,88 @@
+/** What a lying node says instead of the truth. Pure. */
+import type { Lookup } from '@quorumscan/consensus'
+import type { LieKind } from '../fault-spec.ts'
+
+/** An entry on the wire (D-8). */
+export type Entry = {
+  readonly contract_id: string | null
+  readonly user: string
+  readonly name: string
+  readonly url: string
+  readonly description: string
+  readonly expires_at: string | null
+}
+
+export type LieContext = {
+  /** The party that the lies are to the advantage of. */
+  readonly liar: string
+  /** A real entry that is none of those asked for, or null where there is none. */
+  readonly other: Entry | null
+}
+
+const INVENTED_CONTRACT = `00${'6c'.repeat(32)}`
+const INVENTED_NAME = 'mallory.unverified.ns'
+const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
+const FAR_FUTURE = '2099-01-01T00:00:00.000000Z'
+
+/** The entry that is given instead of the true one; null says that there is none. */
+export function lieAboutEntry(
+  kind: LieKind,
+  truth: { readonly lookup: Lookup; readonly entry: Entry | null },
+  context: LieContext,
+): Entry | null {
+  const { entry, lookup } = truth
+  switch (kind) {
+    case 'value':
+    case 'equivocate':
+      return entry === null ? null : { ...entry, ...stolen(lookup, context.liar) }
+    case 'invent':
+      return entry ?? inventedEntry(lookup, context.liar)
+    case 'deny':
+      return null
+    case 'other-name':
+      return context.other
+    default:
+      return entry
+  }
+}
+
+/** Any other answer: parties become the liar, lists lose their first item or begin with an invented one. */
+export function lieAboutDocument(kind: LieKind, document: unknown, context: LieContext): unknown {
+  if (kind === 'value' || kind === 'equivocate') return withParty(document, context.liar)
+  if (kind !== 'deny' && kind !== 'invent' && kind !== 'other-name') return document
+  if (typeof document !== 'object' || document === null) return document
+  const invented =
+    kind === 'other-name' ? context.other : inventedEntry({ name: INVENTED_NAME }, context.liar)
+  return Object.fromEntries(
+    Object.entries(document).map(([name, value]) => {
+      if (!Array.isArray(value)) return [name, value]
+      if (kind === 'deny') return [name, value.slice(1)]
+      return [name, name === 'entries' && invented !== null ? [invented, ...value] : value]
+    }),
+  )
+}
+
+/** A name keeps its text and changes its owner; of a party that is asked for, the name is another. */
+function stolen(lookup: Lookup, liar: string): Partial<Entry> {
+  return 'name' in lookup ? { user: liar } : { name: INVENTED_NAME }
+}
+
+function inventedEntry(lookup: Lookup, liar: string): Entry {
+  return {
+    contract_id: INVENTED_CONTRACT,
+    user: 'name' in lookup ? liar : lookup.party,
+    name: 'name' in lookup ? lookup.name : INVENTED_NAME,
+    url: '',
+    description: '',
+    expires_at: FAR_FUTURE,
+  }
+}
+
+function withParty(value: unknown, liar: string): unknown {
+  if (typeof value === 'string') return PARTY.test(value) ? liar : value
+  if (Array.isArray(value)) return value.map((item) => withParty(item, liar))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withParty(member, liar)]),
+  )
+}

@@ -1,0 +1,41 @@
+/** The life of a composed process: as that of the app's own `main.ts`. */
+import { EnvError } from '@quorumscan/base'
+
+export type Running = AsyncDisposable & {
+  /** Settles when the process cannot go on. */
+  readonly failed?: Promise<unknown>
+}
+
+/** Starts, stops in order when told to, also while starting, and reports why it could not. */
+export async function runProcess(start: (signal: AbortSignal) => Promise<Running>): Promise<void> {
+  const stopping = new AbortController()
+  try {
+    const starting = start(stopping.signal)
+    const stop = () => {
+      if (stopping.signal.aborted) return
+      stopping.abort()
+      starting.then(
+        (running) => running[Symbol.asyncDispose](),
+        () => {}, // Reported below.
+      )
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+    const { failed } = await starting
+    const giveUp = (reason: unknown) => {
+      if (stopping.signal.aborted) return
+      report(reason)
+      stop()
+    }
+    failed?.then(giveUp, giveUp)
+  } catch (error) {
+    if (!stopping.signal.aborted) report(error)
+  }
+}
+
+function report(error: unknown): void {
+  const text =
+    error instanceof EnvError ? error.message : error instanceof Error ? error.stack : error
+  process.stderr.write(`${String(text)}\n`)
+  process.exitCode = 1
+}

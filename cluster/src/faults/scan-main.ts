@@ -1,0 +1,82 @@
+/** Entry of a scan node of a cluster: the app, composed with everything that can go wrong with it. */
+import { readFile } from 'node:fs/promises'
+import { keyPairFromSeed, systemRandom } from '@quorumscan/base'
+import { createSubmitClient } from '@quorumscan/http'
+import { envToConfig, type Overrides, type ScanConfig, startScan } from '@quorumscan/scan'
+import type { ProcessFaults } from './fault-spec.ts'
+import { jobHandlers } from './job-handlers.ts'
+import { createFalseConfirmer } from './lies/confirmations.ts'
+import { installLiar } from './lies/liar.ts'
+import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
+import { runProcess } from './run.ts'
+
+type Parts = Parameters<NonNullable<Overrides['extend']>>[0]
+
+await runProcess(async () => {
+  const plain = envToConfig(process.env)
+  const faulty = createFaultyProcess(readFaultEnvironment(process.env))
+  const routed = await faulty.route({
+    redisPath: plain.redisPath,
+    logPath: plain.logRedis.path,
+    synchronizerUrl: plain.synchronizerUrl,
+  })
+  const config: ScanConfig = {
+    ...plain,
+    redisPath: routed.redisPath,
+    logRedis: { ...plain.logRedis, path: routed.logPath },
+    synchronizerUrl: routed.synchronizerUrl,
+  }
+  const operatorSeed = await readFile(config.operatorKeyFile, 'utf8')
+  let start: () => Promise<void> = async () => {}
+  const scan = await startScan(config, {
+    clock: faulty.clock,
+    extend: (parts) => {
+      faulty.guard(parts.server)
+      const apply = makeByzantine(parts, { config, faulty, operatorSeed: operatorSeed.trim() })
+      start = () => faulty.listen({ apply, handlers: jobHandlers(parts.context.jobs) })
+    },
+  })
+  await start()
+  return scan
+})
+
+/** Everything by which a node can turn against the others, with its own keys. Returns the switch. */
+function makeByzantine(
+  { server, context }: Parts,
+  options: {
+    readonly config: ScanConfig
+    readonly faulty: FaultyProcess
+    readonly operatorSeed: string
+  },
+): (faults: ProcessFaults) => void {
+  const { config, faulty } = options
+  const { genesisHash, party, replica, scanKey } = context
+  const shared = { genesisHash, clock: faulty.clock, random: systemRandom }
+  const submitting = createSubmitClient({ url: config.synchronizerUrl })
+  const liar = installLiar(server, {
+    ...shared,
+    sign: (statement) => scanKey.sign(statement),
+    liar: party,
+    ledger: {
+      head: () => replica.head(),
+      pin: (at, signal) => replica.pin(at, signal),
+      lookupNames: (names, offset) => replica.lookupNames(names, offset),
+    },
+  })
+  const confirmer = createFalseConfirmer({
+    ...shared,
+    ledger: replica,
+    submit: (bytes, signal) => submitting.submit(bytes, signal),
+    operatorKey: keyPairFromSeed(options.operatorSeed),
+    party,
+    userId: config.nodeName,
+  })
+  server.addHook('onClose', async () => {
+    await confirmer.close()
+    await submitting[Symbol.asyncDispose]()
+  })
+  return ({ lie }) => {
+    liar.set(lie)
+    confirmer.set(lie === 'confirm')
+  }
+}

@@ -1,0 +1,33 @@
+/** Entry of the validator of a cluster: the app, with edges and a clock that can be broken. */
+import { envToConfig, startValidator } from '@quorumscan/validator'
+import { jobHandlers } from './job-handlers.ts'
+import { createFaultyProcess, readFaultEnvironment } from './process.ts'
+import { runProcess } from './run.ts'
+
+await runProcess(async () => {
+  const config = envToConfig(process.env)
+  const faulty = createFaultyProcess(readFaultEnvironment(process.env))
+  const routed = await faulty.route({
+    redisPath: config.redisPath,
+    logPath: config.logRedis.path,
+    synchronizerUrl: config.synchronizerUrl,
+  })
+  let start: () => Promise<void> = async () => {}
+  const validator = await startValidator(
+    {
+      ...config,
+      redisPath: routed.redisPath,
+      logRedis: { ...config.logRedis, path: routed.logPath },
+      synchronizerUrl: routed.synchronizerUrl,
+    },
+    {
+      clock: faulty.clock,
+      extend: ({ server, context }) => {
+        faulty.guard(server)
+        start = () => faulty.listen({ handlers: jobHandlers(context.jobs) })
+      },
+    },
+  )
+  await start()
+  return validator
+})
