@@ -1,0 +1,188 @@
+/**
+ * What becomes of an item as votes come in and hopes fade (D-38): an answer, a second round, or one of the
+ * outcomes without an answer. The counting is in `tally.ts`; here is what follows from it.
+ */
+import type { ActiveItems } from './active-items.ts'
+import type { CryptoPort } from './crypto.ts'
+import type { Decisions } from './decisions.ts'
+import type { Floor } from './floor.ts'
+import { maxFaulty } from './genesis.ts'
+import type { Histories } from './histories.ts'
+import { type Item, isPruned, isSelfPinned, type Round, STANDING } from './item.ts'
+import type { Link } from './links.ts'
+import type { Outcome, Participation } from './outcome.ts'
+import { decidedOutcome, disputedOutcome, participation } from './outcomes.ts'
+import { claimedHead, type Pinboard } from './pinboard.ts'
+import type { ReaderClock } from './reader-options.ts'
+import { type Group, judge, largestGroup, type Verdict } from './tally.ts'
+import type { Usability } from './usability.ts'
+
+/** How long the own replica may hold up an answer; it is compared afterwards too. */
+const LOCAL_HASH_WAIT_MS = 50
+const RETRY_AFTER_MS = { 'not-reached': 250, stale: 1000, floor: 250 } as const
+
+export type Settling = {
+  /** Ends the item, or begins its second round, if what is known suffices. */
+  settle(item: Item): void
+  /** Ends the item: the nodes are not there yet. `round` is undefined if it was never asked. */
+  lag(item: Item, round: Round | undefined): void
+}
+
+export function createSettling(options: {
+  readonly links: readonly Link[]
+  readonly nodeCount: number
+  readonly clock: ReaderClock
+  readonly crypto: CryptoPort
+  readonly decisions: Decisions
+  readonly active: ActiveItems
+  readonly pinboard: Pinboard
+  readonly histories: Pick<Histories, 'isFork' | 'isUndecided'>
+  readonly floor: Floor
+  readonly usability: Usability
+  /** Begins the second round; false if there was one, or none could do better. */
+  readonly repin: (item: Item, round: Round) => boolean
+}): Settling {
+  const { links, nodeCount, clock, decisions, active, pinboard, histories, floor } = options
+  const { usability, repin } = options
+
+  const settle = (item: Item): void => {
+    if (item.isDone) return
+    const current = item.rounds.at(-1)
+    for (const round of item.rounds) {
+      const verdict = judgeRound(item, round)
+      if (verdict.kind === 'open') continue
+      if (verdict.kind === 'decided') {
+        if (isHeldForLocal(round)) return
+        if (decideOrNoteStale(item, round, verdict.group)) return
+      }
+      if (verdict.kind === 'disputed' && (round === current || verdict.reason === 'fork'))
+        dispute(item, round, verdict.reason)
+      else if (round !== current)
+        continue // The second round may still decide.
+      else if (verdict.kind === 'insufficient') {
+        // What was pruned can be read at a newer offset: nobody is gone.
+        if (!isPruned(round) || !repin(item, round)) refuse(item, round)
+      }
+      // Lagging, or agreed on something too old: once more, lower or newer.
+      else if (!repin(item, round)) lag(item, round)
+      return
+    }
+    const isHopeless =
+      current === undefined && usability.unusableCount(item) > nodeCount - item.threshold
+    if (isHopeless) refuse(item, undefined)
+  }
+
+  const judgeRound = (item: Item, round: Round): Verdict => {
+    let unusable = 0
+    let lagging = 0
+    for (const link of links) {
+      const standing = round.standings[link.index]
+      if (standing === STANDING.voted) continue
+      if (standing === STANDING.lagging) lagging++
+      else if (standing === STANDING.failed || usability.why(item, link) !== null) unusable++
+    }
+    return judge(round.ballot, {
+      nodeCount,
+      threshold: item.threshold,
+      unusableCount: unusable,
+      laggingCount: lagging,
+      isFork: round.pin !== null && histories.isFork(round.pin),
+    })
+  }
+
+  const isHeldForLocal = (round: Round): boolean =>
+    round.pin !== null &&
+    histories.isUndecided(round.pin) &&
+    clock.monotonicMs() - round.startedAtMs < LOCAL_HASH_WAIT_MS
+
+  const decideOrNoteStale = (item: Item, round: Round, group: Group): boolean => {
+    const { recordTime, offset } = group.vote
+    const nowMicros = clock.nowMicros()
+    const age = { recordTime, nowMicros, maxAgeMs: item.maxAgeMs }
+    if (!isSelfPinned(item) && decisions.isStale(age)) {
+      item.staleAgeMs = Math.ceil((nowMicros - recordTime) / 1000)
+      return false
+    }
+    for (const other of round.ballot.groups)
+      if (other !== group) for (const voter of other.voters) countDissent(voter)
+    item.decided = group.vote
+    if (!isSelfPinned(item)) floor.raise(offset)
+    deliver(
+      item,
+      decidedOutcome({
+        participation: participationOf(item, round, group),
+        round,
+        group,
+        links,
+        isAbsent: decisions.isAbsence(group.vote, nowMicros),
+        isTrusted: maxFaulty(nodeCount) === 0,
+      }),
+    )
+    return true
+  }
+
+  const countDissent = (voter: number): void => {
+    const link = links[voter]
+    if (link !== undefined) link.dissentCount++
+  }
+
+  const participationOf = (
+    item: Item,
+    round: Round | undefined,
+    group: Group | undefined,
+  ): Participation =>
+    participation({
+      item,
+      round,
+      group,
+      links,
+      nodeCount,
+      whyUnusable: (link) => usability.why(item, link),
+    })
+
+  const dispute = (item: Item, round: Round, reason: 'votes' | 'fork'): void => {
+    const part = participationOf(item, round, largestGroup(round.ballot))
+    active.finish(item)
+    const { crypto } = options
+    disputedOutcome({ participation: part, reason, round, links, crypto }).then(
+      item.deliver,
+      item.fail,
+    )
+  }
+
+  const refuse = (item: Item, round: Round | undefined): void => {
+    const isUsable = (link: Link): boolean => {
+      const standing = round?.standings[link.index]
+      if (standing === STANDING.voted || standing === STANDING.lagging) return true
+      if (standing === STANDING.failed) return false
+      return usability.why(item, link) === null && !pinboard.isHeadless(link)
+    }
+    deliver(item, {
+      kind: 'insufficient',
+      reachable: links.filter(isUsable).length,
+      needed: item.threshold,
+      ...participationOf(item, round, round && largestGroup(round.ballot)),
+    })
+  }
+
+  const lag = (item: Item, round: Round | undefined): void => {
+    const reason =
+      item.staleAgeMs !== null ? 'stale' : round === undefined ? 'floor' : 'not-reached'
+    deliver(item, {
+      kind: 'lagging',
+      reason,
+      wantedOffset: Math.max(round?.pin ?? 0, floor.value(), item.minOffset),
+      headOffset: claimedHead(pinboard, item.threshold),
+      ageMs: item.staleAgeMs,
+      retryAfterMs: RETRY_AFTER_MS[reason],
+      ...participationOf(item, round, round && largestGroup(round.ballot)),
+    })
+  }
+
+  const deliver = (item: Item, outcome: Outcome): void => {
+    active.finish(item)
+    item.deliver(outcome)
+  }
+
+  return { settle, lag }
+}
