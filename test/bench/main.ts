@@ -13,11 +13,11 @@ import { print } from './report.ts'
 
 const QUICK = {
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
-  proxy: { rounds: 2, ms: 2_000 },
+  proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
 }
 const FULL = {
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
-  proxy: { rounds: 5, ms: 6_000 },
+  proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },
 }
 const PARTS = ['names', 'proxy']
 

@@ -6,8 +6,11 @@ import { answer, childArgument } from '../child.ts'
 export type LoadArgument = {
   readonly origin: string
   readonly paths: readonly string[]
+  readonly headers?: Readonly<Record<string, string>>
   readonly connections: number
   readonly ms: number
+  /** So many requests and no more; without it as many as are answered. */
+  readonly perSecond?: number
 }
 export type Load = {
   readonly perSecond: number
@@ -20,11 +23,12 @@ export type Load = {
 /** Requests before anything is counted: connections open, code is compiled. */
 const WARM_UP = 0.25
 
-const { origin, paths, connections, ms } = childArgument<LoadArgument>()
+const { origin, paths, headers = {}, connections, ms, perSecond } = childArgument<LoadArgument>()
 const clock = createSystemClock()
 const pool = new Pool(origin, { connections, pipelining: 1 })
 const times: number[] = []
 let failureCount = 0
+let sentCount = 0
 
 function get(path: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -38,14 +42,25 @@ function get(path: string): Promise<boolean> {
       onResponseEnd: () => resolve(status === 200),
       onResponseError: () => resolve(false),
     }
-    pool.dispatch({ path, method: 'GET' }, handler)
+    pool.dispatch({ path, method: 'GET', headers }, handler)
   })
 }
 
-const start = clock.monotonicMs() + WARM_UP * ms
+const begin = clock.monotonicMs()
+const start = begin + WARM_UP * ms
 const end = start + ms
+
+/** Until the next request may leave. */
+async function pace(): Promise<void> {
+  if (perSecond === undefined) return
+  const dueMs = begin + (sentCount++ * 1_000) / perSecond
+  const waitMs = dueMs - clock.monotonicMs()
+  if (waitMs > 0) await clock.delay(waitMs)
+}
+
 async function loop(first: number): Promise<void> {
   for (let index = first; ; index++) {
+    await pace()
     const sentAt = clock.monotonicMs()
     if (sentAt >= end) return
     const isOk = await get(paths[index % paths.length] ?? '')

@@ -1,0 +1,90 @@
+/** One client process that reads from several nodes by itself: with our reader, or as others do. */
+import { createSystemClock } from '@quorumscan/base'
+import { createReader, type Genesis, hashGenesis, isDecided } from '@quorumscan/consensus'
+import { createUndiciTransport } from '@quorumscan/http'
+import { FallbackProvider, JsonRpcProvider, Network } from 'ethers'
+import { answer, childArgument } from '../child.ts'
+
+export type ClientArgument = {
+  readonly kind: 'reader' | 'fetch' | 'ethers'
+  readonly urls: readonly string[]
+  readonly names: readonly string[]
+  /** Reads that wait at a time. */
+  readonly concurrency: number
+  readonly ms: number
+  /** For the reader only. */
+  readonly genesis: Genesis | null
+}
+export type ClientLoad = { readonly perSecond: number; readonly failureCount: number }
+/** Rejects, or gives false, where no quorum answered. */
+type Read = (name: string) => Promise<boolean>
+
+const WARM_UP = 0.25
+const { kind, urls, names, concurrency, ms, genesis } = childArgument<ClientArgument>()
+const clock = createSystemClock()
+
+const clients: Readonly<Record<ClientArgument['kind'], () => Promise<Read>>> = {
+  async reader() {
+    if (genesis === null) throw new Error('the reader needs a genesis')
+    const reader = createReader({
+      genesis,
+      genesisHash: await hashGenesis(genesis),
+      seeds: urls,
+      transport: createUndiciTransport(),
+      clock,
+      allowPrivateAddresses: true,
+    })
+    return async (name) => (await reader.lookup([{ name }])).every(isDecided)
+  },
+
+  /** What one writes in an afternoon: all are asked, the first text that two gave is the answer. */
+  async fetch() {
+    return (name) =>
+      new Promise((resolve, reject) => {
+        const votes = new Map<string, number>()
+        let left = urls.length
+        const vote = async (url: string) => {
+          const text = await (await fetch(`${url}/v0/ans-entries/by-name/${name}`)).text()
+          votes.set(text, (votes.get(text) ?? 0) + 1)
+          if (votes.get(text) === 2) resolve(true)
+        }
+        const giveUp = () => {
+          if (--left === 0) reject(new Error('no two agree'))
+        }
+        for (const url of urls) vote(url).then(giveUp, giveUp)
+      })
+  },
+
+  /** Two of four agree, as f + 1 do; without its cache, which would read nothing. */
+  async ethers() {
+    const network = Network.from(1)
+    const options = { staticNetwork: network, cacheTimeout: -1 }
+    const providers = urls.map((url) => new JsonRpcProvider(url, network, options))
+    const provider = new FallbackProvider(providers, network, { quorum: 2, cacheTimeout: -1 })
+    const to = `0x${'11'.repeat(20)}`
+    return async () => (await provider.call({ to, data: '0x' })).length > 2
+  },
+}
+
+const read = await clients[kind]()
+const start = clock.monotonicMs() + WARM_UP * ms
+const end = start + ms
+let count = 0
+let failureCount = 0
+async function loop(first: number): Promise<void> {
+  for (let index = first; ; index++) {
+    const isOk = await read(names[index % names.length] ?? '').catch(() => false)
+    const now = clock.monotonicMs()
+    if (now >= end) return
+    if (now < start) continue
+    if (isOk) count++
+    else failureCount++
+  }
+}
+await Promise.race([
+  Promise.all(Array.from({ length: concurrency }, (_, index) => loop(index))),
+  clock.delay(end - clock.monotonicMs() + 1_000),
+])
+const load: ClientLoad = { perSecond: (count * 1_000) / ms, failureCount }
+answer(load)
+process.exit()

@@ -1,0 +1,40 @@
+/** A node that is late with the truth, or quick with a lie: what another node says, at its address. */
+import { createServer } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { createSystemClock } from '@quorumscan/base'
+import { Pool } from 'undici'
+import { answer, childArgument } from '../child.ts'
+
+export type FaultyNodeArgument = {
+  readonly port: number
+  /** A node that knows the truth. */
+  readonly target: string
+  readonly fault: 'slow' | 'lying'
+}
+
+/** As design/performance.md has it. */
+const SLOW_MS = 300
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length'])
+
+const { port, target, fault } = childArgument<FaultyNodeArgument>()
+const clock = createSystemClock()
+const pool = new Pool(target, { connections: 16, pipelining: 1 })
+const server = createServer(async (request, response) => {
+  try {
+    if (fault === 'slow') await clock.delay(SLOW_MS)
+    const { statusCode, headers, body } = await pool.request({
+      path: request.url ?? '/',
+      method: request.method === 'POST' ? 'POST' : 'GET',
+      headers: { 'content-type': request.headers['content-type'] ?? 'text/plain' },
+      body: request.method === 'POST' ? await buffer(request) : null,
+    })
+    const text = await body.text()
+    const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name))
+    response.writeHead(statusCode, Object.fromEntries(kept))
+    // Valid, and wrong: everything belongs to somebody else.
+    response.end(fault === 'lying' ? text.replaceAll('"user":"', '"user":"x') : text)
+  } catch {
+    response.destroy()
+  }
+})
+server.listen(port, '127.0.0.1', () => answer({}))

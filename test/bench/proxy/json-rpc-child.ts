@@ -1,0 +1,41 @@
+/** Four servers that ethers.js takes for nodes of one network; each reads the same value from memory. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { answer, childArgument } from '../child.ts'
+
+export type JsonRpcArgument = {
+  readonly count: number
+  /** The last one takes connections and never answers. */
+  readonly isLastHung: boolean
+}
+type Call = { readonly id: number; readonly method: string }
+
+/** As long as an entry of the name service. */
+const VALUE = `0x${'ab'.repeat(172)}`
+const RESULTS: Readonly<Record<string, string>> = {
+  eth_chainId: '0x1',
+  net_version: '1',
+  eth_blockNumber: '0x10',
+  eth_call: VALUE,
+}
+
+const { count, isLastHung } = childArgument<JsonRpcArgument>()
+const result = ({ id, method }: Call) => ({ jsonrpc: '2.0', id, result: RESULTS[method] ?? null })
+
+function serve(isHung: boolean): Promise<string> {
+  const server = createServer(async (request, response) => {
+    if (isHung) return
+    const asked = (await json(request)) as Call | readonly Call[]
+    const body = JSON.stringify(Array.isArray(asked) ? asked.map(result) : result(asked as Call))
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+  })
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    })
+  })
+}
+
+const urls = Array.from({ length: count }, (_, index) => serve(isLastHung && index === count - 1))
+answer({ urls: await Promise.all(urls) })

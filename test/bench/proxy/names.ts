@@ -1,0 +1,67 @@
+/** Fills a running cluster with names, as so many users would. */
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createValidatorClient } from '@quorumscan/sdk/raw'
+import type { RunningCluster } from 'quorumscan'
+
+/** A party has at most 16 open requests and payments (D-17). */
+const AT_ONCE_MAX = 16
+const USERS = 16
+const FOUND_MS_MAX = 120_000
+const clock = createSystemClock()
+
+export function nameOf(index: number): string {
+  return `bench-${String(index).padStart(4, '0')}.unverified.ns`
+}
+
+/** Registers names in waves, and returns when the last one is found through the proxy. */
+export async function registerNames(cluster: RunningCluster, count: number): Promise<void> {
+  const names = Array.from({ length: count }, (_, index) => nameOf(index))
+  const users = Array.from({ length: Math.min(USERS, count) }, (_, index) => index)
+  await Promise.all(
+    users.map(async (user) => {
+      const own = names.filter((_, index) => index % users.length === user)
+      const register = await createRegistrar(cluster, `bench-${user}`)
+      for (let first = 0; first < own.length; first += AT_ONCE_MAX) {
+        const wave = own.slice(first, first + AT_ONCE_MAX)
+        await Promise.all(wave.map(register))
+        await Promise.all(wave.map((name) => untilFound(cluster, name)))
+      }
+    }),
+  )
+}
+
+/** A function that pays for a name; the confirmations follow by themselves. */
+export async function createRegistrar(
+  cluster: RunningCluster,
+  user: string,
+): Promise<(name: string) => Promise<void>> {
+  const baseUrl = cluster.urls.validator
+  const client = createValidatorClient({ baseUrl, token: await cluster.token(user) })
+  await client.POST('/v0/register', { body: {} })
+  await client.POST('/v0/wallet/tap', { body: { amount: '1000.0' } })
+  return async (name) => {
+    const body = { name, url: 'https://example.org', description: 'looked up all day' }
+    const created = await client.POST('/v0/entry/create', { body })
+    const path = { contract_id: created.data?.subscriptionRequestCid ?? '' }
+    const accept = '/v0/wallet/subscription-requests/{contract_id}/accept'
+    const accepted = await client.POST(accept, { params: { path } })
+    if (!accepted.response.ok) throw new Error(`${name} was not paid: ${accepted.response.status}`)
+  }
+}
+
+/** The entry, as soon as enough nodes have it. */
+export function untilFound(
+  cluster: RunningCluster,
+  name: string,
+  intervalMs = 50,
+): Promise<{ readonly expires_at: string }> {
+  const url = `${cluster.urls.validator}/v0/scan-proxy/ans-entries/by-name/${name}`
+  return waitFor(
+    async () => {
+      const found = await fetch(url)
+      const { entry } = (await found.json()) as { entry?: { expires_at: string } }
+      return found.status === 200 ? entry : undefined
+    },
+    { clock, timeoutMs: FOUND_MS_MAX, intervalMs, what: `${name} to be found` },
+  )
+}

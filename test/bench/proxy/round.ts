@@ -1,0 +1,161 @@
+/** One round of measurements: a cluster of fresh processes, and both sides of every ratio on it. */
+import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
+import { type RunningCluster, startCluster } from 'quorumscan'
+import { runChild, startChild } from '../child.ts'
+import type { FaultyNodeArgument } from './faulty-node-child.ts'
+import type { Load, LoadArgument } from './load-child.ts'
+import { nameOf, registerNames } from './names.ts'
+import type { ReverseProxyArgument } from './reverse-proxy-child.ts'
+import { measureVisible } from './visible.ts'
+
+export const CONNECTIONS = 64
+/** As many as fill a page. */
+const NAME_COUNT = 1_000
+const NAMES_ASKED = 8
+const PAGES_PER_SECOND = 100
+const PAGE_CONNECTIONS = 8
+const VISIBLE_COUNT = 5
+const PROXY_PATH = '/v0/scan-proxy'
+const FAULTS = ['killed', 'hung', 'slow', 'lying'] as const
+const LOAD = new URL('./load-child.js', import.meta.url)
+const REVERSE_PROXY = new URL('./reverse-proxy-child.js', import.meta.url)
+const FAULTY_NODE = new URL('./faulty-node-child.js', import.meta.url)
+
+export type Fault = (typeof FAULTS)[number]
+/** Two loads, one after the other. */
+export type Pair = { readonly before: Load; readonly during: Load }
+export type Round = {
+  readonly direct: Load
+  readonly plain: Load
+  readonly verified: Load
+  readonly receipts: Load
+  /** One caller alone. */
+  readonly alone: { readonly plain: Load; readonly verified: Load }
+  /** With the last node out, and the verified load just before. */
+  readonly faults: Readonly<Record<Fault, Pair>>
+  /** Beside pages, which come from the same server. */
+  readonly besidePages: { readonly node: Pair; readonly proxy: Pair }
+  /** Pages a second that were answered meanwhile. */
+  readonly pageRates: { readonly node: number; readonly proxy: number }
+  /** From the last confirmation to the verified lookup, ms. */
+  readonly visibleMs: readonly number[]
+}
+
+/** A cluster without the limits that would be measured instead. */
+export function startBenchCluster(nodes: number): Promise<RunningCluster> {
+  return startCluster({ nodes, basePort: 0, rateLimit: 10_000_000 })
+}
+
+export async function measureRound(ms: number): Promise<Round> {
+  await using cluster = await startBenchCluster(4)
+  const visibleMs = await measureVisible(cluster, VISIBLE_COUNT)
+  await registerNames(cluster, NAME_COUNT)
+  const node = cluster.urls.nodes['sv-1'] ?? ''
+  await using proxy = startChild(REVERSE_PROXY, {
+    target: node,
+    connections: CONNECTIONS,
+  } satisfies ReverseProxyArgument)
+  const { origin } = await proxy.result<{ origin: string }>()
+  const plainly = (connections: number) => loadOf({ origin, prefix: '/v0', connections, ms })
+  const direct = await loadOf({ origin: node, prefix: '/v0', connections: CONNECTIONS, ms })
+  const plain = await plainly(CONNECTIONS)
+  const many = await verified(cluster, ms)
+  const receipts = await verified(cluster, ms, { headers: { accept: VERIFIED_MEDIA_TYPE } })
+  const alone = {
+    plain: await plainly(1),
+    verified: await verified(cluster, ms, { connections: 1 }),
+  }
+  const ofNode = await besidePages({ origin: node, prefix: '/v0', ms })
+  const ofProxy = await besidePages({
+    origin: cluster.urls.validator,
+    prefix: PROXY_PATH,
+    ms,
+  })
+  const faults = {
+    killed: await withFault(cluster, 'killed', ms),
+    hung: await withFault(cluster, 'hung', ms),
+    slow: await withFault(cluster, 'slow', ms),
+    lying: await withFault(cluster, 'lying', ms),
+  }
+  return {
+    direct,
+    plain,
+    verified: many,
+    receipts,
+    alone,
+    faults,
+    besidePages: { node: ofNode.pair, proxy: ofProxy.pair },
+    pageRates: { node: ofNode.pageRate, proxy: ofProxy.pageRate },
+    visibleMs,
+  }
+}
+
+/** Verified lookups through the proxy. */
+export function verified(
+  cluster: RunningCluster,
+  ms: number,
+  options: Pick<LoadArgument, 'headers'> & { readonly connections?: number } = {},
+): Promise<Load> {
+  const { headers = {}, connections = CONNECTIONS } = options
+  return loadOf({ origin: cluster.urls.validator, prefix: PROXY_PATH, connections, ms, headers })
+}
+
+type Target = { readonly origin: string; readonly prefix: string; readonly ms: number }
+
+async function loadOf(
+  options: Target & Pick<LoadArgument, 'headers' | 'connections'>,
+): Promise<Load> {
+  const { prefix, ...argument } = options
+  const paths = Array.from(
+    { length: NAMES_ASKED },
+    (_, index) => `${prefix}/ans-entries/by-name/${nameOf(index)}`,
+  )
+  return checked(await runChild<Load>(LOAD, { ...argument, paths } satisfies LoadArgument))
+}
+
+/** What was refused is no answer, and would be quick. */
+function checked(load: Load): Load {
+  if (load.failureCount > 0) throw new Error(`${load.failureCount} of the answers were bad`)
+  return load
+}
+
+async function besidePages(options: Target): Promise<{ pair: Pair; pageRate: number }> {
+  const lookups = { ...options, connections: CONNECTIONS }
+  const before = await loadOf(lookups)
+  await using pages = startChild(LOAD, {
+    origin: options.origin,
+    paths: [`${options.prefix}/ans-entries?page_size=${NAME_COUNT}`],
+    connections: PAGE_CONNECTIONS,
+    perSecond: PAGES_PER_SECOND,
+    // As long as the lookups with the start of their process, and some more.
+    ms: 2 * options.ms,
+  } satisfies LoadArgument)
+  const during = await loadOf(lookups)
+  return { pair: { before, during }, pageRate: checked(await pages.result<Load>()).perSecond }
+}
+
+async function withFault(cluster: RunningCluster, fault: Fault, ms: number): Promise<Pair> {
+  const name = 'sv-4'
+  const before = await verified(cluster, ms)
+  const during = () => verified(cluster, ms)
+  if (fault === 'hung') {
+    await cluster.pause(name)
+    const pair = { before, during: await during() }
+    await cluster.resume(name)
+    return pair
+  }
+  await cluster.kill(name)
+  const pair = { before, during: fault === 'killed' ? await during() : await replaced(fault) }
+  await cluster.restart(name)
+  return pair
+
+  async function replaced(kind: 'slow' | 'lying'): Promise<Load> {
+    await using child = startChild(FAULTY_NODE, {
+      port: Number(new URL(cluster.urls.nodes[name] ?? '').port),
+      target: cluster.urls.nodes['sv-1'] ?? '',
+      fault: kind,
+    } satisfies FaultyNodeArgument)
+    await child.result()
+    return await during()
+  }
+}
