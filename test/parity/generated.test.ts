@@ -28,6 +28,16 @@ describe.each(Object.entries(openApiDocuments()))('%s', (name, document) => {
   })
 })
 
+test("the SDK's checks of answers are those of the documents", async () => {
+  const { checksSource } = (await import(join(root, 'sdk/scripts/generate-checks.mjs'))) as {
+    checksSource: (readDocument: (name: string) => unknown) => string
+  }
+  const documents: Readonly<Record<string, unknown>> = openApiDocuments()
+  expect(await read('sdk/src/generated/checks.ts')).toBe(
+    checksSource((name: string) => JSON.parse(JSON.stringify(documents[name]))),
+  )
+})
+
 test('the documents have the version of their package', async () => {
   expect(JSON.parse(await read('packages/api/package.json'))).toMatchObject({
     version: API_VERSION,

@@ -1,0 +1,37 @@
+/** How far a stream was processed, kept in a store. */
+import type { Store } from './store.ts'
+
+/**
+ * Where a stream goes on after a restart. It is written when the loop asks for what comes after a page
+ * and when it ends, so that a crash repeats at most one page: what comes twice has the same id.
+ */
+export type Checkpoint = {
+  readonly store: Store
+  /** Unlike that of every other stream in the store. */
+  readonly key: string
+}
+
+export type Progress = {
+  load(): Promise<string | null>
+  /** The consumer is done with everything up to here. */
+  note(position: string): void
+  /** Writes what was noted, if it is not written yet. */
+  save(): Promise<void>
+}
+
+export function createProgress(checkpoint: Checkpoint | undefined): Progress {
+  let noted: string | null = null
+  return {
+    load: async () =>
+      checkpoint === undefined ? null : await checkpoint.store.get(checkpoint.key),
+    note(position) {
+      noted = position
+    },
+    async save() {
+      if (noted === null) return
+      const position = noted
+      noted = null
+      await checkpoint?.store.set(checkpoint.key, position)
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/** The codes that the SDK itself gives, beside those of the servers; rows of ERRORS.md. */
+
+type ClientErrorSpec = {
+  /** `null`: it depends on the request; the error says so. */
+  readonly definite: boolean | null
+  readonly retryable: boolean
+  readonly doc: string
+}
+
+export const clientErrorCodes = {
+  TIMEOUT: {
+    definite: null,
+    retryable: true,
+    doc: 'No answer within `timeoutMs`. A request that writes may have taken effect.',
+  },
+  NETWORK_ERROR: {
+    definite: null,
+    retryable: true,
+    doc: 'The request got no answer: connection refused, reset, or blocked by the platform; `cause` says more.',
+  },
+  INVALID_RESPONSE: {
+    definite: null,
+    retryable: false,
+    doc: 'What answered does not speak this protocol, or another version of it. Check the address.',
+  },
+  INVALID_RECEIPT: {
+    definite: true,
+    retryable: false,
+    doc: 'The scan proxy gave an answer without a valid receipt of enough nodes: do not use it.',
+  },
+  WRONG_GENESIS: {
+    definite: true,
+    retryable: true,
+    doc: 'No seed serves the genesis document with the pinned hash, or the document is not valid.',
+  },
+  UNEXPECTED_PARTY: {
+    definite: true,
+    retryable: false,
+    doc: 'The name belongs to another party than the one that was expected.',
+  },
+  CRYPTO_UNAVAILABLE: {
+    definite: true,
+    retryable: false,
+    doc: 'The platform has no WebCrypto (in browsers: the page is not on https or localhost). Nothing is read unverified; pass `crypto`.',
+  },
+  STORE_UNAVAILABLE: {
+    definite: true,
+    retryable: true,
+    doc: 'The store that was passed in cannot be read.',
+  },
+  CLOSED: {
+    definite: true,
+    retryable: false,
+    doc: 'The client was closed.',
+  },
+  PAYMENT_PENDING: {
+    definite: false,
+    retryable: true,
+    doc: 'The coin is locked and the super-validators have not decided yet: the name follows, or the coin comes back. Call `register` again to go on waiting.',
+  },
+  PAYMENT_UNKNOWN: {
+    definite: false,
+    retryable: true,
+    doc: 'Whether the coin was locked could not be found out. Call `register` again: it looks first and never pays twice for one request.',
+  },
+  PAYMENT_REFUNDED: {
+    definite: true,
+    retryable: true,
+    doc: 'The coin was locked and given back in full: somebody else was first, or the lock ended before enough super-validators decided.',
+  },
+} as const satisfies Record<string, ClientErrorSpec>
+
+export type ClientErrorCode = keyof typeof clientErrorCodes

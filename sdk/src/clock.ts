@@ -1,0 +1,37 @@
+/** Time, handed in so that tests hold it; the only file of the SDK that asks the platform for it. */
+
+/** All that the SDK needs of a clock. */
+export interface Clock {
+  /** µs since the epoch; only freshness looks at it. */
+  nowMicros(): number
+  /** Milliseconds that only grow; measures waits. */
+  monotonicMs(): number
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  delay(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** The platform's clock. It keeps no timer after an abort. */
+export const systemClock: Clock = {
+  nowMicros: () => Date.now() * 1000,
+  monotonicMs: () => performance.now(),
+  delay(ms, signal) {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason)
+      const abort = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }, ms)
+      signal?.addEventListener('abort', abort, { once: true })
+    })
+  },
+}
+
+/** From 0 to 1, for jitter; never for secrets. */
+export type Random = () => number
+
+export const platformRandom: Random = () =>
+  (globalThis.crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32

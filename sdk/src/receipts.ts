@@ -1,0 +1,20 @@
+/** Receipts, checked offline: in Node, in a browser, years later. Needs the genesis document, nothing else. */
+export {
+  type CanonicalRequest,
+  type CryptoPort,
+  canonicalRequest,
+  encodeReceipt,
+  type Genesis,
+  GenesisError,
+  type GenesisNode,
+  hashGenesis,
+  type Lookup,
+  parseGenesis,
+  parseReceipt,
+  type Receipt,
+  ReceiptError,
+  type ReceiptErrorCode,
+  requestOfLookup,
+  type VerifiedReceipt,
+  verifyReceipt,
+} from '@quorumscan/consensus'

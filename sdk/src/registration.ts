@@ -1,0 +1,309 @@
+/**
+ * Registering a name: request it, pay for it, wait until enough super-validators have confirmed. It looks
+ * first what is there, so that it goes on where an earlier call, or another device, stopped; and whatever
+ * goes wrong, the error says what is known of the coin.
+ */
+import type { Clock } from './clock.ts'
+import { isQuorumscanError, type PaymentState, QuorumscanError } from './errors.ts'
+import { isCreateEntryAnswer, isOwnEntriesAnswer } from './generated/checks.ts'
+import type { Http } from './http.ts'
+import { registrableName } from './name-rules.ts'
+import type { Names } from './names.ts'
+import type { Contract, Wallet } from './wallet.ts'
+
+export type RegisterInput = {
+  /** The whole name, such as `alice.unverified.ns`. */
+  readonly name: string
+  /** Empty, or http or https, at most 255 characters. Default empty. */
+  readonly url?: string
+  /** At most 140 UTF-16 units. Default empty. */
+  readonly description?: string
+  /** Whether the wallet pays renewals by itself. Default false. */
+  readonly autoRenew?: boolean
+}
+
+export type RegisterOptions = {
+  readonly onProgress?: (event: RegisterProgress) => void
+  /** For all steps together, in ms. Default 120 000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** `isResumed`: an earlier call had come so far. */
+export type RegisterProgress =
+  /** Asked for; nothing is paid. */
+  | {
+      readonly step: 'requested'
+      readonly subscriptionRequestCid: string
+      readonly isResumed: boolean
+    }
+  /** The coin is locked: the name follows, or all of it comes back. */
+  | { readonly step: 'paid'; readonly paymentCid: string; readonly isResumed: boolean }
+  /** The coin is spent, and enough scan nodes say that the name is the user's. */
+  | { readonly step: 'active'; readonly party: string; readonly isResumed: boolean }
+
+export type Registration = {
+  readonly name: string
+  readonly party: string
+  /** The name was the user's before: nothing was paid now. */
+  readonly wasOwned: boolean
+}
+
+const TIMEOUT_MS = 120_000
+/** Confirmations take some hundred ms; each poll costs three small reads. */
+const POLL_MS = 300
+/** How long a request whose answer was lost may take to show up. */
+const APPEAR_MS = 5000
+
+export type RegistrationParts = {
+  readonly http: Http
+  readonly wallet: Wallet
+  readonly names: Pick<Names, 'resolve'>
+  readonly clock: Clock
+}
+
+type Found =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'requested'; readonly requestCid: string }
+  | { readonly kind: 'paid'; readonly paymentCid: string }
+  | { readonly kind: 'owned' }
+
+/**
+ * Walks a registration to its end.
+ *
+ * @throws {QuorumscanError} With `payment` set, always. The reason of an aborted signal has none: the last
+ *   progress event tells how far it came, and calling again goes on from there.
+ */
+export async function register(
+  parts: RegistrationParts,
+  input: RegisterInput,
+  options: RegisterOptions = {},
+): Promise<Registration> {
+  const { wallet, names, clock } = parts
+  const { name } = input
+  const { signal, onProgress = () => {} } = options
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const remainingMs = () => endsAtMs - clock.monotonicMs()
+  const call = () => ({ ...(signal === undefined ? {} : { signal }) })
+  /** Known of the coin at any time; errors carry it. */
+  let payment: PaymentState = 'not-paid'
+
+  const walk = async (): Promise<Registration> => {
+    registrableName(name)
+    const { partyId: party } = await wallet.status(call())
+    if (party === '')
+      throw new QuorumscanError('The user has no party yet: call `wallet.register()` first.', {
+        code: 'WALLET_NOT_FOUND',
+        definite: true,
+        retryable: false,
+      })
+    let found = await find(party)
+    const wasThere = found.kind
+    if (found.kind === 'nothing') {
+      if ((await names.resolve(name, call())) === party) found = { kind: 'owned' }
+      else found = await request(party)
+    }
+    if (found.kind === 'requested') {
+      const isResumed = wasThere === 'requested'
+      onProgress({ step: 'requested', subscriptionRequestCid: found.requestCid, isResumed })
+      found = await pay(party, found.requestCid)
+    }
+    if (found.kind === 'paid') {
+      payment = 'locked'
+      onProgress({ step: 'paid', paymentCid: found.paymentCid, isResumed: wasThere === 'paid' })
+      await confirmed(party, found.paymentCid)
+    }
+    const wasOwned = wasThere === 'owned' || (wasThere === 'nothing' && payment === 'not-paid')
+    await resolvable(party)
+    onProgress({ step: 'active', party, isResumed: wasOwned })
+    return { name, party, wasOwned }
+  }
+
+  /** What there is of the name. In the order in which one becomes the next, so that none is missed. */
+  const find = async (party: string): Promise<Found> => {
+    const isOurs = (contract: Contract) => isFor(contract, { name, party })
+    const requests = (await wallet.subscriptionRequests(call())).filter(isOurs)
+    const payments = (await wallet.initialPayments(call())).filter(isOurs)
+    const isOwned = await owns()
+    if (isOwned) return { kind: 'owned' }
+    if (payments[0] !== undefined) return { kind: 'paid', paymentCid: payments[0].contractId }
+    if (requests[0] !== undefined) return { kind: 'requested', requestCid: requests[0].contractId }
+    return { kind: 'nothing' }
+  }
+
+  const owns = async (): Promise<boolean> => {
+    const request = { method: 'GET', path: '/v0/entry/all', signal } as const
+    const { entries } = await parts.http.call(request, isOwnEntriesAnswer)
+    return entries.some((entry) => entry.name === name)
+  }
+
+  const request = async (party: string): Promise<Found> => {
+    const { url = '', description = '' } = input
+    try {
+      const answer = await parts.http.call(
+        { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, signal },
+        isCreateEntryAnswer,
+      )
+      return { kind: 'requested', requestCid: answer.subscriptionRequestCid }
+    } catch (error) {
+      if (isCertain(error, signal)) throw error
+      // Asking twice costs nothing, but leaves a second request behind.
+      const found = await until(APPEAR_MS, async () => {
+        const now = await find(party)
+        return now.kind === 'nothing' ? undefined : now
+      })
+      if (found === undefined) throw error
+      return found
+    }
+  }
+
+  const pay = async (party: string, requestCid: string): Promise<Found> => {
+    const { autoRenew = false } = input
+    const accept = async (): Promise<Found> => {
+      const answer = await wallet.acceptSubscriptionRequest(requestCid, { autoRenew, ...call() })
+      return { kind: 'paid', paymentCid: answer.initialPaymentContractId }
+    }
+    try {
+      return await accept()
+    } catch (error) {
+      if (isCertain(error, signal) && !isGone(error)) throw error
+      if (!isCertain(error, signal)) payment = 'unknown'
+      return await afterLostAnswer({ party, requestCid, accept, error })
+    }
+  }
+
+  /**
+   * The answer to the payment is lost, or the request is used up. Accepting uses the request up, so that a
+   * second try can never pay a second time.
+   */
+  const afterLostAnswer = async (lost: {
+    readonly party: string
+    readonly requestCid: string
+    readonly accept: () => Promise<Found>
+    readonly error: unknown
+  }): Promise<Found> => {
+    let mayRepeat = !isGone(lost.error)
+    const found = await until(remainingMs(), async () => {
+      const now = await find(lost.party)
+      if (now.kind === 'paid' || now.kind === 'owned') return now
+      // Used up, and nothing came of it that is still there.
+      if (now.kind === 'nothing' || now.requestCid !== lost.requestCid) return null
+      if (!mayRepeat) return undefined
+      try {
+        return await lost.accept()
+      } catch (error) {
+        mayRepeat = !isCertain(error, signal)
+        if (mayRepeat) throw error
+        return undefined // Refused now; the first one may still arrive.
+      }
+    })
+    if (found !== undefined && found !== null) return found
+    if (found === null && payment === 'not-paid') throw lost.error
+    const { error: cause } = lost
+    if (found === null) payment = 'refunded'
+    throw found === null
+      ? new QuorumscanError(
+          `The request for ${name} is used up, and no coin is locked: the payment came back in full, or never happened.`,
+          { code: 'PAYMENT_REFUNDED', definite: true, retryable: true, cause },
+        )
+      : new QuorumscanError(
+          `Whether the coin for ${name} was locked could not be found out. Call register again: it looks first and never pays twice for one request.`,
+          { code: 'PAYMENT_UNKNOWN', definite: false, retryable: true, cause },
+        )
+  }
+
+  const confirmed = async (party: string, paymentCid: string): Promise<void> => {
+    const isDone = await until(remainingMs(), async () => {
+      const payments = await wallet.initialPayments(call())
+      if (payments.some((contract) => contract.contractId === paymentCid)) return undefined
+      // Read after the payment had ended, so that what it led to is there.
+      return (await owns()) || (await names.resolve(name, call())) === party
+    })
+    if (isDone === true) {
+      payment = 'paid'
+      return
+    }
+    payment = isDone === false ? 'refunded' : 'locked'
+    throw isDone === false
+      ? new QuorumscanError(
+          `The coin for ${name} came back in full: somebody else was first, or the lock ended before enough super-validators confirmed.`,
+          { code: 'PAYMENT_REFUNDED', definite: true, retryable: true },
+        )
+      : new QuorumscanError(
+          `The coin for ${name} is locked, and the super-validators have not decided yet. Call register again to go on waiting.`,
+          { code: 'PAYMENT_PENDING', definite: false, retryable: true },
+        )
+  }
+
+  /** The validator is ahead of the nodes by a moment; a wallet that shows the name asks the nodes. */
+  const resolvable = async (party: string): Promise<void> => {
+    const isThere = await until(remainingMs(), async () =>
+      (await names.resolve(name, call())) === party ? true : undefined,
+    )
+    if (isThere === true) return
+    throw new QuorumscanError(
+      `${name} is registered, but not enough scan nodes say so yet. It needs no second call.`,
+      { code: 'CONSENSUS_LAGGING', definite: false, retryable: true },
+    )
+  }
+
+  /** Polls until there is a value, undefined at the end; what may pass is waited out. */
+  const until = async <T>(
+    waitMs: number,
+    probe: () => Promise<T | undefined>,
+  ): Promise<T | undefined> => {
+    const lastAtMs = Math.min(endsAtMs, clock.monotonicMs() + waitMs)
+    for (;;) {
+      try {
+        const value = await probe()
+        if (value !== undefined) return value
+      } catch (error) {
+        if (!isQuorumscanError(error) || !error.retryable) throw error
+      }
+      if (clock.monotonicMs() >= lastAtMs) return undefined
+      await clock.delay(POLL_MS, signal)
+    }
+  }
+
+  try {
+    return await walk()
+  } catch (error) {
+    throw withPayment(error, payment)
+  }
+}
+
+/** The name stands in quotes at the end of what the subscription says about itself; names hold no quote. */
+export function isFor(
+  contract: Contract,
+  wanted: { readonly name: string; readonly party: string },
+): boolean {
+  const data = Object(contract.payload['subscriptionData']) as Record<string, unknown>
+  return (
+    data['sender'] === wanted.party &&
+    typeof data['description'] === 'string' &&
+    data['description'].endsWith(`"${wanted.name}"`)
+  )
+}
+
+/** Whether it is certain that nothing happened; an abort by the caller goes through as it is. */
+export function isCertain(error: unknown, signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true || !isQuorumscanError(error) || error.definite
+}
+
+function isGone(error: unknown): boolean {
+  return (
+    isQuorumscanError(error) &&
+    (error.code === 'CONTRACT_NOT_FOUND' || error.code === 'CONTRACT_CONSUMED')
+  )
+}
+
+/** The same error, with what is known of the coin. */
+export function withPayment(error: unknown, payment: PaymentState): unknown {
+  if (!isQuorumscanError(error) || error.payment !== null) return error
+  const { code, status, definite, retryable, requestId, details, retryAfterMs } = error
+  return new QuorumscanError(error.message, {
+    ...{ code, status, definite, retryable, requestId, details, retryAfterMs },
+    payment,
+    cause: error.cause ?? error,
+  })
+}

@@ -1,0 +1,229 @@
+/** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
+import {
+  type AddressRecord,
+  type CryptoPort,
+  createFetchTransport,
+  createReader,
+  createReceipt,
+  createWebCrypto,
+  type Fork,
+  fetchGenesis,
+  type Genesis,
+  GenesisError,
+  hashGenesis,
+  isDecided,
+  parseGenesis,
+  parseNodeUrl,
+  type Reader,
+  ReaderError,
+  type ReaderStatus,
+  type Threshold,
+} from '@quorumscan/consensus'
+import { type Activities, createActivities } from './activities.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { TIMEOUT_MS } from './deadline.ts'
+import { type ErrorCode, invalidArgument, QuorumscanError } from './errors.ts'
+import type { LookupSource, NameChange } from './lookups.ts'
+import { createNames, type Names } from './names.ts'
+import { createMemoryStore, type Store, storeKey } from './store.ts'
+
+export type ScanOptions = {
+  /** URLs of one or more scan nodes. The others are learned from them; none of them has to be trusted. */
+  readonly seeds: readonly string[]
+  /**
+   * The genesis document, or its hash (64 hex digits): whom to believe. Pin it in your program, as it
+   * is the root of all trust. With a hash the document is fetched from the seeds and checked.
+   */
+  readonly genesis: Genesis | string
+  /** Default for every lookup; `weak` (f+1 equal votes) unless given. */
+  readonly threshold?: Threshold
+  /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */
+  readonly maxAgeMs?: number
+  /** For a whole call, in ms. Default 10 000. */
+  readonly timeoutMs?: number
+  /** Keeps the floor, addresses and last seen parties over restarts. Default: in memory. */
+  readonly store?: Store
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch
+  readonly clock?: Clock
+  /** SHA-256 and Ed25519. Default: WebCrypto; without either nothing is read. */
+  readonly crypto?: CryptoPort
+  /**
+   * Whether nodes may be at loopback and private addresses. Default: if all seeds are, as in a cluster
+   * on one's own machine.
+   */
+  readonly allowPrivateAddresses?: boolean
+  /** A name belongs to somebody else than when it was last accepted. */
+  readonly onChanged?: (change: NameChange) => void
+  /** Nodes hold different histories of the ledger: at least one of them lies, or the log forked. */
+  readonly onFork?: (fork: Fork) => void
+}
+
+export interface Scan extends AsyncDisposable {
+  readonly names: Names
+  /** Coin activities in order of the ledger, each page verified. */
+  readonly activities: Activities
+  /** Counters of each node; null before the first read. */
+  status(): ReaderStatus | null
+  /** Ends what is in flight; later calls throw CLOSED. */
+  close(): Promise<void>
+}
+
+const HASH = /^[0-9a-f]{64}$/
+
+/**
+ * A verified reader of the name service. Nothing is sent before the first lookup.
+ *
+ * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or genesis make no sense, CRYPTO_UNAVAILABLE.
+ */
+export function createScan(options: ScanOptions): Scan {
+  const { clock = systemClock, store = createMemoryStore(), timeoutMs = TIMEOUT_MS } = options
+  const crypto = options.crypto ?? platformCrypto()
+  const source = createScanSource(options, { clock, store, crypto })
+  return {
+    names: createNames({
+      source,
+      clock,
+      store,
+      timeoutMs,
+      defaults: options,
+      onChanged: options.onChanged,
+    }),
+    activities: createActivities({ source, clock, timeoutMs, defaults: options }),
+    status: source.status,
+    close: source.close,
+    [Symbol.asyncDispose]: source.close,
+  }
+}
+
+function createScanSource(
+  options: ScanOptions,
+  parts: { readonly clock: Clock; readonly store: Store; readonly crypto: CryptoPort },
+): LookupSource & { status(): ReaderStatus | null; close(): Promise<void> } {
+  const { seeds, genesis: pinned } = options
+  const { store, crypto } = parts
+  if (seeds.length === 0 || !seeds.every((seed) => parseNodeUrl(seed, true) !== undefined))
+    throw invalidArgument('seeds are one or more http or https URLs of scan nodes.')
+  if (typeof pinned === 'string' && !HASH.test(pinned))
+    throw invalidArgument('A genesis hash has 64 lower-case hex digits.')
+  const document = typeof pinned === 'string' ? null : checkedGenesis(pinned)
+  const transport = createFetchTransport(options)
+  const isLocal = seeds.every((seed) => parseNodeUrl(seed, false) === undefined)
+  const closing = new AbortController()
+  let hash: Promise<string> | undefined
+  let opening: Promise<Reader> | undefined
+  let reader: Reader | null = null
+
+  const genesisHash = (): Promise<string> => {
+    hash ??= document === null ? Promise.resolve(pinned as string) : hashGenesis(document, crypto)
+    return hash
+  }
+
+  const open = async (): Promise<Reader> => {
+    const { signal } = closing
+    const at = await genesisHash()
+    const genesis =
+      document ?? (await fetchGenesis({ genesisHash: at, seeds, transport, signal, crypto }))
+    const floorKey = storeKey(at, 'floor')
+    const addressKey = storeKey(at, 'addresses')
+    reader = createReader({
+      genesis,
+      genesisHash: at,
+      seeds,
+      transport,
+      clock: parts.clock,
+      crypto,
+      allowPrivateAddresses: options.allowPrivateAddresses ?? isLocal,
+      floorStore: {
+        load: async () => Number((await store.get(floorKey)) ?? 0),
+        save: async (offset) => store.set(floorKey, String(offset)),
+      },
+      addressStore: {
+        load: async () => JSON.parse((await store.get(addressKey)) ?? '[]') as AddressRecord[],
+        save: async (records) => store.set(addressKey, JSON.stringify(records)),
+      },
+      ...(options.onFork === undefined ? {} : { onFork: options.onFork }),
+    })
+    return reader
+  }
+
+  const opened = (): Promise<Reader> => {
+    if (closing.signal.aborted) return Promise.reject(closed())
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined // The next call tries again.
+      throw error
+    })
+    return opening
+  }
+
+  return {
+    verifiedBy: 'self',
+    storeKey: async (what) => storeKey(await genesisHash(), what),
+    lookup: async (lookups, read) =>
+      (await opened().catch(rethrow)).lookup(lookups, read).catch(rethrow),
+    read: async (request, read) =>
+      (await opened().catch(rethrow)).read(request, read).catch(rethrow),
+    async receipt(outcome, request) {
+      if (!isDecided(outcome) || outcome.signatures.length < outcome.threshold) return null
+      return createReceipt({ outcome, request, genesisHash: await genesisHash() })
+    },
+    status: () => reader?.status() ?? null,
+    async close() {
+      closing.abort(closed())
+      await opening?.catch(() => {}) // It failed, or was ended just now.
+      await reader?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function platformCrypto(): CryptoPort {
+  try {
+    return createWebCrypto()
+  } catch (cause) {
+    throw new QuorumscanError(
+      'No WebCrypto here (in browsers it needs https or localhost): pass `crypto`. Nothing is read unverified.',
+      { code: 'CRYPTO_UNAVAILABLE', definite: true, retryable: false, cause },
+    )
+  }
+}
+
+export function checkedGenesis(document: unknown): Genesis {
+  try {
+    return parseGenesis(document)
+  } catch (cause) {
+    throw invalidArgument((cause as Error).message, cause)
+  }
+}
+
+function closed(): QuorumscanError {
+  return new QuorumscanError('The client is closed.', {
+    code: 'CLOSED',
+    definite: true,
+    retryable: false,
+  })
+}
+
+const READER_CODES: Record<ReaderError['code'], ErrorCode> = {
+  INVALID_THRESHOLD: 'INVALID_QUORUM',
+  INVALID_ARGUMENT: 'INVALID_ARGUMENT',
+  OVERLOADED: 'OVERLOADED',
+  CLOSED: 'CLOSED',
+  NO_FLOOR: 'STORE_UNAVAILABLE',
+}
+
+/** The consensus package's errors as ours. */
+function rethrow(error: unknown): never {
+  if (error instanceof ReaderError)
+    throw new QuorumscanError(`${error.message}.`, {
+      code: READER_CODES[error.code],
+      definite: true,
+      retryable: error.code === 'OVERLOADED' || error.code === 'NO_FLOOR',
+      cause: error,
+    })
+  if (error instanceof GenesisError)
+    throw new QuorumscanError(
+      `${error.message}. Are the seeds reachable, and is the hash that of their network?`,
+      { code: 'WRONG_GENESIS', definite: true, retryable: true, cause: error },
+    )
+  throw error
+}

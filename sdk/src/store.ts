@@ -1,0 +1,49 @@
+/**
+ * What the SDK remembers over restarts: the floor that reads never fall below, node addresses, the party
+ * last seen for a name, and how far a stream was processed. A store maps texts to texts.
+ */
+
+/** Bring your own: a database row, a keychain, `AsyncStorage`. Keys are ASCII and below 200 characters. */
+export interface Store {
+  /** null: never set. */
+  get(key: string): string | null | Promise<string | null>
+  set(key: string, value: string): void | Promise<void>
+}
+
+/** Forgets when the process ends; the default. */
+export function createMemoryStore(): Store {
+  const values = new Map<string, string>()
+  return {
+    get: (key) => values.get(key) ?? null,
+    set: (key, value) => {
+      values.set(key, value)
+    },
+  }
+}
+
+/** What `localStorage` is, for pages, extensions and tests that have something like it. */
+export type WebStorage = {
+  getItem(key: string): string | null
+  setItem(key: string, value: string): void
+}
+
+/**
+ * Keeps values in the page's origin.
+ *
+ * @param storage - Default: the page's `localStorage`.
+ * @throws {TypeError} If there is none.
+ */
+export function createLocalStorageStore(
+  storage: WebStorage | undefined = (globalThis as { localStorage?: WebStorage }).localStorage,
+): Store {
+  if (storage === undefined) throw new TypeError('no localStorage here: pass one, or another store')
+  return {
+    get: (key) => storage.getItem(key),
+    set: (key, value) => storage.setItem(key, value),
+  }
+}
+
+/** Keys of one network: two networks in one store do not meet. */
+export function storeKey(genesisHash: string, what: string): string {
+  return `quorumscan:${genesisHash.slice(0, 16)}:${what}`
+}

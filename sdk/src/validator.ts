@@ -1,0 +1,121 @@
+/** Everything of a validator: lookups through its scan proxy, names of one's own, and the wallet. */
+import type { CryptoPort, Genesis, Threshold } from '@quorumscan/consensus'
+import { type Activities, createActivities } from './activities.ts'
+import { type Camel, toCamel } from './camel.ts'
+import { type Clock, platformRandom, type Random, systemClock } from './clock.ts'
+import { TIMEOUT_MS } from './deadline.ts'
+import { invalidArgument } from './errors.ts'
+import { isOwnEntriesAnswer } from './generated/checks.ts'
+import type { components } from './generated/validator.ts'
+import { createHttp, type TokenSource } from './http.ts'
+import type { NameChange } from './lookups.ts'
+import { createNames, type Names } from './names.ts'
+import { createProxySource } from './proxy-source.ts'
+import {
+  type RegisterInput,
+  type RegisterOptions,
+  type Registration,
+  type RegistrationParts,
+  register,
+} from './registration.ts'
+import { cancel, type Renewal, renew } from './renewal.ts'
+import { checkedGenesis } from './scan.ts'
+import { createMemoryStore, type Store } from './store.ts'
+import { type CallOptions, createWallet, type Wallet } from './wallet.ts'
+
+export type ValidatorOptions = {
+  /** Where the validator is mounted, such as `https://validator.example.com/api/validator`. */
+  readonly url: string
+  /**
+   * A bearer token, or a function that gets one. The function is asked once, and again when the validator
+   * answers 401; calls of one moment share it. Lookups need none.
+   */
+  readonly token?: TokenSource
+  /** With it every proxied answer is checked here by its receipt, so that the proxy is not trusted. */
+  readonly genesis?: Genesis
+  /** Default for every lookup; the proxy's is `weak`. */
+  readonly threshold?: Threshold
+  readonly maxAgeMs?: number
+  /** For a whole call, in ms. Default 10 000. */
+  readonly timeoutMs?: number
+  /** Keeps the floor and last seen parties over restarts. Default: in memory. */
+  readonly store?: Store
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch
+  readonly clock?: Clock
+  /** For jitter. */
+  readonly random?: Random
+  /** SHA-256 and Ed25519 for receipts. Default: WebCrypto. */
+  readonly crypto?: CryptoPort
+  readonly onChanged?: (change: NameChange) => void
+}
+
+/** A name of the user's own, with its subscription. */
+export type OwnEntry = Camel<components['schemas']['OwnEntriesAnswer']>['entries'][number]
+
+export interface OwnNames extends Names {
+  /** The live names of the user that have a subscription. */
+  list(options?: CallOptions): Promise<readonly OwnEntry[]>
+  /** Requests, pays and waits; goes on from what is there. Errors have `payment`. */
+  register(input: RegisterInput, options?: RegisterOptions): Promise<Registration>
+  /** Pays for another period. Errors have `payment`. */
+  renew(name: string, options?: CallOptions): Promise<Renewal>
+  /** Stops paying: the name stays until it expires. */
+  cancel(name: string, options?: CallOptions): Promise<void>
+}
+
+export interface Validator {
+  readonly names: OwnNames
+  readonly wallet: Wallet
+  /** Coin activities in order of the ledger, through the scan proxy. */
+  readonly activities: Activities
+}
+
+/** @throws {QuorumscanError} INVALID_ARGUMENT if the url is none, or the genesis is not valid. */
+export function createValidator(options: ValidatorOptions): Validator {
+  const { clock = systemClock, store = createMemoryStore(), timeoutMs = TIMEOUT_MS } = options
+  const url = options.url.replace(/\/+$/, '')
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw invalidArgument('url is the http or https URL of a validator.')
+  const http = createHttp({
+    url,
+    token: options.token ?? null,
+    // Called as a function of its own: browsers refuse a `fetch` that is a method of something else.
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    clock,
+    random: options.random ?? platformRandom,
+    timeoutMs,
+  })
+  const source = createProxySource({
+    http,
+    url,
+    clock,
+    store,
+    genesis: options.genesis === undefined ? null : checkedGenesis(options.genesis),
+    crypto: options.crypto,
+  })
+  const lookups = createNames({
+    source,
+    clock,
+    store,
+    timeoutMs,
+    defaults: options,
+    onChanged: options.onChanged,
+  })
+  const wallet = createWallet(http)
+  const parts: RegistrationParts = { http, wallet, names: lookups, clock }
+  return {
+    names: {
+      ...lookups,
+      async list({ signal, timeoutMs } = {}) {
+        const request = { method: 'GET', path: '/v0/entry/all', signal, timeoutMs } as const
+        return toCamel((await http.call(request, isOwnEntriesAnswer)).entries)
+      },
+      register: (input, more) => register(parts, input, more),
+      renew: (name, more) => renew(parts, name, more),
+      cancel: (name, more) => cancel(parts, name, more),
+    },
+    wallet,
+    activities: createActivities({ source, clock, timeoutMs, defaults: options }),
+  }
+}

@@ -1,0 +1,28 @@
+/** ERRORS.md and the types of codes are those of the catalogues; `npm run generate` repairs both. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { catalogue } from '@quorumscan/errors'
+import { expect, test } from 'vitest'
+
+const sdk = join(import.meta.dirname, '../../sdk')
+const { clientErrorCodes } = (await import(join(sdk, 'src/client-error-codes.ts'))) as {
+  clientErrorCodes: object // Not exported to users of the package.
+}
+const { errorCodesSource, errorsPage } = (await import(
+  join(sdk, 'scripts/generate-errors.mjs')
+)) as {
+  errorCodesSource: (catalogue: object) => string
+  errorsPage: (catalogue: object, clientCodes: object) => string
+}
+
+test('the page has a row for every code of both catalogues, and for no other', async () => {
+  const page = await readFile(join(sdk, 'ERRORS.md'), 'utf8')
+  expect(page).toBe(errorsPage(catalogue, clientErrorCodes))
+  const rows = [...page.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1])
+  expect(rows).toEqual([...Object.keys(catalogue), ...Object.keys(clientErrorCodes)])
+})
+
+test("the SDK's type of server codes is the catalogue's", async () => {
+  const source = await readFile(join(sdk, 'src/generated/error-codes.ts'), 'utf8')
+  expect(source).toBe(errorCodesSource(catalogue))
+})
