@@ -38,6 +38,8 @@ import { type AutoRenewals, ValidatorStore } from '@quorumscan/users'
 import type { ValidatorConfig } from './config.ts'
 import { type Commander, createCommander } from './ledger/commander.ts'
 import type { WalletLedger } from './ledger/contracts.ts'
+import { Dispatcher } from './ledger-interface/commands/dispatcher.ts'
+import type { SubmissionDeps } from './ledger-interface/commands/submission.ts'
 import { participantIdOf } from './ledger-interface/participant-id.ts'
 import { createAlarm } from './proxy/alarms.ts'
 import { createEvidenceKeeper, type EvidenceKeeper } from './proxy/evidence.ts'
@@ -82,6 +84,10 @@ export class Context implements AsyncDisposable {
   /** `participant::1220…`: this participant on the ledger interface. */
   readonly participantId: string
   readonly jobs: Jobs
+  readonly random: Random
+  readonly dispatcher: Dispatcher
+  /** What submitting through the ledger interface works with. */
+  readonly submission: SubmissionDeps
   readonly #replica: Replica
   readonly #closing = new AbortController()
   readonly #background: Promise<unknown>
@@ -114,6 +120,7 @@ export class Context implements AsyncDisposable {
           genesis,
           genesisHash,
           clock,
+          participant: participantOfKey(keyPair.publicKey),
           onProblem: (error) => logger.warn({ err: error }, 'the replica'),
         }),
       )
@@ -142,6 +149,18 @@ export class Context implements AsyncDisposable {
         monotonicMs: clock.monotonicMs,
         log: (fields, text) => logger.error(fields, text),
       })
+      const dispatcher = opened(
+        await Dispatcher.create({
+          outbox: store.outbox,
+          ledger: replica,
+          ordering,
+          genesisHash,
+          keyPair,
+          clock,
+          random,
+          onProblem: (error) => logger.warn({ err: error }, 'a submission'),
+        }),
+      )
       const evidence = opened(
         await createEvidenceKeeper({
           store: store.evidence,
@@ -227,6 +246,8 @@ export class Context implements AsyncDisposable {
         replica,
         ordering,
         commander,
+        dispatcher,
+        random,
         queue,
         reader,
         evidence,
@@ -251,6 +272,8 @@ export class Context implements AsyncDisposable {
     replica: Replica
     ordering: Parameters<Replica['run']>[0]
     commander: Commander
+    dispatcher: Dispatcher
+    random: Random
     queue: PartyQueue
     reader: Reader
     evidence: EvidenceKeeper
@@ -273,6 +296,16 @@ export class Context implements AsyncDisposable {
     this.#resources = parts.resources
     this.autoRenewals = parts.store.autoRenewals
     this.commander = parts.commander
+    this.random = parts.random
+    this.dispatcher = parts.dispatcher
+    this.submission = {
+      ledger: parts.replica,
+      dispatcher: parts.dispatcher,
+      genesisHash: parts.genesisHash,
+      synchronizerId: parts.genesis.synchronizerId,
+      participant: parts.participant,
+      random: parts.random,
+    }
     this.queue = parts.queue
     this.participantId = participantIdOf(participantOfKey(parts.participant))
     this.registration = {

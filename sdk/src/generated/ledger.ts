@@ -21,13 +21,318 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/commands/async/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submits commands; what becomes of them is told by a completion.
+         * @description What can be known at once is refused at once. What was accepted is not lost, and takes effect once.
+         */
+        post: operations["submitAsync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/commands/submit-and-wait": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Submits commands and waits for their outcome. */
+        post: operations["submitAndWait"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The version of the interface, and its limits. */
+        get: operations["getLedgerApiVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/authenticated-user": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The user that the token speaks for. */
+        get: operations["getAuthenticatedUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Users in byte order of their ids. */
+        get: operations["listLedgerUsers"];
+        put?: never;
+        /** Makes a user, with rights. */
+        post: operations["createLedgerUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A user; everyone may ask about oneself. */
+        get: operations["getLedgerUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes primary party, deactivation or annotations, as the mask names them. */
+        patch: operations["updateLedgerUser"];
+        trace?: never;
+    };
+    "/v2/users/{id}/rights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a user may do; everyone may ask about oneself. */
+        get: operations["listRights"];
+        put?: never;
+        /** Grants rights; tells those that are new. */
+        post: operations["grantRights"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Takes rights away; tells those that were there. */
+        patch: operations["revokeRights"];
+        trace?: never;
+    };
+    "/v2/parties": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Parties of the network in byte order. */
+        get: operations["listParties"];
+        put?: never;
+        /** Allocates a party on this participant. */
+        post: operations["allocateParty"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/parties/participant-id": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The participant behind this interface. */
+        get: operations["getParticipantId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/parties/{party}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A party; an empty list for one that is not allocated. */
+        get: operations["getParty"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AllocatePartyRequest: {
+            /** @default  */
+            partyIdHint?: string;
+            localMetadata?: components["schemas"]["ObjectMeta"];
+            /** @default  */
+            identityProviderId?: string;
+            /** @default  */
+            synchronizerId?: string;
+            /** @default  */
+            userId?: string;
+        };
+        AllocatePartyResponse: {
+            partyDetails: components["schemas"]["PartyDetails"];
+        };
+        Command: {
+            CreateCommand: {
+                templateId: string;
+                /** @description Daml-LF JSON. */
+                createArguments: unknown;
+            };
+        } | {
+            ExerciseCommand: {
+                templateId: string;
+                contractId: string;
+                choice: string;
+                /** @description Daml-LF JSON. */
+                choiceArgument: unknown;
+            };
+        } | {
+            ExerciseByKeyCommand: {
+                templateId: string;
+                /** @description Daml-LF JSON. */
+                contractKey: unknown;
+                choice: string;
+                /** @description Daml-LF JSON. */
+                choiceArgument: unknown;
+            };
+        } | {
+            CreateAndExerciseCommand: {
+                templateId: string;
+                /** @description Daml-LF JSON. */
+                createArguments: unknown;
+                choice: string;
+                /** @description Daml-LF JSON. */
+                choiceArgument: unknown;
+            };
+        };
+        CreateLedgerUserRequest: {
+            user: components["schemas"]["User"];
+            /** @default [] */
+            rights?: components["schemas"]["Right"][];
+        };
+        DeduplicationPeriod: {
+            DeduplicationDuration: {
+                value: components["schemas"]["Duration"];
+            };
+        } | {
+            DeduplicationOffset: {
+                /** Format: int64 */
+                value: number;
+            };
+        } | {
+            Empty: Record<string, never>;
+        };
+        Duration: {
+            /**
+             * Format: int64
+             * @default 0
+             */
+            seconds?: number;
+            /**
+             * Format: int32
+             * @default 0
+             */
+            nanos?: number;
+        };
+        GetLedgerApiVersionResponse: {
+            version: string;
+            features: {
+                experimental: {
+                    staticTime: {
+                        supported: boolean;
+                    };
+                    commandInspectionService: {
+                        supported: boolean;
+                    };
+                };
+                userManagement: {
+                    supported: boolean;
+                    /** Format: int32 */
+                    maxRightsPerUser: number;
+                    /** Format: int32 */
+                    maxUsersPageSize: number;
+                };
+                partyManagement: {
+                    /** Format: int32 */
+                    maxPartiesPageSize: number;
+                };
+                offsetCheckpoint: {
+                    maxOffsetCheckpointEmissionDelay: {
+                        /** Format: int64 */
+                        seconds: number;
+                        /** Format: int32 */
+                        nanos: number;
+                        unknownFields: {
+                            fields: Record<string, never>;
+                        };
+                    };
+                };
+                packageFeature: {
+                    /** Format: int32 */
+                    maxVettedPackagesPageSize: number;
+                };
+            };
+        };
         GetLedgerEndResponse: {
             /** Format: int64 */
             offset: number;
+        };
+        GetParticipantIdResponse: {
+            participantId: string;
+        };
+        GetPartiesResponse: {
+            partyDetails: components["schemas"]["PartyDetails"][];
+        };
+        GetUserResponse: {
+            user: components["schemas"]["User"];
+        };
+        GrantUserRightsResponse: {
+            newlyGrantedRights: components["schemas"]["Right"][];
         };
         JsCantonError: {
             code: string;
@@ -44,6 +349,143 @@ export interface components {
             grpcCodeValue: number | null;
             retryInfo: string | null;
             definiteAnswer: boolean | null;
+        };
+        JsCommands: {
+            commands: components["schemas"]["Command"][];
+            commandId: string;
+            actAs: string[];
+            userId?: string;
+            /** @default [] */
+            readAs?: string[];
+            workflowId?: string;
+            deduplicationPeriod?: components["schemas"]["DeduplicationPeriod"];
+            /** Format: date-time */
+            minLedgerTimeAbs?: string;
+            minLedgerTimeRel?: components["schemas"]["Duration"];
+            submissionId?: string;
+            /** @default [] */
+            disclosedContracts?: {
+                /** @default  */
+                createdEventBlob?: string;
+                templateId?: string;
+                contractId?: string;
+                synchronizerId?: string;
+            }[];
+            synchronizerId?: string;
+            /** @default [] */
+            packageIdSelectionPreference?: string[];
+            /** @default [] */
+            prefetchContractKeys?: {
+                templateId: string;
+                /** @description Daml-LF JSON. */
+                contractKey: unknown;
+                /** Format: int32 */
+                limit?: number;
+            }[];
+            /** Format: int32 */
+            tapsMaxPasses?: number;
+        };
+        ListKnownPartiesResponse: {
+            partyDetails: components["schemas"]["PartyDetails"][];
+            nextPageToken: string;
+        };
+        ListUserRightsResponse: {
+            rights: components["schemas"]["Right"][];
+        };
+        ListUsersResponse: {
+            users: components["schemas"]["User"][];
+            nextPageToken: string;
+        };
+        ObjectMeta: {
+            /** @default  */
+            resourceVersion?: string;
+            /** @default {} */
+            annotations?: {
+                [key: string]: string;
+            };
+        };
+        PartyDetails: {
+            party: string;
+            isLocal: boolean;
+            localMetadata: components["schemas"]["ObjectMeta"];
+            identityProviderId: string;
+        };
+        RevokeUserRightsResponse: {
+            newlyRevokedRights: components["schemas"]["Right"][];
+        };
+        Right: {
+            kind: {
+                CanActAs: {
+                    value: {
+                        /** @default  */
+                        party?: string;
+                    };
+                };
+            } | {
+                CanReadAs: {
+                    value: {
+                        /** @default  */
+                        party?: string;
+                    };
+                };
+            } | {
+                CanReadAsAnyParty: {
+                    value: Record<string, never>;
+                };
+            } | {
+                ParticipantAdmin: {
+                    value: Record<string, never>;
+                };
+            } | {
+                CanExecuteAs: {
+                    value: {
+                        /** @default  */
+                        party?: string;
+                    };
+                };
+            } | {
+                CanExecuteAsAnyParty: {
+                    value: Record<string, never>;
+                };
+            } | {
+                IdentityProviderAdmin: {
+                    value: Record<string, never>;
+                };
+            } | {
+                Empty: Record<string, never>;
+            };
+        };
+        SubmitAndWaitResponse: {
+            updateId: string;
+            /** Format: int64 */
+            completionOffset: number;
+        };
+        SubmitResponse: Record<string, never>;
+        UpdateUserRequest: {
+            user: components["schemas"]["User"];
+            updateMask?: {
+                /** @default [] */
+                paths?: string[];
+            };
+        };
+        User: {
+            /** @default  */
+            id?: string;
+            /** @default  */
+            primaryParty?: string;
+            /** @default false */
+            isDeactivated?: boolean;
+            metadata?: components["schemas"]["ObjectMeta"];
+            /** @default  */
+            identityProviderId?: string;
+        };
+        UserRightsRequest: {
+            /** @default  */
+            userId?: string;
+            /** @default  */
+            identityProviderId?: string;
+            /** @default [] */
+            rights?: components["schemas"]["Right"][];
         };
     };
     responses: never;
@@ -70,6 +512,1423 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetLedgerEndResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    submitAsync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JsCommands"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubmitResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something happens at the same time, or exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    submitAndWait: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JsCommands"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubmitAndWaitResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something happens at the same time, or exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getLedgerApiVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetLedgerApiVersionResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getAuthenticatedUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetUserResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    listLedgerUsers: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                pageToken?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUsersResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    createLedgerUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateLedgerUserRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetUserResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something happens at the same time, or exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getLedgerUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetUserResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    updateLedgerUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateUserRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetUserResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    listRights: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListUserRightsResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    grantRights: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserRightsRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantUserRightsResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    revokeRights: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserRightsRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokeUserRightsResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    listParties: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                pageToken?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListKnownPartiesResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    allocateParty: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllocatePartyRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllocatePartyResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getParticipantId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetParticipantIdResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getParty: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                party: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetPartiesResponse"];
                 };
             };
             /** @description The request does not decode (one line of text), or it is refused. */

@@ -3,7 +3,10 @@ import type { ledgerRoutes } from '@quorumscan/api'
 import type { LedgerHandlers } from '@quorumscan/http'
 import type { Context } from '../context.ts'
 import type { Caller } from './callers.ts'
+import { commandHandlers } from './commands/handlers.ts'
 import { stateHandlers } from './state.ts'
+import { ledgerUserHandlers } from './users/handlers.ts'
+import { partyHandlers } from './users/parties.ts'
 
 type AllHandlers = LedgerHandlers<typeof ledgerRoutes, Caller>
 
@@ -11,5 +14,10 @@ type AllHandlers = LedgerHandlers<typeof ledgerRoutes, Caller>
 export type LedgerHandlersOf<Operation extends keyof AllHandlers> = Pick<AllHandlers, Operation>
 
 export function ledgerHandlers(context: Context): AllHandlers {
-  return { ...stateHandlers(context) }
+  return {
+    ...stateHandlers(context),
+    ...commandHandlers(context),
+    ...ledgerUserHandlers(context),
+    ...partyHandlers(context),
+  }
 }

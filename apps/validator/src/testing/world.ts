@@ -15,6 +15,8 @@ export type Person = { readonly client: Client; readonly party: string }
 
 export type World = AsyncDisposable & {
   readonly network: TestNetwork
+  /** Where the validator listens now, without a trailing slash. */
+  url(): string
   anyone(): Client
   clientOf(user: string): Promise<Client>
   /** A registered user with so much coin, worth USD. */
@@ -39,6 +41,7 @@ export async function startWorld(): Promise<World> {
   await ready()
   return {
     network,
+    url: () => validator.url,
     anyone,
     clientOf,
     until,

@@ -1,0 +1,394 @@
+import { randomUUID } from 'node:crypto'
+import { packages } from '@quorumscan/ledger'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  createLedgerClient,
+  genesisContracts,
+  type LedgerAnswer,
+  type LedgerClient,
+} from '../../testing/ledger-client.ts'
+import { type Person, startWorld, type World } from '../../testing/world.ts'
+
+const SUBMIT = '/v2/commands/async/submit'
+const WAIT = '/v2/commands/submit-and-wait'
+const COIN_RULES = '#quorumscan-coin:Coin.Rules:CoinRules'
+const HOLDING = '#quorumscan-coin:Coin.Holding:Holding'
+const COIN = '#quorumscan-coin:Coin:Coin'
+
+let world: World
+let alice: Person
+let bob: Person
+let client: LedgerClient
+let rules: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  world = await startWorld()
+  alice = await world.registered('alice')
+  bob = await world.registered('bob')
+  client = createLedgerClient(world.url, await world.network.token('alice'))
+  rules = await genesisContracts(world)
+}, 30_000)
+
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]()
+})
+
+const tap = (receiver: string, amount: unknown = '1') => ({
+  ExerciseCommand: {
+    templateId: COIN_RULES,
+    contractId: rules['CoinRules'],
+    choice: 'CoinRules_DevNet_Tap',
+    choiceArgument: { receiver, amount },
+  },
+})
+
+const request = (more: object = {}): Record<string, unknown> => ({
+  commands: [tap(alice.party)],
+  commandId: randomUUID(),
+  actAs: [alice.party],
+  ...more,
+})
+
+const exercise = (more: object) => ({
+  commands: [{ ExerciseCommand: { ...tap(alice.party).ExerciseCommand, ...more } }],
+})
+
+/** `code status`, or the text where nothing was decoded. */
+function outcome({ status, type, body }: LedgerAnswer): string {
+  if (type === 'text/plain') return `${status} ${body}`
+  return status === 200 ? 'accepted' : `${status} ${body.code}`
+}
+
+async function coinOf(person: Person): Promise<string> {
+  const { coins } = (await person.client.get('/v0/wallet/coins')).body as never as {
+    coins: readonly { contract: { contract: { contract_id: string } } }[]
+  }
+  return String(coins[0]?.contract.contract.contract_id)
+}
+
+const submitted = async (more: object) => outcome(await client.post(SUBMIT, request(more)))
+
+describe('a command', () => {
+  it('is acknowledged with an empty object, without a content type and with one', async () => {
+    expect(await client.post(SUBMIT, request())).toEqual({
+      status: 200,
+      type: 'application/json',
+      body: {},
+    })
+  })
+
+  it('is waited for', async () => {
+    const before = (await client.get('/v2/state/ledger-end')).body.offset
+    const { body } = await client.post(WAIT, request())
+    expect(body).toEqual({
+      updateId: expect.stringMatching(/^1220[0-9a-f]{64}$/),
+      completionOffset: expect.any(Number),
+    })
+    expect(body.completionOffset).toBeGreaterThan(before)
+  })
+
+  it('names its package by id as well', async () => {
+    const id = packages.find(({ name }) => name === 'quorumscan-coin')?.id
+    expect(await submitted(exercise({ templateId: `${id}:Coin.Rules:CoinRules` }))).toBe('accepted')
+  })
+
+  it('ignores members that it does not know, and takes null and empty for absent', async () => {
+    const empty = { userId: '', workflowId: '', submissionId: '', synchronizerId: '' }
+    const nothing = { deduplicationPeriod: null, minLedgerTimeAbs: null, tapsMaxPasses: null }
+    expect(await submitted({ ...empty, ...nothing, packagePreference: 7 })).toBe('accepted')
+    expect(await submitted({ deduplicationPeriod: { Empty: {} }, readAs: [] })).toBe('accepted')
+  })
+})
+
+describe('what does not decode is one line of text', () => {
+  it.each([
+    ['{', /JSON/],
+    ['[]', /^400 body: /],
+    ['', /^400 body: /],
+    [{ commands: [] }, /^400 body\.commandId: /],
+    [{ commands: [], commandId: 'c' }, /^400 body\.actAs: /],
+    [{ commandId: 'c', actAs: [] }, /^400 body\.commands: /],
+    [{ commands: {}, commandId: 'c', actAs: [] }, /^400 body\.commands: /],
+    [{ commands: null, commandId: 'c', actAs: [] }, /^400 body\.commands: /],
+    [{ commands: [], commandId: 7, actAs: [] }, /^400 body\.commandId: /],
+    [{ commands: [], commandId: 'c', actAs: [7] }, /^400 body\.actAs\[0\]: /],
+    [{ commands: [], commandId: 'c', actAs: [], readAs: null }, /^400 body\.readAs: /],
+    [{ commands: [], commandId: 'c', actAs: [], tapsMaxPasses: 'x' }, /^400 body\.tapsMaxPasses: /],
+    [{ commands: [], commandId: 'c', actAs: [], minLedgerTimeAbs: 'soon' }, /minLedgerTimeAbs/],
+    [{ commands: [], commandId: 'c', actAs: [], deduplicationPeriod: {} }, /deduplicationPeriod/],
+    [
+      { commands: [], commandId: 'c', actAs: [], disclosedContracts: [{ createdEventBlob: '?' }] },
+      /disclosedContracts\[0\]\.createdEventBlob/,
+    ],
+  ])('%j', async (body, want) => {
+    const answer = await client.post(SUBMIT, body)
+    expect(answer.type).toBe('text/plain')
+    expect(outcome(answer)).toMatch(want)
+  })
+
+  it.each([
+    ['an unknown variant', { DeleteCommand: {} }],
+    ['no variant', {}],
+    ['two variants', { CreateCommand: {}, ExerciseCommand: {} }],
+    ['a missing member', { CreateCommand: { templateId: COIN } }],
+    [
+      'an identifier of two parts',
+      { CreateCommand: { templateId: 'Coin:Coin', createArguments: {} } },
+    ],
+    ['an identifier of four', { CreateCommand: { templateId: '#a:b:c:d', createArguments: {} } }],
+  ])('a command with %s', async (_what, command) => {
+    expect(await submitted({ commands: [command] })).toMatch(/^400 body\.commands\[0\]/)
+  })
+})
+
+describe('synchronous refusals', () => {
+  const create = (templateId: string, createArguments: unknown) => ({
+    commands: [{ CreateCommand: { templateId, createArguments } }],
+  })
+  const unknownId = `00${'ab'.repeat(32)}`
+
+  // In the order of the reference's table (4.5): a request that breaks two rules reports the first.
+  const rows: readonly (readonly [string, () => object, string])[] = [
+    ['actAs empty', () => ({ actAs: [] }), '400 MISSING_FIELD'],
+    ['actAs no party', () => ({ actAs: ['a/b'] }), '400 INVALID_ARGUMENT'],
+    [
+      'preference malformed',
+      () => ({ packageIdSelectionPreference: ['a/b'] }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
+      'package part malformed',
+      () => exercise({ templateId: '$:Coin.Rules:CoinRules' }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
+      'package name unknown',
+      () => exercise({ templateId: '#gold:Coin.Rules:CoinRules' }),
+      '400 JSON_API_PACKAGE_SELECTION_FAILED',
+    ],
+    [
+      'template unknown',
+      () => exercise({ templateId: '#quorumscan-coin:Coin.Rules:Gold' }),
+      '404 TEMPLATES_OR_INTERFACES_NOT_FOUND',
+    ],
+    [
+      'package id unknown',
+      () => exercise({ templateId: 'abc:Coin.Rules:CoinRules' }),
+      '404 TEMPLATES_OR_INTERFACES_NOT_FOUND',
+    ],
+    ['choice unknown', () => exercise({ choice: 'CoinRules_Steal' }), '400 INVALID_ARGUMENT'],
+    [
+      'argument misfits',
+      () => exercise({ choiceArgument: { receiver: 7, amount: '1' } }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
+      'argument incomplete',
+      () => exercise({ choiceArgument: {} }),
+      '400 COMMAND_PREPROCESSING_FAILED',
+    ],
+    [
+      'by key',
+      () => ({
+        commands: [
+          {
+            ExerciseByKeyCommand: {
+              templateId: COIN,
+              contractKey: {},
+              choice: 'x',
+              choiceArgument: {},
+            },
+          },
+        ],
+      }),
+      '400 INVALID_ARGUMENT',
+    ],
+    ['another user', () => ({ userId: 'bob' }), '403 NA'],
+    ['no right to act', () => ({ actAs: [alice.party, bob.party] }), '403 NA'],
+    ['no right to read', () => ({ readAs: [bob.party] }), '403 NA'],
+    ['workflowId', () => ({ workflowId: 'ä' }), '400 INVALID_ARGUMENT'],
+    ['commandId empty', () => ({ commandId: '' }), '400 MISSING_FIELD'],
+    ['commandId malformed', () => ({ commandId: 'x'.repeat(256) }), '400 INVALID_FIELD'],
+    ['submissionId', () => ({ submissionId: 'ä' }), '400 INVALID_FIELD'],
+    ['synchronizerId', () => ({ synchronizerId: 'here' }), '400 INVALID_FIELD'],
+    ['commands empty', () => ({ commands: [] }), '400 MISSING_FIELD'],
+    ['contractId empty', () => exercise({ contractId: '' }), '400 MISSING_FIELD'],
+    ['contractId malformed', () => exercise({ contractId: 'xyz' }), '400 INVALID_FIELD'],
+    [
+      'two ledger times',
+      () => ({ minLedgerTimeAbs: '2026-01-01T00:00:00Z', minLedgerTimeRel: {} }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
+      'ledger time far ahead',
+      () => ({ minLedgerTimeRel: { seconds: 61 } }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
+      'period negative',
+      () => ({ deduplicationPeriod: { DeduplicationDuration: { value: { seconds: -1 } } } }),
+      '400 INVALID_FIELD',
+    ],
+    [
+      'offset negative',
+      () => ({ deduplicationPeriod: { DeduplicationOffset: { value: -1 } } }),
+      '400 NEGATIVE_OFFSET',
+    ],
+    [
+      'disclosed without blob',
+      () => ({ disclosedContracts: [{ contractId: unknownId }] }),
+      '400 MISSING_FIELD',
+    ],
+    [
+      'disclosed blob',
+      () => ({ disclosedContracts: [{ createdEventBlob: 'AAAA' }] }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
+      'preference unknown',
+      () => ({ packageIdSelectionPreference: ['abc'] }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
+      'prefetch limit',
+      () => ({ prefetchContractKeys: [{ templateId: COIN, contractKey: {}, limit: 0 }] }),
+      '400 INVALID_ARGUMENT',
+    ],
+    ['tapsMaxPasses 0', () => ({ tapsMaxPasses: 0 }), '400 INVALID_ARGUMENT'],
+    ['tapsMaxPasses 5', () => ({ tapsMaxPasses: 5 }), '400 INVALID_ARGUMENT'],
+    ['contract unknown', () => exercise({ contractId: unknownId }), '404 CONTRACT_NOT_FOUND'],
+    [
+      'another synchronizer',
+      () => ({ synchronizerId: `other::1220${'0'.repeat(64)}` }),
+      '400 INVALID_PRESCRIBED_SYNCHRONIZER_ID',
+    ],
+  ]
+
+  it.each(rows)('%s', async (_what, more, want) => {
+    const answer = await client.post(SUBMIT, request({ submissionId: 's-1', ...more() }))
+    expect(outcome(answer), JSON.stringify(answer.body)).toBe(want)
+    expect(Object.keys(answer.body)).toEqual([
+      'code',
+      'cause',
+      'correlationId',
+      'traceId',
+      'context',
+      'resources',
+      'errorCategory',
+      'grpcCodeValue',
+      'retryInfo',
+      'definiteAnswer',
+    ])
+  })
+
+  it('of two rules that are broken the first of the table is reported', async () => {
+    // Rows whose members do not overlap can be broken at once.
+    const inOrder = [
+      'actAs empty',
+      'preference malformed',
+      'argument misfits',
+      'another user',
+      'workflowId',
+      'commandId empty',
+      'submissionId',
+      'synchronizerId',
+      'two ledger times',
+      'offset negative',
+      'disclosed without blob',
+      'preference unknown',
+      'prefetch limit',
+      'tapsMaxPasses 0',
+    ]
+    const found = inOrder.map((name) => rows.find(([what]) => what === name) ?? rows[0])
+    for (let index = 0; index + 1 < found.length; index++) {
+      const later = found.slice(index).toReversed()
+      const broken = Object.assign({}, ...later.map((row) => row?.[1]()))
+      expect(await submitted(broken), inOrder[index]).toBe(found[index]?.[2])
+    }
+  })
+
+  it('name what they are about', async () => {
+    const missing = await client.post(SUBMIT, request({ commandId: '', submissionId: 's-1' }))
+    expect(missing.body).toMatchObject({
+      context: { field_name: 'command_id', category: '8', definite_answer: 'false' },
+      errorCategory: 8,
+      grpcCodeValue: 3,
+    })
+    const gone = await client.post(
+      SUBMIT,
+      request({ submissionId: 's-1', ...exercise({ contractId: unknownId }) }),
+    )
+    expect(gone.body).toMatchObject({
+      correlationId: 's-1',
+      resources: [['CONTRACT_ID', unknownId]],
+      errorCategory: 11,
+      grpcCodeValue: 5,
+    })
+  })
+
+  it('of interpretation have the codes of the reference', async () => {
+    const mine = await client.post(WAIT, request())
+    expect(mine.status).toBe(200)
+    const coin = await coinOf(alice)
+    const archive = (templateId: string, contractId: string) => ({
+      ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: null },
+    })
+    // A coin belongs to its owner and the operator, whose authority nobody has (D-29).
+    expect(await submitted({ commands: [archive(COIN, coin)] })).toBe(
+      '400 DAML_AUTHORIZATION_ERROR',
+    )
+    expect(await submitted({ commands: [archive(HOLDING, coin)] })).toBe(
+      '400 DAML_AUTHORIZATION_ERROR',
+    )
+    expect(await submitted({ commands: [archive(HOLDING, rules['CoinRules'] ?? '')] })).toBe(
+      '400 WRONGLY_TYPED_CONTRACT',
+    )
+    expect(await submitted({ commands: [archive(HOLDING, unknownId)] })).toBe(
+      '404 CONTRACT_NOT_FOUND',
+    )
+    expect(await submitted({ commands: [archive(COIN, rules['CoinRules'] ?? '')] })).toBe(
+      '400 WRONGLY_TYPED_CONTRACT',
+    )
+    expect(
+      await submitted({
+        commands: [
+          {
+            ExerciseCommand: {
+              templateId: HOLDING,
+              contractId: coin,
+              choice: 'Transfer',
+              choiceArgument: {},
+            },
+          },
+        ],
+      }),
+    ).toBe('400 INVALID_ARGUMENT')
+    expect(await submitted(create(HOLDING, {}))).toBe('400 INVALID_ARGUMENT')
+    expect(await submitted({ commands: [tap(alice.party, '0')] })).toBe('400 DAML_FAILURE')
+    expect(await submitted({ commands: [tap(bob.party)] })).toBe('400 DAML_AUTHORIZATION_ERROR')
+    const twice = {
+      ExerciseCommand: {
+        templateId: COIN_RULES,
+        contractId: rules['CoinRules'],
+        choice: 'CoinRules_Transfer',
+        choiceArgument: { sender: alice.party, inputs: [coin, coin], outputs: [] },
+      },
+    }
+    expect(await submitted({ commands: [twice] })).toBe('404 CONTRACT_NOT_ACTIVE')
+    expect(await submitted({ commands: [archive(COIN, await coinOf(bob))] })).toBe(
+      '404 CONTRACT_NOT_FOUND',
+    )
+  })
+
+  it('of parties that live elsewhere say so', async () => {
+    const foreign = `alice::1220${'0'.repeat(64)}`
+    const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+    for (const party of [foreign, world.network.genesis.dso]) {
+      const right = { kind: { CanActAs: { value: { party } } } }
+      const granted = await admin.post('/v2/users/alice/rights', { rights: [right] })
+      expect(granted.body).toEqual({ newlyGrantedRights: [right] })
+    }
+    expect(await submitted({ actAs: [foreign] })).toBe('404 UNKNOWN_SUBMITTERS')
+    expect(await submitted({ actAs: [world.network.genesis.dso] })).toBe('404 UNKNOWN_SUBMITTERS')
+  })
+})

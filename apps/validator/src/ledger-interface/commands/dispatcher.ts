@@ -1,0 +1,288 @@
+/**
+ * Submissions on their way into the log. Each is stored before it is acknowledged, one for each change, and
+ * is offered until its outcome is known: it stands in the log, or its `notAfter` has passed. So a 200 is
+ * never lost, whenever the process is killed (Rule 3).
+ */
+import { type Clock, type KeyPair, type Random, randomHex, sha256Hex } from '@quorumscan/base'
+import { LedgerError, ScanError } from '@quorumscan/errors'
+import {
+  type AppliedEntry,
+  changeIdOf,
+  createOffer,
+  encodeEntry,
+  type Ledger,
+  type Ordering,
+} from '@quorumscan/ledger'
+import type { CompletionRecord, Micros, Offset, Submission } from '@quorumscan/model'
+import type { Replica } from '@quorumscan/replica'
+import { type Outbox, PENDING_MAX, type PendingSubmission } from '@quorumscan/users'
+
+/** µs after which a submission that did not get into the log has no effect; the ledger allows 10 min. */
+const LIFE_MICROS = 300_000_000
+/** Between tries to write to the user store that an outcome is known. */
+const RETRY_MS = 500
+/** Completions read at once after a restart. */
+const PORTION = 500
+
+export type DispatchInput = Omit<Submission, 'genesis' | 'participant' | 'id' | 'notAfter'> & {
+  /** Record time that the transaction must not precede; 0 for none. */
+  readonly notBefore: Micros
+}
+
+type DispatcherDeps = {
+  readonly outbox: Outbox
+  readonly ledger: Pick<Ledger, 'head' | 'onApplied'> & Pick<Replica, 'completions'>
+  readonly ordering: Pick<Ordering, 'submit'>
+  readonly genesisHash: string
+  readonly keyPair: KeyPair
+  readonly clock: Clock
+  readonly random: Random
+  readonly onProblem: (error: unknown) => void
+}
+
+type Item = {
+  readonly pending: PendingSubmission
+  readonly resolve: (record: CompletionRecord) => void
+  readonly outcome: Promise<CompletionRecord>
+  /** Ends the offering. */
+  readonly over: AbortController
+  isOffered: boolean
+  isEnded: boolean
+}
+
+/** Owns the pending submissions of one process, in memory and in the store. */
+export class Dispatcher implements AsyncDisposable {
+  readonly #deps: DispatcherDeps
+  readonly #offer: ReturnType<typeof createOffer>
+  readonly #items = new Map<string, Item>()
+  /** Work on the store that goes on, by entry hash. */
+  readonly #ending = new Map<string, Promise<void>>()
+  readonly #closing = new AbortController()
+  readonly #stopListening: () => void
+  #settled: Offset
+
+  /** Takes up what was pending when the process ended. Before the replica applies anything. */
+  static async create(deps: DispatcherDeps): Promise<Dispatcher> {
+    const stored = await deps.outbox.list()
+    const head = deps.ledger.head()
+    const dispatcher = new Dispatcher(deps, head.offset)
+    const known = await completionsSince(deps, stored)
+    for (const pending of stored) {
+      const item = dispatcher.#add(pending)
+      const record = known.get(pending.entryHash)
+      if (record !== undefined) dispatcher.#end(item, record, false)
+      else if (head.recordTime > pending.notAfter)
+        dispatcher.#end(item, expiredAt(pending, head), true)
+      else dispatcher.#begin(item, head.recordTime)
+    }
+    await Promise.all(dispatcher.#ending.values())
+    return dispatcher
+  }
+
+  private constructor(deps: DispatcherDeps, settled: Offset) {
+    this.#deps = deps
+    this.#offer = createOffer(deps)
+    this.#settled = settled
+    this.#stopListening = deps.ledger.onApplied((entry) => this.#onApplied(entry))
+  }
+
+  /** Completions up to here are final: none at or below this offset is still to come. */
+  settledOffset(): Offset {
+    return this.#settled
+  }
+
+  /**
+   * Stores the submission and returns; `outcome` resolves when it is known, and rejects never.
+   *
+   * @throws {LedgerError} SUBMISSION_ALREADY_IN_FLIGHT, PARTICIPANT_BACKPRESSURE, INVALID_ARGUMENT if it is
+   *   too large.
+   * @throws {ScanError} DEPENDENCY_UNAVAILABLE: it may or may not be stored.
+   */
+  async dispatch(input: DispatchInput): Promise<{ readonly outcome: Promise<CompletionRecord> }> {
+    const pending = this.#sign(input)
+    for (;;) {
+      const added = await this.#deps.outbox.add(pending)
+      if (added.kind === 'added') break
+      if (added.kind === 'full')
+        throw new LedgerError(
+          'PARTICIPANT_BACKPRESSURE',
+          `The participant is overloaded: ${PENDING_MAX} submissions wait for their outcome.`,
+        )
+      const { other } = added
+      const ending = this.#ending.get(other.entryHash)
+      if (ending === undefined) {
+        // Stored by an attempt whose answer was lost.
+        if (!this.#items.has(other.entryHash)) this.#take(other)
+        throw alreadyInFlight(input, other)
+      }
+      // Its outcome is known and told; only the store has not heard of it yet.
+      await ending
+    }
+    return { outcome: this.#take(pending).outcome }
+  }
+
+  /** What did not get into the log leaves its completion here. */
+  expired(range: Parameters<Outbox['expired']>[0]): ReturnType<Outbox['expired']> {
+    return this.#deps.outbox.expired(range)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopListening()
+    this.#closing.abort(new ScanError('NOT_READY', 'The validator is stopping.'))
+    await Promise.all(this.#ending.values())
+  }
+
+  #take(pending: PendingSubmission): Item {
+    const item = this.#add(pending)
+    this.#begin(item, this.#deps.ledger.head().recordTime)
+    return item
+  }
+
+  #sign(input: DispatchInput): PendingSubmission {
+    const { keyPair, genesisHash, ledger, clock, random } = this.#deps
+    const { notBefore, ...rest } = input
+    const head = ledger.head()
+    const notAfter = Math.max(head.recordTime, clock.nowMicros(), notBefore) + LIFE_MICROS
+    const { publicKey: participant } = keyPair
+    const submission = { ...rest, genesis: genesisHash, participant, id: randomHex(random, 16) }
+    let bytes: Uint8Array
+    try {
+      bytes = encodeEntry({ ...submission, notAfter }, keyPair)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      throw new LedgerError('INVALID_ARGUMENT', `The submission is refused: ${error.message}.`)
+    }
+    const { userId, actAs, commandId, submissionId, deduplication } = submission
+    return {
+      entryHash: sha256Hex(bytes),
+      changeId: changeIdOf(submission),
+      bytes: Buffer.from(bytes).toString('base64'),
+      notBefore,
+      notAfter,
+      head: head.offset,
+      completion: { userId, actAs, commandId, submissionId, deduplication },
+    }
+  }
+
+  #add(pending: PendingSubmission): Item {
+    let resolve: (record: CompletionRecord) => void = () => {}
+    const outcome = new Promise<CompletionRecord>((resolvePromise) => {
+      resolve = resolvePromise
+    })
+    const over = new AbortController()
+    const item = { pending, resolve, outcome, over, isOffered: false, isEnded: false }
+    this.#items.set(pending.entryHash, item)
+    return item
+  }
+
+  /** Offers it once its time has come: by record time, so that the bound holds whatever clocks say. */
+  #begin(item: Item, recordTime: Micros): void {
+    if (item.isOffered || item.isEnded || recordTime < item.pending.notBefore) return
+    item.isOffered = true
+    const signal = AbortSignal.any([this.#closing.signal, item.over.signal])
+    const bytes = new Uint8Array(Buffer.from(item.pending.bytes, 'base64'))
+    // A refusal for good leaves it to its `notAfter`: only the log can say that it has no effect.
+    this.#offer({ mayBeInLog: false, refusal: null }, bytes, signal).catch(this.#deps.onProblem)
+  }
+
+  #onApplied(entry: AppliedEntry): void {
+    const { offset, recordTime, result } = entry
+    const item = this.#items.get(entry.entryHash)
+    if (item !== undefined && (result.kind === 'accepted' || result.kind === 'rejected'))
+      this.#end(item, recordOf(entry, item.pending), false)
+    for (const other of this.#items.values())
+      if (recordTime > other.pending.notAfter)
+        this.#end(other, expiredAt(other.pending, entry), true)
+      else this.#begin(other, recordTime)
+    if (this.#ending.size === 0) this.#settled = offset
+    // What ends now must be on disk before anyone reads beyond it.
+    else
+      void Promise.all(this.#ending.values()).then(() => {
+        this.#settled = Math.max(this.#settled, offset)
+      })
+  }
+
+  #end(item: Item, record: CompletionRecord, isExpired: boolean): void {
+    if (item.isEnded) return
+    item.isEnded = true
+    const { pending } = item
+    item.over.abort()
+    this.#items.delete(pending.entryHash)
+    const ending = this.#store(pending, isExpired ? record : null).then(() => {
+      this.#ending.delete(pending.entryHash)
+      item.resolve(record)
+    })
+    this.#ending.set(pending.entryHash, ending)
+  }
+
+  async #store(pending: PendingSubmission, expired: CompletionRecord | null): Promise<void> {
+    const { signal } = this.#closing
+    for (;;)
+      try {
+        return await this.#deps.outbox.end(pending, expired)
+      } catch (error) {
+        this.#deps.onProblem(error)
+        // The next start finds it pending, and its outcome in the log.
+        if (signal.aborted) return
+        await this.#deps.clock.delay(RETRY_MS, signal).catch(() => {})
+      }
+  }
+}
+
+function recordOf(entry: AppliedEntry, pending: PendingSubmission): CompletionRecord {
+  const { offset, recordTime, entryHash, result } = entry
+  const base = { offset, recordTime, entryHash, completion: pending.completion }
+  if (result.kind === 'accepted')
+    return { ...base, outcome: { kind: 'accepted', updateId: result.update.updateId } }
+  const {
+    kind: _kind,
+    completion: _completion,
+    ...refused
+  } = result as Extract<typeof result, { kind: 'rejected' }>
+  return { ...base, outcome: { kind: 'rejected', ...refused } }
+}
+
+function expiredAt(
+  { entryHash, completion }: PendingSubmission,
+  at: { readonly offset: Offset; readonly recordTime: Micros },
+): CompletionRecord {
+  return {
+    offset: at.offset,
+    recordTime: at.recordTime,
+    entryHash,
+    completion,
+    outcome: {
+      kind: 'rejected',
+      code: 'NOT_SEQUENCED_TIMEOUT',
+      message: 'the submission did not get into the log in time; it has no effect',
+    },
+  }
+}
+
+/** Completions that the log holds for submissions that were pending when the process ended. */
+async function completionsSince(
+  { ledger }: Pick<DispatcherDeps, 'ledger'>,
+  stored: readonly PendingSubmission[],
+): Promise<ReadonlyMap<string, CompletionRecord>> {
+  const wanted = new Set(stored.map(({ entryHash }) => entryHash))
+  const found = new Map<string, CompletionRecord>()
+  const upTo = ledger.head().offset
+  let after = Math.min(upTo, ...stored.map(({ head }) => head))
+  while (found.size < wanted.size) {
+    const page = await ledger.completions({ after, upTo, limit: PORTION })
+    for (const record of page) if (wanted.has(record.entryHash)) found.set(record.entryHash, record)
+    const last = page.at(-1)
+    if (last === undefined) break
+    after = last.offset
+  }
+  return found
+}
+
+function alreadyInFlight(input: DispatchInput, other: PendingSubmission): LedgerError {
+  const { submissionId } = other.completion
+  return new LedgerError(
+    'SUBMISSION_ALREADY_IN_FLIGHT',
+    `A submission of this change is under way: commandId ${input.commandId}, submissionId ${submissionId}.`,
+    { context: { existing_submission_id: submissionId }, correlationId: input.submissionId },
+  )
+}

@@ -1,0 +1,103 @@
+/** Commands and `/v2/version` on the ledger interface (reference 4, 5.2). */
+import type { JsCommands } from '@quorumscan/api'
+import type { LedgerError } from '@quorumscan/errors'
+import type { CompletionRecord } from '@quorumscan/model'
+import { RIGHTS_PER_USER_MAX } from '@quorumscan/users'
+import type { Context } from '../../context.ts'
+import type { Caller } from '../callers.ts'
+import type { LedgerHandlersOf } from '../handlers.ts'
+import { PARTIES_PAGE_MAX, USERS_PAGE_MAX } from '../users/paging.ts'
+import { completionError } from './refusals.ts'
+import { type CheckedRequest, checkRequest } from './request.ts'
+import { submit } from './submission.ts'
+
+/** D-31. */
+const LEDGER_API_VERSION = '3.5.10'
+/** A checkpoint every 15 s, and one a minute on idle (reference 3.3). */
+const CHECKPOINT_DELAY_SECONDS = 75
+
+type Request = { readonly caller: Caller; readonly signal: AbortSignal }
+
+export function commandHandlers(
+  context: Context,
+): LedgerHandlersOf<'submitAsync' | 'submitAndWait' | 'getLedgerApiVersion'> {
+  return {
+    async submitAsync(request) {
+      await accept(context, request, request.body)
+      return {}
+    },
+    async submitAndWait(request) {
+      const { record } = await submitAndWait(context, request, request.body)
+      return { updateId: record.updateId, completionOffset: record.offset }
+    },
+    async getLedgerApiVersion() {
+      return {
+        version: LEDGER_API_VERSION,
+        features: {
+          experimental: {
+            staticTime: { supported: false },
+            commandInspectionService: { supported: false },
+          },
+          userManagement: {
+            supported: true,
+            maxRightsPerUser: RIGHTS_PER_USER_MAX,
+            maxUsersPageSize: USERS_PAGE_MAX,
+          },
+          partyManagement: { maxPartiesPageSize: PARTIES_PAGE_MAX },
+          offsetCheckpoint: {
+            maxOffsetCheckpointEmissionDelay: {
+              seconds: CHECKPOINT_DELAY_SECONDS,
+              nanos: 0,
+              unknownFields: { fields: {} },
+            },
+          },
+          packageFeature: { maxVettedPackagesPageSize: 100 },
+        },
+      }
+    },
+  }
+}
+
+async function accept(context: Context, { caller }: Request, body: JsCommands) {
+  context.assertLive()
+  const now = context.now()
+  const { deduplicationMicrosMax } = context.genesis
+  const request = checkRequest(body, { caller, now, deduplicationMicrosMax })
+  const { outcome } = await submit(context.submission, request, { now })
+  return { request, outcome }
+}
+
+/** @throws {LedgerError} What the completion says, if it says no. */
+export async function submitAndWait(
+  context: Context,
+  request: Request,
+  body: JsCommands,
+): Promise<{
+  readonly request: CheckedRequest
+  readonly record: { readonly updateId: string; readonly offset: number }
+}> {
+  const accepted = await accept(context, request, body)
+  const record = await settled(accepted.outcome, request.signal)
+  if (record.outcome.kind === 'rejected')
+    throw completionError(record, record.outcome, context.genesis) satisfies LedgerError
+  const { updateId } = record.outcome
+  return { request: accepted.request, record: { updateId, offset: record.offset } }
+}
+
+/** Whoever waits no longer does not end the submission. */
+async function settled(
+  outcome: Promise<CompletionRecord>,
+  signal: AbortSignal,
+): Promise<CompletionRecord> {
+  signal.throwIfAborted()
+  let onAbort = () => {}
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    return await Promise.race([outcome, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

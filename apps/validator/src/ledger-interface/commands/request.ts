@@ -1,0 +1,259 @@
+/**
+ * A command request checked, in the order of the reference (4.5, steps c to e): names and values, then rights,
+ * then fields. What it takes the state to know comes after (`submission.ts`).
+ */
+import type { JsCommands } from '@quorumscan/api'
+import { canActAs, canReadAs } from '@quorumscan/auth'
+import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
+import { packages, parseZonedTime, readBlob } from '@quorumscan/ledger'
+import type { Deduplication, DisclosedContract, Micros, PartyId, UserId } from '@quorumscan/model'
+import type { Caller } from '../callers.ts'
+import { type ReadCommand, readCommand } from './commands.ts'
+import {
+  invalidArgument,
+  invalidField,
+  isLedgerString,
+  isPackageId,
+  isPartyString,
+  missingField,
+  optionalLedgerString,
+  optionalSynchronizerId,
+  requiredContractId,
+  requiredLedgerString,
+  requiredUserId,
+  shown,
+} from './grammar.ts'
+
+/** D-29: so far ahead may a ledger time lie. */
+const LEDGER_TIME_AHEAD_MICROS_MAX = 60_000_000
+/** Upstream's limit of passes; its default is 3. */
+const TAPS_PASSES_MAX = 4
+/** As the ledger bounds a submission (Rule 1): what is beyond is refused before it is signed. */
+const COMMANDS_MAX = 100
+const PARTIES_MAX = 200
+const DISCLOSED_MAX = 100
+
+export type CheckedRequest = {
+  readonly userId: UserId
+  readonly actAs: readonly PartyId[]
+  /** Without those of `actAs`. */
+  readonly readAs: readonly PartyId[]
+  readonly commands: readonly ReadCommand[]
+  readonly commandId: string
+  /** '' where the caller gave none. */
+  readonly submissionId: string
+  readonly workflowId: string
+  readonly deduplication: Deduplication
+  /** Record time that the transaction must not precede; 0 for none. */
+  readonly notBefore: Micros
+  readonly disclosed: readonly DisclosedContract[]
+  /** Where disclosed contracts are said to be, and where the transaction shall go; without ''. */
+  readonly disclosedSynchronizers: readonly string[]
+  readonly synchronizerId: string
+}
+
+/**
+ * @param options.now - The earliest record time that the commands can get.
+ * @throws {LedgerDecodeError | LedgerError}
+ */
+export function checkRequest(
+  request: JsCommands,
+  options: {
+    readonly caller: Caller
+    readonly now: Micros
+    readonly deduplicationMicrosMax: Micros
+  },
+): CheckedRequest {
+  const absoluteTime = readAbsoluteTime(request)
+  const commands = readAll(request)
+  checkRights(request, options.caller)
+  const { caller } = options
+  const workflowId = request.workflowId ?? ''
+  if (workflowId !== '' && !isLedgerString(workflowId))
+    throw invalidArgument(`workflow_id: ${shown(workflowId)} is no LedgerString`)
+  const userId = requiredUserId(request.userId || caller.userId, 'user_id')
+  const commandId = requiredLedgerString(request.commandId, 'command_id')
+  const submissionId = optionalLedgerString(request.submissionId ?? '', 'submission_id')
+  for (const party of [...request.actAs, ...request.readAs])
+    if (!isPartyString(party)) throw invalidParty(party)
+  const synchronizerId = optionalSynchronizerId(request.synchronizerId ?? '', 'synchronizer_id')
+  if (commands.length === 0) throw missingField('commands')
+  for (const { command } of commands)
+    if (command.kind === 'exercise') requiredContractId(command.contractId, 'contract_id')
+  const notBefore = readLedgerTime(request, { absoluteTime, now: options.now })
+  const deduplication = readDeduplication(request, options)
+  const disclosed = readDisclosed(request)
+  checkPackagePreference(request.packageIdSelectionPreference)
+  checkHints(request)
+  const actAs = [...new Set(request.actAs)]
+  const readAs = [...new Set(request.readAs)].filter((party) => !actAs.includes(party))
+  checkBounds(request, actAs.length + readAs.length)
+  return {
+    userId,
+    actAs,
+    readAs,
+    commands,
+    commandId,
+    submissionId,
+    workflowId,
+    deduplication,
+    notBefore,
+    disclosed,
+    disclosedSynchronizers: [
+      ...new Set(request.disclosedContracts.map(({ synchronizerId: id }) => id ?? '')),
+    ].filter((id) => id !== ''),
+    synchronizerId,
+  }
+}
+
+/** A text that is no instant does not decode (step a). */
+function readAbsoluteTime({ minLedgerTimeAbs }: JsCommands): Micros | null {
+  if (minLedgerTimeAbs === undefined) return null
+  const instant = parseZonedTime(minLedgerTimeAbs)
+  if (instant === undefined)
+    throw new LedgerDecodeError('body.minLedgerTimeAbs: must be an ISO-8601 instant')
+  return instant
+}
+
+/** Step c. */
+function readAll(request: JsCommands): readonly ReadCommand[] {
+  const [first] = request.actAs
+  if (first === undefined) throw missingField('act_as')
+  if (!isPartyString(first)) throw invalidParty(first)
+  for (const id of request.packageIdSelectionPreference)
+    if (!isPackageId(id))
+      throw invalidArgument(`package_id_selection_preference: ${shown(id)} is no package id`)
+  return request.commands.map(readCommand)
+}
+
+/** Step d. */
+function checkRights({ userId, actAs, readAs }: JsCommands, caller: Caller): void {
+  if (userId !== undefined && userId !== '' && userId !== caller.userId)
+    throw denied(`${caller.userId} submits as the user ${shown(userId)}`)
+  for (const party of actAs)
+    if (!canActAs(caller.rights, party))
+      throw denied(`${caller.userId} may not act as ${shown(party)}`)
+  for (const party of readAs)
+    if (!actAs.includes(party) && !canReadAs(caller.rights, party))
+      throw denied(`${caller.userId} may not read as ${shown(party)}`)
+}
+
+function readLedgerTime(
+  request: JsCommands,
+  options: { readonly absoluteTime: Micros | null; readonly now: Micros },
+): Micros {
+  const { minLedgerTimeRel: relative } = request
+  const { absoluteTime, now } = options
+  if (absoluteTime !== null && relative !== undefined)
+    throw invalidArgument(
+      'min_ledger_time_abs and min_ledger_time_rel cannot be specified together',
+    )
+  if (relative !== undefined && !isNanos(relative.nanos))
+    throw invalidArgument(`min_ledger_time_rel: ${relative.nanos} nanos are no part of a second`)
+  const bound = relative === undefined ? (absoluteTime ?? 0) : now + microsOf(relative)
+  if (bound > now + LEDGER_TIME_AHEAD_MICROS_MAX)
+    throw invalidArgument(
+      `the ledger time may lie at most ${LEDGER_TIME_AHEAD_MICROS_MAX / 1_000_000} seconds ahead`,
+    )
+  return Math.max(0, bound)
+}
+
+function readDeduplication(
+  { deduplicationPeriod: period }: JsCommands,
+  options: { readonly deduplicationMicrosMax: Micros },
+): Deduplication {
+  if (period !== undefined && 'DeduplicationDuration' in period) {
+    const { value } = period.DeduplicationDuration
+    const micros = microsOf(value)
+    if (value.seconds < 0 || value.nanos < 0)
+      throw invalidField('deduplication_period', 'a duration is not negative')
+    if (!isNanos(value.nanos))
+      throw invalidField('deduplication_period', `${value.nanos} nanos are no part of a second`)
+    // One beyond the longest is not refused here, but by the ledger, as a completion (reference 4.7).
+    return { kind: 'duration', micros: Math.min(micros, Number.MAX_SAFE_INTEGER) }
+  }
+  if (period !== undefined && 'DeduplicationOffset' in period) {
+    const offset = period.DeduplicationOffset.value
+    if (offset < 0)
+      throw new LedgerError(
+        'NEGATIVE_OFFSET',
+        `deduplication_period: the offset ${offset} is negative`,
+      )
+    return { kind: 'offset', offset: Math.min(offset, Number.MAX_SAFE_INTEGER) }
+  }
+  return { kind: 'duration', micros: options.deduplicationMicrosMax }
+}
+
+/** A blob is the contract's canonical encoding, and its hash the contract's id (D-31). */
+function readDisclosed({ disclosedContracts }: JsCommands): readonly DisclosedContract[] {
+  const byId = new Map<string, DisclosedContract>()
+  for (const disclosed of disclosedContracts) {
+    const { createdEventBlob: blob, contractId = '', templateId = '' } = disclosed
+    if (blob === '') throw missingField('DisclosedContract.createdEventBlob')
+    const read = readBlob(blob)
+    if (read === undefined) throw invalidArgument('a disclosed blob is no contract of this ledger')
+    if (contractId !== '' && contractId !== read.contractId)
+      throw invalidArgument(`the blob disclosed for ${shown(contractId)} is of another contract`)
+    if (templateId !== '' && !isOfTemplate(read.templateId, templateId))
+      throw invalidArgument(`the blob disclosed for ${read.contractId} is of another template`)
+    optionalSynchronizerId(disclosed.synchronizerId ?? '', 'DisclosedContract.synchronizer_id')
+    byId.set(read.contractId, { contractId: read.contractId, blob })
+  }
+  return [...byId.values()]
+}
+
+function isOfTemplate(templateId: string, reference: string): boolean {
+  const packageId = templateId.slice(0, templateId.indexOf(':'))
+  const name = packages.find(({ id }) => id === packageId)?.name
+  return reference === templateId || reference === `#${name}${templateId.slice(packageId.length)}`
+}
+
+function checkPackagePreference(ids: readonly string[]): void {
+  const names = new Set<string>()
+  for (const id of new Set(ids)) {
+    const name = packages.find((known) => known.id === id)?.name
+    if (name === undefined)
+      throw invalidArgument(`package_id_selection_preference: there is no package ${shown(id)}`)
+    if (names.has(name))
+      throw invalidArgument(`package_id_selection_preference has two packages of the name ${name}`)
+    names.add(name)
+  }
+}
+
+/** Validated and without effect (D-27). */
+function checkHints({ prefetchContractKeys, tapsMaxPasses }: JsCommands): void {
+  for (const { limit } of prefetchContractKeys)
+    if (limit !== undefined && limit <= 0)
+      throw invalidArgument(`prefetch_contract_keys: the limit ${limit} is not positive`)
+  if (tapsMaxPasses !== undefined && (tapsMaxPasses < 1 || tapsMaxPasses > TAPS_PASSES_MAX))
+    throw invalidArgument(`taps_max_passes lies between 1 and ${TAPS_PASSES_MAX}`)
+}
+
+// Spec silent on numbers: Rule 1 bounds what one submission costs every replica.
+function checkBounds({ commands, disclosedContracts }: JsCommands, partyCount: number): void {
+  if (commands.length > COMMANDS_MAX)
+    throw invalidArgument(`a submission has at most ${COMMANDS_MAX} commands`)
+  if (partyCount > PARTIES_MAX)
+    throw invalidArgument(`a submission names at most ${PARTIES_MAX} parties`)
+  if (disclosedContracts.length > DISCLOSED_MAX)
+    throw invalidArgument(`a submission discloses at most ${DISCLOSED_MAX} contracts`)
+}
+
+type Duration = { readonly seconds: number; readonly nanos: number }
+
+/** Rounded up: it is a lower bound, or a period to look back. */
+function microsOf({ seconds, nanos }: Duration): Micros {
+  return seconds * 1_000_000 + Math.ceil(nanos / 1000)
+}
+
+function isNanos(nanos: number): boolean {
+  return Math.abs(nanos) < 1_000_000_000
+}
+
+function invalidParty(party: string): LedgerError {
+  return invalidArgument(`${shown(party)} is no party identifier`)
+}
+
+function denied(reason: string): LedgerError {
+  return new LedgerError('PERMISSION_DENIED', reason)
+}

@@ -1,0 +1,92 @@
+/** Parties on the ledger interface (D-28, D-30). */
+import type { LedgerPartyDetails } from '@quorumscan/api'
+import { randomHex } from '@quorumscan/base'
+import { LedgerError } from '@quorumscan/errors'
+import {
+  isPartyId,
+  type PartyId,
+  participantOfKey,
+  partyIdOf,
+  partyParticipant,
+} from '@quorumscan/model'
+import { mergeRights } from '@quorumscan/users'
+import type { Context } from '../../context.ts'
+import { allocateParty } from '../../users/registration.ts'
+import {
+  invalidArgument,
+  isPartyString,
+  optionalSynchronizerId,
+  requiredUserId,
+  shown,
+} from '../commands/grammar.ts'
+import type { LedgerHandlersOf } from '../handlers.ts'
+import { checkAnnotations } from './handlers.ts'
+import { nextPageToken, PARTIES_PAGE_MAX, readPage } from './paging.ts'
+
+export function partyHandlers(
+  context: Context,
+): LedgerHandlersOf<'allocateParty' | 'listParties' | 'getParty' | 'getParticipantId'> {
+  const { store, registration } = context
+  const here = participantOfKey(registration.participant)
+
+  const detailsOf = async (parties: readonly PartyId[]): Promise<LedgerPartyDetails[]> => {
+    const annotations = await store.parties.annotations(parties)
+    return parties.map((party, index) => ({
+      party,
+      isLocal: partyParticipant(party) === here,
+      localMetadata: { resourceVersion: '', annotations: { ...annotations[index] } },
+      identityProviderId: '',
+    }))
+  }
+  const firstOf = async (party: PartyId): Promise<LedgerPartyDetails> => {
+    const [details] = await detailsOf([party])
+    if (details === undefined) throw new LedgerError('PARTY_NOT_KNOWN_ON_LEDGER', party)
+    return details
+  }
+
+  return {
+    async allocateParty(request) {
+      context.assertLive()
+      const { body, signal } = request
+      const hint =
+        body.partyIdHint === '' ? `party-${randomHex(context.random, 16)}` : body.partyIdHint
+      if (partyIdOf(hint, registration.participant) === undefined)
+        throw invalidArgument(`party_id_hint: ${shown(hint)} is not 1 to 185 of A-Z a-z 0-9 _ -`)
+      if (body.identityProviderId !== '')
+        throw invalidArgument(`there is no identity provider ${shown(body.identityProviderId)}`)
+      const synchronizerId = optionalSynchronizerId(body.synchronizerId, 'synchronizer_id')
+      if (synchronizerId !== '' && synchronizerId !== context.genesis.synchronizerId)
+        throw invalidArgument(`this participant is not connected to ${shown(synchronizerId)}`)
+      const annotations = checkAnnotations(body.localMetadata?.annotations ?? {}, 'local_metadata')
+      const userId = body.userId === '' ? '' : requiredUserId(body.userId, 'user_id')
+      if (userId !== '' && (await store.users.get(userId)) === null)
+        throw new LedgerError('USER_NOT_FOUND', `There is no user ${userId}.`)
+      const { party, isNew } = await allocateParty(registration, { hint, owner: userId }, signal)
+      if (!isNew) throw invalidArgument(`the party ${party} is already allocated`)
+      if (Object.keys(annotations).length > 0) await store.parties.annotate(party, annotations)
+      if (userId !== '')
+        await store.users.update(userId, (record) => ({
+          ...record,
+          rights: mergeRights(record.rights, [{ kind: 'CanActAs', party }]),
+        }))
+      return { partyDetails: await firstOf(party) }
+    },
+    async listParties(request) {
+      const page = readPage(request.query, { sizeMax: PARTIES_PAGE_MAX, isToken: isPartyId })
+      const parties = await context.ledger.parties(page)
+      return {
+        partyDetails: await detailsOf(parties),
+        nextPageToken: nextPageToken(parties, page),
+      }
+    },
+    async getParty(request) {
+      const { party } = request.params
+      if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is no party identifier`)
+      const isKnown = isPartyId(party) && (await context.ledger.isPartyAllocated(party))
+      return { partyDetails: isKnown ? await detailsOf([party]) : [] }
+    },
+    async getParticipantId() {
+      return { participantId: context.participantId }
+    },
+  }
+}

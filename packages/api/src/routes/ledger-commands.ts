@@ -1,0 +1,43 @@
+/** Commands, and which interface this is. */
+import type { LedgerRouteDef } from '../ledger-route-def.ts'
+import {
+  JsCommands,
+  SubmitAndWaitAnswer,
+  SubmitAnswer,
+  VersionAnswer,
+} from '../schemas/ledger/commands.ts'
+
+type Routes = { readonly [operationId: string]: Omit<LedgerRouteDef, 'operationId'> }
+
+/** ms that a caller may wait for the outcome: as long as a submission may take to get into the log. */
+const WAIT_MS_MAX = 330_000
+
+const command = { method: 'POST', tag: 'commands', auth: 'user', body: JsCommands } as const
+
+export const ledgerCommandRoutes = {
+  submitAsync: {
+    ...command,
+    path: '/v2/commands/async/submit',
+    summary: 'Submits commands; what becomes of them is told by a completion.',
+    description:
+      'What can be known at once is refused at once. What was accepted is not lost, and takes effect once.',
+    response: SubmitAnswer,
+    errorStatuses: [404, 409],
+  },
+  submitAndWait: {
+    ...command,
+    path: '/v2/commands/submit-and-wait',
+    summary: 'Submits commands and waits for their outcome.',
+    response: SubmitAndWaitAnswer,
+    errorStatuses: [404, 409],
+    handlerMsMax: WAIT_MS_MAX,
+  },
+  getLedgerApiVersion: {
+    method: 'GET',
+    path: '/v2/version',
+    summary: 'The version of the interface, and its limits.',
+    tag: 'version',
+    response: VersionAnswer,
+    auth: 'none',
+  },
+} as const satisfies Routes
