@@ -20,6 +20,8 @@ export type ScanConfig = {
   readonly publicUrl: string | null
   /** Units a second for each client address (D-33). */
   readonly rateLimit: number
+  /** Where traces are sent (OTLP over HTTP); absent or null for nowhere. */
+  readonly tracesEndpoint?: string | null
 }
 
 /** D-33. */
@@ -37,6 +39,7 @@ export function envToConfig(env: Env): ScanConfig {
       host: variables.text('QS_HOST', '127.0.0.1'),
       port: variables.integer('QS_PORT', { min: 0, max: 65_535 }),
       logLevel: variables.text('QS_LOG_LEVEL', 'info'),
+      tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
       redisPath: variables.text('QS_REDIS'),
       logRedis: {
         path: variables.text('QS_LOG_REDIS'),

@@ -9,7 +9,17 @@ import {
   systemRandom,
 } from '@quorumscan/base'
 import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/consensus'
-import { createLogger, createSubmitClient, type HttpServer, type Logger } from '@quorumscan/http'
+import {
+  createLogger,
+  createMetrics,
+  createSubmitClient,
+  type HttpServer,
+  type Logger,
+  type Metrics,
+  measureQueues,
+  measureReplica,
+  timeJobs,
+} from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { createSubmitter, type Ordering, svPartyOf } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
@@ -45,6 +55,7 @@ export class Context implements AsyncDisposable, Identity {
   readonly config: ScanConfig
   readonly clock: Clock
   readonly logger: Logger
+  readonly metrics: Metrics
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly nodeName: string
@@ -74,6 +85,7 @@ export class Context implements AsyncDisposable, Identity {
     const random = overrides.random ?? systemRandom
     const logger =
       overrides.logger ?? createLogger({ name: config.nodeName, level: config.logLevel })
+    const metrics = createMetrics({ clock })
     const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
     const genesisHash = await hashGenesis(genesis)
     const { node, index } = nodeOf(genesis, config.nodeName)
@@ -99,6 +111,7 @@ export class Context implements AsyncDisposable, Identity {
           onProblem: (error) => logger.warn({ err: error }, 'the replica waits'),
         }),
       )
+      measureReplica(metrics, replica, clock)
       const ordering = createLogReader({
         redis: { path: config.logRedis.path, username: LOG_READER, password },
         genesis: { ...genesis, hash: genesisHash },
@@ -119,7 +132,7 @@ export class Context implements AsyncDisposable, Identity {
       const jobs = opened(
         await Jobs.create({
           redis,
-          definitions: operatorJobs,
+          definitions: timeJobs(metrics, clock, operatorJobs),
           deps: { ledger: replica, submitter, party, userId: config.nodeName },
           ledger: replica,
           isLive: () => replica.state() === 'live',
@@ -129,9 +142,10 @@ export class Context implements AsyncDisposable, Identity {
           log: logger,
         }),
       )
+      measureQueues(metrics, jobs)
       const identity = { genesis, genesisHash, nodeName: config.nodeName, party, scanKey }
       const parts = { config, clock, random, logger, replica, ordering, submitter, jobs, resources }
-      return new Context({ ...identity, ...parts })
+      return new Context({ ...identity, ...parts, metrics })
     } catch (error) {
       await closeAll(resources)
       throw error
@@ -144,6 +158,7 @@ export class Context implements AsyncDisposable, Identity {
       clock: Clock
       random: Random
       logger: Logger
+      metrics: Metrics
       replica: Replica
       ordering: Ordering
       submitter: ReturnType<typeof createSubmitter>
@@ -154,6 +169,7 @@ export class Context implements AsyncDisposable, Identity {
     this.config = parts.config
     this.clock = parts.clock
     this.logger = parts.logger
+    this.metrics = parts.metrics
     this.genesis = parts.genesis
     this.genesisHash = parts.genesisHash
     this.nodeName = parts.nodeName

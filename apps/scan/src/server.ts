@@ -1,6 +1,6 @@
 /** Binds the scan's routes to its handlers. */
 import { scanRoutes } from '@quorumscan/api'
-import { buildServer, readBuildInfo } from '@quorumscan/http'
+import { buildServer, readBuildInfo, type Tracer } from '@quorumscan/http'
 import { formatTime } from '@quorumscan/model'
 
 import type { Context } from './context.ts'
@@ -17,6 +17,7 @@ export function createServer(
   context: Context,
   /** The port listened on. */
   port: () => number,
+  tracer: Tracer | null,
 ): ReturnType<typeof buildServer> {
   const { clock, genesis, genesisHash, logger, nodeName, party, replica } = context
   const signer = createSigner(context)
@@ -37,6 +38,8 @@ export function createServer(
     prefix: PREFIX,
     rateLimit: { unitsPerSecond: context.config.rateLimit },
     logger,
+    metrics: context.metrics,
+    tracer,
     clock,
     head: () => headHeaders(replica),
   })

@@ -1,5 +1,6 @@
 /** One running scan node. */
 import type { AddressInfo } from 'node:net'
+import { startTracing } from '@quorumscan/http'
 import type { ScanConfig } from './config.ts'
 import { Context, type Overrides } from './context.ts'
 import { createServer } from './server.ts'
@@ -20,11 +21,15 @@ export async function startScan(
   overrides: Overrides = {},
 ): Promise<RunningScan> {
   const context = await Context.create(config, overrides)
+  const tracer = await startTracing({
+    service: config.nodeName,
+    endpoint: config.tracesEndpoint ?? null,
+  })
   try {
     // Listening on TCP when it is asked for, so the address is no text.
     // Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
-    const server = createServer(context, port)
+    const server = createServer(context, port, tracer)
     overrides.extend?.({ server, context })
     await server.listen({ host: config.host, port: config.port })
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
@@ -37,6 +42,7 @@ export async function startScan(
       async [Symbol.asyncDispose]() {
         await server.close()
         await context[Symbol.asyncDispose]()
+        await tracer?.[Symbol.asyncDispose]()
       },
     }
   } catch (error) {

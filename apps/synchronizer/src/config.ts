@@ -14,6 +14,8 @@ export type SynchronizerConfig = {
   readonly rateLimit: number
   /** Entries a second for each participant key. */
   readonly keyRateLimit: number
+  /** Where traces are sent (OTLP over HTTP); absent or null for nowhere. */
+  readonly tracesEndpoint?: string | null
 }
 
 /** A client is a participant that submits for all its users: ten times what D-33 gives one of those. */
@@ -29,6 +31,7 @@ export function envToConfig(env: Env): SynchronizerConfig {
     host: variables.text('QS_HOST', '127.0.0.1'),
     port: variables.integer('QS_PORT', { min: 0, max: 65_535 }),
     logLevel: variables.text('QS_LOG_LEVEL', 'info'),
+    tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
     logRedis: {
       path: variables.text('QS_LOG_REDIS'),
       passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),

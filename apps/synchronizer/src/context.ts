@@ -8,10 +8,17 @@ import {
   systemRandom,
 } from '@quorumscan/base'
 import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
-import { createLogger, type HttpServer, type Logger } from '@quorumscan/http'
+import {
+  createLogger,
+  createMetrics,
+  type HttpServer,
+  type Logger,
+  type Metrics,
+} from '@quorumscan/http'
 import { createLogWriter, type LogWriter } from '@quorumscan/log'
 import { type Admission, createAdmission } from './admission.ts'
 import type { SynchronizerConfig } from './config.ts'
+import { measuredWriter } from './metrics.ts'
 
 /** The ACL user of the log's Redis that may append. */
 const LOG_WRITER = 'writer'
@@ -31,6 +38,7 @@ export type Context = {
   readonly config: SynchronizerConfig
   readonly clock: Clock
   readonly logger: Logger
+  readonly metrics: Metrics
   /** Closed by whoever made the context. */
   readonly writer: LogWriter
   readonly admission: Admission
@@ -66,13 +74,14 @@ export async function createContext(
     signal: overrides.signal ?? new AbortController().signal,
     onProblem: (error) => logger.warn({ err: error }, 'the log is not available'),
   })
+  const metrics = createMetrics({ clock })
   const admission = createAdmission({
-    writer,
+    writer: measuredWriter(writer, metrics, clock),
     genesisHash,
     entriesPerSecond: config.keyRateLimit,
     clock,
   })
-  return { config, clock, logger, writer, admission }
+  return { config, clock, logger, metrics, writer, admission }
 }
 
 async function readSecret(path: string): Promise<string> {

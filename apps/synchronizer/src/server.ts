@@ -1,6 +1,6 @@
 /** Binds the synchronizer's routes to what answers them. */
 import { synchronizerRoutes } from '@quorumscan/api'
-import { buildServer, readBuildInfo } from '@quorumscan/http'
+import { buildServer, readBuildInfo, type Tracer } from '@quorumscan/http'
 
 import type { Context } from './context.ts'
 import { createHealthHandlers } from './health.ts'
@@ -9,6 +9,7 @@ export function createServer(
   context: Context,
   /** The port listened on. */
   port: () => number,
+  tracer: Tracer | null,
 ): ReturnType<typeof buildServer> {
   const { admission, clock, logger, writer } = context
   return buildServer({
@@ -29,6 +30,8 @@ export function createServer(
     prefix: null,
     rateLimit: { unitsPerSecond: context.config.rateLimit },
     logger,
+    metrics: context.metrics,
+    tracer,
     clock,
   })
 }

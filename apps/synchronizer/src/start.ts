@@ -1,5 +1,6 @@
 /** One running synchronizer. */
 import type { AddressInfo } from 'node:net'
+import { startTracing } from '@quorumscan/http'
 import type { SynchronizerConfig } from './config.ts'
 import { createContext, type Overrides } from './context.ts'
 import { createServer } from './server.ts'
@@ -21,12 +22,16 @@ export async function startSynchronizer(
   overrides: Overrides = {},
 ): Promise<RunningSynchronizer> {
   const context = await createContext(config, overrides)
+  const tracer = await startTracing({
+    service: 'synchronizer',
+    endpoint: config.tracesEndpoint ?? null,
+  })
   const { logger, writer } = context
   try {
     // Listening on TCP when it is asked for, so the address is no text.
     // Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
-    const server = createServer(context, port)
+    const server = createServer(context, port, tracer)
     overrides.extend?.({ server })
     await server.listen({ host: config.host, port: config.port })
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
@@ -38,6 +43,7 @@ export async function startSynchronizer(
       async [Symbol.asyncDispose]() {
         await server.close()
         await writer[Symbol.asyncDispose]()
+        await tracer?.[Symbol.asyncDispose]()
         logger.info(writer.head(), 'stopped')
       },
     }

@@ -35,6 +35,8 @@ export type ValidatorConfig = {
   readonly rateLimit: number
   /** Whether scan nodes may be at loopback and private addresses: the local cluster. */
   readonly allowPrivateAddresses: boolean
+  /** Where traces are sent (OTLP over HTTP); absent or null for nowhere. */
+  readonly tracesEndpoint?: string | null
 }
 
 const HOST_DEFAULT = '127.0.0.1'
@@ -74,6 +76,7 @@ export function envToConfig(env: Env): ValidatorConfig {
       host,
       port: variables.integer('QS_PORT', { min: 0, max: 65_535 }),
       logLevel: variables.text('QS_LOG_LEVEL', 'info'),
+      tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
       redisPath: variables.text('QS_REDIS'),
       logRedis: {
         path: variables.text('QS_LOG_REDIS'),

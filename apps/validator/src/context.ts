@@ -24,10 +24,15 @@ import {
 import { ScanError } from '@quorumscan/errors'
 import {
   createLogger,
+  createMetrics,
   createSubmitClient,
   createUndiciTransport,
   type HttpServer,
   type Logger,
+  type Metrics,
+  measureQueues,
+  measureReplica,
+  timeJobs,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { createSubmitter } from '@quorumscan/ledger'
@@ -41,6 +46,7 @@ import type { WalletLedger } from './ledger/contracts.ts'
 import { Dispatcher } from './ledger-interface/commands/dispatcher.ts'
 import type { SubmissionDeps } from './ledger-interface/commands/submission.ts'
 import { participantIdOf } from './ledger-interface/participant-id.ts'
+import { createReadMetrics } from './metrics.ts'
 import { createAlarm } from './proxy/alarms.ts'
 import { createEvidenceKeeper, type EvidenceKeeper } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
@@ -70,6 +76,7 @@ export class Context implements AsyncDisposable {
   readonly config: ValidatorConfig
   readonly clock: Clock
   readonly logger: Logger
+  readonly metrics: Metrics
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly store: ValidatorStore
@@ -99,6 +106,7 @@ export class Context implements AsyncDisposable {
     const clock = overrides.clock ?? createSystemClock()
     const random = overrides.random ?? systemRandom
     const logger = overrides.logger ?? createLogger({ name: 'validator', level: config.logLevel })
+    const metrics = createMetrics({ clock })
     const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
     const genesisHash = await hashGenesis(genesis)
     const keyPair = keyPairFromSeed(await readSecret(config.participantKeyFile))
@@ -124,6 +132,8 @@ export class Context implements AsyncDisposable {
           onProblem: (error) => logger.warn({ err: error }, 'the replica'),
         }),
       )
+      measureReplica(metrics, replica, clock)
+      const readMetrics = createReadMetrics(metrics, clock)
       const submitClient = opened(createSubmitClient({ url: config.synchronizerUrl }))
       const ordering = createLogReader({
         redis: { path: config.logRedis.path, username: LOG_READER, password },
@@ -164,12 +174,14 @@ export class Context implements AsyncDisposable {
       const evidence = opened(
         await createEvidenceKeeper({
           store: store.evidence,
-          onFound: (found) =>
+          onFound: (found) => {
+            readMetrics.noteEvidence(found.signer)
             alarm({
               subject: found.signer,
               text: `${found.signer} contradicts itself`,
               fields: { evidence: found },
-            }),
+            })
+          },
           onUnsaved: (error) => logger.error({ err: error }, 'evidence is not saved'),
         }),
       )
@@ -189,13 +201,16 @@ export class Context implements AsyncDisposable {
             save: (records) => store.addresses.save(JSON.stringify(records)),
           },
           allowPrivateAddresses: config.allowPrivateAddresses,
-          onFork: (fork) =>
+          onFork: (fork) => {
+            readMetrics.noteFork()
             alarm({
               subject: 'fork',
               text: 'the scan nodes hold different histories',
               fields: { fork },
-            }),
+            })
+          },
           onStatement: evidence.note,
+          onReply: readMetrics.noteReply,
         }),
       )
       const queue = createPartyQueue()
@@ -217,7 +232,7 @@ export class Context implements AsyncDisposable {
         await Jobs.create({
           redis: { path: config.redisPath },
           prefix: JOBS_PREFIX,
-          definitions: walletJobs,
+          definitions: timeJobs(metrics, clock, walletJobs),
           deps: {
             ledger: replica,
             // Rehearsed first: another signatory may have been faster.
@@ -235,10 +250,12 @@ export class Context implements AsyncDisposable {
           log: logger,
         }),
       )
+      measureQueues(metrics, jobs)
       return new Context({
         config,
         clock,
         logger,
+        metrics,
         genesis,
         genesisHash,
         participant: keyPair.publicKey,
@@ -249,7 +266,7 @@ export class Context implements AsyncDisposable {
         dispatcher,
         random,
         queue,
-        reader,
+        reader: readMetrics.measured(reader),
         evidence,
         verifier,
         jobs,
@@ -265,6 +282,7 @@ export class Context implements AsyncDisposable {
     config: ValidatorConfig
     clock: Clock
     logger: Logger
+    metrics: Metrics
     genesis: Genesis
     genesisHash: string
     participant: string
@@ -284,6 +302,7 @@ export class Context implements AsyncDisposable {
     this.config = parts.config
     this.clock = parts.clock
     this.logger = parts.logger
+    this.metrics = parts.metrics
     this.genesis = parts.genesis
     this.genesisHash = parts.genesisHash
     this.store = parts.store

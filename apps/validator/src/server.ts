@@ -2,7 +2,7 @@
 import { ledgerRoutes, validatorRoutes } from '@quorumscan/api'
 import { assertAdmin, bearerToken } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
-import { type Authenticate, buildServer, mountLedger } from '@quorumscan/http'
+import { type Authenticate, buildServer, mountLedger, type Tracer } from '@quorumscan/http'
 import type { Context } from './context.ts'
 import type { Principal } from './handlers/handlers.ts'
 import { healthHandlers } from './handlers/health.ts'
@@ -22,6 +22,7 @@ export function createServer(
   context: Context,
   /** The port listened on. */
   port: () => number,
+  tracer: Tracer | null,
 ): ReturnType<typeof buildServer> {
   const server = buildServer({
     routes: validatorRoutes,
@@ -38,6 +39,8 @@ export function createServer(
     authenticate: authenticator(context),
     rateLimit: { unitsPerSecond: context.config.rateLimit },
     logger: context.logger,
+    metrics: context.metrics,
+    tracer,
     clock: context.clock,
   })
   mountLedger(server, {

@@ -1,5 +1,6 @@
 /** One running validator. */
 import type { AddressInfo } from 'node:net'
+import { startTracing } from '@quorumscan/http'
 import type { ValidatorConfig } from './config.ts'
 import { Context, type Overrides } from './context.ts'
 import { createServer } from './server.ts'
@@ -18,11 +19,15 @@ export async function startValidator(
   overrides: Overrides = {},
 ): Promise<RunningValidator> {
   const context = await Context.create(config, overrides)
+  const tracer = await startTracing({
+    service: 'validator',
+    endpoint: config.tracesEndpoint ?? null,
+  })
   try {
     // Listening on TCP when it is asked for, so the address is no text.
     // Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
-    const server = createServer(context, port)
+    const server = createServer(context, port, tracer)
     overrides.extend?.({ server, context })
     await server.listen({ host: config.host, port: config.port })
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
@@ -33,6 +38,7 @@ export async function startValidator(
       async [Symbol.asyncDispose]() {
         await server.close()
         await context[Symbol.asyncDispose]()
+        await tracer?.[Symbol.asyncDispose]()
       },
     }
   } catch (error) {

@@ -48,6 +48,7 @@ export {
   type AddressStore,
   type FloorStore,
   type Fork,
+  type NodeReply,
   type NodeStatus,
   type Reader,
   type ReaderClock,

@@ -30,6 +30,7 @@ export type Item = {
   readonly maxAgeMs: number
   readonly sign: boolean
   readonly explain: boolean
+  readonly headers: Readonly<Record<string, string>> | undefined
   readonly startedAtMs: number
   readonly rounds: Round[]
   /** The offset of the second round, while the item waits for it. */
@@ -60,6 +61,7 @@ export function createItem(
     maxAgeMs: input.maxAgeMs,
     sign: input.options.sign ?? false,
     explain: input.options.explain ?? false,
+    headers: input.options.headers,
     startedAtMs: input.startedAtMs,
     rounds: [],
     nextPin: null,

@@ -4,7 +4,7 @@
  * A node that is dead or hung costs nothing but its vote: nothing here waits for it, what is in
  * flight to it is bounded, and it is asked again by single probes until it answers.
  */
-import type { ReaderClock } from './reader-options.ts'
+import type { ReaderClock, ReaderOptions } from './reader-options.ts'
 import { parseOffsetText, type Reply } from './reply.ts'
 import type { Transport, TransportReply, TransportRequest } from './transport.ts'
 
@@ -93,6 +93,7 @@ export function createLinks(options: {
   readonly judge: (reply: TransportReply | Error, work: Work) => Reply
   /** A node answered or failed: there may be room, or a new head. */
   readonly onChange: (link: Link) => void
+  readonly onReply: ReaderOptions['onReply']
 }): Links {
   const { clock } = options
   const all = options.nodes.map((node, index) => createLink(node.name, index))
@@ -159,6 +160,7 @@ export function createLinks(options: {
     const judged = options.judge(reply, flight.work)
     if (judged.kind === 'failed') noteError(link, judged.reason)
     else noteHead(link, reply, now)
+    options.onReply?.({ node: link.name, kind: judged.kind, durationMs: latencyMs })
     flight.work.receive(link, judged)
     options.onChange(link)
   }
@@ -188,6 +190,8 @@ export function createLinks(options: {
   const receiveError = (link: Link, flight: Flight, error: Error): void => {
     const judged = options.judge(error, flight.work)
     if (judged.kind === 'failed') noteError(link, judged.reason)
+    const durationMs = clock.monotonicMs() - flight.startedAtMs
+    options.onReply?.({ node: link.name, kind: judged.kind, durationMs })
     flight.work.receive(link, judged)
   }
 

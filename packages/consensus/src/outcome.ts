@@ -103,6 +103,11 @@ export type ReadOptions = {
   readonly sign?: boolean
   /** Fill `votes`. Waits for no node. */
   readonly explain?: boolean
+  /**
+   * Headers that the requests to the nodes carry, such as a request id; of reads that share a request
+   * those of the first. In a browser they cost a preflight.
+   */
+  readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 

@@ -52,6 +52,15 @@ export type ReaderOptions = {
   readonly onFork?: (fork: Fork) => void
   /** Told every valid signed statement, for evidence (D-43). */
   readonly onStatement?: (statement: SignedAnswer) => void
+  /** Told how every request to a node ended, for measurements. */
+  readonly onReply?: (reply: NodeReply) => void
+}
+
+/** How one request to a node ended (D-35), and how long that took. */
+export type NodeReply = {
+  readonly node: string
+  readonly kind: 'answer' | 'lagging' | 'failed'
+  readonly durationMs: number
 }
 
 /** A signed answer whose signature was checked; `evidence.ts` looks for two that contradict each other. */

@@ -156,6 +156,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     flightMsMax: waitMs,
     probe,
     judge: decisions.judgeReply,
+    onReply: options.onReply,
     onChange: (link) => {
       links.pump(link)
       scheduleFlush()

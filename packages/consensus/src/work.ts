@@ -141,6 +141,7 @@ function createWork(
   // Remembered, as the node's URL, and with it the need, may change while the request travels.
   const signedByLink: boolean[] = []
   const isSigned = (link: Link): boolean => signedByLink[link.index] ?? true
+  const forwarded = items.find((item) => item.headers !== undefined)?.headers
   const parsed: { body: Uint8Array; point: HistoryPoint; votes: Votes | undefined }[] = []
   const work: ItemsWork = {
     channel: operation.channel,
@@ -157,7 +158,10 @@ function createWork(
       }
       const sign = options.sign || options.mustSign(link)
       signedByLink[link.index] = sign
-      return operation.request(sign)
+      const request = operation.request(sign)
+      return forwarded === undefined
+        ? request
+        : { ...request, headers: { ...forwarded, ...request.headers } }
     },
     isWanted: (link) => items.some((item) => isVoteWanted(item, pin, link)),
     receive: (link, reply) => options.receive({ work, link, reply }),

@@ -85,6 +85,7 @@ function toApiRequest(
       return typeof value === 'string' ? value : null
     },
     requestId: request.id,
+    forward: { 'x-request-id': request.id, ...request.traced?.headers },
     signal,
     clientAddress: clientKey(request.ip),
   }

@@ -21,6 +21,8 @@ export type ApiRequest<Route extends RouteDef, User> = {
   /** Any header as it came, or null. `name` is lower-case. */
   header(name: string): string | null
   readonly requestId: string
+  /** Headers for requests made on behalf of this one: its id, and its trace where requests are traced. */
+  readonly forward: Readonly<Record<string, string>>
   /** Aborts when the client has gone away, and when the handler has taken too long. */
   readonly signal: AbortSignal
   readonly clientAddress: string

@@ -4,6 +4,8 @@ export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/hand
 export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogger, type Logger } from './logger.ts'
+export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
+export { measureQueues, measureReplica, timeJobs } from './process-metrics.ts'
 export {
   type Authenticate,
   buildServer,
@@ -11,4 +13,5 @@ export {
   type ServerOptions,
 } from './server.ts'
 export { createSubmitClient, type SubmitClient } from './submit-client.ts'
+export { startTracing, type Tracer, type Tracing } from './tracing.ts'
 export { createUndiciTransport, type UndiciTransport } from './undici-transport.ts'

@@ -30,16 +30,21 @@ import { clientKey } from './client-key.ts'
 import { boundConnections } from './connections.ts'
 import { preflightHeaders } from './cors.ts'
 import type { Handler, Handlers } from './handler.ts'
+import { installMetrics, METRICS_UNITS } from './http-metrics.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
 import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
 import { parseQuery } from './query-parser.ts'
 import { type Budget, createBudget, unlimitedBudget } from './rate-limit.ts'
 import { createResponder, type Responder } from './responder.ts'
+import type { TracedRequest, Tracer } from './tracing.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** What `authenticate` returned, or null. */
     user: unknown
+    /** The span of the request, where requests are traced. */
+    traced: TracedRequest | null
   }
 }
 
@@ -64,6 +69,10 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   readonly rateLimit: { readonly unitsPerSecond: number } | null
   /** Nothing is logged without it. */
   readonly logger?: Logger
+  /** Where every answer is measured; `/metrics` serves it. */
+  readonly metrics?: Metrics
+  /** Makes a span of every request. */
+  readonly tracer?: Tracer | null
   /** Headers of every answer and every error, such as the head (D-10). Must not throw. */
   readonly head?: () => Readonly<Record<string, string>>
   readonly clock?: Clock
@@ -98,6 +107,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   boundConnections(app.server, limits)
   installBodyParser(app)
   app.decorateRequest('user', null)
+  app.decorateRequest('traced', null)
   app.setErrorHandler((error, _request, reply) => responder.sendError(reply, error))
   app.setNotFoundHandler((_request, reply) =>
     responder.sendError(reply, new ScanError('ROUTE_NOT_FOUND', 'no operation has this path')),
@@ -112,6 +122,13 @@ export function buildServer<Routes extends RouteTable, User = never>(
     if (isClosing) throw new ScanError('NOT_READY', 'the process is stopping')
     budget.admit(clientKey(request.ip), admissionUnits(route))
   })
+  const { metrics, tracer } = options
+  if (tracer != null) installTracer(app, tracer)
+  if (metrics !== undefined)
+    installMetrics(app, {
+      metrics,
+      admit: (address) => budget.charge(clientKey(address), METRICS_UNITS - 1),
+    })
   app.addHook('onResponse', async (request, reply) => {
     const path = request.url.split('?', 1)[0]
     const { statusCode: status, elapsedTime: ms } = reply
@@ -173,6 +190,20 @@ function createInstance<Routes extends RouteTable, User>(
       responder.sendError(reply, error)
     },
     clientErrorHandler: answerClientError,
+  })
+}
+
+function installTracer(app: FastifyInstance, tracer: Tracer): void {
+  app.addHook('onRequest', async (request) => {
+    const traceparent = request.headers['traceparent']
+    request.traced = tracer.start({
+      name: request.routeOptions.config.route?.operationId ?? 'other',
+      requestId: request.id,
+      traceparent: typeof traceparent === 'string' ? traceparent : null,
+    })
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    request.traced?.end({ status: reply.statusCode })
   })
 }
 

@@ -12,6 +12,8 @@ export type QuorumRequest = {
     readonly 'x-max-age-ms'?: number
   }
   readonly signal: AbortSignal
+  /** Its id and trace, which go on to the nodes. */
+  readonly forward: Readonly<Record<string, string>>
 }
 
 /** @throws {ScanError} INVALID_QUORUM if the threshold is none that D-36 knows. */
@@ -33,6 +35,7 @@ export function quorumOptions(
   return {
     threshold,
     signal: request.signal,
+    headers: request.forward,
     sign: acceptsVerified(headers.accept),
     ...(headers['x-min-offset'] === undefined ? {} : { minOffset: headers['x-min-offset'] }),
     ...(headers['x-max-age-ms'] === undefined ? {} : { maxAgeMs: headers['x-max-age-ms'] }),

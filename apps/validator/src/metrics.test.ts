@@ -1,0 +1,68 @@
+import { createSystemClock, toHex, utf8 } from '@quorumscan/base'
+import { createReader, encodeAddressStatement, type Transport } from '@quorumscan/consensus'
+import { createMetrics } from '@quorumscan/http'
+import { genesisHashOf } from '@quorumscan/ledger'
+import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { expect, it } from 'vitest'
+import { createReadMetrics } from './metrics.ts'
+
+it('counts reads by outcome and replies by node, and sends the caller’s headers along', async () => {
+  const clock = createSystemClock()
+  const { genesis, scans } = createTestNetwork({ nodeCount: 4 })
+  const metrics = createMetrics()
+  const reads = createReadMetrics(metrics, clock)
+  const sent: unknown[] = []
+  // An answer to the question for heads, and none to a batch of two.
+  const answerHeaders = new Map([
+    ['content-type', 'application/json'],
+    ['x-ledger-head', '7'],
+    ['x-ledger-offset', '7'],
+    ['x-ledger-record-time', '2026-01-01T00:00:00.000000Z'],
+    ['x-ledger-history-hash', 'ab'.repeat(32)],
+  ])
+  const transport: Transport = {
+    request: async ({ headers }) => {
+      sent.push(headers['x-request-id'])
+      return {
+        status: 200,
+        header: (name) => answerHeaders.get(name) ?? null,
+        body: utf8('{"results":[]}'),
+      }
+    },
+  }
+  const genesisHash = genesisHashOf(genesis)
+  const addresses = genesis.nodes.map(({ name }, index) => {
+    const record = { name, url: `http://127.0.0.1:${index + 1}`, sequence: 1 }
+    const statement = encodeAddressStatement({ genesisHash, ...record })
+    return { ...record, signature: toHex(scans[index]?.sign(statement) ?? new Uint8Array()) }
+  })
+  await using reader = createReader({
+    genesis,
+    genesisHash,
+    seeds: ['http://127.0.0.1:1'],
+    transport,
+    clock,
+    allowPrivateAddresses: true,
+    waitMs: 200,
+    addressStore: { load: async () => addresses, save: () => {} },
+    onReply: reads.noteReply,
+  })
+  const measured = reads.measured(reader)
+  const outcomes = await measured.lookup(
+    [{ name: 'a.unverified.ns' }, { name: 'b.unverified.ns' }],
+    {
+      headers: { 'x-request-id': 'wallet-7' },
+    },
+  )
+  const [kind] = outcomes.map((outcome) => outcome.kind)
+  reads.noteEvidence('sv-2')
+  const { text } = await metrics.expose()
+  expect(text).toContain(`quorumscan_lookups_total{outcome="${kind}"} 2`)
+  expect(text).toContain(
+    `quorumscan_read_duration_seconds_count{operation="lookup",outcome="${kind}"} 1`,
+  )
+  expect(sent).toContain('wallet-7')
+  expect(text).toMatch(/node_reply_duration_seconds_count\{node="sv-1",outcome="answer"\} [1-9]/)
+  expect(text).toContain('quorumscan_evidence_total{node="sv-2"} 1')
+  expect(text).toContain('quorumscan_node_live{node="sv-1"} 1')
+})

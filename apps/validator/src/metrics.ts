@@ -1,0 +1,135 @@
+/** What the scan proxy measures: outcomes of reads, and how every node does. */
+import type { Clock } from '@quorumscan/base'
+import {
+  type Decided,
+  isDecided,
+  type NodeReply,
+  type NodeStatus,
+  type Outcome,
+  type Reader,
+} from '@quorumscan/consensus'
+import type { Metrics, Sample } from '@quorumscan/http'
+
+const MS_PER_SECOND = 1000
+const MICROS_PER_SECOND = 1_000_000
+
+export type ReadMetrics = {
+  /** For the reader's `onReply`. */
+  noteReply(reply: NodeReply): void
+  noteEvidence(node: string): void
+  noteFork(): void
+  /** The reader, each of whose reads is counted and timed. */
+  measured(reader: Reader): Reader
+}
+
+export function createReadMetrics(metrics: Metrics, clock: Clock): ReadMetrics {
+  const replyTimeOf = metrics.durations({
+    name: 'node_reply_duration_seconds',
+    help: 'Time until a request to a scan node ended, by node and by what came of it.',
+    labels: ['node', 'outcome'],
+  })
+  const noteEvidence = metrics.counted({
+    name: 'evidence_total',
+    help: 'Pairs of signed statements by which a node contradicts itself.',
+    labels: ['node'],
+  })
+  const noteFork = metrics.counted({
+    name: 'forks_total',
+    help: 'Offsets at which different histories were seen.',
+  })
+  return {
+    noteReply: ({ node, kind, durationMs }) =>
+      replyTimeOf(node, kind).observe(durationMs / MS_PER_SECOND),
+    noteEvidence: (node) => noteEvidence(node),
+    noteFork: () => noteFork(),
+    measured: (reader) => measuredReader(reader, metrics, clock),
+  }
+}
+
+function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader {
+  const readTimeOf = metrics.durations({
+    name: 'read_duration_seconds',
+    help: 'Time of a verified read, by operation and outcome.',
+    labels: ['operation', 'outcome'],
+  })
+  // One number per kind of outcome: a batch has up to 256 of them.
+  const lookupCounts = new Map<Outcome['kind'], number>()
+  metrics.sampled('counter', {
+    name: 'lookups_total',
+    help: 'Lookups by outcome; those of a batch each count.',
+    labels: ['outcome'],
+    read: () => [...lookupCounts].map(([kind, count]) => [[kind], count] as const),
+  })
+  let newest: Decided | null = null
+  measureNodes(reader, metrics)
+  metrics.sampled('gauge', {
+    name: 'quorum_offset',
+    help: 'Highest offset at which enough nodes agreed.',
+    read: () => [[[], reader.status().floor]],
+  })
+  metrics.sampled('gauge', {
+    name: 'quorum_lag_seconds',
+    help: 'Age of the record time of the newest answer that was agreed on.',
+    read: () =>
+      newest === null
+        ? []
+        : [[[], (clock.nowMicros() - newest.recordTime) / MICROS_PER_SECOND] as const],
+  })
+
+  const note = (operation: string, startedMs: number, outcomes: readonly Outcome[]): void => {
+    const worst = outcomes.find((outcome) => !isDecided(outcome)) ?? outcomes[0]
+    if (worst === undefined) return
+    const seconds = (clock.monotonicMs() - startedMs) / MS_PER_SECOND
+    readTimeOf(operation, worst.kind).observe(seconds)
+    if (isDecided(worst) && worst.offset >= (newest?.offset ?? 0)) newest = worst
+  }
+  return {
+    ...reader,
+    async lookup(lookups, options) {
+      const startedMs = clock.monotonicMs()
+      const outcomes = await reader.lookup(lookups, options)
+      note('lookup', startedMs, outcomes)
+      for (const { kind } of outcomes) lookupCounts.set(kind, (lookupCounts.get(kind) ?? 0) + 1)
+      return outcomes
+    },
+    async read(request, options) {
+      const startedMs = clock.monotonicMs()
+      const outcome = await reader.read(request, options)
+      // One of our own operations, so there are few.
+      note(request.operation, startedMs, [outcome])
+      return outcome
+    },
+    [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),
+  }
+}
+
+function measureNodes(reader: Reader, metrics: Metrics): void {
+  const perNode = (
+    kind: 'gauge' | 'counter',
+    name: string,
+    help: string,
+    sampleOf: (node: NodeStatus) => number | null,
+  ): void =>
+    metrics.sampled(kind, {
+      name,
+      help,
+      labels: ['node'],
+      read: () =>
+        reader.status().nodes.flatMap((node): Sample[] => {
+          const value = sampleOf(node)
+          return value === null ? [] : [[[node.name], value]]
+        }),
+    })
+  perNode('gauge', 'node_live', '1 while the node answers.', ({ state }) =>
+    state === 'live' ? 1 : 0,
+  )
+  perNode('gauge', 'node_head_offset', 'Newest offset that the node claimed.', ({ head }) => head)
+  perNode('counter', 'node_votes_total', 'Valid answers of the node.', ({ votes }) => votes)
+  perNode(
+    'counter',
+    'node_dissents_total',
+    'Valid answers of the node that differ from what was decided.',
+    ({ dissents }) => dissents,
+  )
+  perNode('counter', 'node_errors_total', 'Requests that the node failed.', ({ errors }) => errors)
+}

@@ -1,0 +1,40 @@
+/** What the server measures of itself, and where Prometheus reads it. */
+import type { FastifyInstance } from 'fastify'
+import type { Metrics } from './metrics.ts'
+
+const MS_PER_SECOND = 1000
+/** Answering takes a walk over all that is measured; a scraper comes every few seconds. */
+export const METRICS_UNITS = 10
+
+/**
+ * Measures every answer and serves `/metrics`.
+ *
+ * Spec silent: `/metrics` is in no route table. It is for the operator's Prometheus, and no client should
+ * be generated from it. Whoever reaches the port may read it, as `/status`.
+ */
+export function installMetrics(
+  app: FastifyInstance,
+  options: { readonly metrics: Metrics; readonly admit: (address: string) => void },
+): void {
+  const { metrics } = options
+  const durationOf = metrics.durations({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer, by operation and HTTP status.',
+    labels: ['operation', 'status'],
+  })
+  const noteLimited = metrics.counted({
+    name: 'rate_limited_total',
+    help: 'Requests that were refused because their client has used up its budget.',
+    labels: ['operation'],
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const operation = request.routeOptions.config.route?.operationId ?? 'other'
+    durationOf(operation, String(reply.statusCode)).observe(reply.elapsedTime / MS_PER_SECOND)
+    if (reply.statusCode === 429) noteLimited(operation)
+  })
+  app.get('/metrics', async (request, reply) => {
+    options.admit(request.ip)
+    const { contentType, text } = await metrics.expose()
+    return reply.type(contentType).header('cache-control', 'no-store').send(text)
+  })
+}

@@ -1,0 +1,130 @@
+/**
+ * What a process tells Prometheus. One registry per process; what is measured is declared where it is
+ * known (here for HTTP, in each app for the rest).
+ *
+ * Values that the process has anyway are read when somebody asks (`sampled`), so that they cost nothing
+ * until then. What is observed per request goes through `Observer`s, which are made once per set of labels.
+ */
+import { type Clock, createSystemClock } from '@quorumscan/base'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** 1 ms to 10 s: below is noise of the clock, above is what every wait gives up at (D-38). */
+const SECONDS_BUCKETS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+] as const
+/** A source that hangs, such as a paused Redis, must not take the other values with it. */
+const SAMPLE_MS_MAX = 500
+/** Sets of labels of one histogram; labels are routes, nodes and outcomes, never what a client sends. */
+const OBSERVERS_MAX = 1000
+
+type Definition = {
+  /** Without the prefix `quorumscan_`, with the unit last. */
+  readonly name: string
+  readonly help: string
+  readonly labels?: readonly string[]
+}
+
+/** Values of the labels in the order of their names, and the number. */
+export type Sample = readonly [labels: readonly string[], value: number]
+
+export type Observer = { observe(seconds: number): void }
+
+export type Metrics = {
+  /** A gauge (or a counter) whose values are read at every scrape; a source that fails has none. */
+  sampled(
+    kind: 'gauge' | 'counter',
+    definition: Definition & {
+      readonly read: () => Iterable<Sample> | Promise<Iterable<Sample>>
+    },
+  ): void
+  /** Durations in seconds. The function finds the observer of a set of label values. */
+  durations(definition: Definition): (...labels: readonly string[]) => Observer
+  /** Things that happen, by label values. */
+  counted(definition: Definition): (...labels: readonly string[]) => void
+  /** The whole exposition. */
+  expose(): Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics {
+  const clock = options.clock ?? createSystemClock()
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const settingsOf = ({ name, help, labels = [] }: Definition) => ({
+    name: `quorumscan_${name}`,
+    help,
+    labelNames: labels,
+    registers: [registry],
+  })
+
+  const sampled: Metrics['sampled'] = (kind, definition) => {
+    const { labels = [] } = definition
+    const collect = async (metric: Counter | Gauge): Promise<void> => {
+      const samples = await atMost(clock, async () => definition.read())
+      // Without labels a reset leaves a zero, which would be a claim.
+      if (labels.length === 0) metric.remove()
+      else metric.reset()
+      for (const [values, value] of samples ?? [])
+        if (Number.isFinite(value)) metric.inc(named(labels, values), value)
+    }
+    const settings = settingsOf(definition)
+    if (kind === 'counter') {
+      const counter: Counter = new Counter({ ...settings, collect: () => collect(counter) })
+    } else {
+      const gauge: Gauge = new Gauge({ ...settings, collect: () => collect(gauge) })
+    }
+  }
+
+  return {
+    sampled,
+    durations(definition) {
+      const { labels = [] } = definition
+      const histogram = new Histogram({
+        ...settingsOf(definition),
+        buckets: [...SECONDS_BUCKETS],
+      })
+      const observers = new Map<string, Observer>()
+      return (...values) => {
+        const key = values.join('\n')
+        const known = observers.get(key)
+        if (known !== undefined) return known
+        const observer = histogram.labels(named(labels, values))
+        if (observers.size < OBSERVERS_MAX) observers.set(key, observer)
+        return observer
+      }
+    },
+    counted(definition) {
+      const counts = new Map<string, { readonly values: readonly string[]; count: number }>()
+      sampled('counter', {
+        ...definition,
+        read: () => [...counts.values()].map(({ values, count }) => [values, count] as const),
+      })
+      return (...values) => {
+        const key = values.join('\n')
+        const entry = counts.get(key)
+        if (entry !== undefined) entry.count++
+        else if (counts.size < OBSERVERS_MAX) counts.set(key, { values, count: 1 })
+      }
+    },
+    expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+function named(labels: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
+}
+
+/** What the source gives in time, or null. */
+async function atMost<T>(clock: Clock, read: () => Promise<T>): Promise<T | null> {
+  const ended = new AbortController()
+  const late = clock.delay(SAMPLE_MS_MAX, ended.signal).then(
+    () => null,
+    () => null, // It was in time.
+  )
+  try {
+    return await Promise.race([read(), late])
+  } catch {
+    return null // What cannot be read now is left out; the log of the source says why.
+  } finally {
+    ended.abort()
+  }
+}

@@ -1,0 +1,113 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { createMetrics } from './metrics.ts'
+import { buildServer, type ServerOptions } from './server.ts'
+import { startTracing } from './tracing.ts'
+
+const routes = {
+  getItem: {
+    operationId: 'getItem',
+    method: 'GET',
+    path: '/v0/items/{name}',
+    params: Type.Object({ name: Type.String() }),
+    response: Type.Unknown(),
+    tag: 'test',
+    summary: '',
+    errors: [],
+    auth: 'none',
+    cost: 1,
+  },
+} as const
+
+function serverWith(options: Partial<ServerOptions<typeof routes, never>>) {
+  return buildServer({
+    routes,
+    handlers: { getItem: async ({ forward }) => ({ body: { forward } }) },
+    prefix: '/api/scan',
+    rateLimit: null,
+    ...options,
+  })
+}
+
+test('every answer is counted under its operation, wherever it is mounted', async () => {
+  const metrics = createMetrics()
+  await using app = serverWith({ metrics })
+  await app.inject('/v0/items/a')
+  await app.inject('/api/scan/v0/items/b')
+  await app.inject('/elsewhere')
+  const { body, headers } = await app.inject('/metrics')
+  expect(headers['content-type']).toContain('text/plain')
+  expect(body).toContain(
+    'quorumscan_http_request_duration_seconds_count{operation="getItem",status="200"} 2',
+  )
+  expect(body).toContain('operation="other",status="404"} 1')
+  expect(body).toContain('process_cpu_seconds_total')
+})
+
+test('refusals for want of budget are counted, and reading the metrics has its price, too', async () => {
+  const metrics = createMetrics()
+  await using app = serverWith({ metrics, rateLimit: { unitsPerSecond: 12 } })
+  await app.inject('/metrics')
+  const statuses = []
+  for (let count = 0; count < 4; count++)
+    statuses.push((await app.inject('/v0/items/a')).statusCode)
+  expect(statuses.slice(0, 2)).toEqual([200, 200])
+  expect(statuses).toContain(429)
+  const { text } = await metrics.expose()
+  expect(text).toMatch(/quorumscan_rate_limited_total\{operation="getItem"\} [12]/)
+})
+
+test('a source that hangs or fails costs its own values only', async () => {
+  const metrics = createMetrics()
+  metrics.sampled('gauge', { name: 'hung', help: '.', read: () => new Promise(() => {}) })
+  metrics.sampled('gauge', { name: 'broken', help: '.', read: () => Promise.reject(new Error()) })
+  metrics.sampled('gauge', { name: 'fine', help: '.', labels: ['of'], read: () => [[['x'], 3]] })
+  const { text } = await metrics.expose()
+  expect(text).toContain('quorumscan_fine{of="x"} 3')
+  expect(text).not.toMatch(/^quorumscan_(hung|broken)[ {]/m)
+})
+
+test('a request id goes on to whoever is asked on behalf of the request', async () => {
+  await using app = serverWith({})
+  const answer = await app.inject({ url: '/v0/items/a', headers: { 'x-request-id': 'wallet-7' } })
+  expect(answer.json()).toEqual({ forward: { 'x-request-id': 'wallet-7' } })
+})
+
+test('nothing is traced without a collector, and everything is sent to one, within the caller’s trace', async () => {
+  expect(await startTracing({ service: 'sv-1', endpoint: null })).toBeNull()
+  const received: string[] = []
+  const collector = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => {
+      body += chunk
+    })
+    request.on('end', () => {
+      received.push(`${request.url} ${body}`)
+      response.end('{}')
+    })
+  })
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+  const { port } = collector.address() as AddressInfo
+  const endpoint = `http://127.0.0.1:${port}`
+  const trace = 'ab'.repeat(16)
+  {
+    await using tracer = await startTracing({ service: 'sv-1', endpoint })
+    await using app = serverWith({ tracer })
+    const answer = await app.inject({
+      url: '/v0/items/a',
+      headers: { traceparent: `00-${trace}-${'cd'.repeat(8)}-01` },
+    })
+    expect(answer.json().forward.traceparent).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`))
+  }
+  await waitFor(async () => received[0], {
+    clock: createSystemClock(),
+    timeoutMs: 5000,
+    what: 'the span',
+  })
+  expect(received[0]).toContain('/v1/traces')
+  for (const word of [trace, 'getItem', 'quorumscan-sv-1']) expect(received[0]).toContain(word)
+  collector.close()
+})

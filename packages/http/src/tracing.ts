@@ -1,0 +1,87 @@
+/**
+ * Traces for OpenTelemetry. Nothing of it is loaded unless a process is told where to send them.
+ *
+ * A process makes one span for each request; the trace's id travels with requests to other processes
+ * (`traceparent`, W3C), beside the request id.
+ */
+import type { Span } from '@opentelemetry/api'
+
+export type TracedRequest = {
+  /** Headers that a request made on behalf of this one carries. */
+  readonly headers: Readonly<Record<string, string>>
+  end(outcome: { readonly status: number }): void
+}
+
+export type Tracer = {
+  start(request: {
+    readonly name: string
+    readonly requestId: string
+    /** Of the caller's trace, or null. */
+    readonly traceparent: string | null
+  }): TracedRequest
+}
+
+export type Tracing = Tracer & AsyncDisposable
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+const STATUS_UNSET = 0
+const STATUS_ERROR = 2
+
+/**
+ * Starts to send traces to the collector that the environment names, in the way of OpenTelemetry; null
+ * where it names none. Disposing sends what is left.
+ */
+export async function startTracing(options: {
+  /** The process, such as `sv-1`. */
+  readonly service: string
+  /** `OTEL_EXPORTER_OTLP_ENDPOINT`; without it nothing is traced. */
+  readonly endpoint: string | null
+}): Promise<Tracing | null> {
+  const { endpoint } = options
+  if (endpoint === null) return null
+  const [api, exporters, resources, sdk] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/sdk-trace'),
+  ])
+  const exporter = new exporters.OTLPTraceExporter({
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+  })
+  const provider = new sdk.TracerProvider({
+    resource: resources.resourceFromAttributes({ 'service.name': `quorumscan-${options.service}` }),
+    spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
+  })
+  const tracer = provider.getTracer('quorumscan')
+  return {
+    start({ name, requestId, traceparent }) {
+      const parent = TRACEPARENT.exec(traceparent ?? '')
+      const [, traceId = '', spanId = '', flags = '00'] = parent ?? []
+      const context =
+        parent === null
+          ? api.ROOT_CONTEXT
+          : api.trace.setSpanContext(api.ROOT_CONTEXT, {
+              traceId,
+              spanId,
+              traceFlags: Number.parseInt(flags, 16),
+              isRemote: true,
+            })
+      const span: Span = tracer.startSpan(
+        name,
+        { kind: api.SpanKind.SERVER, attributes: { 'quorumscan.request_id': requestId } },
+        context,
+      )
+      const own = span.spanContext()
+      const sampled = own.traceFlags.toString(16).padStart(2, '0')
+      return {
+        headers: { traceparent: `00-${own.traceId}-${own.spanId}-${sampled}` },
+        end({ status }) {
+          span.setAttribute('http.response.status_code', status)
+          span.setStatus({ code: status >= 500 ? STATUS_ERROR : STATUS_UNSET })
+          span.end()
+        },
+      }
+    },
+    [Symbol.asyncDispose]: () => provider.shutdown(),
+  }
+}
