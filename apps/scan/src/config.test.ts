@@ -20,6 +20,7 @@ test('takes defaults for what need not be set', () => {
     publicUrl: null,
     rateLimit: 200,
     logLevel: 'info',
+    tracesEndpoint: null,
   })
 })
 
