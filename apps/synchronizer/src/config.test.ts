@@ -15,6 +15,7 @@ it('reads what the cluster sets', () => {
     host: '127.0.0.1',
     port: 0,
     logLevel: 'info',
+    tracesEndpoint: null,
     logRedis: { path: '/d/log', passwordFile: '/d/writer' },
     keyFile: '/d/key',
     rateLimit: 2000,
