@@ -7,11 +7,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
-import { createKeyPair, keyPairFromSeed } from '@quorumscan/base'
 import {
   type CanonicalRequest,
   type Genesis,
-  hashGenesis,
   parseGenesis,
   ReceiptError,
   requestOfLookup,
@@ -22,7 +20,7 @@ import { type RunningCluster, startCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, createUser, lookup, send, until, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
-import { type Misbehaviour, type Said, startLyingNode } from './lying-node.ts'
+import { startForkedNode } from './forked-node.ts'
 
 let cluster: RunningCluster
 let genesis: Genesis
@@ -47,6 +45,7 @@ afterAll(async () => {
 })
 
 afterEach(async () => {
+  await cluster.heal()
   for (const { name, state } of (await cluster.status()).nodes) {
     if (state === 'paused') await cluster.resume(name)
     if (state === 'down') await cluster.restart(name)
@@ -266,138 +265,135 @@ describe('resolve', () => {
   })
 })
 
-describe('a node that lies with its own key', () => {
-  const takeOver = async (name: string) => {
-    await cluster.kill(name)
-    const seed = (await readFile(join(cluster.dataDir, 'keys', `${name}.scan`), 'utf8')).trim()
-    return startLyingNode({
-      url: cluster.urls.nodes[name] ?? '',
-      honestUrl: cluster.urls.nodes['sv-1'] ?? '',
-      genesisHash: await hashGenesis(genesis),
-      key: keyPairFromSeed(seed),
-    })
-  }
-  const withEntry = (said: Said, change: object): Said => ({
-    ...said,
-    results: said.results.map((result) => {
-      const { entry } = result as { entry: object | null }
-      return { entry: { ...entry, ...change } }
-    }),
-  })
-  const stranger = createKeyPair()
-  const head = (truth: Said) => ({
-    'content-type': 'application/json',
-    'x-ledger-offset': String(truth.offset),
-    'x-ledger-record-time': truth.recordTime,
-    'x-ledger-history-hash': truth.historyHash,
-  })
+type NodeCounts = { readonly name: string; readonly errors: number; readonly dissents: number }
 
-  const lies: readonly (readonly [string, Misbehaviour])[] = [
-    ['names another owner', { say: (truth) => withEntry(truth, { user: 'mallory::1220' }) }],
-    ['denies the entry', { say: (truth) => ({ ...truth, results: [{ entry: null }] }) }],
-    ['answers about another name', { say: (truth) => withEntry(truth, { name: 'bob' }) }],
-    ['answers at an old offset', { say: (truth) => ({ ...truth, offset: 1 }) }],
-    ['holds another history', { say: (truth) => ({ ...truth, historyHash: '00'.repeat(32) }) }],
-    ['signs with another key', { say: (truth) => truth, key: stranger }],
-    [
-      'claims a head far away',
-      {
-        respond: (response, truth) =>
-          response
-            .writeHead(503, { ...head(truth), 'x-ledger-head': '9007199254740991' })
-            .end('{}'),
-      },
-    ],
-    [
-      'redirects to itself',
-      { respond: (response) => response.writeHead(307, { location: '/' }).end() },
-    ],
-    [
-      'answers with 100 MB',
-      {
-        respond: (response, truth) => {
-          response.writeHead(200, head(truth))
-          const chunk = Buffer.alloc(1_000_000, ' ')
-          for (let count = 0; count < 100; count++) response.write(chunk)
-          response.end()
-        },
-      },
-    ],
-    [
-      'answers with half a body and hangs',
-      { respond: (response, truth) => response.writeHead(200, head(truth)).write('{"results":[') },
-    ],
-    [
-      'speaks HTML',
-      {
-        respond: (response, truth) =>
-          response.writeHead(200, { ...head(truth), 'content-type': 'text/html' }).end('<p>'),
-      },
-    ],
-    ['hangs up', { respond: (response) => response.destroy() }],
+async function countsOf(node: string): Promise<NodeCounts> {
+  const { nodes } = (await send(`${cluster.urls.validator}/status`)).body.success.extra.reader
+  return nodes.find(({ name }: NodeCounts) => name === node)
+}
+
+describe('a node that lies with its own key', () => {
+  /** What the proxy counts: an answer that is none, or another vote than the others'. */
+  const lies: readonly (readonly [Parameters<typeof cluster.lie>[1], 'errors' | 'dissents'])[] = [
+    ['value', 'dissents'],
+    ['invent', 'dissents'],
+    ['deny', 'dissents'],
+    ['equivocate', 'dissents'],
+    ['stale', 'dissents'],
+    ['other-name', 'errors'],
+    ['signature', 'errors'],
+    ['garbage', 'errors'],
+    ['oversize', 'errors'],
+    ['content-type', 'errors'],
+    ['redirect', 'errors'],
+    // Last, as it keeps the node busy for a while.
+    ['trickle', 'errors'],
   ]
 
-  it('changes no answer and no receipt, whatever it says', async () => {
-    expect((await send(proxied('/evidence'))).body).toEqual({ evidence: [] })
-    await using liar = await takeOver('sv-3')
-    for (const [title, how] of lies) {
-      liar.misbehave(how)
+  it.each(lies)('%s: no answer and no receipt changes', async (lie, counted) => {
+    const liar = 'sv-3'
+    const name = lie === 'invent' ? NOBODY : lie === 'stale' ? 'stale.unverified.ns' : ALICE
+    await cluster.lie(liar, lie)
+    if (lie === 'stale') {
+      // What was true when the lie began is that there is no such name.
+      await alice.pay(name)
+      await untilFound(cluster, name)
+    }
+    const before = await countsOf(liar)
+    const expected = name === NOBODY ? null : alice.party
+    await until(`the proxy to have heard ${lie}`, async () => {
       for (const quorum of ['weak', 'strong']) {
-        const answer = await lookup(cluster, ALICE, { ...verified, 'x-quorum': quorum })
-        expect([title, answer.status], JSON.stringify(answer.body)).toEqual([title, 200])
-        expect(answer.body.answer.entry.user, title).toBe(alice.party)
-        const { signers } = await verifyReceipt(answer.body.receipt, {
-          genesis,
-          request: byName(ALICE),
-        })
-        expect(signers, title).not.toContain('sv-3')
-        expect(answer.ms, title).toBeLessThan(2000)
+        const answer = await lookup(cluster, name, { ...verified, 'x-quorum': quorum })
+        expect(answer.body.answer?.entry?.user ?? null, JSON.stringify(answer.body)).toBe(expected)
+        const request = byName(name)
+        const { signers } = await verifyReceipt(answer.body.receipt, { genesis, request })
+        // The other half of what it says is true.
+        if (lie !== 'equivocate') expect(signers).not.toContain(liar)
+        expect(answer.ms).toBeLessThan(2000)
       }
+      const page = await send(proxied('/ans-entries?page_size=100&name_prefix=alice'))
+      expect(page.body.entries).toMatchObject([{ name: ALICE, user: alice.party }])
+      return (await countsOf(liar))[counted] > before[counted] ? true : undefined
+    })
+  })
+
+  it('a head that nobody else has costs neither availability nor freshness', async () => {
+    await cluster.lie('sv-3', 'head')
+    for (let count = 0; count < 5; count++) {
+      const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
+      expect([answer.status, answer.headers.get('x-quorum-outcome')]).toEqual([200, 'verified'])
+      expect(answer.ms).toBeLessThan(2000)
     }
   })
 
+  it.each([
+    ['killed', () => cluster.kill('sv-4')],
+    ['hung', () => cluster.pause('sv-4')],
+    ['slow', () => cluster.slow('sv-4', { latencyMs: 300 })],
+    ['silent on its sockets', () => cluster.drop('sv-4')],
+    ['resetting its connections', () => cluster.reset('sv-4')],
+    ['lying in another way', () => cluster.lie('sv-4', 'deny')],
+  ] as const)('beside one that is %s: n − threshold faults change nothing', async (_, fault) => {
+    await cluster.lie('sv-3', 'value')
+    await fault()
+    const party = encodeURIComponent(alice.party)
+    for (let count = 0; count < 5; count++) {
+      const answer = await lookup(cluster, ALICE)
+      expect(answer.body.entry?.user, JSON.stringify(answer.body)).toBe(alice.party)
+      expect((await lookup(cluster, NOBODY)).headers.get('x-quorum-outcome')).toBe(
+        'verified-absent',
+      )
+    }
+    for (const path of ['/ans-entries?page_size=2', `/ans-entries/by-party/${party}`, '/dso'])
+      expect((await send(proxied(path))).status, path).toBe(200)
+  })
+
   it('gives evidence against itself when it signs both, which outlives the validator', async () => {
-    await using liar = await takeOver('sv-3')
-    let count = 0
-    liar.misbehave({
-      say: (truth) => (count++ % 2 === 0 ? truth : withEntry(truth, { url: `https://${count}` })),
-    })
+    await cluster.lie('sv-2', 'equivocate')
     const evidence = await until('evidence', async () => {
       const answer = await lookup(cluster, ALICE, verified)
-      expect(answer.body.answer.entry.url).toBe('https://example.org')
+      expect(answer.body.answer.entry.user).toBe(alice.party)
       const found = (await send(proxied('/evidence'))).body.evidence
-      return found.length > 0 ? found : undefined
+      return found.find(({ signer }: { signer: string }) => signer === 'sv-2')
     })
-    expect(await verifyEvidence(evidence[0], { genesis })).toMatchObject({
-      signer: 'sv-3',
+    expect(await verifyEvidence(evidence, { genesis })).toMatchObject({
+      signer: 'sv-2',
       kind: 'answer',
     })
-    const judged = await quorumscan('verify', await fileOf(evidence[0]))
-    expect(judged).toMatchObject({ code: 0, text: expect.stringContaining('sv-3 signed two') })
+    const judged = await quorumscan('verify', await fileOf(evidence))
+    expect(judged).toMatchObject({ code: 0, text: expect.stringContaining('sv-2 signed two') })
 
     await cluster.restart('validator')
     await untilFound(cluster, ALICE)
     expect((await send(proxied('/evidence'))).body.evidence).toEqual(
-      expect.arrayContaining([evidence[0]]),
+      expect.arrayContaining([evidence]),
     )
     expect(await readFile(join(cluster.dataDir, 'logs/validator.log'), 'utf8')).toContain(
-      'sv-3 contradicts itself',
+      'sv-2 contradicts itself',
     )
   })
+})
 
-  it('with an accomplice is a fork: no answer, and an alarm that names both histories', async () => {
-    await using first = await takeOver('sv-3')
-    await using second = await takeOver('sv-4')
-    const historyHash = '66'.repeat(32)
-    for (const liar of [first, second])
-      liar.misbehave({ say: (truth) => ({ ...withEntry(truth, { user: 'm' }), historyHash }) })
+describe('two nodes that show another history', () => {
+  const takeOver = async (name: string) => {
+    await cluster.kill(name)
+    return startForkedNode({
+      url: cluster.urls.nodes[name] ?? '',
+      honestUrl: cluster.urls.nodes['sv-1'] ?? '',
+      historyHash: '66'.repeat(32),
+    })
+  }
+
+  it('are a fork: no answer, and an alarm that names both histories', async () => {
+    await using _first = await takeOver('sv-3')
+    await using _second = await takeOver('sv-4')
     const status = await until('the alarm', async () => {
       await lookup(cluster, ALICE)
       const { extra } = (await send(`${cluster.urls.validator}/status`)).body.success
       return extra.reader.forks.length > 0 ? extra : undefined
     })
     expect(status.reader.forks[0].histories).toContainEqual({
-      historyHash,
+      historyHash: '66'.repeat(32),
       nodes: ['sv-3', 'sv-4'],
     })
     const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
