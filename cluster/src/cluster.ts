@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
+import type { JobCounts, JobFailure } from '@quorumscan/jobs'
 import { ClusterError } from './cluster-error.ts'
 import { type DataDirectory, readJson, writeFileAtomic } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
@@ -41,6 +42,16 @@ export type ClusterOptions = {
   readonly wipe: boolean
   /** Told one sentence for each step of the start. */
   readonly onStep: (sentence: string) => void
+}
+
+/** The automation of one process. */
+export type ServiceJobs = {
+  readonly node: string
+  /** From its agent, which is ours. */
+  readonly jobs: {
+    readonly queues: Readonly<Record<string, JobCounts>>
+    readonly failures: readonly JobFailure[]
+  } | null
 }
 
 type Watched = { health: Health | null; wasUp: boolean }
@@ -153,6 +164,24 @@ export class Cluster {
   async heal(selection: FaultSelection): Promise<readonly Fault[]> {
     if (selection.node !== undefined) this.#service(selection.node)
     return await this.#faults.heal(selection)
+  }
+
+  /** What is in the job queues of each process, and what failed there of late; null where it does not say. */
+  async jobs(): Promise<readonly ServiceJobs[]> {
+    const services = this.#services.filter(({ kind }) => kind !== 'synchronizer')
+    return await Promise.all(
+      services.map(async ({ name, faultSocket }) => ({
+        node: name,
+        jobs: (await askAgent(faultSocket, '/jobs').catch(() => null)) as ServiceJobs['jobs'],
+      })),
+    )
+  }
+
+  /** Adds a failed job again. @throws {ClusterError} If the process does not answer, or has no such queue. */
+  async retryJob(retried: { node: string; job: string; contractId: string }): Promise<void> {
+    const { faultSocket } = this.#service(retried.node)
+    if ((await askAgent(faultSocket, '/jobs/retry', retried)) !== true)
+      throw new ClusterError(`${retried.node} has no queue ${retried.job}`)
   }
 
   /** SIGKILL to the process, or to its Redis. */

@@ -23,6 +23,8 @@ export type StartClusterOptions = {
   readonly basePort?: number
   /** Units per second and client (D-33). Default 100 000. */
   readonly rateLimit?: number
+  /** Whether to measure a lookup a second all the time, as `up` does. Default: no. */
+  readonly probe?: boolean
 }
 
 export type ProcessOptions = { readonly redis?: boolean }
@@ -105,6 +107,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       redisServer: process.env['REDIS_SERVER'] || 'redis-server',
       wipe: false,
       detach: false,
+      probe: options.probe ?? false,
     },
     () => {},
   )

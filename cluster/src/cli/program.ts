@@ -15,7 +15,7 @@ import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
-import { verify } from './verify.ts'
+import { readGenesis, verify } from './verify.ts'
 
 /** D-33: a local cluster is there to be hammered. */
 const LOCAL_RATE_LIMIT = 100_000
@@ -152,8 +152,11 @@ export async function runCommandLine(
     .option('--explain', 'ask every node, and show its vote')
     .option('--json', 'as JSON')
     .action(async (subject: string, options: Common & { quorum: string; explain?: boolean }) => {
+      const directory = dataDirectory(options.dataDir)
+      const status = await call(connectControl(directory).cluster.status.query())
       const resolved = await resolve({
-        directory: dataDirectory(options.dataDir),
+        genesis: readGenesis(directory.genesisFile),
+        seeds: status.nodes.map((node) => node.url),
         subject,
         quorum: options.quorum,
         explain: options.explain ?? false,

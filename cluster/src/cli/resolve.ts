@@ -7,6 +7,7 @@ import {
   createFetchTransport,
   createReader,
   type Decided,
+  type Genesis,
   hashGenesis,
   isDecided,
   type Outcome,
@@ -14,14 +15,14 @@ import {
 } from '@quorumscan/consensus'
 import { formatTime } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
-import { call, connectControl } from '../control/client.ts'
-import type { DataDirectory } from '../data-directory.ts'
 import { askEach, type Explained } from './explain.ts'
 import { lookupOf, printable } from './text.ts'
-import { parseVotes, readGenesis } from './verify.ts'
+import { parseVotes } from './verify.ts'
 
 export type ResolveOptions = {
-  readonly directory: DataDirectory
+  readonly genesis: Genesis
+  /** Addresses of nodes; the reader learns the others from them. */
+  readonly seeds: readonly string[]
   /** A name or a party. */
   readonly subject: string
   /** weak, strong, all or a number. */
@@ -37,18 +38,16 @@ export type Resolved = {
   readonly votes: readonly Explained[] | null
 }
 
-/** @throws {ClusterError} If no cluster runs, or the options make no sense. */
+/** @throws {ClusterError} If the options make no sense. */
 export async function resolve(options: ResolveOptions): Promise<Resolved> {
-  const { directory, clock } = options
-  const status = await call(connectControl(directory).cluster.status.query())
-  const genesis = readGenesis(directory.genesisFile)
+  const { clock, genesis, seeds } = options
   const threshold = parseVotes(options.quorum, genesis)
   const lookup = lookupOf(options.subject)
   const transport = createFetchTransport()
   const reader = createReader({
     genesis,
     genesisHash: await hashGenesis(genesis),
-    seeds: status.nodes.map((node) => node.url),
+    seeds,
     transport,
     clock,
     allowPrivateAddresses: true,

@@ -54,6 +54,7 @@ export async function up(options: UpOptions): Promise<number> {
       redisServer: options.redisServer,
       wipe: options.wipe,
       detach: options.detach,
+      probe: true,
     },
     (sentence) => progress(sentence),
   )

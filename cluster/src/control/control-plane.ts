@@ -9,6 +9,8 @@ import { dataDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
 import { findTakenPort } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
+import { type Live, startLive } from '../watch/live.ts'
+import { startProber } from '../watch/prober.ts'
 import { createAnsConfigControl } from './ans-config.ts'
 import { readControlFile, removeControlFile, writeControlFile } from './control-file.ts'
 import { startControlServer } from './server.ts'
@@ -28,6 +30,8 @@ export type ControlOptions = {
   readonly redisServer: string
   /** Whether to rebuild every replica from the log. */
   readonly wipe: boolean
+  /** Whether to measure a lookup a second all the time. */
+  readonly probe: boolean
   /** Whether the cluster outlives the command that started it. */
   readonly detach: boolean
 }
@@ -47,15 +51,22 @@ export async function createControlPlane(
   const directory = dataDirectory(options.dataDir)
   const prepared = await prepareCluster({ ...options, directory, clock })
   let cluster: Cluster | null = null
+  let live: Live | null = null
   let stopped: Promise<void> | null = null
+  const nodes = prepared.nodeNames.map((name, index) => ({
+    name,
+    url: `http://127.0.0.1:${prepared.ports.nodes[index]}`,
+  }))
   const ansConfig = createAnsConfigControl(prepared, { clock })
   const server = await startControlServer({
     port: prepared.ports.control,
     token: prepared.secrets.control,
     context: () => {
-      if (cluster === null) throw new ClusterError('the control plane is starting')
+      if (cluster === null || live === null) throw new ClusterError('the control plane is starting')
       return {
         cluster,
+        live,
+        reading: { genesis: prepared.genesis, seeds: nodes.map(({ url }) => url), clock },
         ansConfig,
         down: async () => {
           await cluster?.stop()
@@ -66,7 +77,7 @@ export async function createControlPlane(
   })
   const ended = new AbortController()
   const stop = () => {
-    stopped ??= stopAll(server, cluster, prepared)
+    stopped ??= stopAll(server, { cluster, live, prepared })
     ended.abort()
     return stopped
   }
@@ -87,6 +98,17 @@ export async function createControlPlane(
       clock,
       onStep,
     })
+    live = startLive({
+      cluster,
+      clock,
+      prober: options.probe
+        ? startProber({
+            validatorUrl: `http://127.0.0.1:${prepared.ports.validator}`,
+            nodes,
+            clock,
+          })
+        : null,
+    })
     writeControlFile(directory, `http://127.0.0.1:${prepared.ports.control}`)
     void stopWhenForgotten()
   } catch (error) {
@@ -98,9 +120,14 @@ export async function createControlPlane(
 
 async function stopAll(
   server: FastifyInstance,
-  cluster: Cluster | null,
-  prepared: Prepared,
+  parts: {
+    readonly cluster: Cluster | null
+    readonly live: Live | null
+    readonly prepared: Prepared
+  },
 ): Promise<void> {
+  const { cluster, live, prepared } = parts
+  await live?.close()
   await cluster?.stop()
   if (readControlFile(prepared.directory)?.process.pid === process.pid)
     removeControlFile(prepared.directory)

@@ -1,6 +1,8 @@
 /** What the control plane can be asked, as a tRPC router. The CLI, tests and the console call it. */
 import { clusterRouter } from './routers/cluster.ts'
 import { faultsRouter } from './routers/faults.ts'
+import { jobsRouter } from './routers/jobs.ts'
+import { lookupsRouter } from './routers/lookups.ts'
 import { namesRouter } from './routers/names.ts'
 import { nodesRouter } from './routers/nodes.ts'
 import { router } from './trpc.ts'
@@ -10,6 +12,8 @@ export const appRouter = router({
   nodes: nodesRouter,
   faults: faultsRouter,
   names: namesRouter,
+  lookups: lookupsRouter,
+  jobs: jobsRouter,
 })
 
 /** The only way into the control plane; its clients take their types from here. */

@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { ClusterError } from '../cluster-error.ts'
 import { drawBasePort } from '../ports.ts'
 import { parseTtl } from '../token.ts'
@@ -36,6 +37,56 @@ it('answers under its own address only, so that no web page can be pointed at it
   await using server = await startServer()
   const headers = { authorization: 'Bearer secret', host: `evil.example:${server.port}` }
   expect(await statusOf(server.port, headers)).toBe(403)
+})
+
+it('answers no page of another origin, with the token or without', async () => {
+  await using server = await startServer()
+  const headers = { authorization: 'Bearer secret' }
+  for (const origin of ['http://evil.example', 'null', `https://127.0.0.1:${server.port}`])
+    expect(await statusOf(server.port, { ...headers, origin }), origin).toBe(403)
+  for (const host of [`127.0.0.1:${server.port}`, `localhost:${server.port}`])
+    expect(await statusOf(server.port, { ...headers, host, origin: `http://${host}` }), host).toBe(
+      500,
+    )
+})
+
+/** How an upgrade ends: what the procedure said, or how the socket was closed. */
+function subscribe(port: number, options: { token: string; origin?: string; path?: string }) {
+  return new Promise<string>((resolve) => {
+    const socket = new WebSocket(
+      `ws://127.0.0.1:${port}${options.path ?? '/trpc'}?connectionParams=1`,
+      options.origin === undefined ? {} : { origin: options.origin },
+    )
+    socket.on('unexpected-response', (_request, response) => resolve(`${response.statusCode}`))
+    socket.on('error', () => {})
+    socket.on('open', () => {
+      socket.send(JSON.stringify({ method: 'connectionParams', data: { token: options.token } }))
+      socket.send(
+        JSON.stringify({
+          id: 1,
+          jsonrpc: '2.0',
+          method: 'subscription',
+          params: { path: 'cluster.watch' },
+        }),
+      )
+    })
+    socket.on('message', (data) => {
+      const { error } = JSON.parse(String(data)) as { error?: { message: string } }
+      if (error === undefined) return
+      socket.terminate()
+      resolve(error.message)
+    })
+    socket.on('close', () => resolve('closed'))
+  })
+}
+
+it('takes subscriptions of its own origin with the token, and of nobody else', async () => {
+  await using server = await startServer()
+  const token = 'secret'
+  expect(await subscribe(server.port, { token })).toBe('no cluster in this test')
+  expect(await subscribe(server.port, { token: 'secre' })).toBe('the token is needed')
+  expect(await subscribe(server.port, { token, origin: 'http://evil.example' })).toBe('403')
+  expect(await subscribe(server.port, { token, path: '/other' })).toBe('404')
 })
 
 it('is the only one on its port', async () => {

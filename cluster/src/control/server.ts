@@ -1,19 +1,39 @@
-/** The control plane's HTTP server: tRPC on fastify, on a loopback address, with a bearer token. */
+/**
+ * The control plane's HTTP server: tRPC on fastify, subscriptions over WebSocket, on a loopback address.
+ *
+ * A web page in the same browser must not be able to kill a node: every request and upgrade must name this
+ * address as its Host (no name that was pointed here) and, if it has an Origin, this one; calls carry the
+ * token of the data directory as a bearer, sockets say it first (`connectionParams: {token}`). No cookies.
+ */
 import { timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { sha256, utf8 } from '@quorumscan/base'
+import { TRPCError } from '@trpc/server'
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
+import { applyWSSHandler } from '@trpc/server/adapters/ws'
 import { type FastifyInstance, fastify } from 'fastify'
+import { WebSocketServer } from 'ws'
 import { ClusterError } from '../cluster-error.ts'
 import { isErrno } from '../data-directory.ts'
 import { type AppRouter, appRouter } from './router.ts'
 import type { ControlContext } from './trpc.ts'
 
 const HOST = '127.0.0.1'
+const PATH = '/trpc'
+/** Calls are small: the largest is a scenario of a chaos run. */
+const FRAME_BYTES_MAX = 1 << 20
+/** Browser tabs and command lines of one person. */
+const SOCKETS_MAX = 64
+const PING_MS = 15_000
+const PONG_MS = 10_000
 
 export type ControlServerInput = {
   readonly port: number
   readonly token: string
   readonly context: () => ControlContext
+  /** Adds what needs no token, such as the files of the console. */
+  readonly extend?: (server: FastifyInstance) => Promise<void>
 }
 
 /**
@@ -23,17 +43,22 @@ export type ControlServerInput = {
  */
 export async function startControlServer(input: ControlServerInput): Promise<FastifyInstance> {
   const server = fastify({ routerOptions: { maxParamLength: 1000 } })
-  const host = `${HOST}:${input.port}`
   server.addHook('onRequest', async (request, reply) => {
-    // Another Host is a web page that had its own name point at this address.
-    if (request.headers.host !== host) return reply.code(403).send({ error: 'wrong host' })
-    if (!isEqualSecret(request.headers.authorization ?? '', `Bearer ${input.token}`))
-      return reply.code(401).send({ error: 'the token of the data directory is needed' })
+    const refusal = refusalOf(request.headers, input.port)
+    if (refusal !== null) return reply.code(403).send({ error: refusal })
   })
-  await server.register(fastifyTRPCPlugin, {
-    prefix: '/trpc',
-    trpcOptions: { router: appRouter, createContext: input.context },
-  } satisfies FastifyTRPCPluginOptions<AppRouter>)
+  await server.register(async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      if (!isEqualSecret(request.headers.authorization ?? '', `Bearer ${input.token}`))
+        return reply.code(401).send({ error: 'the token of the data directory is needed' })
+    })
+    await scope.register(fastifyTRPCPlugin, {
+      prefix: PATH,
+      trpcOptions: { router: appRouter, createContext: input.context },
+    } satisfies FastifyTRPCPluginOptions<AppRouter>)
+  })
+  await input.extend?.(server)
+  acceptSockets(server, input)
   try {
     await server.listen({ port: input.port, host: HOST })
   } catch (error) {
@@ -44,6 +69,49 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
     )
   }
   return server
+}
+
+/** Subscriptions: Node 20 has no EventSource, and browsers set no headers on either. */
+function acceptSockets(server: FastifyInstance, input: ControlServerInput): void {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX })
+  const handler = applyWSSHandler({
+    wss: sockets,
+    router: appRouter,
+    createContext: ({ info }) => {
+      if (!isEqualSecret(info.connectionParams?.['token'] ?? '', input.token))
+        throw new TRPCError({ code: 'UNAUTHORIZED', message: 'the token is needed' })
+      return input.context()
+    },
+    keepAlive: { enabled: true, pingMs: PING_MS, pongWaitMs: PONG_MS },
+  })
+  server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => {}) // It goes away.
+    const path = request.url?.split('?', 1)[0]
+    const refusal = refusalOf(request.headers, input.port)
+    if (refusal !== null || path !== PATH || sockets.clients.size >= SOCKETS_MAX)
+      socket.end(`HTTP/1.1 ${refusal === null ? '404 Not Found' : '403 Forbidden'}\r\n\r\n`)
+    else
+      sockets.handleUpgrade(request, socket, head, (accepted) =>
+        sockets.emit('connection', accepted, request),
+      )
+  })
+  server.addHook('preClose', async () => {
+    handler.broadcastReconnectNotification()
+    for (const client of sockets.clients) client.terminate()
+    sockets.close()
+  })
+}
+
+/** Why this request is none of ours; null if it is. */
+function refusalOf(
+  headers: { readonly host?: string | undefined; readonly origin?: string | undefined },
+  port: number,
+): string | null {
+  const hosts = [`${HOST}:${port}`, `localhost:${port}`]
+  // Another Host is a web page that had its own name point at this address.
+  if (!hosts.includes(headers.host ?? '')) return 'wrong host'
+  if (headers.origin === undefined) return null
+  return hosts.some((host) => headers.origin === `http://${host}`) ? null : 'wrong origin'
 }
 
 function isEqualSecret(given: string, wanted: string): boolean {

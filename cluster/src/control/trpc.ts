@@ -1,13 +1,23 @@
 /** What all routers of the control plane share. */
+import type { Clock } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
 import { initTRPC, TRPCError } from '@trpc/server'
 import { z } from 'zod'
 import type { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
+import type { Live } from '../watch/live.ts'
 import type { AnsConfigControl } from './ans-config.ts'
 
 export type ControlContext = {
   readonly cluster: Cluster
   readonly ansConfig: AnsConfigControl
+  readonly live: Live
+  /** What a lookup is made with. */
+  readonly reading: {
+    readonly genesis: Genesis
+    readonly seeds: readonly string[]
+    readonly clock: Clock
+  }
   /** Stops the cluster, then the control plane itself. Returns when the cluster has stopped. */
   readonly down: () => Promise<void>
 }

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { createFeed } from './feed.ts'
+
+it('tells each listener all that comes while it listens, and remembers the latest', async () => {
+  const feed = createFeed<number>(2)
+  const ending = new AbortController()
+  const heard: number[] = []
+  const listening = (async () => {
+    for await (const item of feed.follow(ending.signal)) {
+      heard.push(item)
+      if (item === 3) ending.abort()
+    }
+  })()
+  for (const item of [1, 2, 3]) feed.publish(item)
+  await listening
+  expect(heard).toEqual([1, 2, 3])
+  expect(feed.recent()).toEqual([2, 3])
+  feed.publish(4)
+  expect(heard).toHaveLength(3)
+})

@@ -1,0 +1,158 @@
+/** The state of the cluster as it changes: what `status` shows, the events that led there, and latencies. */
+import type { Clock } from '@quorumscan/base'
+import { formatTime } from '@quorumscan/model'
+import type { Cluster } from '../cluster.ts'
+import { describeFault, type Fault } from '../faults/fault-spec.ts'
+import type { ClusterStatus, NodeStatus } from '../status.ts'
+import { createFeed, type Feed } from './feed.ts'
+import type { NodeStatistics, Prober, Sample } from './prober.ts'
+
+/** A person takes this for at once. */
+const INTERVAL_MS = 250
+/** What an event log on a screen shows at most. */
+const EVENTS_MAX = 500
+
+export type LiveNode = NodeStatus &
+  NodeStatistics & {
+    /** Entries behind the most advanced node. */
+    readonly lag: number | null
+    readonly faults: readonly Fault[]
+  }
+
+export type LiveStatus = Omit<ClusterStatus, 'nodes'> & {
+  readonly nodes: readonly LiveNode[]
+  /** All that are in force, those of validator and synchronizer, too. */
+  readonly faults: readonly Fault[]
+}
+
+export type LiveEvent = {
+  /** ISO 8601. */
+  readonly at: string
+  readonly kind: 'state' | 'fault' | 'healed' | 'quorum'
+  /** Null where it is about all. */
+  readonly node: string | null
+  readonly sentence: string
+}
+
+export type Live = {
+  status(): LiveStatus
+  readonly statuses: Feed<LiveStatus>
+  readonly events: Feed<LiveEvent>
+  /** Null where nobody probes. */
+  readonly samples: Feed<Sample> | null
+  close(): Promise<void>
+}
+
+const NO_STATISTICS: NodeStatistics = {
+  agreement: null,
+  p50Ms: null,
+  p99Ms: null,
+  lastError: null,
+}
+
+export function startLive(options: {
+  readonly cluster: Pick<Cluster, 'status' | 'faults'>
+  readonly prober: Prober | null
+  readonly clock: Clock
+}): Live {
+  const { cluster, prober, clock } = options
+  const statuses = createFeed<LiveStatus>(1)
+  const events = createFeed<LiveEvent>(EVENTS_MAX)
+  const closing = new AbortController()
+
+  const status = (): LiveStatus => {
+    const plain = cluster.status()
+    const faults = cluster.faults()
+    const newest = Math.max(...plain.nodes.map((node) => node.offset ?? 0))
+    return {
+      ...plain,
+      faults,
+      nodes: plain.nodes.map((node) => ({
+        ...node,
+        ...(prober?.statistics(node.name) ?? NO_STATISTICS),
+        lag: node.offset === null ? null : newest - node.offset,
+        faults: faults.filter(({ spec }) => spec.node === node.name),
+      })),
+    }
+  }
+  const run = async () => {
+    let before: LiveStatus | null = null
+    let text = ''
+    while (!closing.signal.aborted) {
+      const now = status()
+      const nowText = JSON.stringify(now)
+      if (nowText !== text) {
+        if (before !== null)
+          for (const event of eventsBetween(before, now))
+            events.publish({ at: formatTime(clock.nowMicros()), ...event })
+        statuses.publish(now)
+        before = now
+        text = nowText
+      }
+      await clock.delay(INTERVAL_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
+    }
+  }
+  const running = run()
+  return {
+    status,
+    statuses,
+    events,
+    samples: prober?.samples ?? null,
+    async close() {
+      closing.abort()
+      await running
+      await prober?.close()
+    },
+  }
+}
+
+/** What happened between two states, in words. Pure. */
+export function eventsBetween(
+  before: LiveStatus,
+  now: LiveStatus,
+): readonly Omit<LiveEvent, 'at'>[] {
+  const services = (status: LiveStatus) => [
+    ...status.nodes,
+    { ...status.validator, name: 'validator' },
+    { ...status.synchronizer, name: 'synchronizer' },
+  ]
+  const states = services(now).flatMap((service, index) =>
+    services(before)[index]?.state === service.state
+      ? []
+      : [
+          {
+            kind: 'state' as const,
+            node: service.name,
+            sentence: `${service.name} is ${service.state}`,
+          },
+        ],
+  )
+  const missing = (from: LiveStatus, in_: LiveStatus) =>
+    from.faults.filter(({ id }) => !in_.faults.some((fault) => fault.id === id))
+  const isQuorum = (status: LiveStatus) =>
+    status.nodes.filter(({ state }) => state === 'up').length >= status.cluster.readThreshold
+  return [
+    ...missing(now, before).map(({ spec }) => ({
+      kind: 'fault' as const,
+      node: spec.node,
+      sentence: `${spec.node} ${describeFault(spec)}`,
+    })),
+    ...missing(before, now).map(({ spec }) => ({
+      kind: 'healed' as const,
+      node: spec.node,
+      sentence: `${spec.node} no longer ${describeFault(spec)}`,
+    })),
+    ...states,
+    ...(isQuorum(before) === isQuorum(now)
+      ? []
+      : [
+          {
+            kind: 'quorum' as const,
+            node: null,
+            sentence: isQuorum(now)
+              ? 'enough nodes are up: lookups are answered again'
+              : 'quorum lost: lookups refuse',
+          },
+        ]),
+  ]
+}

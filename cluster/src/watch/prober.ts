@@ -1,0 +1,216 @@
+/**
+ * A lookup a second, as a user would make it through the scan proxy, and the same question to every node:
+ * where the latencies, the outcomes and the agreement of `status` and of the console come from.
+ */
+import type { Clock } from '@quorumscan/base'
+import { parseStrictJson } from '@quorumscan/consensus'
+import { formatTime } from '@quorumscan/model'
+import { createFeed, type Feed } from './feed.ts'
+
+const INTERVAL_MS = 1000
+/** The proxy waits 2 s for its nodes (D-38). */
+const PROXY_TIMEOUT_MS = 3000
+const NODE_TIMEOUT_MS = 2000
+/** Ten minutes. */
+const SAMPLES_MAX = 600
+/** What percentages and percentiles are of: the last minute. */
+const WINDOW_SAMPLES = 60
+/** Always there, and the same on every honest node. */
+const NAME = 'dso.ns'
+/** An answer of that name has under 1 KiB. */
+const ANSWER_BYTES_MAX = 65_536
+
+export type NodeSample = {
+  readonly node: string
+  /** `agreed` with the proxy's answer, `dissented` from it, no answer in time, or nothing to compare with. */
+  readonly vote: 'agreed' | 'dissented' | 'failed' | 'unknown'
+  /** Null without an answer. */
+  readonly latencyMs: number | null
+  /** Why it failed. */
+  readonly reason: string | null
+}
+
+export type Sample = {
+  /** ISO 8601. */
+  readonly at: string
+  /** `verified` …, the error code of the proxy, or `unreachable`. */
+  readonly outcome: string
+  readonly latencyMs: number
+  readonly offset: number | null
+  readonly nodes: readonly NodeSample[]
+}
+
+/** Of the last minute; null where there was no answer. */
+export type NodeStatistics = {
+  /** Share of the comparable answers that agreed, 0 to 100. */
+  readonly agreement: number | null
+  readonly p50Ms: number | null
+  readonly p99Ms: number | null
+  readonly lastError: string | null
+}
+
+export type Prober = {
+  readonly samples: Feed<Sample>
+  statistics(node: string): NodeStatistics
+  close(): Promise<void>
+}
+
+export function startProber(options: {
+  readonly validatorUrl: string
+  readonly nodes: readonly { readonly name: string; readonly url: string }[]
+  readonly clock: Clock
+}): Prober {
+  const { clock } = options
+  const samples = createFeed<Sample>(SAMPLES_MAX)
+  const closing = new AbortController()
+
+  const probe = async (): Promise<void> => {
+    const at = formatTime(clock.nowMicros())
+    const path = `/v0/ans-entries/by-name/${NAME}`
+    const proxied = await ask(`${options.validatorUrl}/v0/scan-proxy${path}`, {
+      clock,
+      timeoutMs: PROXY_TIMEOUT_MS,
+      closing: closing.signal,
+    })
+    const offset = proxied.headers?.get('x-quorum-offset') ?? null
+    const nodes = await Promise.all(
+      options.nodes.map(async ({ name, url }) => {
+        const answer = await ask(`${url}${path}`, {
+          clock,
+          timeoutMs: NODE_TIMEOUT_MS,
+          closing: closing.signal,
+          ...(offset === null ? {} : { headers: { 'x-read-at-offset': offset } }),
+        })
+        return sampleOf(name, answer, proxied)
+      }),
+    )
+    samples.publish({
+      at,
+      outcome: outcomeOf(proxied),
+      latencyMs: proxied.latencyMs,
+      offset: offset === null ? null : Number(offset),
+      nodes,
+    })
+  }
+  const run = async () => {
+    while (!closing.signal.aborted) {
+      await probe()
+      await clock.delay(INTERVAL_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
+    }
+  }
+  const running = run()
+  return {
+    samples,
+    statistics(node) {
+      const recent = samples
+        .recent()
+        .slice(-WINDOW_SAMPLES)
+        .flatMap((sample) => sample.nodes.filter((one) => one.node === node))
+      const compared = recent.filter(({ vote }) => vote === 'agreed' || vote === 'dissented')
+      const agreed = compared.filter(({ vote }) => vote === 'agreed').length
+      const latencies = recent.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]))
+      latencies.sort((left, right) => left - right)
+      return {
+        agreement: compared.length === 0 ? null : (100 * agreed) / compared.length,
+        p50Ms: percentile(latencies, 0.5),
+        p99Ms: percentile(latencies, 0.99),
+        lastError: recent.findLast(({ reason }) => reason !== null)?.reason ?? null,
+      }
+    },
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+/** The nearest rank of sorted numbers; null of none. */
+export function percentile(sorted: readonly number[], share: number): number | null {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null
+}
+
+type Answer = {
+  readonly status: number | null
+  readonly headers: Headers | null
+  readonly text: string
+  readonly latencyMs: number
+  readonly reason: string | null
+}
+
+async function ask(
+  url: string,
+  options: {
+    readonly clock: Clock
+    readonly timeoutMs: number
+    readonly closing: AbortSignal
+    readonly headers?: Record<string, string>
+  },
+): Promise<Answer> {
+  const startedMs = options.clock.monotonicMs()
+  const elapsed = () => options.clock.monotonicMs() - startedMs
+  try {
+    const response = await fetch(url, {
+      headers: options.headers ?? {},
+      redirect: 'error',
+      signal: AbortSignal.any([AbortSignal.timeout(options.timeoutMs), options.closing]),
+    })
+    const text = await boundedText(response)
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      latencyMs: elapsed(),
+      reason: null,
+    }
+  } catch (error) {
+    const cause = Object(Object(error).cause)
+    const reason = String(cause.code ?? Object(error).message ?? error)
+    return { status: null, headers: null, text: '', latencyMs: elapsed(), reason }
+  }
+}
+
+/** A lying node may send anything, and for ever. */
+async function boundedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength
+    if (size > ANSWER_BYTES_MAX) throw new Error('the answer is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function sampleOf(node: string, answer: Answer, proxied: Answer): NodeSample {
+  if (answer.status !== 200)
+    return {
+      node,
+      vote: 'failed',
+      latencyMs: null,
+      reason: answer.reason ?? codeOf(answer.text) ?? `status ${answer.status}`,
+    }
+  const vote =
+    proxied.status !== 200 ? 'unknown' : answer.text === proxied.text ? 'agreed' : 'dissented'
+  return {
+    node,
+    vote,
+    latencyMs: answer.latencyMs,
+    reason: vote === 'dissented' ? 'gives another answer' : null,
+  }
+}
+
+function outcomeOf(proxied: Answer): string {
+  if (proxied.status === 200) return proxied.headers?.get('x-quorum-outcome') ?? 'unknown'
+  return proxied.status === null
+    ? 'unreachable'
+    : (codeOf(proxied.text) ?? `HTTP ${proxied.status}`)
+}
+
+function codeOf(text: string): string | null {
+  try {
+    const { code } = Object(parseStrictJson(text))
+    return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : null
+  } catch {
+    return null // Somebody else answered.
+  }
+}
