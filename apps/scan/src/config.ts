@@ -22,6 +22,8 @@ export type ScanConfig = {
   readonly rateLimit: number
   /** Where traces are sent (OTLP over HTTP); absent or null for nowhere. */
   readonly tracesEndpoint?: string | null
+  /** Tokens of callers who may ask for more (D-33), one a line; null: there are none. */
+  readonly peerTokensFile: string | null
 }
 
 /** D-33. */
@@ -55,6 +57,7 @@ export function envToConfig(env: Env): ScanConfig {
         max: RATE_LIMIT_MAX,
         fallback: RATE_LIMIT_DEFAULT,
       }),
+      peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE'),
     }
   })
 }

@@ -18,6 +18,7 @@ import {
   type Metrics,
   measureQueues,
   measureReplica,
+  parsePeerTokens,
   timeJobs,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
@@ -53,6 +54,8 @@ type Identity = {
 
 export class Context implements AsyncDisposable, Identity {
   readonly config: ScanConfig
+  /** Of callers who may ask for more (D-33). */
+  readonly peerTokens: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
@@ -144,7 +147,21 @@ export class Context implements AsyncDisposable, Identity {
       )
       measureQueues(metrics, jobs)
       const identity = { genesis, genesisHash, nodeName: config.nodeName, party, scanKey }
-      const parts = { config, clock, random, logger, replica, ordering, submitter, jobs, resources }
+      const peerTokens = parsePeerTokens(
+        config.peerTokensFile === null ? '' : await readFile(config.peerTokensFile, 'utf8'),
+      )
+      const parts = {
+        config,
+        peerTokens,
+        clock,
+        random,
+        logger,
+        replica,
+        ordering,
+        submitter,
+        jobs,
+        resources,
+      }
       return new Context({ ...identity, ...parts, metrics })
     } catch (error) {
       await closeAll(resources)
@@ -155,6 +172,7 @@ export class Context implements AsyncDisposable, Identity {
   private constructor(
     parts: Identity & {
       config: ScanConfig
+      peerTokens: readonly string[]
       clock: Clock
       random: Random
       logger: Logger
@@ -167,6 +185,7 @@ export class Context implements AsyncDisposable, Identity {
     },
   ) {
     this.config = parts.config
+    this.peerTokens = parts.peerTokens
     this.clock = parts.clock
     this.logger = parts.logger
     this.metrics = parts.metrics

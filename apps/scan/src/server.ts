@@ -36,7 +36,10 @@ export function createServer(
       ...createNetworkHandlers({ reads: replica, genesis, genesisHash, nodeName, party, signer }),
     },
     prefix: PREFIX,
-    rateLimit: { unitsPerSecond: context.config.rateLimit },
+    rateLimit: {
+      unitsPerSecond: context.config.rateLimit,
+      peerTokens: context.peerTokens,
+    },
     logger,
     metrics: context.metrics,
     tracer,

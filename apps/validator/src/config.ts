@@ -33,6 +33,8 @@ export type ValidatorConfig = {
   readonly tokenLifetimeSecondsMax: number | null
   /** Units a second for each client address (D-33). */
   readonly rateLimit: number
+  /** Tokens of this validator with scan nodes (D-33), `<origin> <token>` a line; null: there are none. */
+  readonly nodeTokensFile: string | null
   /** Whether scan nodes may be at loopback and private addresses: the local cluster. */
   readonly allowPrivateAddresses: boolean
   /** Where traces are sent (OTLP over HTTP); absent or null for nowhere. */
@@ -96,6 +98,7 @@ export function envToConfig(env: Env): ValidatorConfig {
         max: RATE_LIMIT_MAX,
         fallback: RATE_LIMIT_DEFAULT,
       }),
+      nodeTokensFile: variables.optional('QS_NODE_TOKENS_FILE'),
       allowPrivateAddresses: variables.optional('QS_ALLOW_PRIVATE_ADDRESSES') === '1',
     }
   })

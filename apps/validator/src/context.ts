@@ -32,6 +32,7 @@ import {
   type Metrics,
   measureQueues,
   measureReplica,
+  parseOriginTokens,
   timeJobs,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
@@ -108,6 +109,7 @@ export class Context implements AsyncDisposable {
     const logger = overrides.logger ?? createLogger({ name: 'validator', level: config.logLevel })
     const metrics = createMetrics({ clock })
     const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
+    const peerTokenByOrigin = parseOriginTokens(await readOptional(config.nodeTokensFile))
     const genesisHash = await hashGenesis(genesis)
     const keyPair = keyPairFromSeed(await readSecret(config.participantKeyFile))
     const verifier = createVerifier(await verifierConfig(config), { clock })
@@ -185,7 +187,7 @@ export class Context implements AsyncDisposable {
           onUnsaved: (error) => logger.error({ err: error }, 'evidence is not saved'),
         }),
       )
-      const transport = opened(createUndiciTransport())
+      const transport = opened(createUndiciTransport({ peerTokenByOrigin }))
       const reader = opened(
         createReader({
           genesis,
@@ -433,6 +435,10 @@ async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> 
   if (config.tokens.kind === 'jwks') return { ...config.tokens, ...claims }
   const secret = fromHex(await readSecret(config.tokens.secretFile))
   return { kind: 'shared-secret', secret, ...claims }
+}
+
+async function readOptional(path: string | null): Promise<string> {
+  return path === null ? '' : await readFile(path, 'utf8')
 }
 
 async function readSecret(path: string): Promise<string> {

@@ -10,10 +10,8 @@ import { assert, type Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
-import { clientKey } from './client-key.ts'
 import type { ApiRequest, Handler, Reply } from './handler.ts'
 import { requireWellFormedQuery } from './query-parser.ts'
-import type { Budget } from './rate-limit.ts'
 import type { Responder } from './responder.ts'
 import { compileChecks } from './validation.ts'
 
@@ -21,7 +19,6 @@ export type Binding = {
   readonly route: RouteDef
   /** Its type is checked where the table is given (`Handlers`); here only the declaration counts. */
   readonly handler: Handler<RouteDef, unknown>
-  readonly budget: Budget
   readonly responder: Responder
   readonly clock: Clock
   readonly handlerMsMax: number
@@ -43,7 +40,7 @@ export function bindHandler(
       body: check.body(request.body),
     }
     const rest = unitsOf(route, parts) - admissionUnits(route)
-    if (rest > 0) binding.budget.charge(clientKey(request.ip), rest)
+    if (rest > 0) request.client.budget.charge(request.client.key, rest)
 
     const answer = await withinDeadline(binding, reply, (signal) =>
       binding.handler(toApiRequest(request, parts, signal)),
@@ -87,7 +84,6 @@ function toApiRequest(
     requestId: request.id,
     forward: { 'x-request-id': request.id, ...request.traced?.headers },
     signal,
-    clientAddress: clientKey(request.ip),
   }
 }
 

@@ -25,7 +25,6 @@ export type ApiRequest<Route extends RouteDef, User> = {
   readonly forward: Readonly<Record<string, string>>
   /** Aborts when the client has gone away, and when the handler has taken too long. */
   readonly signal: AbortSignal
-  readonly clientAddress: string
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What the server measures of itself, and where Prometheus reads it. */
 import type { FastifyInstance } from 'fastify'
+import type { Client } from './client.ts'
 import type { Metrics } from './metrics.ts'
 
 const MS_PER_SECOND = 1000
@@ -14,7 +15,7 @@ export const METRICS_UNITS = 10
  */
 export function installMetrics(
   app: FastifyInstance,
-  options: { readonly metrics: Metrics; readonly admit: (address: string) => void },
+  options: { readonly metrics: Metrics; readonly admit: (client: Client) => void },
 ): void {
   const { metrics } = options
   const durationOf = metrics.durations({
@@ -33,7 +34,7 @@ export function installMetrics(
     if (reply.statusCode === 429) noteLimited(operation)
   })
   app.get('/metrics', async (request, reply) => {
-    options.admit(request.ip)
+    options.admit(request.client)
     const { contentType, text } = await metrics.expose()
     return reply.type(contentType).header('cache-control', 'no-store').send(text)
   })

@@ -384,6 +384,16 @@ describe('answers', () => {
     expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
   })
 
+  test('a peer token lifts the budget of an address', async () => {
+    const token = 'a-token-of-22-letters_'
+    const rateLimit = { unitsPerSecond: 1, peerTokens: [token] }
+    const server = serve({}, { rateLimit, clock: createManualClock() })
+    const statuses: number[] = []
+    for (const headers of [{}, {}, { 'x-peer-token': token }, { 'x-peer-token': token }])
+      statuses.push((await server.inject({ url: '/v0/items/a?page_size=1', headers })).statusCode)
+    expect(statuses).toEqual([200, 429, 200, 200])
+  })
+
   test('preflights are answered on every path, before any work', async () => {
     const server = serve({}, { rateLimit: { unitsPerSecond: 1 }, clock: createManualClock() })
     for (let count = 0; count < 5; count++) {

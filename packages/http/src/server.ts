@@ -25,8 +25,8 @@ import { ScanError } from '@quorumscan/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { admissionUnits, bindHandler } from './bind-handler.ts'
 import { installBodyParser } from './body-parser.ts'
+import { type Client, createClients, type RateLimit } from './client.ts'
 import { answerClientError } from './client-errors.ts'
-import { clientKey } from './client-key.ts'
 import { boundConnections } from './connections.ts'
 import { preflightHeaders } from './cors.ts'
 import type { Handler, Handlers } from './handler.ts'
@@ -35,7 +35,6 @@ import { defaultLimits, type HttpLimits } from './limits.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { parseQuery } from './query-parser.ts'
-import { type Budget, createBudget, unlimitedBudget } from './rate-limit.ts'
 import { createResponder, type Responder } from './responder.ts'
 import type { TracedRequest, Tracer } from './tracing.ts'
 
@@ -45,6 +44,8 @@ declare module 'fastify' {
     user: unknown
     /** The span of the request, where requests are traced. */
     traced: TracedRequest | null
+    /** Set before anything else looks at the request. */
+    client: Client
   }
 }
 
@@ -66,7 +67,7 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   /** Needed as soon as one route asks for a user. */
   readonly authenticate?: Authenticate<User>
   /** Units a second for each client (D-33); null for no limit. */
-  readonly rateLimit: { readonly unitsPerSecond: number } | null
+  readonly rateLimit: RateLimit | null
   /** Nothing is logged without it. */
   readonly logger?: Logger
   /** Where every answer is measured; `/metrics` serves it. */
@@ -101,13 +102,13 @@ export function buildServer<Routes extends RouteTable, User = never>(
     isClosing: () => isClosing,
   })
   const app = createInstance(options, limits, responder)
-  const budget =
-    options.rateLimit === null ? unlimitedBudget : createBudget({ ...options.rateLimit, clock })
+  const clientOf = createClients({ rateLimit: options.rateLimit, clock })
 
   boundConnections(app.server, limits)
   installBodyParser(app)
   app.decorateRequest('user', null)
   app.decorateRequest('traced', null)
+  app.decorateRequest('client')
   app.setErrorHandler((error, _request, reply) => responder.sendError(reply, error))
   app.setNotFoundHandler((_request, reply) =>
     responder.sendError(reply, new ScanError('ROUTE_NOT_FOUND', 'no operation has this path')),
@@ -117,17 +118,18 @@ export function buildServer<Routes extends RouteTable, User = never>(
     if (request.method === 'OPTIONS')
       return responder.send(reply, { status: 204, headers: preflight, body: null })
     const { route } = request.routeOptions.config
+    request.client = clientOf(request)
     // Probes are answered to the end and by anyone, so that nobody takes a busy process for a dead one.
     if (route?.cost === 0) return
     if (isClosing) throw new ScanError('NOT_READY', 'the process is stopping')
-    budget.admit(clientKey(request.ip), admissionUnits(route))
+    request.client.budget.admit(request.client.key, admissionUnits(route))
   })
   const { metrics, tracer } = options
   if (tracer != null) installTracer(app, tracer)
   if (metrics !== undefined)
     installMetrics(app, {
       metrics,
-      admit: (address) => budget.charge(clientKey(address), METRICS_UNITS - 1),
+      admit: (client) => client.budget.charge(client.key, METRICS_UNITS - 1),
     })
   app.addHook('onResponse', async (request, reply) => {
     const path = request.url.split('?', 1)[0]
@@ -144,7 +146,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   app.addHook('onClose', async () => closed.abort())
 
   for (const prefix of ['', ...(options.prefix === null ? [] : [options.prefix])])
-    mount(app, prefix, { ...options, budget, responder, clock, handlerMsMax: limits.handlerMsMax })
+    mount(app, prefix, { ...options, responder, clock, handlerMsMax: limits.handlerMsMax })
   return app
 }
 
@@ -211,7 +213,6 @@ type MountOptions<Routes extends RouteTable, User> = Pick<
   ServerOptions<Routes, User>,
   'routes' | 'handlers' | 'authenticate'
 > & {
-  readonly budget: Budget
   readonly responder: Responder
   readonly clock: Clock
   readonly handlerMsMax: number

@@ -72,6 +72,21 @@ test('sends method, path below the base, headers and body; gives status, headers
   expect(Buffer.from(reply.body).toString()).toBe('POST /api/scan/v0/x?y=1 b hello')
 })
 
+test('a peer token goes to its own origin only', async () => {
+  const echo: Listener = (incoming, response) =>
+    response.end(String(incoming.headers['x-peer-token']))
+  const [mine, other] = [await serve(echo), await serve(echo)]
+  const created = createUndiciTransport({ peerTokenByOrigin: new Map([[mine.url, 'secret']]) })
+  disposables.push(created)
+  for (const [url, seen] of [
+    [mine.url, 'secret'],
+    [other.url, 'undefined'],
+  ] as const) {
+    const { body } = await created.request(request({ url }))
+    expect(Buffer.from(body).toString()).toBe(seen)
+  }
+})
+
 test('a redirect is an answer, not followed', async () => {
   let asked = 0
   const { url } = await serve((_, response) => {

@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Transport, TransportReply, TransportRequest } from '@quorumscan/consensus'
 import { Pool } from 'undici'
+import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
 
 /** Enough to have several batches under way at one node; more would only queue there. */
 const CONNECTIONS_MAX = { lookup: 16, bulk: 4 } as const
@@ -26,8 +27,13 @@ class TransportError extends Error {
   override readonly name = 'TransportError'
 }
 
+export type UndiciTransportOptions = {
+  /** The token that this process has with the node at an origin (D-33); sent nowhere else. */
+  readonly peerTokenByOrigin?: ReadonlyMap<string, string>
+}
+
 /** Disposing closes all connections; requests under way are rejected. */
-export function createUndiciTransport(): UndiciTransport {
+export function createUndiciTransport(options: UndiciTransportOptions = {}): UndiciTransport {
   // In order of last use.
   const pools = new Map<string, Pool>()
 
@@ -54,11 +60,15 @@ export function createUndiciTransport(): UndiciTransport {
       const base = new URL(input.url)
       const pool = poolOf(base.origin, input.channel)
       if (pool.stats.queued >= QUEUED_MAX) throw new TransportError('too many requests wait')
+      const peerToken = options.peerTokenByOrigin?.get(base.origin)
       const path = base.pathname.replace(/\/$/, '') + input.path
       const { statusCode, headers, body } = await pool.request({
         method: input.method,
         path,
-        headers: input.headers,
+        headers:
+          peerToken === undefined
+            ? input.headers
+            : { ...input.headers, [PEER_TOKEN_HEADER]: peerToken },
         body: input.body,
         signal: input.signal,
       })

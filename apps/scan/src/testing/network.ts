@@ -128,6 +128,7 @@ export async function startNetwork(
       operatorKeyFile: await file(`${name}.operator`, operators[index]?.seed ?? ''),
       publicUrl: null,
       rateLimit: 100_000,
+      peerTokensFile: null,
     }
   }
   const overrides: Overrides = { submit }

@@ -196,6 +196,7 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
     audience: DEFAULT_AUDIENCE,
     tokenLifetimeSecondsMax: null,
     rateLimit: 100_000,
+    nodeTokensFile: null,
     allowPrivateAddresses: true,
   }
   return {

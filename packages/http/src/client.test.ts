@@ -1,0 +1,42 @@
+import { createManualClock } from '@quorumscan/testkit'
+import { expect, test } from 'vitest'
+import { createClients } from './client.ts'
+import { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
+
+const TOKEN = 'a-token-of-22-letters_'
+const request = (token?: string) => ({
+  ip: '192.0.2.1',
+  headers: token === undefined ? {} : { 'x-peer-token': token },
+})
+
+test('who shows a peer token has a budget of its own, far above that of an address', () => {
+  const clientOf = createClients({
+    rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
+    clock: createManualClock(),
+  })
+  const stranger = clientOf(request())
+  const peer = clientOf(request(TOKEN))
+  stranger.budget.admit(stranger.key, 1)
+  expect(() => stranger.budget.admit(stranger.key, 1)).toThrow('too much work')
+  peer.budget.admit(peer.key, 100_000)
+  expect(() => peer.budget.admit(peer.key, 1)).toThrow('too much work')
+})
+
+test('a wrong token makes nobody a peer', () => {
+  const clientOf = createClients({
+    rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
+    clock: createManualClock(),
+  })
+  for (const token of [TOKEN.toUpperCase(), `${TOKEN}x`, '', 'x'])
+    expect(clientOf(request(token))).toEqual(clientOf(request()))
+})
+
+test('token files are read, and a bad line is named without showing it', () => {
+  expect(parsePeerTokens(`# wallets\n\n${TOKEN}\r\n`)).toEqual([TOKEN])
+  expect(() => parsePeerTokens(`${TOKEN}\nshort`)).toThrow(/^line 2 is not of the form 22 to 128/)
+  expect(parseOriginTokens(`https://sv-1.example/ ${TOKEN}`)).toEqual(
+    new Map([['https://sv-1.example', TOKEN]]),
+  )
+  for (const line of [TOKEN, `https://a ${TOKEN} x`, 'https://a short', `nowhere ${TOKEN}`])
+    expect(() => parseOriginTokens(line)).toThrow('line 1 is not of the form <origin> <token>')
+})

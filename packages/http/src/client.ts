@@ -1,0 +1,50 @@
+/**
+ * Who sends a request, and whose budget it is counted on (D-33): the address that it comes from, or a
+ * peer that shows its token. A wrong token is no error: the caller is the client that its address says.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
+import { clientKey } from './client-key.ts'
+import { isPeerToken, PEER_TOKEN_HEADER } from './peer-tokens.ts'
+import { type Budget, createBudget, unlimitedBudget } from './rate-limit.ts'
+
+/** D-33: what a peer may ask for a second. */
+const PEER_UNITS_PER_SECOND = 100_000
+
+export type RateLimit = {
+  /** For each client address. */
+  readonly unitsPerSecond: number
+  readonly peerTokens?: readonly string[]
+}
+
+export type Client = { readonly key: string; readonly budget: Budget }
+
+type Request = { readonly ip: string; readonly headers: IncomingHttpHeaders }
+
+/** Tells the client of each request. Tokens are compared by digest, so that time tells nothing of them. */
+export function createClients(options: {
+  readonly rateLimit: RateLimit | null
+  readonly clock: Clock
+}): (request: Request) => Client {
+  const { rateLimit, clock } = options
+  if (rateLimit === null)
+    return (request) => ({ key: clientKey(request.ip), budget: unlimitedBudget })
+  const { unitsPerSecond, peerTokens = [] } = rateLimit
+  const budget = createBudget({ unitsPerSecond, clock })
+  const peerBudget = createBudget({
+    unitsPerSecond: Math.max(unitsPerSecond, PEER_UNITS_PER_SECOND),
+    clock,
+  })
+  const digest = (token: string) => sha256Hex(utf8(token))
+  const peerByDigest = new Map(peerTokens.map((token, index) => [digest(token), `peer ${index}`]))
+  return (request) => {
+    const token = request.headers[PEER_TOKEN_HEADER]
+    const peer =
+      peerByDigest.size > 0 && typeof token === 'string' && isPeerToken(token)
+        ? peerByDigest.get(digest(token))
+        : undefined
+    return peer === undefined
+      ? { key: clientKey(request.ip), budget }
+      : { key: peer, budget: peerBudget }
+  }
+}
