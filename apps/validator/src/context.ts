@@ -46,6 +46,7 @@ import { type Commander, createCommander } from './ledger/commander.ts'
 import type { WalletLedger } from './ledger/contracts.ts'
 import { Dispatcher } from './ledger-interface/commands/dispatcher.ts'
 import type { SubmissionDeps } from './ledger-interface/commands/submission.ts'
+import { createLedgerReads, type LedgerReads } from './ledger-interface/ledger-reads.ts'
 import { participantIdOf } from './ledger-interface/participant-id.ts'
 import { createReadMetrics } from './metrics.ts'
 import { createAlarm } from './proxy/alarms.ts'
@@ -96,6 +97,8 @@ export class Context implements AsyncDisposable {
   readonly dispatcher: Dispatcher
   /** What submitting through the ledger interface works with. */
   readonly submission: SubmissionDeps
+  /** Updates and streams of the ledger interface. */
+  readonly reads: LedgerReads
   readonly #replica: Replica
   readonly #closing = new AbortController()
   readonly #background: Promise<unknown>
@@ -112,6 +115,7 @@ export class Context implements AsyncDisposable {
     const peerTokenByOrigin = parseOriginTokens(await readOptional(config.nodeTokensFile))
     const genesisHash = await hashGenesis(genesis)
     const keyPair = keyPairFromSeed(await readSecret(config.participantKeyFile))
+    const participant = participantOfKey(keyPair.publicKey)
     const verifier = createVerifier(await verifierConfig(config), { clock })
     const password = await readSecret(config.logRedis.passwordFile)
 
@@ -129,8 +133,8 @@ export class Context implements AsyncDisposable {
           redis: { path: config.redisPath },
           genesis,
           genesisHash,
+          participant,
           clock,
-          participant: participantOfKey(keyPair.publicKey),
           onProblem: (error) => logger.warn({ err: error }, 'the replica'),
         }),
       )
@@ -229,7 +233,6 @@ export class Context implements AsyncDisposable {
       const { autoRenewals } = store
       const userId = FIRST_ADMIN_USER
       const spending = { ledger: replica, commander, queue, autoRenewals, userId }
-      const participant = participantOfKey(keyPair.publicKey)
       const jobs = opened(
         await Jobs.create({
           redis: { path: config.redisPath },
@@ -263,6 +266,7 @@ export class Context implements AsyncDisposable {
         participant: keyPair.publicKey,
         store,
         replica,
+        reads: opened(createLedgerReads({ replica, users: store.users, clock, genesis })),
         ordering,
         commander,
         dispatcher,
@@ -290,6 +294,7 @@ export class Context implements AsyncDisposable {
     participant: string
     store: ValidatorStore
     replica: Replica
+    reads: LedgerReads
     ordering: Parameters<Replica['run']>[0]
     commander: Commander
     dispatcher: Dispatcher
@@ -309,6 +314,7 @@ export class Context implements AsyncDisposable {
     this.genesisHash = parts.genesisHash
     this.store = parts.store
     this.#replica = parts.replica
+    this.reads = parts.reads
     this.ledger = parts.replica
     this.reader = parts.reader
     this.evidence = parts.evidence

@@ -54,6 +54,7 @@ export {
 } from './entry.ts'
 export { genesisDelta, svPartyOf } from './genesis-state.ts'
 export { encodeResult, genesisHashOf, nextHistoryHash } from './history.ts'
+export { holdingViewOf, implementsHolding } from './holding-view.ts'
 export {
   cellName,
   changeIdOf,

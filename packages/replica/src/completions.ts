@@ -64,6 +64,17 @@ export async function readCompletions(
   return members.map((member) => JSON.parse(fromUtf8(member.subarray(OFFSET_BYTES))))
 }
 
+/** Completions per pass of pruning. */
+const PRUNE_PORTION = 1_000
+
+/** Some members of offsets below this one. */
+export async function completionsBelow(redis: Redis, offset: Offset): Promise<Buffer[]> {
+  const max = Buffer.from(lexBound('(', offsetBytes(offset)))
+  return await reach(
+    redis.zrangeBuffer(KEYS.completions, '-', max, 'BYLEX', 'LIMIT', 0, PRUNE_PORTION),
+  )
+}
+
 function offsetBytes(offset: Offset): Uint8Array {
   const bytes = Buffer.alloc(OFFSET_BYTES)
   bytes.writeBigUInt64BE(BigInt(offset))

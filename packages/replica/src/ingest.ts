@@ -15,6 +15,7 @@ import { isConnectionError, isReplyError, untilReady } from './connection.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
 import { type InterpretedEntry, interpretBatch } from './interpret-batch.ts'
 import { type Mirror, writeSteps } from './store.ts'
+import { beginHistory } from './update-history.ts'
 
 /** Rule 6: an entry is applied when its record time is at most this far ahead of the own clock. */
 export const RECORD_TIME_AHEAD_MICROS_MAX = 10_000_000
@@ -76,6 +77,8 @@ async function followFromHead(
   const { signal } = context
   const mirror = await loadOrStart(redis, context, signal)
   context.onMirror(mirror, [])
+  if (context.participant !== undefined && (await beginHistory(redis, mirror, signal)) === 'fenced')
+    return
   const state = new WorkingState()
   const { offset, recordTime, entryHash } = mirror.head
   const batches = ordering.follow({

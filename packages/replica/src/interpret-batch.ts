@@ -20,6 +20,7 @@ import type { EntryResult } from '@quorumscan/model'
 import { completionOf } from './completions.ts'
 import { createLookahead } from './lookahead.ts'
 import type { Step } from './step.ts'
+import { encodeUpdate } from './update-codec.ts'
 
 /**
  * Bytes of entries that are worked on at a stretch, then lookups get their turn: 10 ms of usual entries. One
@@ -32,7 +33,7 @@ export type InterpretedEntry = Step & { readonly result: EntryResult }
 export type BatchContext = {
   readonly genesis: Genesis
   readonly genesisHash: string
-  /** Whose completions are kept, `1220` and 64 hex digits; nobody's without it. */
+  /** Who keeps completions and a history of updates, `1220` and 64 hex digits; nobody's without it. */
   readonly participant?: string
   readonly state: WorkingState
   readonly fetch: (keys: readonly CellKey[]) => Promise<readonly LoadedCell[]>
@@ -85,11 +86,25 @@ export async function interpretBatch(
     const step = { offset, recordTime, historyHash, entryHash, result, delta, activities }
     const { participant } = context
     const completion = participant === undefined ? undefined : completionOf(step, participant)
-    done.push(completion === undefined ? step : { ...step, completion })
+    done.push({
+      ...step,
+      ...(completion === undefined ? {} : { completion }),
+      ...(participant === undefined ? {} : { update: updateOf(step) }),
+    })
   }
   // The steps carry what is to be written.
   context.state.takeChanges()
   return done
+}
+
+/** What a participant's history keeps of an entry. */
+function updateOf(
+  step: Pick<InterpretedEntry, 'recordTime' | 'result' | 'delta'>,
+): NonNullable<Step['update']> | null {
+  const { recordTime, result, delta } = step
+  if (result.kind !== 'accepted') return null
+  const bytes = encodeUpdate({ recordTime, result, archived: delta.archived })
+  return { updateId: result.update.updateId, bytes }
 }
 
 /** Gives way after each stretch; called before each entry. */

@@ -43,6 +43,12 @@ export const KEYS = {
   seen: '{replica}:seen',
   /** sorted set, score 0: allocated party identifiers, for pages in byte order */
   hosted: '{replica}:hosted',
+  /** stream: id `<offset>-0`, field `u`: the update of an offset, packed (`update-codec.ts`) */
+  updates: '{replica}:updates',
+  /** sorted set, score 0: first bytes of an update's hash ‖ its offset in digits */
+  updateIds: '{replica}:update-ids',
+  /** hash: through -> offset up to which `updates` is complete; pruned -> offset after which it begins */
+  history: '{replica}:history',
 } as const
 
 export type KeyName = keyof typeof KEYS

@@ -7,6 +7,7 @@ import type { StoredHead } from './head.ts'
 import { type Cursor, readVarint, varint } from './packing.ts'
 import { planActivities } from './plan-activities.ts'
 import { planContracts } from './plan-contracts.ts'
+import { planUpdates } from './plan-updates.ts'
 import { planVersions, type StoredVersions } from './plan-versions.ts'
 import { type Command, cutCommand } from './scripts.ts'
 import type { Step } from './step.ts'
@@ -64,6 +65,7 @@ export function planBatch(input: {
       ...versions.commands,
       ...planActivities(steps),
       ...planCompletions(steps),
+      ...planUpdates(steps),
       ...planRecords(steps, last.recordTime),
       ...cutCommand(
         'RPUSH',

@@ -42,6 +42,16 @@ import {
 } from './reads.ts'
 import type { Mirror } from './store.ts'
 import type { Instant } from './timeline.ts'
+import { StoredUpdate } from './update-codec.ts'
+import { pruneHistory } from './update-history.ts'
+import {
+  readPrunedOffset,
+  readUpdateAt,
+  readUpdateById,
+  readUpdatePortion,
+  type UpdatePortion,
+  type UpdateRange,
+} from './update-reads.ts'
 
 export type ReplicaOptions = {
   /** Unix socket of the Redis that holds the replica. */
@@ -50,7 +60,7 @@ export type ReplicaOptions = {
   /** Hex. */
   readonly genesisHash: string
   readonly clock: Clock
-  /** The participant whose completions are kept, `1220` and 64 hex digits; nobody's without it. */
+  /** The participant who keeps completions and a history of updates, `1220` and 64 hex digits; nobody's without it. */
   readonly participant?: string
   /** Told why ingest waits: a Redis that refuses writes, a log that regressed. */
   readonly onProblem?: (error: Error) => void
@@ -62,6 +72,14 @@ export type Pinned = {
   readonly recordTime: Micros
   /** Hex. */
   readonly historyHash: string
+}
+
+/** What one write added to the history of updates. */
+export type HistoryStep = {
+  /** The head before; null where the state was loaded anew, and what lies between is not told. */
+  readonly after: Offset | null
+  readonly head: { readonly offset: Offset; readonly recordTime: Micros }
+  readonly updates: readonly StoredUpdate[]
 }
 
 export type ReplicaState = 'starting' | 'catching-up' | 'live' | 'regressed'
@@ -89,6 +107,7 @@ export class Replica implements Ledger, AsyncDisposable {
   readonly #syntheticBodies: ReadonlyMap<PartyId, Uint8Array>
   readonly #closing = new AbortController()
   readonly #listeners = new Set<(entry: AppliedEntry) => void>()
+  readonly #followers = new Set<(step: HistoryStep) => void>()
   readonly #waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
   #mirror: Mirror
   #isRegressed = false
@@ -150,6 +169,15 @@ export class Replica implements Ledger, AsyncDisposable {
   onApplied(listener: (entry: AppliedEntry) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /**
+   * As `onApplied`, once for each write, with what the write added to the history of updates. Returns the way
+   * to stop.
+   */
+  onHistory(follower: (step: HistoryStep) => void): () => void {
+    this.#followers.add(follower)
+    return () => this.#followers.delete(follower)
   }
 
   /**
@@ -280,6 +308,35 @@ export class Replica implements Ledger, AsyncDisposable {
     return await readDueItems(this.#redis, { ...query, recordTime: this.head().recordTime })
   }
 
+  /**
+   * A portion of the updates after an offset and up to another one, which must have been applied.
+   *
+   * @throws {ScanError} NOT_READY, DEPENDENCY_UNAVAILABLE.
+   */
+  async updates(range: UpdateRange): Promise<UpdatePortion> {
+    return await readUpdatePortion(this.#redis, range)
+  }
+
+  /** @param updateId - `1220` and 64 hex digits. */
+  async updateById(updateId: string): Promise<StoredUpdate | null> {
+    return await readUpdateById(this.#redis, updateId)
+  }
+
+  async updateAt(offset: Offset): Promise<StoredUpdate | null> {
+    return await readUpdateAt(this.#redis, offset)
+  }
+
+  /** The offset after which updates and completions can be read; 0 if nothing was pruned. */
+  async prunedOffset(): Promise<Offset> {
+    return await readPrunedOffset(this.#redis)
+  }
+
+  /** Forgets updates and completions up to an offset; returns what is pruned now. */
+  async prune(upTo: Offset): Promise<Offset> {
+    assert(upTo <= this.head().offset, 'what is pruned has been applied')
+    return await pruneHistory(this.#redis, upTo)
+  }
+
   async dryRun(
     submission: Submission,
     options: { readonly notBefore?: Micros } = {},
@@ -324,9 +381,30 @@ export class Replica implements Ledger, AsyncDisposable {
   #moveTo(mirror: Mirror, entries: readonly InterpretedEntry[]): void {
     this.#mirror = mirror
     for (const waiter of this.#waiters) if (waiter.offset <= mirror.head.offset) waiter.wake()
+    this.#tellFollowers(mirror, entries)
     for (const { delta, ...entry } of entries)
       for (const listener of this.#listeners)
         listener({ ...entry, created: delta.created, archived: delta.archived })
+  }
+
+  #tellFollowers(mirror: Mirror, entries: readonly InterpretedEntry[]): void {
+    if (this.#followers.size === 0) return
+    const { offset, recordTime } = mirror.head
+    const step: HistoryStep = {
+      after: entries.length === 0 ? null : offset - entries.length,
+      head: { offset, recordTime },
+      updates: entries.flatMap(({ offset: at, update }) =>
+        update === undefined || update === null
+          ? []
+          : [
+              new StoredUpdate(
+                at,
+                Buffer.from(update.bytes.buffer, update.bytes.byteOffset, update.bytes.byteLength),
+              ),
+            ],
+      ),
+    }
+    for (const follower of this.#followers) follower(step)
   }
 
   async #waitFor(offset: Offset, signal: AbortSignal): Promise<void> {

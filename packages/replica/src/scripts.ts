@@ -68,6 +68,74 @@ end
 return reply
 `)
 
+export const READ_UPDATES = define(`
+--[[
+  read-updates: updates of a range of offsets until they exceed a number of bytes, with the head and with
+  what was pruned, all of one moment.
+
+  KEYS[1] names    (holds the head)
+  KEYS[2] history
+  KEYS[3] updates
+  ARGV[1] command  XRANGE or XREVRANGE
+  ARGV[2] from     id as the command takes it first
+  ARGV[3] to       and second
+  ARGV[4] bytes    the last update is the one that exceeds them
+  ARGV[5] count    updates that are fetched at a time
+
+  Returns {head, pruned, '1' where the range may go on, id, update, id, update, …}
+]]
+local reply = { redis.call('HGET', KEYS[1], ''), redis.call('HGET', KEYS[2], 'pruned'), '' }
+local from = ARGV[2]
+local bytes = tonumber(ARGV[4])
+local count = tonumber(ARGV[5])
+while true do
+  local found = redis.call(ARGV[1], KEYS[3], from, ARGV[3], 'COUNT', count)
+  for _, entry in ipairs(found) do
+    reply[#reply + 1] = entry[1]
+    reply[#reply + 1] = entry[2][2]
+    bytes = bytes - #entry[2][2]
+    if bytes <= 0 then
+      reply[3] = '1'
+      return reply
+    end
+  end
+  if #found < count then return reply end
+  from = '(' .. found[count][1]
+end
+`)
+
+/** Updates that READ_UPDATES fetches at a time: what is read in vain is at most so many. */
+const UPDATES_FETCHED = 16
+
+export async function readUpdates(
+  redis: Redis,
+  range: {
+    readonly from: number
+    readonly to: number
+    readonly order: 'asc' | 'desc'
+    readonly bytes: number
+  },
+): Promise<{
+  head: Buffer | null
+  pruned: string | null
+  isCut: boolean
+  entries: { id: Buffer; bytes: Buffer }[]
+}> {
+  const { from, to, order, bytes } = range
+  const ends = [`${from}-0`, `${to}-0`]
+  const args = order === 'asc' ? ['XRANGE', ...ends] : ['XREVRANGE', ...ends.toReversed()]
+  const [head, pruned, mark, ...flat] = (await run(
+    redis,
+    READ_UPDATES,
+    [KEYS.names, KEYS.history, KEYS.updates],
+    [...args, bytes, UPDATES_FETCHED],
+  )) as [Buffer | null, Buffer | null, Buffer, ...Buffer[]]
+  const entries: { id: Buffer; bytes: Buffer }[] = []
+  for (let index = 0; index + 1 < flat.length; index += 2)
+    entries.push({ id: flat[index] as Buffer, bytes: flat[index + 1] as Buffer })
+  return { head, pruned: pruned?.toString('latin1') ?? null, isCut: mark.length > 0, entries }
+}
+
 /** `unpack` takes a few thousand values: larger commands are cut. */
 const COMMAND_ARGUMENTS_MAX = 1_000
 

@@ -9,6 +9,8 @@ export type Step = Head & {
   readonly activities?: readonly ActivityRow[]
   /** What its submitter is told; absent where that is nobody here. */
   readonly completion?: CompletionRecord
+  /** What it adds to the history of updates; null for nothing, absent where no history is kept. */
+  readonly update?: { readonly updateId: string; readonly bytes: Uint8Array } | null
 }
 
 /** The name of a contract's template without package and module. */

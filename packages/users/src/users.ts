@@ -25,17 +25,22 @@ export interface Users {
    * @throws {ScanError} LIMIT_EXCEEDED if the rights become too many.
    */
   update(id: UserId, change: (record: UserRecord) => UserRecord): Promise<UserRecord | null>
+  /** Calls back after each change that this process made. Returns the way to stop. */
+  onChange(listener: (id: UserId) => void): () => void
   /** Users in byte order of their ids, after `after` ('' from the first). */
   list(options: { readonly after: UserId; readonly limit: number }): Promise<readonly UserRecord[]>
 }
 
 export function createUsers(redis: Redis): Users {
+  const listeners = new Set<(id: UserId) => void>()
   const replace = async (expected: string, record: UserRecord): Promise<boolean> => {
     const text = encode(record)
     if (text === expected) return true
     const { id } = record.user
     const reply = redis.eval(REPLACE_RECORD, 2, KEYS.records, KEYS.ids, id, expected, text)
-    return (await reach(reply)) === 1
+    if ((await reach(reply)) !== 1) return false
+    for (const listener of listeners) listener(id)
+    return true
   }
   return {
     async get(id) {
@@ -43,6 +48,10 @@ export function createUsers(redis: Redis): Users {
       return text === null ? null : decode(text)
     },
     insert: (record) => replace('', record),
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     async update(id, change) {
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
         const text = await reach(redis.hget(KEYS.records, id))

@@ -4,6 +4,60 @@
  */
 
 export interface paths {
+    "/v2/updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Updates after an offset.
+         * @description With `endInclusive` up to there, without it until nothing came for `stream_idle_timeout_ms`. More than 200 elements without a smaller `limit` are 413: ask for less, or use the WebSocket.
+         */
+        post: operations["getUpdates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/updates/update-by-id": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One update, by its id. */
+        post: operations["getUpdateById"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/updates/update-by-offset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One update, by its offset. */
+        post: operations["getUpdateByOffset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/state/ledger-end": {
         parameters: {
             query?: never;
@@ -217,6 +271,17 @@ export interface components {
         AllocatePartyResponse: {
             partyDetails: components["schemas"]["PartyDetails"];
         };
+        ArchivedEvent: {
+            /** Format: int64 */
+            offset: number;
+            /** Format: int32 */
+            nodeId: number;
+            contractId: string;
+            templateId: string;
+            witnessParties: string[];
+            packageName: string;
+            implementedInterfaces: string[];
+        };
         Command: {
             CreateCommand: {
                 templateId: string;
@@ -255,6 +320,28 @@ export interface components {
             /** @default [] */
             rights?: components["schemas"]["Right"][];
         };
+        CreatedEvent: {
+            /** Format: int64 */
+            offset: number;
+            /** Format: int32 */
+            nodeId: number;
+            contractId: string;
+            templateId: string;
+            contractKey: null;
+            contractKeyHash: string;
+            createArgument: unknown;
+            /** @description Base64; empty unless asked for. */
+            createdEventBlob: string;
+            interfaceViews: components["schemas"]["JsInterfaceView"][];
+            witnessParties: string[];
+            signatories: string[];
+            observers: string[];
+            /** Format: date-time */
+            createdAt: string;
+            packageName: string;
+            representativePackageId: string;
+            acsDelta: boolean;
+        };
         DeduplicationPeriod: {
             DeduplicationDuration: {
                 value: components["schemas"]["Duration"];
@@ -278,6 +365,49 @@ export interface components {
              * @default 0
              */
             nanos?: number;
+        };
+        Event: {
+            CreatedEvent: components["schemas"]["CreatedEvent"];
+        } | {
+            ArchivedEvent: components["schemas"]["ArchivedEvent"];
+        } | {
+            ExercisedEvent: components["schemas"]["ExercisedEvent"];
+        };
+        EventFormat: {
+            /** @default {} */
+            filtersByParty?: {
+                [key: string]: components["schemas"]["Filters"];
+            };
+            filtersForAnyParty?: components["schemas"]["Filters"];
+            /** @default false */
+            verbose?: boolean;
+        };
+        ExercisedEvent: {
+            /** Format: int64 */
+            offset: number;
+            /** Format: int32 */
+            nodeId: number;
+            contractId: string;
+            templateId: string;
+            interfaceId: string | null;
+            choice: string;
+            choiceArgument: unknown;
+            actingParties: string[];
+            consuming: boolean;
+            witnessParties: string[];
+            /** Format: int32 */
+            lastDescendantNodeId: number;
+            exerciseResult: unknown;
+            packageName: string;
+            implementedInterfaces: string[];
+            acsDelta: boolean;
+        };
+        /** @description No entry, or `Empty` alone, matches every template. */
+        Filters: {
+            /** @default [] */
+            cumulative?: {
+                identifierFilter?: components["schemas"]["IdentifierFilter"];
+            }[];
         };
         GetLedgerApiVersionResponse: {
             version: string;
@@ -328,11 +458,69 @@ export interface components {
         GetPartiesResponse: {
             partyDetails: components["schemas"]["PartyDetails"][];
         };
+        GetUpdateByIdRequest: {
+            /** @default  */
+            updateId?: string;
+            updateFormat?: components["schemas"]["UpdateFormat"];
+        };
+        GetUpdateByOffsetRequest: {
+            /**
+             * Format: int64
+             * @default 0
+             */
+            offset?: number;
+            updateFormat?: components["schemas"]["UpdateFormat"];
+        };
+        GetUpdatesRequest: {
+            /** Format: int64 */
+            beginExclusive: number;
+            /** Format: int64 */
+            endInclusive?: number;
+            filter?: components["schemas"]["TransactionFilter"];
+            /** @default false */
+            verbose?: boolean;
+            updateFormat?: components["schemas"]["UpdateFormat"];
+            /** @default false */
+            descendingOrder?: boolean;
+        };
         GetUserResponse: {
             user: components["schemas"]["User"];
         };
         GrantUserRightsResponse: {
             newlyGrantedRights: components["schemas"]["Right"][];
+        };
+        /**
+         * @default {
+         *       "Empty": {}
+         *     }
+         */
+        IdentifierFilter: {
+            Empty: Record<string, never>;
+        } | {
+            WildcardFilter: {
+                value: {
+                    /** @default false */
+                    includeCreatedEventBlob?: boolean;
+                };
+            };
+        } | {
+            TemplateFilter: {
+                value: {
+                    templateId: string;
+                    /** @default false */
+                    includeCreatedEventBlob?: boolean;
+                };
+            };
+        } | {
+            InterfaceFilter: {
+                value: {
+                    interfaceId: string;
+                    /** @default false */
+                    includeInterfaceView?: boolean;
+                    /** @default false */
+                    includeCreatedEventBlob?: boolean;
+                };
+            };
         };
         JsCantonError: {
             code: string;
@@ -385,6 +573,52 @@ export interface components {
             /** Format: int32 */
             tapsMaxPasses?: number;
         };
+        JsGetUpdatesResponse: {
+            update: components["schemas"]["Update"];
+        };
+        JsInterfaceView: {
+            interfaceId: string;
+            viewStatus: {
+                /** Format: int32 */
+                code: number;
+                message: string;
+                details: unknown[];
+            };
+            viewValue: unknown;
+            implementationPackageId: string;
+        };
+        JsTopologyTransaction: {
+            updateId: string;
+            /** Format: int64 */
+            offset: number;
+            synchronizerId: string;
+            /** Format: date-time */
+            recordTime: string;
+            events: {
+                event: {
+                    ParticipantAuthorizationAdded: {
+                        value: components["schemas"]["ParticipantAuthorizationAdded"];
+                    };
+                };
+            }[];
+            traceContext: components["schemas"]["TraceContext"] | null;
+        };
+        JsTransaction: {
+            updateId: string;
+            commandId: string;
+            workflowId: string;
+            /** Format: date-time */
+            effectiveAt: string;
+            events: components["schemas"]["Event"][];
+            /** Format: int64 */
+            offset: number;
+            synchronizerId: string;
+            traceContext: components["schemas"]["TraceContext"] | null;
+            /** Format: date-time */
+            recordTime: string;
+            externalTransactionHash: string | null;
+            paidTrafficCost: number | null;
+        };
         ListKnownPartiesResponse: {
             partyDetails: components["schemas"]["PartyDetails"][];
             nextPageToken: string;
@@ -403,6 +637,16 @@ export interface components {
             annotations?: {
                 [key: string]: string;
             };
+        };
+        OffsetCheckpoint: {
+            /** Format: int64 */
+            offset: number;
+            synchronizerTimes: components["schemas"]["SynchronizerTime"][];
+        };
+        ParticipantAuthorizationAdded: {
+            partyId: string;
+            participantId: string;
+            participantPermission: string;
         };
         PartyDetails: {
             party: string;
@@ -461,6 +705,52 @@ export interface components {
             completionOffset: number;
         };
         SubmitResponse: Record<string, never>;
+        SynchronizerTime: {
+            synchronizerId: string;
+            /** Format: date-time */
+            recordTime: string;
+        };
+        TopologyFormat: {
+            includeParticipantAuthorizationEvents?: {
+                /** @default [] */
+                parties?: string[];
+            };
+        };
+        TraceContext: {
+            traceparent: string | null;
+            tracestate: string | null;
+        };
+        TransactionFilter: {
+            /** @default {} */
+            filtersByParty?: {
+                [key: string]: components["schemas"]["Filters"];
+            };
+            filtersForAnyParty?: components["schemas"]["Filters"];
+        };
+        TransactionFormat: {
+            eventFormat?: components["schemas"]["EventFormat"];
+            /** @enum {unknown} */
+            transactionShape: "TRANSACTION_SHAPE_UNSPECIFIED" | "TRANSACTION_SHAPE_ACS_DELTA" | "TRANSACTION_SHAPE_LEDGER_EFFECTS";
+        };
+        Update: {
+            Transaction: {
+                value: components["schemas"]["JsTransaction"];
+            };
+        } | {
+            OffsetCheckpoint: {
+                value: components["schemas"]["OffsetCheckpoint"];
+            };
+        } | {
+            TopologyTransaction: {
+                value: components["schemas"]["JsTopologyTransaction"];
+            };
+        };
+        /** @description What is absent is not delivered. */
+        UpdateFormat: {
+            includeTransactions?: components["schemas"]["TransactionFormat"];
+            includeReassignments?: components["schemas"]["EventFormat"];
+            includeTopologyEvents?: components["schemas"]["TopologyFormat"];
+        };
         UpdateUserRequest: {
             user: components["schemas"]["User"];
             updateMask?: {
@@ -496,6 +786,315 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getUpdates: {
+        parameters: {
+            query?: {
+                limit?: number;
+                stream_idle_timeout_ms?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GetUpdatesRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsGetUpdatesResponse"][];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something happens at the same time, or exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getUpdateById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GetUpdateByIdRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsGetUpdatesResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getUpdateByOffset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GetUpdateByOffsetRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsGetUpdatesResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
     getLedgerEnd: {
         parameters: {
             query?: never;

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import type { Caller } from './callers.ts'
 import { commandHandlers } from './commands/handlers.ts'
 import { stateHandlers } from './state.ts'
+import { updateHandlers } from './updates.ts'
 import { ledgerUserHandlers } from './users/handlers.ts'
 import { partyHandlers } from './users/parties.ts'
 
@@ -19,5 +20,6 @@ export function ledgerHandlers(context: Context): AllHandlers {
     ...commandHandlers(context),
     ...ledgerUserHandlers(context),
     ...partyHandlers(context),
+    ...updateHandlers(context),
   }
 }

@@ -1,0 +1,176 @@
+/**
+ * Which events a format asks for (reference/ledger-interface.md §1.3, §1.5): checked in two steps, as the
+ * order of errors demands, then turned into one row of flags for each party, indexed by template.
+ */
+import type { LedgerBodyOf, ledgerRoutes } from '@quorumscan/api'
+import { LedgerError } from '@quorumscan/errors'
+import {
+  HOLDING_INTERFACE,
+  implementsHolding,
+  packages,
+  templateRef,
+  templates,
+} from '@quorumscan/ledger'
+import type { PartyId } from '@quorumscan/model'
+
+type UpdatesRequest = LedgerBodyOf<(typeof ledgerRoutes)['getUpdates']>
+export type UpdateFormat = NonNullable<UpdatesRequest['updateFormat']>
+export type EventFormat = NonNullable<UpdateFormat['includeReassignments']>
+type Filters = NonNullable<EventFormat['filtersForAnyParty']>
+type IdentifierFilter = Filters['cumulative'][number]['identifierFilter']
+
+/** Flags of a template for a party: the filter takes it, */
+export const MATCHES = 1
+/** with its blob, */
+export const WITH_BLOB = 2
+/** through the interface, */
+export const BY_INTERFACE = 4
+/** with the interface's view. */
+export const WITH_VIEW = 8
+
+/** Flags by index in `templates`. */
+export type TemplateFlags = Uint8Array
+
+export type EventFilter = {
+  /** Of `filtersForAnyParty`; null where it is absent. */
+  readonly anyParty: TemplateFlags | null
+  readonly byParty: ReadonlyMap<PartyId, TemplateFlags>
+}
+
+/** Daml-LF's grammar of parties (§4.8). */
+const PARTY = /^[A-Za-z0-9:\-_ ]{1,255}$/
+const PACKAGE_NAME = /^#[A-Za-z0-9\-_]{1,255}$/
+const NAME = /^[A-Za-z$_][A-Za-z0-9$_]{0,999}$/
+
+export function isPartyText(text: string): boolean {
+  return PARTY.test(text)
+}
+
+/** @throws {LedgerError} INVALID_ARGUMENT, INVALID_FIELD. */
+export function checkEventFormat(format: EventFormat): void {
+  const parties = Object.keys(format.filtersByParty)
+  if (parties.length === 0 && format.filtersForAnyParty === undefined)
+    throw new LedgerError(
+      'INVALID_ARGUMENT',
+      'filtersByParty and filtersForAnyParty cannot be empty simultaneously',
+    )
+  for (const party of parties)
+    if (!isPartyText(party))
+      throw new LedgerError('INVALID_ARGUMENT', `filtersByParty: ${shown(party)} is no party`)
+  for (const filter of identifierFilters(format)) {
+    const id = identifierOf(filter)
+    if (id !== null) checkIdentifier(id)
+  }
+}
+
+/**
+ * @param format - Checked.
+ * @throws {LedgerError} 404 where a package, template or interface is not known.
+ */
+export function compileEventFormat(format: EventFormat): EventFilter {
+  const unknown = identifierFilters(format)
+    .map((filter) => packageNameOf(identifierOf(filter) ?? HOLDING_INTERFACE))
+    .filter((name) => !packages.some((known) => known.name === name))
+  if (unknown.length > 0)
+    throw new LedgerError(
+      'PACKAGE_NAMES_NOT_FOUND',
+      `no package has the name ${[...new Set(unknown)].slice(0, NAMES_SHOWN).join(', ')}`,
+    )
+  return {
+    anyParty: format.filtersForAnyParty === undefined ? null : flagsOf(format.filtersForAnyParty),
+    byParty: new Map(
+      Object.entries(format.filtersByParty).map(([party, filters]) => [party, flagsOf(filters)]),
+    ),
+  }
+}
+
+/** Unknown names that a message lists. */
+const NAMES_SHOWN = 10
+/** Characters of a client's own text in a message. */
+const TEXT_SHOWN = 100
+
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, TEXT_SHOWN))
+}
+
+function identifierFilters(format: EventFormat): readonly IdentifierFilter[] {
+  const all = [...Object.values(format.filtersByParty), format.filtersForAnyParty]
+  return all.flatMap((filters) =>
+    (filters?.cumulative ?? []).map(({ identifierFilter }) => identifierFilter),
+  )
+}
+
+function identifierOf(filter: IdentifierFilter): string | null {
+  if ('TemplateFilter' in filter) return filter.TemplateFilter.value.templateId
+  if ('InterfaceFilter' in filter) return filter.InterfaceFilter.value.interfaceId
+  return null
+}
+
+/** The schema demands three parts. */
+function checkIdentifier(id: string): void {
+  const [packageRef = '', module = '', entity = ''] = id.split(':')
+  if (!PACKAGE_NAME.test(packageRef))
+    throw new LedgerError(
+      'INVALID_FIELD',
+      `packageId: ${shown(packageRef)} is not # and a package name`,
+      { context: { field_name: 'packageId' } },
+    )
+  if (!module.split('.').every((part) => NAME.test(part)))
+    throw new LedgerError('INVALID_FIELD', `moduleName: ${shown(module)} is no dotted name`, {
+      context: { field_name: 'moduleName' },
+    })
+  if (!NAME.test(entity))
+    throw new LedgerError('INVALID_FIELD', `entityName: ${shown(entity)} is no name`, {
+      context: { field_name: 'entityName' },
+    })
+}
+
+function packageNameOf(id: string): string {
+  return id.slice(1, id.indexOf(':'))
+}
+
+function flagsOf(filters: Filters): TemplateFlags {
+  const wanted = filters.cumulative
+    .map(({ identifierFilter }) => identifierFilter)
+    .filter((filter) => !('Empty' in filter))
+  // No entry, or none that says anything, is a wildcard without blobs (§1.3).
+  if (wanted.length === 0) return EVERYTHING
+  const flags = new Uint8Array(templates.length)
+  for (const filter of wanted) addTo(flags, filter)
+  return flags
+}
+
+const EVERYTHING: TemplateFlags = new Uint8Array(templates.length).fill(MATCHES)
+
+function addTo(flags: TemplateFlags, filter: IdentifierFilter): void {
+  const add = (index: number, more: number) => {
+    flags[index] = (flags[index] ?? 0) | MATCHES | more
+  }
+  const blob = (isAsked: boolean) => (isAsked ? WITH_BLOB : 0)
+  if ('WildcardFilter' in filter) {
+    const { includeCreatedEventBlob } = filter.WildcardFilter.value
+    for (const index of flags.keys()) add(index, blob(includeCreatedEventBlob))
+  } else if ('TemplateFilter' in filter) {
+    const { templateId, includeCreatedEventBlob } = filter.TemplateFilter.value
+    const index = templates.findIndex((template) => templateRef(template) === templateId)
+    if (index < 0) throw notFound('NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', templateId)
+    add(index, blob(includeCreatedEventBlob))
+  } else if ('InterfaceFilter' in filter) {
+    const { interfaceId, includeInterfaceView, includeCreatedEventBlob } =
+      filter.InterfaceFilter.value
+    if (interfaceId !== HOLDING_INTERFACE)
+      throw notFound('NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', interfaceId)
+    const more = BY_INTERFACE | (includeInterfaceView ? WITH_VIEW : 0)
+    for (const [index, template] of templates.entries())
+      if (implementsHolding(template)) add(index, more | blob(includeCreatedEventBlob))
+  }
+}
+
+function notFound(
+  code:
+    | 'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME'
+    | 'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+  id: string,
+): LedgerError {
+  return new LedgerError(code, `the package of ${shown(id)} has no such definition`)
+}

@@ -1,0 +1,271 @@
+/**
+ * What parties see of an update (reference/ledger-interface.md §2): events that a filter takes, with their
+ * witnesses among those who ask, as JSON text that is ready to be sent.
+ */
+import {
+  contractBlob,
+  encodePayload,
+  HOLDING_INTERFACE,
+  holdingViewOf,
+  templateIdOf,
+  templates,
+} from '@quorumscan/ledger'
+import { partyParticipant } from '@quorumscan/model'
+import type { StoredEvent, StoredUpdate } from '@quorumscan/replica'
+import {
+  BY_INTERFACE,
+  type EventFilter,
+  MATCHES,
+  type TemplateFlags,
+  WITH_BLOB,
+  WITH_VIEW,
+} from './event-filter.ts'
+import { formatInstant } from './instants.ts'
+import { participantIdOf } from './participant-id.ts'
+import type { TransactionView, UpdateView } from './update-format.ts'
+
+/** What a stream shows of an update: JSON of one element, or nothing. */
+export type Projection = (update: StoredUpdate) => string | null
+
+/** What events say of their template, by index. */
+const templateTexts = templates.map((template) => {
+  const id = templateIdOf(template)
+  return {
+    id,
+    packageId: id.slice(0, id.indexOf(':')),
+    packageName: template.packageName,
+  }
+})
+
+/** `<package id>:Coin.Holding:Holding`. */
+const HOLDING_ID = (() => {
+  const packageName = HOLDING_INTERFACE.slice(1, HOLDING_INTERFACE.indexOf(':'))
+  const owner = templateTexts.find((texts) => texts.packageName === packageName)
+  return `${owner?.packageId ?? ''}${HOLDING_INTERFACE.slice(HOLDING_INTERFACE.indexOf(':'))}`
+})()
+
+/** `{"update": …}` of transactions and topology transactions, as the view asks. */
+export function createProjection(view: UpdateView, synchronizerId: string): Projection {
+  const { transactions, topology } = view
+  return (update) => {
+    if (update.allocated.length > 0)
+      return topology === null ? null : topologyElement(update, topology, synchronizerId)
+    if (transactions === null) return null
+    const value = transactionJson(update, transactions, synchronizerId)
+    return value === null ? null : `{"update":{"Transaction":{"value":${value}}}}`
+  }
+}
+
+/** A `JsTransaction`; null where no event is left. */
+export function transactionJson(
+  update: StoredUpdate,
+  view: TransactionView,
+  synchronizerId: string,
+): string | null {
+  const eyes = new Eyes(update, view.filter)
+  let events = ''
+  for (const event of update.events) {
+    const shown =
+      view.shape === 'acs-delta'
+        ? deltaEvent(update, event, eyes)
+        : effectEvent(update, event, eyes)
+    if (shown !== null) events += events === '' ? shown : `,${shown}`
+  }
+  if (events === '') return null
+  const { offset, updateId, workflowId } = update
+  const time = formatInstant(update.recordTime)
+  const commandId = eyes.sendsCommand(update.submitters) ? update.commandId : ''
+  return (
+    `{"updateId":"${updateId}","commandId":${JSON.stringify(commandId)},` +
+    `"workflowId":${JSON.stringify(workflowId)},"effectiveAt":"${time}","events":[${events}],` +
+    `"offset":${offset},"synchronizerId":${JSON.stringify(synchronizerId)},"traceContext":null,` +
+    `"recordTime":"${time}","externalTransactionHash":null,"paidTrafficCost":null}`
+  )
+}
+
+function topologyElement(
+  update: StoredUpdate,
+  parties: ReadonlySet<string> | 'all',
+  synchronizerId: string,
+): string | null {
+  const events = update.allocated
+    .map((number) => update.table[number] ?? '')
+    .filter((party) => parties === 'all' || parties.has(party))
+    .map((partyId) => ({
+      event: {
+        ParticipantAuthorizationAdded: {
+          value: {
+            partyId,
+            participantId: participantIdOf(partyParticipant(partyId)),
+            participantPermission: 'PARTICIPANT_PERMISSION_SUBMISSION',
+          },
+        },
+      },
+    }))
+  if (events.length === 0) return null
+  const value = {
+    updateId: update.updateId,
+    offset: update.offset,
+    synchronizerId,
+    recordTime: formatInstant(update.recordTime),
+    events,
+    traceContext: null,
+  }
+  return JSON.stringify({ update: { TopologyTransaction: { value } } })
+}
+
+/** Who asks, in terms of one update's table. */
+class Eyes {
+  readonly #table: readonly string[]
+  readonly #filter: EventFilter
+  readonly #flags: (TemplateFlags | null | undefined)[] = []
+
+  constructor(update: Pick<StoredUpdate, 'table'>, filter: EventFilter) {
+    this.#table = update.table
+    this.#filter = filter
+  }
+
+  /** Union of the flags of everyone who asks and is among the witnesses. */
+  flagsFor(template: number, witnesses: readonly number[]): number {
+    const { anyParty, byParty } = this.#filter
+    let flags = anyParty === null || witnesses.length === 0 ? 0 : (anyParty[template] ?? 0)
+    if (byParty.size > 0)
+      for (const witness of witnesses) flags |= this.#flagsOf(witness)?.[template] ?? 0
+    return flags
+  }
+
+  /** JSON of the witnesses that those who ask may know of (§2.5). */
+  shown(witnesses: readonly number[]): string {
+    const isAnyone = this.#filter.anyParty !== null
+    let list = ''
+    for (const witness of witnesses)
+      if (isAnyone || this.#flagsOf(witness) !== null)
+        list += list === '' ? `"${this.#table[witness]}"` : `,"${this.#table[witness]}"`
+    return `[${list}]`
+  }
+
+  sendsCommand(submitters: readonly number[]): boolean {
+    return (
+      this.#filter.anyParty !== null ||
+      submitters.some((submitter) => this.#flagsOf(submitter) !== null)
+    )
+  }
+
+  #flagsOf(party: number): TemplateFlags | null {
+    const known = this.#flags[party]
+    if (known !== undefined) return known
+    const flags = this.#filter.byParty.get(this.#table[party] ?? '') ?? null
+    this.#flags[party] = flags
+    return flags
+  }
+}
+
+function deltaEvent(update: StoredUpdate, event: StoredEvent, eyes: Eyes): string | null {
+  if (event.isTransient || (event.kind === 'exercised' && !event.consuming)) return null
+  const witnesses = stakeholdersOf(event)
+  const flags = eyes.flagsFor(event.template, witnesses)
+  if ((flags & MATCHES) === 0) return null
+  if (event.kind === 'created')
+    return createdJson(update, event, { flags, witnesses: eyes.shown(witnesses), isDelta: true })
+  const { packageName } = textsOf(event)
+  return (
+    `{"ArchivedEvent":{${commonJson(update, event)},"witnessParties":${eyes.shown(witnesses)},` +
+    `"packageName":"${packageName}","implementedInterfaces":${interfacesJson(flags)}}}`
+  )
+}
+
+function effectEvent(update: StoredUpdate, event: StoredEvent, eyes: Eyes): string | null {
+  const witnesses = informeesOf(event)
+  const flags = eyes.flagsFor(event.template, witnesses)
+  if ((flags & MATCHES) === 0) return null
+  const isDelta =
+    !event.isTransient &&
+    (event.kind === 'created' || event.consuming) &&
+    (eyes.flagsFor(event.template, stakeholdersOf(event)) & MATCHES) !== 0
+  if (event.kind === 'created')
+    return createdJson(update, event, { flags, witnesses: eyes.shown(witnesses), isDelta })
+  return (
+    `{"ExercisedEvent":{${commonJson(update, event)},"interfaceId":null,"choice":"${event.choice}",` +
+    `"choiceArgument":${update.json(event.argument)},"actingParties":${namesJson(update, event.actors)},` +
+    `"consuming":${event.consuming},"witnessParties":${eyes.shown(witnesses)},` +
+    `"lastDescendantNodeId":${event.lastDescendantNodeId},"exerciseResult":${update.json(event.result)},` +
+    `"packageName":"${textsOf(event).packageName}","implementedInterfaces":${interfacesJson(flags)},` +
+    `"acsDelta":${isDelta}}}`
+  )
+}
+
+type Created = Extract<StoredEvent, { kind: 'created' }>
+
+function createdJson(
+  update: StoredUpdate,
+  event: Created,
+  shown: { readonly flags: number; readonly witnesses: string; readonly isDelta: boolean },
+): string {
+  const payload = update.json(event.payload)
+  const { packageId, packageName } = textsOf(event)
+  const blob = (shown.flags & WITH_BLOB) === 0 ? '' : blobOf(update, event, payload)
+  const views = (shown.flags & WITH_VIEW) === 0 ? '[]' : viewsJson(payload, packageId)
+  return (
+    `{"CreatedEvent":{${commonJson(update, event)},"contractKey":null,"contractKeyHash":"",` +
+    `"createArgument":${payload},"createdEventBlob":"${blob}","interfaceViews":${views},` +
+    `"witnessParties":${shown.witnesses},"signatories":${namesJson(update, event.signatories)},` +
+    `"observers":${namesJson(update, event.observers)},"createdAt":"${formatInstant(update.recordTime)}",` +
+    `"packageName":"${packageName}","representativePackageId":"${packageId}","acsDelta":${shown.isDelta}}}`
+  )
+}
+
+function commonJson({ offset, table }: StoredUpdate, event: StoredEvent): string {
+  return (
+    `"offset":${offset},"nodeId":${event.nodeId},"contractId":"${table[event.contract]}",` +
+    `"templateId":"${textsOf(event).id}"`
+  )
+}
+
+function namesJson({ table }: StoredUpdate, parties: readonly number[]): string {
+  return parties.length === 0 ? '[]' : `["${parties.map((party) => table[party]).join('","')}"]`
+}
+
+function interfacesJson(flags: number): string {
+  return (flags & BY_INTERFACE) === 0 ? '[]' : `["${HOLDING_ID}"]`
+}
+
+/** The canonical encoding that the contract id hashes (D-31), in Base64. */
+function blobOf(update: StoredUpdate, event: Created, payload: string): string {
+  const template = templates[event.template]
+  if (template === undefined) return ''
+  const bytes = contractBlob({
+    updateId: update.updateId,
+    nodeId: event.nodeId,
+    templateId: templateIdOf(template),
+    payload: encodePayload(template, template.type.decode(JSON.parse(payload), [])),
+  })
+  return Buffer.from(bytes).toString('base64')
+}
+
+function viewsJson(payload: string, packageId: string): string {
+  const view = {
+    interfaceId: HOLDING_ID,
+    viewStatus: { code: 0, message: '', details: [] },
+    viewValue: holdingViewOf(JSON.parse(payload)),
+    implementationPackageId: packageId,
+  }
+  return JSON.stringify([view])
+}
+
+function textsOf(event: StoredEvent) {
+  const texts = templateTexts[event.template]
+  if (texts === undefined) throw new RangeError(`no template has the number ${event.template}`)
+  return texts
+}
+
+function stakeholdersOf({ signatories, observers }: StoredEvent): readonly number[] {
+  return observers.length === 0 ? signatories : [...signatories, ...observers]
+}
+
+/** Who sees the node in LEDGER_EFFECTS (§2.4). */
+function informeesOf(event: StoredEvent): readonly number[] {
+  if (event.kind === 'created') return [...stakeholdersOf(event), ...event.inherited]
+  const own = event.consuming ? stakeholdersOf(event) : event.signatories
+  const actors = event.actors.filter((actor) => !own.includes(actor))
+  return [...own, ...actors, ...event.inherited]
+}

@@ -1,0 +1,85 @@
+/**
+ * Ends streams whose caller may no longer read as when they began (reference/ledger-interface.md §6.3): the
+ * user's rights changed, or the token expired. Nobody polls: the user store tells of changes.
+ */
+import type { Clock } from '@quorumscan/base'
+import { LedgerError } from '@quorumscan/errors'
+import type { UserId } from '@quorumscan/model'
+import type { Users } from '@quorumscan/users'
+import type { Caller } from './callers.ts'
+
+/** A timer runs at most so long; a token that lives longer gets another one. */
+const DELAY_MS_MAX = 3_600_000
+
+export type StreamGuard = {
+  /**
+   * A signal for one stream of the caller; it aborts with a LedgerError. `until` ends the watch with the
+   * stream.
+   */
+  watch(caller: Caller, until: AbortSignal): AbortSignal
+  close(): void
+}
+
+type Watched = { readonly caller: Caller; readonly end: (reason: LedgerError) => void }
+
+export function createStreamGuard(deps: {
+  readonly users: Pick<Users, 'get' | 'onChange'>
+  readonly clock: Clock
+}): StreamGuard {
+  const { users, clock } = deps
+  const watchedByUser = new Map<UserId, Set<Watched>>()
+
+  const recheck = async (userId: UserId) => {
+    const watched = watchedByUser.get(userId)
+    if (watched === undefined) return
+    const record = await users.get(userId)
+    const rights = JSON.stringify(record?.rights)
+    for (const { caller, end } of watched)
+      if (record?.user.isDeactivated !== false || JSON.stringify(caller.rights) !== rights)
+        end(
+          new LedgerError(
+            'STALE_STREAM_AUTHORIZATION',
+            'The rights of the user have changed since the stream began: open it again.',
+          ),
+        )
+  }
+  const endAll = (userId: UserId) => {
+    for (const { end } of watchedByUser.get(userId) ?? [])
+      end(new LedgerError('STALE_STREAM_AUTHORIZATION', 'The rights of the user cannot be read.'))
+  }
+  const stop = users.onChange((userId) => {
+    // What cannot be checked must not go on.
+    recheck(userId).catch(() => endAll(userId))
+  })
+
+  const expire = async (expiresAt: number, ended: AbortController) => {
+    for (;;) {
+      const restMs = (expiresAt - clock.nowMicros()) / 1000
+      if (restMs <= 0) break
+      await clock.delay(Math.min(Math.ceil(restMs), DELAY_MS_MAX), ended.signal)
+    }
+    ended.abort(
+      new LedgerError('ACCESS_TOKEN_EXPIRED', 'The token has expired: open the stream again.'),
+    )
+  }
+
+  return {
+    watch(caller, until) {
+      const ended = new AbortController()
+      const watched: Watched = { caller, end: (reason) => ended.abort(reason) }
+      const ofUser = watchedByUser.get(caller.userId) ?? new Set()
+      watchedByUser.set(caller.userId, ofUser.add(watched))
+      const onEnd = () => ended.abort(until.reason)
+      if (until.aborted) onEnd()
+      until.addEventListener('abort', onEnd, { once: true })
+      ended.signal.addEventListener('abort', () => {
+        until.removeEventListener('abort', onEnd)
+        ofUser.delete(watched)
+        if (ofUser.size === 0) watchedByUser.delete(caller.userId)
+      })
+      if (caller.expiresAt !== null) expire(caller.expiresAt, ended).catch(() => {}) // The stream ended.
+      return ended.signal
+    },
+    close: stop,
+  }
+}

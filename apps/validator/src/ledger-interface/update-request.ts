@@ -1,0 +1,99 @@
+/** Requests for updates: checked in the stated order (reference/ledger-interface.md §3.1), then a stream. */
+import type { LedgerBodyOf, ledgerRoutes } from '@quorumscan/api'
+import { LedgerError } from '@quorumscan/errors'
+import type { Offset } from '@quorumscan/model'
+import type { Caller } from './callers.ts'
+import { createProjection, type Projection } from './projection.ts'
+import {
+  assertMayRead,
+  checkUpdateFormat,
+  combineFormats,
+  compileUpdateFormat,
+} from './update-format.ts'
+import {
+  boundedUpdates,
+  type Elements,
+  endlessUpdates,
+  prunedError,
+  type StreamDeps,
+} from './update-stream.ts'
+
+export type UpdatesRequest = LedgerBodyOf<(typeof ledgerRoutes)['getUpdates']>
+
+export type UpdatesDeps = StreamDeps & { readonly prunedOffset: () => Promise<Offset> }
+
+/** What a request that passed all checks asks for. */
+export type UpdatesQuery = {
+  readonly after: Offset
+  /** Null: open-ended. */
+  readonly upTo: Offset | null
+  readonly order: 'asc' | 'desc'
+  readonly project: Projection
+}
+
+/** @throws {LedgerError} The first of §3.1, rows 2 to 13. */
+export async function checkUpdatesRequest(
+  deps: UpdatesDeps,
+  request: UpdatesRequest,
+  caller: Pick<Caller, 'userId' | 'rights'>,
+): Promise<UpdatesQuery> {
+  const format = combineFormats(request)
+  assertMayRead(caller, format)
+  const { beginExclusive: after, descendingOrder } = request
+  const upTo = request.endInclusive ?? null
+  const end = deps.feed.end().offset
+  if (after < 0) throw negativeOffset('begin_exclusive', after)
+  if (descendingOrder && upTo === null)
+    throw new LedgerError(
+      'DESCENDING_ORDER_MISSING_END',
+      'descending_order needs end_inclusive: a stream without end has no newest element',
+    )
+  if (upTo !== null && upTo <= 0) throw nonPositiveOffset('end_inclusive', upTo)
+  if (after > end) throw afterLedgerEnd('Begin', after, end)
+  if (upTo !== null && upTo > end) throw afterLedgerEnd('End', upTo, end)
+  checkUpdateFormat(format)
+  const view = compileUpdateFormat(format)
+  const order = descendingOrder ? 'desc' : 'asc'
+  const query = {
+    after,
+    upTo,
+    order,
+    project: createProjection(view, deps.synchronizerId),
+  } as const
+  if (after === upTo) return query
+  if (upTo !== null && after > upTo)
+    throw new LedgerError(
+      'OFFSET_OUT_OF_RANGE',
+      `the end offset ${upTo} is before the begin offset ${after}`,
+    )
+  const pruned = await deps.prunedOffset()
+  if (after < pruned) throw prunedError({ after, upTo, pruned })
+  return query
+}
+
+/** The elements that the query asks for; fails with the signal's reason. */
+export function updatesOf(deps: UpdatesDeps, query: UpdatesQuery, signal: AbortSignal): Elements {
+  const { after, upTo, order, project } = query
+  return upTo === null
+    ? endlessUpdates(deps, after, { project, signal })
+    : boundedUpdates(deps, { after, upTo, order }, { project, signal })
+}
+
+export function negativeOffset(field: string, offset: Offset): LedgerError {
+  return new LedgerError('NEGATIVE_OFFSET', `Offset ${offset} in ${field} is a negative integer`)
+}
+
+export function nonPositiveOffset(field: string, offset: Offset): LedgerError {
+  return new LedgerError(
+    'NON_POSITIVE_OFFSET',
+    `Offset ${offset} in ${field} is not a positive integer`,
+  )
+}
+
+/** @param name - `Begin`, `End`, or the member that holds the offset. */
+export function afterLedgerEnd(name: string, offset: Offset, end: Offset): LedgerError {
+  return new LedgerError(
+    'OFFSET_AFTER_LEDGER_END',
+    `${name} offset (${offset}) is after ledger end (${end})`,
+  )
+}

@@ -1,0 +1,266 @@
+/** What streams deliver equals a slow, obvious projection of the log, however a range is cut. */
+import { sha256Hex } from '@quorumscan/base'
+import { findTemplate, templates } from '@quorumscan/ledger'
+import type { Right } from '@quorumscan/model'
+import { growRandomLog } from '@quorumscan/replica/testing'
+import { createManualClock } from '@quorumscan/testkit'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type MemoryHistory, startHistory } from '../testing/memory-history.ts'
+import {
+  type PlainFilter,
+  type PlainFormat,
+  plainProjection,
+  toWireFormat,
+} from '../testing/plain-projection.ts'
+import { formatInstant } from './instants.ts'
+import { createUpdateFeed, type UpdateFeed } from './update-feed.ts'
+import { checkUpdatesRequest, type UpdatesDeps, updatesOf } from './update-request.ts'
+
+const seed = process.env['SEED'] ?? '7'
+const isLong = process.env['LONG'] !== undefined
+const scenario = growRandomLog(seed, isLong ? 2000 : 150)
+const { ledger } = scenario
+const end = ledger.head().offset
+const clock = createManualClock()
+const everyone: Right[] = [{ kind: 'CanReadAsAnyParty' }]
+const caller = { userId: 'reader', rights: everyone }
+let history: MemoryHistory
+let feed: UpdateFeed
+let deps: UpdatesDeps
+
+beforeAll(async () => {
+  let cuts = 0
+  history = await startHistory(scenario, () => 1 + (cuts++ % 37))
+  feed = createUpdateFeed(history.replica)
+  deps = {
+    feed,
+    clock,
+    synchronizerId: 'sync::1220ab',
+    prunedOffset: () => history.replica.prunedOffset(),
+  }
+})
+afterAll(async () => {
+  feed.close()
+  await history[Symbol.asyncDispose]()
+})
+
+const parties = [
+  ...new Set(
+    ledger
+      .results()
+      .flatMap((result) =>
+        result.kind === 'accepted'
+          ? [
+              ...result.completion.actAs,
+              ...result.update.allocated.map(({ party }) => party),
+              ...result.update.events.flatMap((event) => [...event.signatories]),
+            ]
+          : [],
+      ),
+  ),
+]
+const party = fc.constantFrom(...parties, `nobody::1220${'0'.repeat(64)}`)
+const filter: fc.Arbitrary<PlainFilter> = fc.oneof(
+  fc.constant({ kind: 'empty' as const }),
+  fc.record({ kind: fc.constant('wildcard' as const), blob: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('template' as const),
+    entity: fc.constantFrom(...templates.map(({ entity }) => entity)),
+    blob: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant('holding' as const), view: fc.boolean(), blob: fc.boolean() }),
+)
+const filters = fc.array(filter, { maxLength: 4 })
+const format: fc.Arbitrary<PlainFormat> = fc
+  .record({
+    byParty: fc.dictionary(party, filters, { maxKeys: 4 }),
+    anyParty: fc.option(filters, { nil: null, freq: 1 }),
+    shape: fc.constantFrom(
+      'TRANSACTION_SHAPE_ACS_DELTA' as const,
+      'TRANSACTION_SHAPE_LEDGER_EFFECTS' as const,
+    ),
+    topology: fc.option(fc.array(party, { maxLength: 3 }), { nil: null }),
+  })
+  .filter(({ byParty, anyParty }) => anyParty !== null || Object.keys(byParty).length > 0)
+
+/** In the order of the reference, §2.3. */
+const CREATED_MEMBERS = [
+  'offset',
+  'nodeId',
+  'contractId',
+  'templateId',
+  'contractKey',
+  'contractKeyHash',
+  'createArgument',
+  'createdEventBlob',
+  'interfaceViews',
+  'witnessParties',
+  'signatories',
+  'observers',
+  'createdAt',
+  'packageName',
+  'representativePackageId',
+  'acsDelta',
+]
+
+type Wire = Record<string, never>
+
+async function read(
+  plain: PlainFormat,
+  range: { begin: number; end: number; descending: boolean },
+): Promise<Wire[]> {
+  const request = {
+    beginExclusive: range.begin,
+    endInclusive: range.end,
+    descendingOrder: range.descending,
+    verbose: false,
+    updateFormat: toWireFormat(plain),
+  }
+  const query = await checkUpdatesRequest(deps, request as never, caller)
+  const found: Wire[] = []
+  for await (const elements of updatesOf(deps, query, new AbortController().signal))
+    found.push(...elements.map((element) => JSON.parse(element) as Wire))
+  return found
+}
+
+function expected(plain: PlainFormat): unknown[] {
+  return ledger.entries().flatMap(({ offset, recordTime }, index) => {
+    const result = ledger.results()[index]
+    const update = result && plainProjection({ offset, recordTime, result }, plain)
+    return update ? [update] : []
+  })
+}
+
+/** A wire element in the oracle's terms. */
+function told(element: Wire): unknown {
+  const { Transaction, TopologyTransaction } = element['update'] as unknown as Record<
+    string,
+    { value: Record<string, never> }
+  >
+  const value = (Transaction ?? TopologyTransaction)?.value as Record<string, never>
+  const events = value['events'] as Record<string, Record<string, never>>[]
+  return {
+    offset: value['offset'],
+    recordTime: value['recordTime'],
+    updateId: value['updateId'],
+    commandId: Transaction === undefined ? '' : value['commandId'],
+    events: Transaction === undefined ? [] : events.map(toldEvent),
+    hosted: Transaction === undefined ? events.map((event) => hostedOf(event)) : [],
+  }
+}
+
+function hostedOf(event: Record<string, Record<string, never>>): unknown {
+  const added = event['event']?.['ParticipantAuthorizationAdded'] as unknown as {
+    value: Record<string, unknown>
+  }
+  expect(added.value['participantId']).toBe(
+    `participant::${String(added.value['partyId']).split('::')[1]}`,
+  )
+  return added.value['partyId']
+}
+
+function toldEvent(event: Record<string, Record<string, never>>): unknown {
+  const [[kind, value] = ['', {} as Record<string, never>]] = Object.entries(event)
+  return {
+    kind,
+    nodeId: value['nodeId'],
+    contractId: value['contractId'],
+    witnesses: [...(value['witnessParties'] ?? [])].sort(),
+    acsDelta: value['acsDelta'],
+    hasBlob: kind === 'CreatedEvent' && value['createdEventBlob'] !== '',
+    hasView: kind === 'CreatedEvent' && (value['interfaceViews'] as unknown[]).length > 0,
+    isByInterface:
+      kind !== 'CreatedEvent' && (value['implementedInterfaces'] as unknown[]).length > 0,
+  }
+}
+
+const comparable = (updates: unknown[]) =>
+  updates.map((update) => {
+    const { recordTime, ...rest } = update as { recordTime: number | string }
+    return {
+      ...rest,
+      recordTime: typeof recordTime === 'number' ? formatInstant(recordTime) : recordTime,
+    }
+  })
+
+describe(`a log of ${end} entries from seed ${seed}`, () => {
+  test('what is delivered equals the plain projection, whatever the filter', async () => {
+    await fc.assert(
+      fc.asyncProperty(format, async (plain) => {
+        const found = await read(plain, { begin: 0, end, descending: false })
+        expect(comparable(found.map(told))).toEqual(comparable(expected(plain)))
+      }),
+      { numRuns: isLong ? 300 : 30, seed: Number(seed) },
+    )
+  })
+
+  test('any cut of the range, in either direction, gives the same union', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        format,
+        fc.array(fc.record({ at: fc.integer({ min: 1, max: end }), down: fc.boolean() }), {
+          maxLength: 12,
+        }),
+        async (plain, cuts) => {
+          const whole = await read(plain, { begin: 0, end, descending: false })
+          const bounds = [...new Set([...cuts.map(({ at }) => at), end])].sort((a, b) => a - b)
+          const pieces: Wire[] = []
+          let begin = 0
+          for (const [index, bound] of bounds.entries()) {
+            const descending = cuts[index % Math.max(cuts.length, 1)]?.down ?? false
+            const piece = await read(plain, { begin, end: bound, descending })
+            pieces.push(...(descending ? piece.reverse() : piece))
+            begin = bound
+          }
+          expect(pieces).toEqual(whole)
+        },
+      ),
+      { numRuns: isLong ? 100 : 10, seed: Number(seed) },
+    )
+  })
+
+  test('a created event has all members, and its values are those of the contract', async () => {
+    const plain: PlainFormat = {
+      byParty: {},
+      anyParty: [
+        { kind: 'wildcard', blob: true },
+        { kind: 'holding', view: true, blob: false },
+      ],
+      shape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
+      topology: null,
+    }
+    const found = await read(plain, { begin: 0, end, descending: false })
+    const stored = new Map(ledger.contracts().map((contract) => [contract.contractId, contract]))
+    let compared = 0
+    for (const element of found) {
+      const { Transaction } = element['update'] as unknown as Record<
+        string,
+        { value: { events: Record<string, Record<string, unknown>>[] } }
+      >
+      for (const { CreatedEvent: created } of Transaction?.value.events ?? []) {
+        if (created === undefined) continue
+        expect(Object.keys(created)).toEqual(CREATED_MEMBERS)
+        // The blob is what the contract id hashes (D-31).
+        const blob = Buffer.from(String(created['createdEventBlob']), 'base64')
+        expect(`00${sha256Hex(blob)}`).toBe(created['contractId'])
+        const contract = stored.get(String(created['contractId']))
+        if (contract === undefined) continue
+        compared++
+        const template = findTemplate(contract.templateId)
+        expect(template?.type.decode(created['createArgument'], [])).toEqual(
+          template?.type.decode(contract.payload, []),
+        )
+        expect(created).toMatchObject({
+          templateId: contract.templateId,
+          packageName: contract.packageName,
+          signatories: contract.signatories,
+          observers: contract.observers,
+          createdAt: formatInstant(contract.createdAt),
+          acsDelta: true,
+        })
+      }
+    }
+    expect(compared).toBeGreaterThan(20)
+  })
+})

@@ -1,0 +1,149 @@
+/**
+ * The elements of one request for updates (reference/ledger-interface.md §3), as JSON texts in batches:
+ * bounded ranges in either order, and open-ended ones with checkpoints that show how far they are.
+ */
+import type { Clock } from '@quorumscan/base'
+import { LedgerError } from '@quorumscan/errors'
+import type { Micros, Offset } from '@quorumscan/model'
+import type { StoredUpdate, UpdateRange } from '@quorumscan/replica'
+import { formatInstant } from './instants.ts'
+import type { Projection } from './projection.ts'
+import type { UpdateFeed } from './update-feed.ts'
+
+/** §3.3: after the start, a checkpoint tells where the stream stands … */
+const FIRST_CHECKPOINT_MS = 500
+/** … and then so often, where it has moved on. */
+const CHECKPOINT_INTERVAL_MS = 15_000
+/** Projecting so many updates at a stretch takes some 5 ms, which others wait for. */
+const STRETCH_UPDATES = 500
+
+export type StreamDeps = {
+  readonly feed: UpdateFeed
+  readonly clock: Clock
+  readonly synchronizerId: string
+}
+
+/** Elements that belong together, never none of them. */
+export type Elements = AsyncGenerator<readonly string[], void, undefined>
+
+/** PARTICIPANT_PRUNED_DATA_ACCESSED (§3.1, row 13). */
+export function prunedError(range: {
+  readonly after: Offset
+  readonly upTo: Offset | null
+  readonly pruned: Offset
+}): LedgerError {
+  const { after, upTo, pruned } = range
+  return new LedgerError(
+    'PARTICIPANT_PRUNED_DATA_ACCESSED',
+    `Updates from ${after + 1} to ${upTo ?? 'the ledger end'} were asked for, which precedes pruned offset ${pruned}`,
+    { context: { earliest_offset: String(pruned) } },
+  )
+}
+
+/** Updates of a range that has been applied; ends with it. */
+export async function* boundedUpdates(
+  deps: Pick<StreamDeps, 'feed'>,
+  range: Omit<UpdateRange, 'bytes'>,
+  options: { readonly project: Projection; readonly signal: AbortSignal },
+): Elements {
+  const { project, signal } = options
+  let next = range.after < range.upTo ? fetch(deps, range) : null
+  while (next !== null) {
+    const { updates, rest } = await next
+    signal.throwIfAborted()
+    // Fetched while the elements before are being sent.
+    next = rest === null ? null : fetch(deps, rest)
+    // Whoever stops early leaves it unread.
+    next?.catch(() => {})
+    for (const elements of projected(updates, project)) yield elements
+  }
+}
+
+/** Updates after an offset for as long as the signal lets it, with checkpoints. */
+export async function* endlessUpdates(
+  deps: StreamDeps,
+  after: Offset,
+  options: { readonly project: Projection; readonly signal: AbortSignal },
+): Elements {
+  const { feed, clock } = deps
+  const { project, signal } = options
+  const startMs = clock.monotonicMs()
+  let checkpointMs = startMs + FIRST_CHECKPOINT_MS
+  let told: Offset | null = null
+  let position: { readonly offset: Offset; readonly recordTime: Micros | null } = {
+    offset: after,
+    recordTime: null,
+  }
+  for (;;) {
+    signal.throwIfAborted()
+    const end = feed.end()
+    if (position.offset < end.offset) {
+      const range = { after: position.offset, upTo: end.offset, order: 'asc' } as const
+      const { updates, rest } = await fetch(deps, range)
+      signal.throwIfAborted()
+      for (const elements of projected(updates, project)) yield elements
+      const last = updates.at(-1)
+      position = rest === null || last === undefined ? end : last
+    } else if (position.recordTime === null) position = end
+    const nowMs = clock.monotonicMs()
+    if (nowMs >= checkpointMs && position.recordTime !== null) {
+      checkpointMs = nowMs + CHECKPOINT_INTERVAL_MS
+      if (told !== position.offset) {
+        told = position.offset
+        yield [checkpointElement(position.offset, position.recordTime, deps.synchronizerId)]
+      }
+    }
+    if (position.offset >= feed.end().offset)
+      await untilWorthALook(deps, { offset: position.offset, ms: checkpointMs - nowMs, signal })
+  }
+}
+
+/** Until there is something new, or a checkpoint is due. */
+async function untilWorthALook(
+  { feed, clock }: Pick<StreamDeps, 'feed' | 'clock'>,
+  options: { readonly offset: Offset; readonly ms: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const done = new AbortController()
+  const either = AbortSignal.any([options.signal, done.signal])
+  try {
+    await Promise.race([
+      feed.waitBehind(options.offset, either),
+      clock.delay(Math.max(0, options.ms), either),
+    ])
+  } finally {
+    done.abort()
+  }
+}
+
+async function fetch(
+  { feed }: Pick<StreamDeps, 'feed'>,
+  range: UpdateRange,
+): Promise<{ readonly updates: readonly StoredUpdate[]; readonly rest: UpdateRange | null }> {
+  const portion = await feed.read(range)
+  if (portion.kind === 'pruned')
+    throw prunedError({ after: range.after, upTo: range.upTo, pruned: portion.upTo })
+  return portion
+}
+
+function* projected(
+  updates: readonly StoredUpdate[],
+  project: Projection,
+): Generator<readonly string[]> {
+  for (let start = 0; start < updates.length; start += STRETCH_UPDATES) {
+    const elements: string[] = []
+    for (const update of updates.slice(start, start + STRETCH_UPDATES)) {
+      const element = project(update)
+      if (element !== null) elements.push(element)
+    }
+    if (elements.length > 0) yield elements
+  }
+}
+
+/** `OffsetCheckpoint` of an update stream; completions have one of their own. */
+function checkpointElement(offset: Offset, recordTime: Micros, synchronizerId: string): string {
+  const value = {
+    offset,
+    synchronizerTimes: [{ synchronizerId, recordTime: formatInstant(recordTime) }],
+  }
+  return JSON.stringify({ update: { OffsetCheckpoint: { value } } })
+}

@@ -1,0 +1,80 @@
+/** Updates over HTTP: lists, and single ones by id or offset (reference/ledger-interface.md §3.2, §3.5). */
+import { utf8 } from '@quorumscan/base'
+import { LedgerError } from '@quorumscan/errors'
+import type { StoredUpdate } from '@quorumscan/replica'
+import type { Context } from '../context.ts'
+import type { Caller } from './callers.ts'
+import type { UpdateFormat } from './event-filter.ts'
+import type { LedgerHandlersOf } from './handlers.ts'
+import type { LedgerReads } from './ledger-reads.ts'
+import { LIST_IDLE_MS, listOf } from './list.ts'
+import { createProjection, type Projection } from './projection.ts'
+import { assertMayRead, checkUpdateFormat, compileUpdateFormat, missing } from './update-format.ts'
+import { checkUpdatesRequest, nonPositiveOffset, updatesOf } from './update-request.ts'
+
+/** LedgerString (§4.8). */
+const UPDATE_ID = /^[A-Za-z0-9._:\-#/ ]{1,255}$/
+
+export function updateHandlers({
+  reads,
+}: Pick<Context, 'reads'>): LedgerHandlersOf<'getUpdates' | 'getUpdateById' | 'getUpdateByOffset'> {
+  const { updates, guard, history } = reads
+  return {
+    async getUpdates({ body, query, caller, signal }) {
+      const wanted = await checkUpdatesRequest(updates, body, caller)
+      return await listOf((ended) => updatesOf(updates, wanted, guard.watch(caller, ended)), {
+        limit: query.limit,
+        idleMs: query.stream_idle_timeout_ms ?? (wanted.upTo === null ? LIST_IDLE_MS : null),
+        clock: updates.clock,
+        signal,
+      })
+    },
+    async getUpdateById({ body, caller }) {
+      const { updateId } = body
+      const format = demandFormat(body.updateFormat, caller)
+      if (updateId === '') throw missing('update_id')
+      if (!UPDATE_ID.test(updateId))
+        throw new LedgerError('INVALID_FIELD', 'update_id: is no LedgerString', {
+          context: { field_name: 'update_id' },
+        })
+      const project = projectionOf(reads, format)
+      const found = isOurUpdateId(updateId) ? await history.updateById(updateId) : null
+      return elementOf(found, project, updateId)
+    },
+    async getUpdateByOffset({ body, caller }) {
+      const { offset } = body
+      const format = demandFormat(body.updateFormat, caller)
+      if (offset <= 0) throw nonPositiveOffset('offset', offset)
+      const project = projectionOf(reads, format)
+      const isApplied = offset <= updates.feed.end().offset
+      return elementOf(isApplied ? await history.updateAt(offset) : null, project, String(offset))
+    },
+  }
+}
+
+function demandFormat(format: UpdateFormat | undefined, caller: Caller): UpdateFormat {
+  if (format === undefined) throw missing('update_format')
+  assertMayRead(caller, format)
+  return format
+}
+
+function projectionOf({ updates }: LedgerReads, format: UpdateFormat): Projection {
+  checkUpdateFormat(format)
+  return createProjection(compileUpdateFormat(format), updates.synchronizerId)
+}
+
+function isOurUpdateId(text: string): boolean {
+  return /^1220[0-9a-f]{64}$/.test(text)
+}
+
+/** What is filtered out, or has no event in the shape asked, is not found either. */
+function elementOf(update: StoredUpdate | null, project: Projection, id: string): Uint8Array {
+  const element = update === null ? null : project(update)
+  if (element === null)
+    throw new LedgerError(
+      'UPDATE_NOT_FOUND',
+      `Update not found, or not visible: ${id.slice(0, 100)}`,
+      { resources: [['UPDATE_ID', id]] },
+    )
+  return utf8(element)
+}

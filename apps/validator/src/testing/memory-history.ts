@@ -1,0 +1,52 @@
+/** For tests: a replica with a history of updates that follows a log in memory. */
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import type { Scenario } from '@quorumscan/ledger/testing'
+import { participantOfKey } from '@quorumscan/model'
+import { Replica } from '@quorumscan/replica'
+import { createMemoryOrdering, type MemoryOrdering } from '@quorumscan/replica/testing'
+import { createManualClock, startRedis } from '@quorumscan/testkit'
+
+export type MemoryHistory = AsyncDisposable & {
+  readonly replica: Replica
+  readonly ordering: MemoryOrdering
+  /** Resolves when the replica has applied so much. */
+  reach(offset: number): Promise<void>
+}
+
+/** @param nextCut - Entries of the next batch; all by default. */
+export async function startHistory(
+  scenario: Scenario,
+  nextCut?: () => number,
+): Promise<MemoryHistory> {
+  const redis = await startRedis()
+  const { genesis, genesisHash } = scenario.network
+  const replica = await Replica.create({
+    redis: { path: redis.socketPath },
+    genesis,
+    genesisHash,
+    participant: participantOfKey(genesis.synchronizerKey),
+    // Behind every entry of the log.
+    clock: createManualClock(scenario.ledger.head().recordTime + 86_400_000_000),
+  })
+  const stop = new AbortController()
+  const ordering = createMemoryOrdering(scenario.ledger.entries(), nextCut)
+  const running = replica.run(ordering, stop.signal)
+  const reach = (offset: number) =>
+    waitFor(async () => (replica.head().offset >= offset ? true : undefined), {
+      clock: createSystemClock(),
+      timeoutMs: 20_000,
+      what: `offset ${offset}`,
+    }).then(() => {})
+  await reach(scenario.ledger.head().offset)
+  return {
+    replica,
+    ordering,
+    reach,
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running
+      await replica[Symbol.asyncDispose]()
+      await redis[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,284 @@
+/**
+ * The stored form of an update in the history of a participant: everything that the ledger interface shows
+ * of it, to whomever. Parties and contract ids stand once in a table; values are Daml-LF JSON in which they
+ * are replaced by their number, so that showing a value is joining texts.
+ *
+ * How nodes lie in each other is stored as what follows from it: the parties that see a node only because
+ * they see one above it.
+ */
+import { assert } from '@quorumscan/base'
+import { choicesOf, encodeContract, templates, toLfJson } from '@quorumscan/ledger'
+import type {
+  Contract,
+  ContractId,
+  DamlValue,
+  EntryResult,
+  LedgerEvent,
+  Micros,
+  Offset,
+  PartyId,
+} from '@quorumscan/model'
+import { ByteReader, ByteWriter } from './byte-stream.ts'
+
+/** Stands before the number of a text of the table. JSON texts hold no such character. */
+const MARK = '\u0001'
+/** Numbers are written as one UTF-16 unit, below the surrogates. */
+const TABLE_MAX = 50_000
+const PARTY = '[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}'
+/** Party identifiers and contract ids as whole JSON texts. */
+const TABLED = new RegExp(`"(${PARTY}|00[0-9a-f]{64})"`, 'g')
+const PARTY_JOINT = '::1220'
+const HEX_DIGITS = 64
+
+const EXERCISED = 1
+const CONSUMING = 2
+const TRANSIENT = 4
+
+/** A node as it is stored. Parties are numbers of the update's table. */
+export type StoredEvent = {
+  readonly nodeId: number
+  /** Number of the contract's id in the table. */
+  readonly contract: number
+  /** Index in `templates` of `packages/ledger`. */
+  readonly template: number
+  readonly signatories: readonly number[]
+  readonly observers: readonly number[]
+  /** Who sees the node only because of an exercise above it. */
+  readonly inherited: readonly number[]
+  /** Created and archived by this update. */
+  readonly isTransient: boolean
+} & (
+  | { readonly kind: 'created'; readonly payload: Span }
+  | {
+      readonly kind: 'exercised'
+      readonly consuming: boolean
+      readonly choice: string
+      readonly argument: Span
+      readonly result: Span
+      readonly actors: readonly number[]
+      readonly lastDescendantNodeId: number
+      /** The contract as it was (`decodeContract`): what ended here and began earlier. */
+      readonly archived: Span | null
+    }
+)
+
+/** A piece of the stored bytes. */
+type Span = { readonly start: number; readonly end: number }
+
+/** What is stored of one accepted entry. */
+export class StoredUpdate {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  readonly updateId: string
+  readonly workflowId: string
+  readonly commandId: string
+  readonly submitters: readonly number[]
+  /** Parties that the update hosts; the identifier names the participant (D-30). */
+  readonly allocated: readonly number[]
+  readonly events: readonly StoredEvent[]
+  /** Parties and contract ids by number. */
+  readonly table: readonly string[]
+  readonly byteLength: number
+  readonly #bytes: Buffer
+
+  constructor(offset: Offset, bytes: Buffer) {
+    const reader = new ByteReader(bytes)
+    this.#bytes = bytes
+    this.byteLength = bytes.byteLength
+    this.offset = offset
+    this.recordTime = reader.unsigned()
+    this.updateId = `1220${reader.hex(32)}`
+    this.workflowId = reader.text()
+    this.commandId = reader.text()
+    this.table = reader.list(() => readTabled(reader))
+    this.submitters = reader.list(() => reader.unsigned())
+    this.allocated = reader.list(() => reader.unsigned())
+    this.events = reader.list(() => readEvent(reader))
+  }
+
+  /** The JSON text of a value. */
+  json(span: Span): string {
+    const text = this.#bytes.toString('utf8', span.start, span.end)
+    let at = text.indexOf(MARK)
+    if (at < 0) return text
+    let shown = ''
+    let from = 0
+    do {
+      shown += `${text.slice(from, at)}"${this.table[text.charCodeAt(at + 1)]}"`
+      from = at + 2
+      at = text.indexOf(MARK, from)
+    } while (at >= 0)
+    return shown + text.slice(from)
+  }
+
+  bytesOf(span: Span): Uint8Array {
+    return this.#bytes.subarray(span.start, span.end)
+  }
+}
+
+/** The bytes of the update's hash at the start of the stored form, hex; without decoding the rest. */
+export function storedUpdateHash(bytes: Buffer): string {
+  const reader = new ByteReader(bytes)
+  reader.unsigned()
+  return reader.hex(32)
+}
+
+/** @param entry - `archived`: contracts of before that the update ended. */
+export function encodeUpdate(entry: {
+  readonly recordTime: Micros
+  readonly result: Extract<EntryResult, { kind: 'accepted' }>
+  readonly archived: readonly Contract[]
+}): Uint8Array {
+  const { completion, update } = entry.result
+  const table = new Table()
+  const body = new ByteWriter()
+  const archivedById = new Map(entry.archived.map((contract) => [contract.contractId, contract]))
+  const transient = transientOf(update.events)
+  body.list(completion.actAs, (party) => body.unsigned(table.numberOf(party)))
+  body.list(update.allocated, ({ party }) => body.unsigned(table.numberOf(party)))
+  const inherited = inheritedOf(update.events)
+  body.list(update.events, (event, index) => {
+    const isTransient = transient.has(event.contractId)
+    const parties = (list: readonly PartyId[]) =>
+      body.list(list, (party) => body.unsigned(table.numberOf(party)))
+    const value = (type: Parameters<typeof toLfJson>[0], of: DamlValue) =>
+      body.text(table.replaceIn(JSON.stringify(toLfJson(type, of))))
+    const isConsuming = event.kind === 'exercised' && event.consuming
+    body.unsigned(
+      (event.kind === 'exercised' ? EXERCISED : 0) +
+        (isConsuming ? CONSUMING : 0) +
+        (isTransient ? TRANSIENT : 0),
+    )
+    const { template, number } = templateOf(event)
+    body.unsigned(number)
+    body.unsigned(event.nodeId)
+    body.unsigned(table.numberOf(event.contractId))
+    parties(event.signatories)
+    parties(event.observers)
+    parties(inherited[index] ?? [])
+    if (event.kind === 'created') {
+      value(template.type.descriptor, event.payload)
+      return
+    }
+    const choice = choicesOf(template).find(({ name }) => name === event.choice)
+    body.text(event.choice)
+    value(choice?.argument.descriptor ?? 'Unit', event.argument)
+    value(choice?.result.descriptor ?? 'Unit', event.result)
+    parties(event.actingParties)
+    body.unsigned(event.lastDescendantNodeId)
+    const archived = isConsuming ? archivedById.get(event.contractId) : undefined
+    body.bytes(archived === undefined ? new Uint8Array(0) : encodeContract(archived))
+  })
+  const head = new ByteWriter()
+  head.unsigned(entry.recordTime)
+  head.hex(update.updateId.slice('1220'.length))
+  head.text(update.workflowId)
+  head.text(completion.commandId)
+  head.list(table.texts, (text) => writeTabled(head, text))
+  head.append(body)
+  return head.finish()
+}
+
+function readEvent(reader: ByteReader): StoredEvent {
+  const flags = reader.unsigned()
+  const numbers = () => reader.list(() => reader.unsigned())
+  const common = {
+    template: reader.unsigned(),
+    nodeId: reader.unsigned(),
+    contract: reader.unsigned(),
+    signatories: numbers(),
+    observers: numbers(),
+    inherited: numbers(),
+    isTransient: (flags & TRANSIENT) !== 0,
+  }
+  if ((flags & EXERCISED) === 0) return { ...common, kind: 'created', payload: reader.span() }
+  const exercised = {
+    ...common,
+    kind: 'exercised' as const,
+    consuming: (flags & CONSUMING) !== 0,
+    choice: reader.text(),
+    argument: reader.span(),
+    result: reader.span(),
+    actors: numbers(),
+    lastDescendantNodeId: reader.unsigned(),
+  }
+  const archived = reader.span()
+  return { ...exercised, archived: archived.start === archived.end ? null : archived }
+}
+
+function templateOf(event: LedgerEvent) {
+  const entity = event.templateId.slice(event.templateId.lastIndexOf(':') + 1)
+  const number = templates.findIndex((template) => template.entity === entity)
+  const template = templates[number]
+  assert(template !== undefined, `${event.templateId} is a template`)
+  return { template, number }
+}
+
+function transientOf(events: readonly LedgerEvent[]): ReadonlySet<ContractId> {
+  const created = new Set<ContractId>()
+  const transient = new Set<ContractId>()
+  for (const event of events) {
+    if (event.kind === 'created') created.add(event.contractId)
+    else if (event.consuming && created.has(event.contractId)) transient.add(event.contractId)
+  }
+  return transient
+}
+
+/**
+ * For each node, the informees of the exercises above it that are not its own (§2.4): of a consuming exercise
+ * the stakeholders and actors, of another one the signatories and actors, of a create the stakeholders.
+ */
+function inheritedOf(events: readonly LedgerEvent[]): readonly (readonly PartyId[])[] {
+  const above: { readonly last: number; readonly informees: readonly PartyId[] }[] = []
+  return events.map((event) => {
+    while ((above.at(-1)?.last ?? event.nodeId) < event.nodeId) above.pop()
+    const own = new Set(informeesOf(event))
+    const inherited = new Set(above.flatMap(({ informees }) => informees))
+    if (event.kind === 'exercised' && event.lastDescendantNodeId > event.nodeId)
+      above.push({ last: event.lastDescendantNodeId, informees: [...own] })
+    return [...inherited].filter((party) => !own.has(party))
+  })
+}
+
+function informeesOf(event: LedgerEvent): readonly PartyId[] {
+  const { signatories, observers } = event
+  if (event.kind === 'created') return [...signatories, ...observers]
+  return [...signatories, ...(event.consuming ? observers : []), ...event.actingParties]
+}
+
+/** Texts by number, in order of first use. */
+class Table {
+  readonly texts: string[] = []
+  readonly #numbers = new Map<string, number>()
+
+  numberOf(text: string): number {
+    const known = this.#numbers.get(text)
+    if (known !== undefined) return known
+    this.#numbers.set(text, this.texts.length)
+    this.texts.push(text)
+    return this.texts.length - 1
+  }
+
+  /** What does not fit into the table stays as it is, which shows as well. */
+  replaceIn(json: string): string {
+    return json.replace(TABLED, (whole, text: string) =>
+      this.texts.length < TABLE_MAX || this.#numbers.has(text)
+        ? MARK + String.fromCharCode(this.numberOf(text))
+        : whole,
+    )
+  }
+}
+
+/** 0 and a contract id's hash, or 1 with hint and participant of a party. */
+function writeTabled(writer: ByteWriter, text: string): void {
+  const joint = text.length - HEX_DIGITS - PARTY_JOINT.length
+  const isParty = joint > 0 && text.startsWith(PARTY_JOINT, joint)
+  writer.unsigned(isParty ? 1 : 0)
+  if (isParty) writer.text(text.slice(0, joint))
+  writer.hex(text.slice(-HEX_DIGITS))
+}
+
+function readTabled(reader: ByteReader): string {
+  if (reader.unsigned() === 0) return `00${reader.hex(32)}`
+  return `${reader.text()}${PARTY_JOINT}${reader.hex(32)}`
+}
