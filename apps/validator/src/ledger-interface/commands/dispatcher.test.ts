@@ -1,0 +1,220 @@
+import { createKeyPair, createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { type AppliedEntry, changeIdOf, decodeEntry, type Head } from '@quorumscan/ledger'
+import { type CompletionRecord, participantOfKey, type Submission } from '@quorumscan/model'
+import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
+import { ValidatorStore } from '@quorumscan/users'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { Dispatcher, type DispatchInput } from './dispatcher.ts'
+
+const SECOND = 1_000_000
+const START = createManualClock().nowMicros()
+const genesisHash = 'ab'.repeat(32)
+const keyPair = createKeyPair()
+const party = `alice::${participantOfKey(keyPair.publicKey)}`
+const input: DispatchInput = {
+  userId: 'alice',
+  actAs: [party],
+  readAs: [],
+  commandId: 'c',
+  submissionId: 's',
+  workflowId: '',
+  deduplication: { kind: 'duration', micros: 0 },
+  commands: [{ kind: 'create', template: '#a:b:C', argument: {} }],
+  disclosed: [],
+  notBefore: 0,
+}
+
+let redis: TestRedis
+beforeAll(async () => {
+  redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
+})
+afterAll(async () => {
+  await redis[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  const connection = redis.connect()
+  await connection.flushall()
+  connection.disconnect()
+})
+
+/** A log that takes what it is offered, and applies it when told to. */
+function createLog() {
+  let head: Head = { offset: 1, recordTime: START, historyHash: '', entryHash: '' }
+  const listeners = new Set<(entry: AppliedEntry) => void>()
+  const completions: CompletionRecord[] = []
+  const offered: Uint8Array[] = []
+  let isUp = true
+  const move = (micros: number, entry: Pick<AppliedEntry, 'entryHash' | 'result'>) => {
+    const next = { ...head, offset: head.offset + 1, recordTime: head.recordTime + micros }
+    head = next
+    const { result, entryHash } = entry
+    if (result.kind === 'accepted') {
+      const outcome = { kind: 'accepted' as const, updateId: result.update.updateId }
+      completions.push({ ...next, entryHash, completion: result.completion, outcome })
+    }
+    for (const listener of listeners) listener({ ...next, ...entry, created: [], archived: [] })
+  }
+  return {
+    offered,
+    stop: () => {
+      isUp = false
+    },
+    /** The submissions offered so far, in order, one for each of the same bytes. */
+    submissions(): Submission[] {
+      const texts = [...new Set(offered.map((bytes) => Buffer.from(bytes).toString('hex')))]
+      return texts.map((text) => {
+        const decoded = decodeEntry(new Uint8Array(Buffer.from(text, 'hex')), genesisHash)
+        if (decoded.kind !== 'submission') throw new Error('a submission is offered')
+        return decoded.submission
+      })
+    },
+    checkpoint: (micros: number) => move(micros, { entryHash: '', result: { kind: 'checkpoint' } }),
+    apply(submission: Submission, entryHash: string) {
+      const { userId, actAs, commandId, submissionId, deduplication } = submission
+      const completion = { userId, actAs, commandId, submissionId, deduplication }
+      const update = { updateId: '1220', workflowId: '', events: [], allocated: [] }
+      move(1, { entryHash, result: { kind: 'accepted', completion, update } })
+    },
+    ordering: {
+      async submit(bytes: Uint8Array) {
+        if (!isUp) throw new ScanError('DEPENDENCY_UNAVAILABLE', 'away')
+        offered.push(bytes)
+      },
+    },
+    ledger: {
+      head: () => head,
+      onApplied(listener: (entry: AppliedEntry) => void) {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+      completions: async ({ after, upTo }: { after: number; upTo: number }) =>
+        completions.filter(({ offset }) => offset > after && offset <= upTo),
+    },
+  }
+}
+
+async function start(log: ReturnType<typeof createLog>) {
+  const store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+  const dispatcher = await Dispatcher.create({
+    outbox: store.outbox,
+    ledger: log.ledger,
+    ordering: log.ordering,
+    genesisHash,
+    keyPair,
+    clock: createManualClock(),
+    random: systemRandom,
+    onProblem: () => {},
+  })
+  return {
+    store,
+    dispatcher,
+    async [Symbol.asyncDispose]() {
+      await dispatcher[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const until = (probe: () => Promise<true | undefined>) =>
+  waitFor(probe, { clock: createSystemClock(), timeoutMs: 5_000, what: 'the state' })
+const untilOffered = (log: ReturnType<typeof createLog>, count: number) =>
+  until(async () => (log.submissions().length >= count ? true : undefined))
+
+test('a submission is offered after the restart, with the same bytes, and ends once', async () => {
+  const log = createLog()
+  log.stop()
+  {
+    await using first = await start(log)
+    await first.dispatcher.dispatch(input)
+  }
+  const resumed = createLog()
+  await using second = await start(resumed)
+  await untilOffered(resumed, 1)
+  const [pending] = await second.store.outbox.list()
+  expect(pending?.changeId).toBe(changeIdOf({ ...input, participant: keyPair.publicKey }))
+  const [submission] = resumed.submissions()
+  if (submission === undefined || pending === undefined) throw new Error('it is offered')
+  resumed.apply(submission, pending.entryHash)
+  await until(async () => ((await second.store.outbox.list()).length === 0 ? true : undefined))
+})
+
+test('what took effect while nobody looked is not offered again', async () => {
+  const log = createLog()
+  {
+    await using first = await start(log)
+    await first.dispatcher.dispatch(input)
+    await untilOffered(log, 1)
+    const [pending] = await first.store.outbox.list()
+    await first.dispatcher[Symbol.asyncDispose]()
+    log.apply(log.submissions()[0] as Submission, pending?.entryHash ?? '')
+  }
+  const before = log.offered.length
+  await using second = await start(log)
+  expect(await second.store.outbox.list()).toEqual([])
+  expect(log.offered.length).toBe(before)
+})
+
+test('one submission of a change is under way at a time', async () => {
+  const log = createLog()
+  await using first = await start(log)
+  const { outcome } = await first.dispatcher.dispatch(input)
+  const again = { ...input, submissionId: 'other', actAs: [...input.actAs] }
+  await expect(first.dispatcher.dispatch(again)).rejects.toMatchObject({
+    code: 'SUBMISSION_ALREADY_IN_FLIGHT',
+    context: { existing_submission_id: 's' },
+    correlationId: 'other',
+  })
+  await first.dispatcher.dispatch({ ...input, commandId: 'another' })
+  await untilOffered(log, 2)
+  const [pending] = (await first.store.outbox.list()).filter(
+    (one) => one.completion.commandId === 'c',
+  )
+  const submission = log.submissions().find(({ commandId }) => commandId === 'c') as Submission
+  log.apply(submission, pending?.entryHash ?? '')
+  // At once: the store may not have heard of the end yet.
+  await first.dispatcher.dispatch(again)
+  expect(await outcome).toMatchObject({ offset: 2, outcome: { kind: 'accepted' } })
+})
+
+test('a least ledger time is kept by record time, across a restart', async () => {
+  const log = createLog()
+  {
+    await using first = await start(log)
+    await first.dispatcher.dispatch({ ...input, notBefore: START + 10 * SECOND })
+    log.checkpoint(9 * SECOND)
+  }
+  await using second = await start(log)
+  log.checkpoint(SECOND - 1)
+  // Whoever is dispatched later and has nothing to wait for overtakes it.
+  await second.dispatcher.dispatch({ ...input, commandId: 'later' })
+  await untilOffered(log, 1)
+  expect(log.submissions().map(({ commandId }) => commandId)).toEqual(['later'])
+  log.checkpoint(1)
+  await untilOffered(log, 2)
+  expect(log.submissions().map(({ commandId }) => commandId)).toEqual(['later', 'c'])
+})
+
+test('what does not get into the log in time ends with a completion, before and after a restart', async () => {
+  const log = createLog()
+  log.stop()
+  {
+    await using first = await start(log)
+    const { outcome } = await first.dispatcher.dispatch(input)
+    log.checkpoint(400 * SECOND)
+    expect(await outcome).toMatchObject({
+      offset: 2,
+      outcome: { kind: 'rejected', code: 'NOT_SEQUENCED_TIMEOUT' },
+    })
+    await until(async () => (first.dispatcher.settledOffset() === 2 ? true : undefined))
+    await first.dispatcher.dispatch({ ...input, submissionId: 'again' })
+  }
+  log.checkpoint(400 * SECOND)
+  await using second = await start(log)
+  const found = await second.dispatcher.expired({ after: 0, upTo: 9, limit: 9 })
+  expect(found.map(({ offset, completion }) => [offset, completion.submissionId])).toEqual([
+    [2, 's'],
+    [3, 'again'],
+  ])
+  expect(await second.store.outbox.list()).toEqual([])
+})
