@@ -246,6 +246,15 @@ describe('resolve', () => {
       expect(strong.text).toMatch(new RegExp(`${name} +agreed +[0-9]+`))
   })
 
+  it('shows the name of a party only where the name leads back to it', async () => {
+    const found = await quorumscan('resolve', alice.party, '--quorum', 'strong')
+    expect(found.code, found.text).toBe(0)
+    expect(found.text).toContain(ALICE)
+    expect(found.text).toMatch(/leads back +yes/)
+    const none = await quorumscan('resolve', `x${alice.party}`, '--json')
+    expect(JSON.parse(none.text)).toMatchObject({ kind: 'verified-absent', match: false })
+  })
+
   it('tells dead and hung nodes from those that agree, and needs no validator', async () => {
     await cluster.kill('sv-3')
     await cluster.pause('sv-4')

@@ -7,7 +7,10 @@ import {
   canonicalRequest,
   createEvidenceLog,
   encodeAnswerStatement,
+  encodeAttestationStatement,
+  encodeLogGroupStatement,
   encodeReceipt,
+  encodeSnapshotStatement,
   encodeVerifiedBody,
   RECEIPT_DECISIONS,
   type Receipt,
@@ -207,6 +210,8 @@ describe('a receipt', () => {
 })
 
 describe('evidence', () => {
+  // As `createSimGenesis` makes it.
+  const synchronizerKeyPair = keyPairFromSeed('000300'.padEnd(64, '0'))
   const keyPair = keyPairs[1] ?? keyPairFromSeed('00'.repeat(32))
   function signedAnswer(answer: string, more: Partial<SignedAnswer> = {}): SignedAnswer {
     const fields = {
@@ -250,6 +255,43 @@ describe('evidence', () => {
     ]
     for (const [index, claim] of worthless.entries())
       await expect(verifyEvidence(claim as never, { genesis }), String(index)).rejects.toThrow()
+  })
+
+  it('can be of every statement that has one content at one place', async () => {
+    const point = { genesisHash, offset: 42, recordTime: 1 }
+    const [hash, other] = ['cd'.repeat(32), 'ef'.repeat(32)]
+    const group = { genesisHash, firstOffset: 7, previousHash: hash, contentHash: hash }
+    const cases = [
+      [
+        'attestation',
+        'sv-2',
+        [hash, other].map((historyHash) => encodeAttestationStatement({ ...point, historyHash })),
+      ],
+      [
+        'snapshot',
+        'sv-2',
+        [hash, other].map((contentHash) =>
+          encodeSnapshotStatement({ ...point, historyHash: hash, contentHash }),
+        ),
+      ],
+      [
+        'logGroup',
+        'synchronizer',
+        [8, 9].map((lastOffset) => encodeLogGroupStatement({ ...group, lastOffset })),
+      ],
+    ] as const
+    for (const [kind, signer, [first, second]] of cases) {
+      const key = signer === 'sv-2' ? keyPair : synchronizerKeyPair
+      const signed = (bytes: Uint8Array<ArrayBuffer> | undefined) => ({
+        statement: toHex(bytes ?? new Uint8Array()),
+        signature: toHex(key.sign(bytes ?? new Uint8Array())),
+      })
+      const evidence = { signer, statements: [signed(first), signed(second)] as const }
+      const offset = kind === 'logGroup' ? 7 : 42
+      await expect(verifyEvidence(evidence, { genesis })).resolves.toEqual({ signer, kind, offset })
+      const wrong = kind === 'logGroup' ? 'sv-2' : 'synchronizer'
+      await expect(verifyEvidence({ ...evidence, signer: wrong }, { genesis })).rejects.toThrow()
+    }
   })
 
   it('is kept for the first and last 16 per node', () => {

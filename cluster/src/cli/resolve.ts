@@ -10,8 +10,12 @@ import {
   type Genesis,
   hashGenesis,
   isDecided,
+  type Lookup,
   type Outcome,
+  type Reader,
   ReaderError,
+  type ReadOptions,
+  reverseLookup,
 } from '@quorumscan/consensus'
 import { formatTime } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
@@ -34,6 +38,8 @@ export type ResolveOptions = {
 
 export type Resolved = {
   readonly outcome: Outcome
+  /** Of a party: whether its name leads back to it, the only names to show. Null where a name was asked. */
+  readonly match: boolean | null
   /** One per node of the genesis; null unless it was asked for. */
   readonly votes: readonly Explained[] | null
 }
@@ -53,17 +59,14 @@ export async function resolve(options: ResolveOptions): Promise<Resolved> {
     allowPrivateAddresses: true,
   })
   try {
-    const [outcome] = (await reader.lookup([lookup], {
-      threshold,
-      explain: options.explain,
-    })) as [Outcome] // One asked, one answered.
-    if (!options.explain) return { outcome, votes: null }
+    const { outcome, match } = await lookUp(reader, lookup, { threshold, explain: options.explain })
+    if (!options.explain) return { outcome, match, votes: null }
     // The reader waits for no node beyond the threshold; whoever wants to know has each asked.
     const { nodes } = reader.status()
     const votes = isDecided(outcome)
       ? await askEach(nodes, { lookup, outcome, transport, clock })
       : (outcome.votes ?? [])
-    return { outcome, votes }
+    return { outcome, match, votes }
   } catch (error) {
     if (error instanceof ReaderError) throw new ClusterError(error.message, { cause: error })
     throw error
@@ -72,21 +75,32 @@ export async function resolve(options: ResolveOptions): Promise<Resolved> {
   }
 }
 
+async function lookUp(
+  reader: Reader,
+  lookup: Lookup,
+  options: ReadOptions,
+): Promise<Pick<Resolved, 'outcome' | 'match'>> {
+  if ('party' in lookup) return reverseLookup(reader, lookup.party, options)
+  const [outcome] = (await reader.lookup([lookup], options)) as [Outcome] // One asked, one answered.
+  return { outcome, match: null }
+}
+
 /** For a person. */
-export function formatResolved(subject: string, { outcome, votes }: Resolved): string {
+export function formatResolved(subject: string, { outcome, match, votes }: Resolved): string {
   return [
     `${printable(subject)}: ${outcome.kind}`,
     ...(isDecided(outcome) ? decidedLines(outcome) : undecidedLines(outcome)),
+    ...(match === null ? [] : [line('leads back', match ? 'yes' : 'no: do not show a name')]),
     ...(votes === null ? [] : ['', ...voteTable(votes)]),
   ].join('\n')
 }
 
 /** For a program: the answer as a value, the rest as the reader gives it. */
-export function resolvedJson({ outcome, votes }: Resolved): string {
+export function resolvedJson({ outcome, match, votes }: Resolved): string {
   const shown = isDecided(outcome)
     ? { ...outcome, answer: JSON.parse(new TextDecoder().decode(outcome.answer)) }
     : outcome
-  return JSON.stringify({ ...shown, votes })
+  return JSON.stringify({ ...shown, match, votes })
 }
 
 function decidedLines(outcome: Decided): string[] {
@@ -100,7 +114,11 @@ function decidedLines(outcome: Decided): string[] {
     ['agreed', `${outcome.agreed.join(', ')} (${outcome.threshold} needed)`],
     ...(outcome.dissented.length > 0 ? [['dissented', outcome.dissented.join(', ')] as const] : []),
   ] as const
-  return [...members, ...facts].map(([name, value]) => `  ${name.padEnd(13)}${printable(value)}`)
+  return [...members, ...facts].map(([name, value]) => line(name, value))
+}
+
+function line(name: string, value: string): string {
+  return `  ${name.padEnd(13)}${printable(value)}`
 }
 
 function undecidedLines(outcome: Exclude<Outcome, Decided>): string[] {
