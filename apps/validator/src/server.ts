@@ -14,6 +14,7 @@ import { userHandlers } from './handlers/users.ts'
 import { walletHandlers } from './handlers/wallet.ts'
 import { authenticator as ledgerAuthenticator } from './ledger-interface/callers.ts'
 import { ledgerHandlers } from './ledger-interface/handlers.ts'
+import { ledgerSockets } from './ledger-interface/sockets.ts'
 
 /** D-3. */
 const PREFIX = '/api/validator'
@@ -47,6 +48,7 @@ export function createServer(
     routes: ledgerRoutes,
     handlers: ledgerHandlers(context),
     authenticate: ledgerAuthenticator(context),
+    sockets: ledgerSockets(context),
     participant: context.participantId,
     clock: context.clock,
   })

@@ -1,0 +1,20 @@
+/** The streams that are WebSockets as well (D-28). A stream is opened by what its HTTP twin is checked by. */
+import { GetUpdatesRequest } from '@quorumscan/api'
+import type { LedgerSocket } from '@quorumscan/http'
+import type { Context } from '../context.ts'
+import type { Caller } from './callers.ts'
+import { checkUpdatesRequest, type UpdatesRequest, updatesOf } from './update-request.ts'
+
+export function ledgerSockets({ reads }: Pick<Context, 'reads'>): readonly LedgerSocket<Caller>[] {
+  const { updates, guard } = reads
+  return [
+    {
+      path: '/v2/updates',
+      request: GetUpdatesRequest,
+      async open({ request, caller, signal }) {
+        const query = await checkUpdatesRequest(updates, request as UpdatesRequest, caller)
+        return updatesOf(updates, query, guard.watch(caller, signal))
+      },
+    },
+  ]
+}

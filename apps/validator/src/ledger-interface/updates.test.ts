@@ -1,0 +1,527 @@
+/** Reading the ledger over HTTP and WebSocket: the rows of the reference's tables, in their order. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import {
+  createLedgerClient,
+  type LedgerAnswer,
+  type LedgerClient,
+} from '../testing/ledger-client.ts'
+import { type Person, startWorld, type World } from '../testing/world.ts'
+
+const UPDATES = '/v2/updates'
+const COIN = '#quorumscan-coin:Coin:Coin'
+const HOLDING = '#quorumscan-coin:Coin.Holding:Holding'
+
+let world: World
+let alice: Person
+let bob: Person
+let client: LedgerClient
+let admin: LedgerClient
+
+beforeAll(async () => {
+  world = await startWorld()
+  alice = await world.registered('alice')
+  bob = await world.registered('bob')
+  client = createLedgerClient(world.url, await world.network.token('alice'))
+  admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+}, 60_000)
+
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]()
+})
+
+const filters = (identifierFilter?: object) =>
+  identifierFilter === undefined ? {} : { cumulative: [{ identifierFilter }] }
+const template = (templateId: string) => filters({ TemplateFilter: { value: { templateId } } })
+const holding = (interfaceId: string) =>
+  filters({ InterfaceFilter: { value: { interfaceId, includeInterfaceView: true } } })
+
+const format = (of: object, shape = 'TRANSACTION_SHAPE_ACS_DELTA') => ({
+  includeTransactions: { eventFormat: { filtersByParty: of }, transactionShape: shape },
+})
+const own = () => format({ [alice.party]: {} })
+const ledgerEnd = async () => Number((await client.get('/v2/state/ledger-end')).body['offset'])
+
+/** `code status`, or the text where nothing was decoded, or the number of elements. */
+function outcome({ status, type, body }: LedgerAnswer): string {
+  if (type === 'text/plain') return `${status} ${body}`
+  return status === 200
+    ? `${(body as unknown as unknown[]).length} elements`
+    : `${status} ${body['code']}`
+}
+
+describe('validation of updates, in its order (§3.1)', () => {
+  const party = () => alice.party
+  // Each row also breaks a rule of a later row.
+  const rows: [string, string, () => Promise<unknown> | unknown][] = [
+    ['0 malformed JSON', '400 the body is not JSON', () => '{"beginExclusive": 0'],
+    ['0 not an object', '400 body: must be an object', () => '[]'],
+    ['0 beginExclusive missing', '400 body.beginExclusive: is missing', () => ({})],
+    ['0 wrong type', '400 body.beginExclusive: must be an integer', () => ({ beginExclusive: {} })],
+    [
+      '0 unknown shape',
+      '400 body.updateFormat.includeTransactions.transactionShape: must be one of',
+      () => ({ beginExclusive: -1, updateFormat: format({}, 'SHAPE') }),
+    ],
+    [
+      '0 shape missing',
+      '400 body.updateFormat.includeTransactions.transactionShape: is missing',
+      () => ({ beginExclusive: 0, updateFormat: { includeTransactions: { eventFormat: {} } } }),
+    ],
+    [
+      '0 an identifier of two parts',
+      '400 body.updateFormat.includeTransactions.eventFormat.filtersByParty.',
+      () => ({ beginExclusive: -1, updateFormat: format({ [party()]: template('#a:B') }) }),
+    ],
+    [
+      '2 both formats',
+      '400 INVALID_ARGUMENT',
+      () => ({ beginExclusive: -1, updateFormat: format({ [bob.party]: {} }), filter: {} }),
+    ],
+    [
+      '2 updateFormat and verbose',
+      '400 INVALID_ARGUMENT',
+      () => ({ beginExclusive: -1, updateFormat: own(), verbose: true }),
+    ],
+    ['2 no format', '400 INVALID_ARGUMENT', () => ({ beginExclusive: -1 })],
+    [
+      "3 somebody else's updates",
+      '403 NA',
+      () => ({ beginExclusive: -1, updateFormat: format({ [bob.party]: {} }) }),
+    ],
+    [
+      '3 everyone, even with an empty filter',
+      '403 NA',
+      () => ({ beginExclusive: -1, filter: { filtersForAnyParty: {} } }),
+    ],
+    [
+      "3 everyone's topology",
+      '403 NA',
+      () => ({
+        beginExclusive: -1,
+        updateFormat: {
+          includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: [] } },
+        },
+      }),
+    ],
+    [
+      '4 negative begin',
+      '400 NEGATIVE_OFFSET',
+      () => ({ beginExclusive: -1, descendingOrder: true, updateFormat: own() }),
+    ],
+    [
+      '5 descending without end',
+      '400 DESCENDING_ORDER_MISSING_END',
+      () => ({ beginExclusive: 1e9, descendingOrder: true, updateFormat: own() }),
+    ],
+    [
+      '6 end of 0',
+      '400 NON_POSITIVE_OFFSET',
+      () => ({ beginExclusive: 1e9, endInclusive: 0, updateFormat: own() }),
+    ],
+    [
+      '7 begin after the end of the ledger, beyond 2^53',
+      '400 OFFSET_AFTER_LEDGER_END',
+      () => ({ beginExclusive: '9007199254740993', endInclusive: 1e9, updateFormat: own() }),
+    ],
+    [
+      '8 end after the end of the ledger',
+      '400 OFFSET_AFTER_LEDGER_END',
+      () => ({ beginExclusive: 0, endInclusive: 1e9, updateFormat: format({}) }),
+    ],
+    [
+      '9 no event format',
+      '400 MISSING_FIELD',
+      () => ({
+        beginExclusive: 2,
+        endInclusive: 1,
+        updateFormat: {
+          includeTransactions: { transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
+        },
+      }),
+    ],
+    [
+      '9 shape unspecified',
+      '400 MISSING_FIELD',
+      () => ({
+        beginExclusive: 2,
+        endInclusive: 1,
+        updateFormat: format({ [party()]: {} }, 'TRANSACTION_SHAPE_UNSPECIFIED'),
+      }),
+    ],
+    [
+      '9 nobody',
+      '400 INVALID_ARGUMENT',
+      () => ({ beginExclusive: 2, endInclusive: 1, updateFormat: format({}) }),
+    ],
+    [
+      '9 a package id in a filter',
+      '400 INVALID_FIELD',
+      () => ({
+        beginExclusive: 2,
+        endInclusive: 1,
+        updateFormat: format({ [party()]: template(`${'ab'.repeat(32)}:Coin:Coin`) }),
+      }),
+    ],
+    [
+      '10 an unknown package',
+      '404 PACKAGE_NAMES_NOT_FOUND',
+      () => ({
+        beginExclusive: 2,
+        endInclusive: 1,
+        updateFormat: format({ [party()]: template('#unknown:Coin:Coin') }),
+      }),
+    ],
+    [
+      '10 an unknown template',
+      '404 NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+      () => ({
+        beginExclusive: 2,
+        endInclusive: 1,
+        updateFormat: format({ [party()]: template(HOLDING) }),
+      }),
+    ],
+    [
+      '10 an unknown interface',
+      '404 NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
+      () => ({
+        beginExclusive: 2,
+        endInclusive: 1,
+        updateFormat: format({ [party()]: holding(COIN) }),
+      }),
+    ],
+    [
+      '11 an empty range',
+      '0 elements',
+      () => ({ beginExclusive: 1, endInclusive: 1, updateFormat: own() }),
+    ],
+    [
+      '12 a reversed range',
+      '400 OFFSET_OUT_OF_RANGE',
+      () => ({ beginExclusive: 2, endInclusive: 1, updateFormat: own() }),
+    ],
+  ]
+
+  it.each(rows)('%s: %s', async (_, want, body) => {
+    expect(outcome(await client.post(UPDATES, await body()))).toContain(want)
+  })
+
+  it('0 before 1: what does not decode is told to anyone; then the token is asked for', async () => {
+    const anyone = createLedgerClient(world.url, null)
+    expect(outcome(await anyone.post(UPDATES, {}))).toContain('400 body.beginExclusive')
+    expect(outcome(await anyone.post(`${UPDATES}?limit=x`, { beginExclusive: 0 }))).toContain(
+      '400 query parameter limit: must be an integer',
+    )
+    const refused = await anyone.post(UPDATES, { beginExclusive: -1 })
+    expect(refused.status).toBe(401)
+    expect(refused.body).toEqual({
+      code: 'NA',
+      cause: 'A security-sensitive error has been received',
+      correlationId: null,
+      traceId: expect.any(String),
+      context: {},
+      resources: [],
+      errorCategory: -1,
+      grpcCodeValue: 16,
+      retryInfo: null,
+      definiteAnswer: null,
+    })
+  })
+
+  it.each([
+    ['a token that is none', 'Bearer abc', '401 NA'],
+    ['an empty token', 'Bearer ', '400 header Authorization'],
+    ['another scheme', 'Basic abc', '400 header Authorization'],
+  ])('1 %s', async (_, authorization, want) => {
+    const answer = await fetch(`${world.url()}${UPDATES}`, {
+      method: 'POST',
+      body: '{"beginExclusive":-1}',
+      headers: { authorization },
+    })
+    expect(`${answer.status} ${await answer.text()}`.replace('{"code":"', '')).toContain(want)
+  })
+
+  it('1 a user whom nobody knows is 403, and told no more than that', async () => {
+    const stranger = createLedgerClient(world.url, await world.network.token('stranger'))
+    const answer = await stranger.post(UPDATES, { beginExclusive: 0, updateFormat: own() })
+    expect(answer.status).toBe(403)
+    expect(answer.body).toMatchObject({
+      code: 'NA',
+      grpcCodeValue: 7,
+      context: { ledger_api_error: 'invalid token' },
+    })
+  })
+
+  it('errors of the ledger have ten members', async () => {
+    const answer = await client.post(UPDATES, { beginExclusive: 1e9, updateFormat: own() })
+    expect(answer.body).toEqual({
+      code: 'OFFSET_AFTER_LEDGER_END',
+      cause: expect.stringMatching(/^Begin offset \(1000000000\) is after ledger end \(\d+\)$/),
+      correlationId: null,
+      traceId: expect.any(String),
+      context: {
+        category: '12',
+        definite_answer: 'false',
+        participant: expect.stringMatching(/^participant::1220/),
+        tid: expect.any(String),
+      },
+      resources: [],
+      errorCategory: 12,
+      grpcCodeValue: 11,
+      retryInfo: '1 second',
+      definiteAnswer: null,
+    })
+  })
+})
+
+describe('lists (§3.2)', () => {
+  it('an open-ended one is answered when nothing comes, as what a wallet sends', async () => {
+    const end = await ledgerEnd()
+    const answer = await client.post(`/${UPDATES}?limit=200&stream_idle_timeout_ms=200`, {
+      beginExclusive: 0,
+      verbose: false,
+      updateFormat: own(),
+    })
+    expect(answer.status).toBe(200)
+    const elements = answer.body as unknown as Record<string, never>[]
+    expect(elements.length).toBeGreaterThan(0)
+    const bounded = await client.post(UPDATES, {
+      beginExclusive: 0,
+      endInclusive: end,
+      updateFormat: own(),
+    })
+    const transactions = (list: readonly unknown[]) =>
+      list.filter((element) => !JSON.stringify(element).includes('OffsetCheckpoint'))
+    expect(transactions(elements)).toEqual(bounded.body)
+  })
+
+  it('shows a checkpoint at the end of the ledger to who waits for it', async () => {
+    const begin = await ledgerEnd()
+    const answer = await client.post(`${UPDATES}?stream_idle_timeout_ms=900`, {
+      beginExclusive: begin,
+      updateFormat: {},
+    })
+    expect(answer.body).toEqual([
+      {
+        update: {
+          OffsetCheckpoint: {
+            value: {
+              offset: expect.any(Number),
+              synchronizerTimes: [
+                {
+                  synchronizerId: expect.stringContaining('::1220'),
+                  recordTime: expect.stringMatching(/Z$/),
+                },
+              ],
+            },
+          },
+        },
+      },
+    ])
+  })
+
+  it('takes a limit up to the maximum; zero and less are an empty list', async () => {
+    const end = await ledgerEnd()
+    const body = { beginExclusive: 0, endInclusive: end, updateFormat: own() }
+    expect(outcome(await client.post(`${UPDATES}?limit=1`, body))).toBe('1 elements')
+    expect(outcome(await client.post(`${UPDATES}?limit=0`, body))).toBe('0 elements')
+    expect(outcome(await client.post(`${UPDATES}?limit=-5`, body))).toBe('0 elements')
+  })
+
+  it('the legacy filter shows the topology of the parties that it names (D-27)', async () => {
+    const answer = await client.post(UPDATES, {
+      beginExclusive: 0,
+      endInclusive: await ledgerEnd(),
+      filter: { filtersByParty: { [alice.party]: {} } },
+    })
+    const texts = (answer.body as unknown as unknown[]).map((element) => JSON.stringify(element))
+    const topology = texts.filter((element) => element.includes('ParticipantAuthorizationAdded'))
+    expect(topology).toHaveLength(1)
+    expect(topology[0]).toContain(alice.party)
+  })
+
+  it('a body of more than 8 MiB is 413, as text', async () => {
+    const answer = await client.post(UPDATES, `{"beginExclusive":0${' '.repeat(8 * 1024 * 1024)}}`)
+    expect(answer.status).toBe(413)
+    expect(answer.type).toBe('text/plain')
+  })
+
+  it('10 000 parties without rights are refused as one is', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`p${index}::1220${'0'.repeat(64)}`, {}]),
+    )
+    expect(
+      outcome(await client.post(UPDATES, { beginExclusive: 0, updateFormat: format(many) })),
+    ).toBe('403 NA')
+  })
+
+  it('an unknown path is 404 in the form of its own', async () => {
+    const answer = await client.get('/v2/unknown')
+    expect(answer.status).toBe(404)
+    expect(answer.body).toEqual({
+      errors: ['HttpMethod(GET), uri: /v2/unknown'],
+      status: 404,
+      ledgerApiError: null,
+    })
+  })
+})
+
+describe('single updates (§3.5)', () => {
+  const all = async () => {
+    const body = { beginExclusive: 0, endInclusive: await ledgerEnd(), updateFormat: own() }
+    return (await client.post(UPDATES, body)).body as unknown as {
+      update: { Transaction: { value: { updateId: string; offset: number } } }
+    }[]
+  }
+
+  it('are found by id and by offset, as the stream shows them', async () => {
+    const [first] = await all()
+    const { updateId, offset } = first?.update.Transaction.value ?? { updateId: '', offset: 0 }
+    const updateFormat = own()
+    expect((await client.post(`${UPDATES}/update-by-id`, { updateId, updateFormat })).body).toEqual(
+      first,
+    )
+    expect(
+      (await client.post(`${UPDATES}/update-by-offset`, { offset, updateFormat })).body,
+    ).toEqual(first)
+  })
+
+  it.each([
+    ['update-by-id', {}, '400 MISSING_FIELD'],
+    ['update-by-id', { updateId: 'é' }, '400 INVALID_FIELD'],
+    ['update-by-id', { updateId: `1220${'0'.repeat(64)}` }, '404 UPDATE_NOT_FOUND'],
+    ['update-by-id', { updateId: 'something' }, '404 UPDATE_NOT_FOUND'],
+    ['update-by-offset', { offset: 0 }, '400 NON_POSITIVE_OFFSET'],
+    ['update-by-offset', { offset: 1e9 }, '404 UPDATE_NOT_FOUND'],
+  ])('%s of %j is %s', async (path, body, want) => {
+    expect(outcome(await client.post(`${UPDATES}/${path}`, { ...body, updateFormat: own() }))).toBe(
+      want,
+    )
+    expect(outcome(await client.post(`${UPDATES}/${path}`, body))).toBe('400 MISSING_FIELD')
+  })
+})
+
+describe('over WebSocket (§3.6)', () => {
+  type Ended = { frames: Record<string, never>[]; code: number; reason: string }
+
+  const open = (protocols: readonly string[], path = UPDATES, headers = {}) =>
+    new WebSocket(`${world.url().replace('http', 'ws')}${path}`, [...protocols], { headers })
+
+  const ended = (socket: WebSocket, request?: unknown): Promise<Ended> =>
+    new Promise((resolve, reject) => {
+      const frames: Record<string, never>[] = []
+      socket.on('open', () => {
+        if (request === undefined) return
+        socket.send(typeof request === 'string' ? request : JSON.stringify(request))
+        socket.send('later frames are ignored')
+      })
+      socket.on('message', (data) => frames.push(JSON.parse(String(data))))
+      socket.on('close', (code, reason) => resolve({ frames, code, reason: String(reason) }))
+      socket.on('error', reject)
+    })
+
+  const protocols = async (user = 'alice') => [
+    `jwt.token.${await world.network.token(user)}`,
+    'daml.ws.auth',
+  ]
+
+  it('delivers what HTTP delivers, with the sub-protocols in either order', async () => {
+    const request = {
+      beginExclusive: 0,
+      endInclusive: await ledgerEnd(),
+      filter: { filtersByParty: { [alice.party]: {} } },
+      verbose: true,
+    }
+    const { body } = await client.post(UPDATES, request)
+    for (const order of [await protocols(), (await protocols()).reverse()]) {
+      const socket = open(order, `/${UPDATES}`)
+      const { frames, code } = await ended(socket, request)
+      expect(socket.protocol).toBe('daml.ws.auth')
+      expect(frames).toEqual(body)
+      expect(code).toBe(1000)
+    }
+  })
+
+  it('takes the token from the header, too', async () => {
+    const authorization = `Bearer ${await world.network.token('alice')}`
+    const request = { beginExclusive: 0, endInclusive: await ledgerEnd(), updateFormat: own() }
+    const { frames } = await ended(open([], UPDATES, { authorization }), request)
+    expect(frames.length).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['no token', ['daml.ws.auth'], UPDATES, '401'],
+    ['a token that is none', ['daml.ws.auth', 'jwt.token.abc'], UPDATES, '401'],
+    ['an unknown path', ['daml.ws.auth'], '/v2/unknown', '404'],
+  ])('refuses the upgrade for %s', async (_, given, path, status) => {
+    await expect(ended(open(given, path))).rejects.toThrow(status)
+  })
+
+  it.each([
+    ['what is no JSON', 'no JSON', 'INVALID_ARGUMENT'],
+    ['a request that does not decode', {}, 'INVALID_ARGUMENT'],
+    ['a request that is refused', { beginExclusive: -1, updateFormat: {} }, 'NEGATIVE_OFFSET'],
+  ])('answers %s with an error as a frame, and ends', async (_, request, code) => {
+    const { frames } = await ended(open(await protocols()), request)
+    expect(frames).toHaveLength(1)
+    expect(frames[0]).toMatchObject({ code, errorCategory: 8, grpcCodeValue: 3 })
+  })
+
+  it('closes on a frame of more than 1 MiB', async () => {
+    const { code } = await ended(open(await protocols()), `"${'x'.repeat(1024 * 1024)}"`)
+    expect(code).toBe(1009)
+  })
+
+  it('shows a subscriber what happens while it waits', async () => {
+    const begin = await ledgerEnd()
+    const socket = open(await protocols())
+    await once(socket, 'open')
+    const seen = new Promise<Record<string, never>>((resolve) => {
+      socket.on('message', (data) => {
+        const frame = JSON.parse(String(data))
+        if (frame.update.Transaction !== undefined) resolve(frame)
+      })
+    })
+    socket.send(JSON.stringify({ beginExclusive: begin, updateFormat: own() }))
+    await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
+    const frame = JSON.stringify(await seen)
+    expect(frame).toContain('CreatedEvent')
+    socket.close()
+    await once(socket, 'close')
+  })
+
+  it('ends with an error when the rights of the user change', async () => {
+    await world.registered('carol', null)
+    const carol = createLedgerClient(world.url, await world.network.token('carol'))
+    const { body } = await carol.get('/v2/authenticated-user')
+    const party = String((body['user'] as unknown as Record<string, unknown>)['primaryParty'])
+    const socket = open(await protocols('carol'))
+    const end = ended(socket, { beginExclusive: 0, updateFormat: format({ [party]: {} }) })
+    await once(socket, 'message')
+    const granted = await admin.post('/v2/users/carol/rights', {
+      userId: 'carol',
+      rights: [{ kind: { CanReadAsAnyParty: { value: {} } } }],
+    })
+    expect(granted.status).toBe(200)
+    const { frames } = await end
+    expect(frames.at(-1)).toMatchObject({ code: 'STALE_STREAM_AUTHORIZATION', errorCategory: 2 })
+  })
+
+  it('never shows the token in the answer to an upgrade', async () => {
+    const token = await world.network.token('alice')
+    const { port, hostname } = new URL(world.url())
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      `GET ${UPDATES} HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n` +
+        'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
+        `sec-websocket-protocol: jwt.token.${token},daml.ws.auth\r\n\r\n`,
+    )
+    const [data] = await once(socket, 'data')
+    expect(String(data)).toMatch(/^HTTP\/1\.1 101/)
+    expect(String(data)).toContain('daml.ws.auth')
+    expect(String(data)).not.toContain(token)
+    socket.destroy()
+  })
+})
