@@ -52,6 +52,7 @@ async function ask(node: NodeStatus, question: Question): Promise<Explained> {
       ),
       bytesMax: ANSWER_BYTES_MAX,
       channel: 'lookup',
+      isPublicOnly: false, // The operator's own cluster.
       signal: over.signal,
     })
     const head = Number(reply.header('x-ledger-head') ?? Number.NaN)

@@ -87,6 +87,7 @@ export function createDirectory(options: {
         body: null,
         bytesMax: SCANS_BYTES_MAX,
         channel: 'bulk',
+        isPublicOnly: !allowPrivate && !seeds.includes(url),
         signal: abort.signal,
       })
       if (reply.status === 200) await take(recordsOfScans(parseJson(reply.body)), true)

@@ -33,6 +33,7 @@ export async function fetchGenesis(options: {
       body: null,
       bytesMax: GENESIS_BYTES_MAX,
       channel: 'bulk',
+      isPublicOnly: false, // Who configured a seed knows where it is.
       signal: AbortSignal.any([signal, decided.signal]),
     })
     if (status !== 200) throw new GenesisError(`${seed} answers ${status}`)

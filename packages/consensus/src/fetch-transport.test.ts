@@ -15,6 +15,7 @@ function request(more: Partial<TransportRequest> = {}): TransportRequest {
     body: null,
     bytesMax: 1000,
     channel: 'lookup',
+    isPublicOnly: false,
     signal: new AbortController().signal,
     ...more,
   }

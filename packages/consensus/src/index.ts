@@ -30,7 +30,7 @@ export {
   quorumOf,
 } from './genesis.ts'
 export { hashGenesis } from './genesis-hash.ts'
-export { parseNodeUrl } from './node-url.ts'
+export { isPublicAddress, parseNodeUrl } from './node-url.ts'
 export {
   type Decided,
   type Disputed,

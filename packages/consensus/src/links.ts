@@ -26,7 +26,7 @@ export type Work = {
   readonly atOffset: number | null
   /** Items asked for; the connection does not look into them. 0 is a probe. */
   readonly itemCount: number
-  request(link: Link): Omit<TransportRequest, 'url' | 'signal' | 'channel'>
+  request(link: Link): Omit<TransportRequest, 'url' | 'signal' | 'channel' | 'isPublicOnly'>
   /** Whether any item still wants this node's vote. */
   isWanted(link: Link): boolean
   /** The node's answer, judged; called once a flight unless the flight is offered again. */
@@ -88,6 +88,8 @@ export function createLinks(options: {
   readonly transport: Transport
   readonly clock: ReaderClock
   readonly flightMsMax: number
+  /** Whether nodes are on public addresses only. */
+  readonly isPublicOnly: boolean
   /** An empty batch, to learn whether a failing node is back. */
   readonly probe: Work
   readonly judge: (reply: TransportReply | Error, work: Work) => Reply
@@ -136,6 +138,7 @@ export function createLinks(options: {
       ...work.request(link),
       url: link.url as string, // `pump` sends nothing without one.
       channel: lane.channel,
+      isPublicOnly: options.isPublicOnly,
       signal: flight.abort.signal,
     }
     // In a function of its own, so that a transport that throws at once is like one that rejects.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isAuthenticated, parseNodeUrl } from './node-url.ts'
+import { isAuthenticated, isPublicAddress, parseNodeUrl } from './node-url.ts'
 
 describe('the URL of a node', () => {
   it.each([
@@ -68,4 +68,17 @@ describe('the URL of a node', () => {
     expect(isAuthenticated('http://a.example')).toBe(false)
     expect(isAuthenticated('http://10.0.0.1')).toBe(false)
   })
+})
+
+it.each([
+  ['8.8.8.8', true],
+  ['2001:4860:4860::8888', true],
+  ['127.0.0.1', false],
+  ['10.0.0.7', false],
+  ['169.254.169.254', false],
+  ['::1', false],
+  ['::ffff:10.0.0.1', false],
+  ['FD00::1', false],
+])('an address such as %s is public: %s', (address, isPublic) => {
+  expect(isPublicAddress(address)).toBe(isPublic)
 })

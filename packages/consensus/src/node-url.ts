@@ -14,7 +14,7 @@ const PRIVATE_IPV6 = /^\[(?:::|f[cd]|fe[89ab]|ff|64:ff9b:)/
  *
  * @returns undefined unless it is http or https without credentials, query and fragment, and at most
  *   255 characters; and, where `allowPrivate` is false, no loopback, private or single-label host.
- *   A public name that resolves to a private address is not found out here.
+ *   What a public name resolves to is for the transport to look at.
  */
 export function parseNodeUrl(text: string, allowPrivate: boolean): string | undefined {
   if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) return undefined
@@ -29,6 +29,11 @@ export function parseNodeUrl(text: string, allowPrivate: boolean): string | unde
 export function isAuthenticated(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' || LOOPBACK.test(hostname)
+}
+
+/** Whether an IP address, as a name resolves to, is neither of this machine nor of a private network. */
+export function isPublicAddress(address: string): boolean {
+  return !isPrivateHost(address.includes(':') ? `[${address.toLowerCase()}]` : address)
 }
 
 function isPrivateHost(hostname: string): boolean {

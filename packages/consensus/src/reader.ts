@@ -154,6 +154,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     transport: options.transport,
     clock,
     flightMsMax: waitMs,
+    isPublicOnly: options.allowPrivateAddresses !== true,
     probe,
     judge: decisions.judgeReply,
     onReply: options.onReply,

@@ -12,6 +12,11 @@ export type TransportRequest = {
   readonly bytesMax: number
   /** Pages and activities ('bulk') use connections of their own, so that they delay no lookup (D-14). */
   readonly channel: 'lookup' | 'bulk'
+  /**
+   * Refuse to connect where the name of the node resolves to an address that is not public (D-34). A
+   * browser does not tell, so there this is not looked at.
+   */
+  readonly isPublicOnly: boolean
   readonly signal: AbortSignal
 }
 

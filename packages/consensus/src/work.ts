@@ -13,7 +13,6 @@ import type { Link, Work } from './links.ts'
 import { parseJson, type Reply } from './reply.ts'
 import type { HistoryPoint } from './statements.ts'
 import type { Vote } from './tally.ts'
-import type { TransportRequest } from './transport.ts'
 
 /** Pages of 1000 entries of 1.2 kB, and activities, stay far below. */
 const BULK_ANSWER_BYTES_MAX = 8 * 1024 * 1024
@@ -197,7 +196,7 @@ export function roundAt(item: Item, pin: number | null): Item['rounds'][number] 
 function batchRequest(
   body: Uint8Array<ArrayBuffer>,
   lookupCount: number,
-): Omit<TransportRequest, 'url' | 'signal' | 'channel'> {
+): ReturnType<Work['request']> {
   return {
     method: 'POST',
     path: BATCH_PATH,

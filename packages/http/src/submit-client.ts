@@ -28,6 +28,7 @@ export function createSubmitClient(options: { readonly url: string }): SubmitCli
           body: new Uint8Array(bytes),
           bytesMax: REPLY_BYTES_MAX,
           channel: 'lookup',
+          isPublicOnly: false, // The synchronizer is configured by the operator.
           signal,
         })
         .catch((cause: unknown) => {

@@ -40,6 +40,7 @@ const request = (changes: Partial<TransportRequest> & { url: string }): Transpor
   body: null,
   bytesMax: 1000,
   channel: 'lookup',
+  isPublicOnly: false,
   signal: new AbortController().signal,
   ...changes,
 })
@@ -140,6 +141,21 @@ test.each([
   ['another protocol', 'ftp://127.0.0.1'],
 ])('rejects where %s', async (_, url) => {
   await expect(transport().request(request({ url }))).rejects.toThrow()
+})
+
+test('a name that resolves to this machine is refused where only public addresses are taken', async () => {
+  let asked = 0
+  const { url } = await serve((_, response) => {
+    asked++
+    response.end('x')
+  })
+  const named = url.replace('127.0.0.1', 'localhost')
+  const used = transport()
+  await expect(used.request(request({ url: named, isPublicOnly: true }))).rejects.toThrow('private')
+  expect(asked).toBe(0)
+  expect((await used.request(request({ url: named }))).status).toBe(200)
+  // Connections that may lead to this machine are not shared with requests that may not.
+  await expect(used.request(request({ url: named, isPublicOnly: true }))).rejects.toThrow('private')
 })
 
 test('rejects when the node hangs up in the middle of an answer', async () => {

@@ -2,8 +2,15 @@
  * The reader's transport on Node: keep-alive connections by undici, bounded in every direction, and
  * apart for lookups and for large answers (D-14). Redirects are answers like any other (D-34).
  */
+import { lookup } from 'node:dns'
 import { setMaxListeners } from 'node:events'
-import type { Transport, TransportReply, TransportRequest } from '@quorumscan/consensus'
+import type { LookupFunction } from 'node:net'
+import {
+  isPublicAddress,
+  type Transport,
+  type TransportReply,
+  type TransportRequest,
+} from '@quorumscan/consensus'
 import { Pool } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
 
@@ -37,9 +44,9 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
   // In order of last use.
   const pools = new Map<string, Pool>()
 
-  const poolOf = (origin: string, channel: TransportRequest['channel']): Pool => {
-    const key = `${channel} ${origin}`
-    const pool = pools.get(key) ?? createPool(origin, channel)
+  const poolOf = (origin: string, kind: PoolKind): Pool => {
+    const key = `${kind.channel} ${kind.isPublicOnly} ${origin}`
+    const pool = pools.get(key) ?? createPool(origin, kind)
     pools.delete(key)
     if (pools.size >= POOLS_MAX) {
       const [oldest] = pools
@@ -58,7 +65,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
       // One signal ends a batch to all nodes; Node warns of a leak at the eleventh.
       setMaxListeners(0, input.signal)
       const base = new URL(input.url)
-      const pool = poolOf(base.origin, input.channel)
+      const pool = poolOf(base.origin, input)
       if (pool.stats.queued >= QUEUED_MAX) throw new TransportError('too many requests wait')
       const peerToken = options.peerTokenByOrigin?.get(base.origin)
       const path = base.pathname.replace(/\/$/, '') + input.path
@@ -83,14 +90,34 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
   }
 }
 
-function createPool(origin: string, channel: TransportRequest['channel']): Pool {
+type PoolKind = Pick<TransportRequest, 'channel' | 'isPublicOnly'>
+
+function createPool(origin: string, kind: PoolKind): Pool {
   return new Pool(origin, {
-    connections: CONNECTIONS_MAX[channel],
+    connections: CONNECTIONS_MAX[kind.channel],
     pipelining: 1,
-    connectTimeout: CONNECT_MS_MAX,
+    connect: {
+      timeout: CONNECT_MS_MAX,
+      ...(kind.isPublicOnly ? { lookup: lookupPublic } : {}),
+    },
     headersTimeout: REPLY_MS_MAX,
     bodyTimeout: REPLY_MS_MAX,
     keepAliveTimeout: KEEP_ALIVE_MS,
+  })
+}
+
+/**
+ * Resolves as ever, but refuses a name of which any address is private: a node must not be able to send
+ * our requests to services of our own network. Asked for every connection, so that no later answer of the
+ * DNS gets around it.
+ */
+const lookupPublic: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, options, (error, address, family) => {
+    const found: readonly { readonly address: string }[] =
+      typeof address === 'string' ? [{ address }] : (address ?? [])
+    const isPublic = found.every((one) => isPublicAddress(one.address))
+    const refusal = isPublic ? null : new TransportError(`${hostname} is on a private address`)
+    callback(error ?? refusal, address, family)
   })
 }
 

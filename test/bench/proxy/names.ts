@@ -15,7 +15,7 @@ export function nameOf(index: number): string {
   return `bench-${String(index).padStart(4, '0')}.unverified.ns`
 }
 
-/** Registers names in waves, and returns when the last one is found through the proxy. */
+/** Registers names, those of a user one after the other, and returns when the last one is found through the proxy. */
 export async function registerNames(cluster: RunningCluster, count: number): Promise<void> {
   const names = Array.from({ length: count }, (_, index) => nameOf(index))
   const users = Array.from({ length: Math.min(USERS, count) }, (_, index) => index)
@@ -25,7 +25,7 @@ export async function registerNames(cluster: RunningCluster, count: number): Pro
       const register = await createRegistrar(cluster, `bench-${user}`)
       for (let first = 0; first < own.length; first += AT_ONCE_MAX) {
         const wave = own.slice(first, first + AT_ONCE_MAX)
-        await Promise.all(wave.map(register))
+        for (const name of wave) await register(name)
         await Promise.all(wave.map((name) => untilFound(cluster, name)))
       }
     }),
@@ -49,8 +49,9 @@ export async function createRegistrar(
     let status = 503
     for (let left = PAYMENT_TRIES_MAX; status === 503 && left > 0; left--)
       status = (await client.POST(accept, { params: { path } })).response.status
-    // 404: an earlier try took effect.
-    if (status !== 200 && status !== 404) throw new Error(`${name} was not paid: ${status}`)
+    // An earlier try took effect, or is about to; whether it did is seen when the name is looked for.
+    const isPaid = status === 200 || status === 404 || status === 409
+    if (!isPaid) throw new Error(`${name} was not paid: ${status}`)
   }
 }
 
