@@ -29,7 +29,12 @@ export { SUBMISSION_BYTES_MAX, synchronizerRoutes } from './routes/synchronizer.
 export { validatorRoutes } from './routes/validator.ts'
 export { GetUpdatesRequest } from './schemas/ledger/updates.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
-export type { JsCommand, JsCommands, JsCompletion } from './schemas/ledger/commands.ts'
+export {
+  CompletionsRequest,
+  type JsCommand,
+  type JsCommands,
+  type JsCompletion,
+} from './schemas/ledger/commands.ts'
 export type { LedgerPartyDetails, LedgerRight, LedgerUser } from './schemas/ledger/users.ts'
 export { BATCH_LOOKUPS_MAX, codeByPattern, PAGE_SIZE_MAX } from './schemas/scalars.ts'
 export { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'

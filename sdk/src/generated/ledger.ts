@@ -112,6 +112,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/commands/submit-and-wait-for-transaction": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submits commands and waits for the transaction, as the caller may see it.
+         * @description Without a format: creates and archivals that the submitters see.
+         */
+        post: operations["submitAndWaitForTransaction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/commands/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What became of the submissions of a user, after an offset.
+         * @description Answered when nothing came for `stream_idle_timeout_ms`, by default 500.
+         */
+        post: operations["getCompletions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/version": {
         parameters: {
             query?: never;
@@ -313,6 +353,62 @@ export interface components {
                 choice: string;
                 /** @description Daml-LF JSON. */
                 choiceArgument: unknown;
+            };
+        };
+        Completion: {
+            commandId: string;
+            status: components["schemas"]["JsStatus"];
+            updateId: string;
+            userId: string;
+            actAs: string[];
+            submissionId: string;
+            deduplicationPeriod: {
+                DeduplicationDuration: {
+                    value: {
+                        /** Format: int64 */
+                        seconds: number;
+                        /** Format: int32 */
+                        nanos: number;
+                        unknownFields: {
+                            fields: Record<string, never>;
+                        };
+                    };
+                };
+            } | {
+                DeduplicationOffset: {
+                    /** Format: int64 */
+                    value: number;
+                };
+            };
+            traceContext: null;
+            /** Format: int64 */
+            offset: number;
+            synchronizerTime: {
+                synchronizerId: string;
+                /** Format: date-time */
+                recordTime: string;
+            };
+            paidTrafficCost: number | null;
+        };
+        CompletionStreamRequest: {
+            userId?: string;
+            /** @default [] */
+            parties?: string[];
+            /**
+             * Format: int64
+             * @default 0
+             */
+            beginExclusive?: number;
+        };
+        CompletionStreamResponse: {
+            completionResponse: {
+                Completion: {
+                    value: components["schemas"]["Completion"];
+                };
+            } | {
+                OffsetCheckpoint: {
+                    value: components["schemas"]["OffsetCheckpoint"];
+                };
             };
         };
         CreateLedgerUserRequest: {
@@ -586,6 +682,29 @@ export interface components {
             };
             viewValue: unknown;
             implementationPackageId: string;
+        };
+        JsStatus: {
+            /** Format: int32 */
+            code: number;
+            message: string;
+            details: {
+                typeUrl: string;
+                /** @description Base64. */
+                value: string;
+                valueDecoded: {
+                    [key: string]: unknown;
+                };
+                unknownFields: {
+                    fields: Record<string, never>;
+                };
+            }[];
+        };
+        JsSubmitAndWaitForTransactionRequest: {
+            commands: components["schemas"]["JsCommands"];
+            transactionFormat?: components["schemas"]["TransactionFormat"];
+        };
+        JsSubmitAndWaitForTransactionResponse: {
+            transaction: components["schemas"]["JsTransaction"];
         };
         JsTopologyTransaction: {
             updateId: string;
@@ -1341,6 +1460,216 @@ export interface operations {
             };
             /** @description Something that the request names does not exist. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something happens at the same time, or exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    submitAndWaitForTransaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JsSubmitAndWaitForTransactionRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsSubmitAndWaitForTransactionResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something happens at the same time, or exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getCompletions: {
+        parameters: {
+            query?: {
+                limit?: number;
+                stream_idle_timeout_ms?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompletionStreamRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompletionStreamResponse"][];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -56,10 +56,10 @@ export function createProjection(view: UpdateView, synchronizerId: string): Proj
   }
 }
 
-/** A `JsTransaction`; null where no event is left. */
+/** A `JsTransaction`; null where no event is left, unless it is to be shown without any. */
 export function transactionJson(
   update: StoredUpdate,
-  view: TransactionView,
+  view: TransactionView & { readonly isShownEmpty?: boolean },
   synchronizerId: string,
 ): string | null {
   const eyes = new Eyes(update, view.filter)
@@ -71,7 +71,7 @@ export function transactionJson(
         : effectEvent(update, event, eyes)
     if (shown !== null) events += events === '' ? shown : `,${shown}`
   }
-  if (events === '') return null
+  if (events === '' && view.isShownEmpty !== true) return null
   const { offset, updateId, workflowId } = update
   const time = formatInstant(update.recordTime)
   const commandId = eyes.sendsCommand(update.submitters) ? update.commandId : ''

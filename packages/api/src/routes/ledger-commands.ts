@@ -1,11 +1,16 @@
 /** Commands, and which interface this is. */
 import type { LedgerRouteDef } from '../ledger-route-def.ts'
 import {
+  CompletionsAnswer,
+  CompletionsRequest,
   JsCommands,
   SubmitAndWaitAnswer,
   SubmitAnswer,
+  SubmitForTransactionAnswer,
+  SubmitForTransactionRequest,
   VersionAnswer,
 } from '../schemas/ledger/commands.ts'
+import { ListQuery } from '../schemas/ledger/updates.ts'
 
 type Routes = { readonly [operationId: string]: Omit<LedgerRouteDef, 'operationId'> }
 
@@ -31,6 +36,28 @@ export const ledgerCommandRoutes = {
     response: SubmitAndWaitAnswer,
     errorStatuses: [404, 409],
     handlerMsMax: WAIT_MS_MAX,
+  },
+  submitAndWaitForTransaction: {
+    ...command,
+    path: '/v2/commands/submit-and-wait-for-transaction',
+    summary: 'Submits commands and waits for the transaction, as the caller may see it.',
+    description: 'Without a format: creates and archivals that the submitters see.',
+    body: SubmitForTransactionRequest,
+    response: SubmitForTransactionAnswer,
+    errorStatuses: [404, 409],
+    handlerMsMax: WAIT_MS_MAX,
+  },
+  getCompletions: {
+    method: 'POST',
+    path: '/v2/commands/completions',
+    summary: 'What became of the submissions of a user, after an offset.',
+    description: 'Answered when nothing came for `stream_idle_timeout_ms`, by default 500.',
+    tag: 'commands',
+    query: ListQuery,
+    body: CompletionsRequest,
+    response: CompletionsAnswer,
+    auth: 'user',
+    errorStatuses: [409],
   },
   getLedgerApiVersion: {
     method: 'GET',

@@ -1,12 +1,23 @@
 /** Commands and `/v2/version` on the ledger interface (reference 4, 5.2). */
 import type { JsCommands } from '@quorumscan/api'
+import { assert, utf8 } from '@quorumscan/base'
 import type { LedgerError } from '@quorumscan/errors'
 import type { CompletionRecord } from '@quorumscan/model'
 import { RIGHTS_PER_USER_MAX } from '@quorumscan/users'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../callers.ts'
+import type { UpdateFormat } from '../event-filter.ts'
 import type { LedgerHandlersOf } from '../handlers.ts'
+import { LIST_IDLE_MS, listOf } from '../list.ts'
+import { transactionJson } from '../projection.ts'
+import {
+  assertMayRead,
+  checkUpdateFormat,
+  compileUpdateFormat,
+  type TransactionView,
+} from '../update-format.ts'
 import { PARTIES_PAGE_MAX, USERS_PAGE_MAX } from '../users/paging.ts'
+import { checkCompletionsRequest, completionsOf } from './completion-stream.ts'
 import { completionError } from './refusals.ts'
 import { type CheckedRequest, checkRequest } from './request.ts'
 import { submit } from './submission.ts'
@@ -20,7 +31,13 @@ type Request = { readonly caller: Caller; readonly signal: AbortSignal }
 
 export function commandHandlers(
   context: Context,
-): LedgerHandlersOf<'submitAsync' | 'submitAndWait' | 'getLedgerApiVersion'> {
+): LedgerHandlersOf<
+  | 'submitAsync'
+  | 'submitAndWait'
+  | 'submitAndWaitForTransaction'
+  | 'getCompletions'
+  | 'getLedgerApiVersion'
+> {
   return {
     async submitAsync(request) {
       await accept(context, request, request.body)
@@ -29,6 +46,26 @@ export function commandHandlers(
     async submitAndWait(request) {
       const { record } = await submitAndWait(context, request, request.body)
       return { updateId: record.updateId, completionOffset: record.offset }
+    },
+    async submitAndWaitForTransaction(request) {
+      const { caller, signal, body } = request
+      const view = readFormat(body.transactionFormat, { caller, commands: body.commands })
+      const { record } = await submitAndWait(context, { caller, signal }, body.commands)
+      const update = await context.reads.history.updateAt(record.offset)
+      assert(update !== null, 'what was applied is in the history')
+      const shown = { ...view, isShownEmpty: true }
+      const json = transactionJson(update, shown, context.genesis.synchronizerId)
+      return utf8(`{"transaction":${json}}`)
+    },
+    async getCompletions({ body, query, caller, signal }) {
+      const wanted = await checkCompletionsRequest(context, body, caller)
+      const { guard, updates } = context.reads
+      return await listOf((ended) => completionsOf(context, wanted, guard.watch(caller, ended)), {
+        limit: query.limit,
+        idleMs: query.stream_idle_timeout_ms ?? LIST_IDLE_MS,
+        clock: updates.clock,
+        signal,
+      })
     },
     async getLedgerApiVersion() {
       return {
@@ -56,6 +93,29 @@ export function commandHandlers(
       }
     },
   }
+}
+
+/** @throws {LedgerError} If the format is wrong, or asks for what the caller may not see. */
+function readFormat(
+  format: UpdateFormat['includeTransactions'],
+  { caller, commands }: { readonly caller: Caller; readonly commands: JsCommands },
+): TransactionView {
+  const parties = [...commands.actAs, ...commands.readAs]
+  const everything = { cumulative: [] }
+  const wanted = format ?? {
+    transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' as const,
+    eventFormat: {
+      filtersByParty: Object.fromEntries(parties.map((party) => [party, everything])),
+      verbose: true,
+    },
+  }
+  // Without one, the rights are those of the submission, which are checked with it.
+  if (format !== undefined) assertMayRead(caller, { includeTransactions: wanted })
+  // Without submitters there is nothing to show, and the submission will be refused.
+  if (format !== undefined || parties.length > 0) checkUpdateFormat({ includeTransactions: wanted })
+  const { transactions } = compileUpdateFormat({ includeTransactions: wanted })
+  assert(transactions !== null, 'transactions are asked for')
+  return transactions
 }
 
 async function accept(context: Context, { caller }: Request, body: JsCommands) {

@@ -1,5 +1,6 @@
 /** Submitting commands, and what became of them (reference/ledger-interface.md §4, §5.1). */
 import { type Static, Type } from 'typebox'
+import { TransactionFormat } from './formats.ts'
 import {
   Base64,
   defaulted,
@@ -14,6 +15,7 @@ import {
   Timestamp,
   wrapped,
 } from './relaxed.ts'
+import { JsTransaction, OffsetCheckpoint } from './updates.ts'
 
 /** Any JSON: values are read by their Daml types. */
 const Value = Type.Unknown({ description: 'Daml-LF JSON.' })
@@ -150,6 +152,28 @@ const Completion = Type.Object(
   { title: 'Completion' },
 )
 export type JsCompletion = Static<typeof Completion>
+
+export const CompletionsAnswer = Type.Array(
+  Type.Object(
+    {
+      completionResponse: oneOf({
+        Completion: wrapped(Completion),
+        OffsetCheckpoint: wrapped(OffsetCheckpoint),
+      }),
+    },
+    { title: 'CompletionStreamResponse' },
+  ),
+)
+
+export const SubmitForTransactionRequest = Type.Object(
+  { commands: JsCommands, transactionFormat: Type.Optional(TransactionFormat) },
+  { title: 'JsSubmitAndWaitForTransactionRequest' },
+)
+
+export const SubmitForTransactionAnswer = Type.Object(
+  { transaction: JsTransaction },
+  { title: 'JsSubmitAndWaitForTransactionResponse' },
+)
 
 export const VersionAnswer = Type.Object(
   {

@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  createLedgerClient,
+  genesisContracts,
+  type LedgerClient,
+} from '../../testing/ledger-client.ts'
+import { type Person, startWorld, type World } from '../../testing/world.ts'
+
+const SECOND = 1_000_000
+let world: World
+let alice: Person
+let bob: Person
+let ofAlice: LedgerClient
+let ofBob: LedgerClient
+let rules: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  world = await startWorld()
+  alice = await world.registered('alice')
+  bob = await world.registered('bob')
+  ofAlice = createLedgerClient(world.url, await world.network.token('alice'))
+  ofBob = createLedgerClient(world.url, await world.network.token('bob'))
+  rules = await genesisContracts(world)
+}, 30_000)
+
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]()
+})
+
+const tap = (person: Person, more: object = {}, amount = '1') => ({
+  commands: [
+    {
+      ExerciseCommand: {
+        templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+        contractId: rules['CoinRules'],
+        choice: 'CoinRules_DevNet_Tap',
+        choiceArgument: { receiver: person.party, amount },
+      },
+    },
+  ],
+  commandId: randomUUID(),
+  actAs: [person.party],
+  ...more,
+})
+
+const ledgerEnd = async (): Promise<number> =>
+  (await ofAlice.get('/v2/state/ledger-end')).body.offset
+
+type Element = {
+  completionResponse: { Completion?: { value: Record<string, never> }; OffsetCheckpoint?: unknown }
+}
+
+const completions = async (client: LedgerClient, body: object, query = '') => {
+  const answer = await client.post(`/v2/commands/completions${query}`, body)
+  return {
+    ...answer,
+    found: (answer.status === 200 ? (answer.body as Element[]) : []).flatMap(
+      ({ completionResponse: { Completion } }) =>
+        Completion === undefined ? [] : [Completion.value],
+    ),
+  }
+}
+
+describe('completions', () => {
+  it('tell what became of each submission, and are resumed after any of them', async () => {
+    const beginExclusive = await ledgerEnd()
+    const first = tap(alice, { submissionId: 's-1', workflowId: 'w' })
+    expect((await ofAlice.post('/v2/commands/submit-and-wait', first)).status).toBe(200)
+    expect(
+      (await ofAlice.post('/v2/commands/async/submit', { ...first, submissionId: 's-2' })).status,
+    ).toBe(200)
+    await world.until('both to be told', async () =>
+      (await completions(ofAlice, { parties: [alice.party], beginExclusive })).found.length === 2
+        ? true
+        : undefined,
+    )
+    const { body, found } = await completions(ofAlice, { parties: [alice.party], beginExclusive })
+    expect(body[0]).toEqual({
+      completionResponse: {
+        Completion: {
+          value: {
+            commandId: first.commandId,
+            status: { code: 0, message: '', details: [] },
+            updateId: expect.stringMatching(/^1220/),
+            userId: 'alice',
+            actAs: [alice.party],
+            submissionId: 's-1',
+            deduplicationPeriod: {
+              DeduplicationDuration: {
+                value: { seconds: 86_400, nanos: 0, unknownFields: { fields: {} } },
+              },
+            },
+            traceContext: null,
+            offset: expect.any(Number),
+            synchronizerTime: {
+              synchronizerId: world.network.genesis.synchronizerId,
+              recordTime: expect.stringMatching(/Z$/),
+            },
+            paidTrafficCost: null,
+          },
+        },
+      },
+    })
+    const offset = Number(found[0]?.['offset'])
+    expect(found[1]).toMatchObject({
+      submissionId: 's-2',
+      updateId: '',
+      deduplicationPeriod: { DeduplicationOffset: { value: offset - 1 } },
+      status: {
+        code: 6,
+        message: expect.stringMatching(/^DUPLICATE_COMMAND\(10,s-2\): /),
+        details: expect.arrayContaining([
+          {
+            typeUrl: 'type.googleapis.com/google.rpc.ErrorInfo',
+            value: expect.stringMatching(/^ChFEVVBMSUNBVEVfQ09NTUFORB/),
+            valueDecoded: expect.objectContaining({
+              reason: 'DUPLICATE_COMMAND',
+              metadata: expect.objectContaining({
+                completion_offset: String(offset),
+                existingSubmissionId: 's-1',
+                definite_answer: 'true',
+              }),
+            }),
+            unknownFields: { fields: {} },
+          },
+        ]),
+      },
+    })
+    const rest = await completions(ofAlice, { parties: [alice.party], beginExclusive: offset })
+    expect(rest.found).toEqual([found[1]])
+    const one = await completions(ofAlice, { parties: [alice.party], beginExclusive }, '?limit=1')
+    expect(one.found).toEqual([found[0]])
+  })
+
+  it('are those of the user and the parties asked for', async () => {
+    const beginExclusive = await ledgerEnd()
+    await ofBob.post('/v2/commands/submit-and-wait', tap(bob))
+    await ofAlice.post('/v2/commands/submit-and-wait', tap(alice))
+    const { found } = await completions(ofAlice, { parties: [alice.party], beginExclusive })
+    expect(found.map((value) => value['userId'])).toEqual(['alice'])
+  })
+
+  it('are behind where the stream stands by a checkpoint', async () => {
+    const beginExclusive = await ledgerEnd()
+    const { body } = await completions(
+      ofAlice,
+      { parties: [alice.party], beginExclusive },
+      '?stream_idle_timeout_ms=1500',
+    )
+    const { offset, synchronizerTimes } = body.at(-1).completionResponse.OffsetCheckpoint.value
+    expect(offset).toBeGreaterThanOrEqual(beginExclusive)
+    expect(synchronizerTimes).toHaveLength(1)
+  })
+
+  it.each([
+    [{ userId: 'bob', parties: [] }, '403 NA'],
+    [{ parties: ['nobody'] }, '403 NA'],
+    [{ parties: [] }, '400 MISSING_FIELD'],
+    [{ parties: 'mine', beginExclusive: -1 }, '400 NEGATIVE_OFFSET'],
+    [{ parties: 'mine', beginExclusive: 9_000_000_000_000 }, '400 OFFSET_AFTER_LEDGER_END'],
+  ])('of %j are refused', async (body, want) => {
+    const parties = body.parties === 'mine' ? [alice.party] : body.parties
+    const { status, body: answer } = await completions(ofAlice, { ...body, parties })
+    expect(`${status} ${answer.code}`).toBe(want)
+  })
+})
+
+describe('submitting and waiting for the transaction', () => {
+  const submit = async (client: LedgerClient, commands: object, transactionFormat?: object) =>
+    client.post('/v2/commands/submit-and-wait-for-transaction', { commands, transactionFormat })
+
+  it('shows what the submitters see of it', async () => {
+    const request = tap(alice, { workflowId: 'w-1' })
+    const { body } = await submit(ofAlice, request)
+    expect(body.transaction).toMatchObject({
+      commandId: request.commandId,
+      workflowId: 'w-1',
+      events: [{ CreatedEvent: { witnessParties: [alice.party] } }],
+    })
+  })
+
+  it('shows it in the format asked for, an empty one too', async () => {
+    const format = (templateId: string, transactionShape: string) => ({
+      transactionShape,
+      eventFormat: {
+        filtersByParty: {
+          [alice.party]: {
+            cumulative: [{ identifierFilter: { TemplateFilter: { value: { templateId } } } }],
+          },
+        },
+      },
+    })
+    const effects = format(
+      '#quorumscan-coin:Coin.Rules:CoinRules',
+      'TRANSACTION_SHAPE_LEDGER_EFFECTS',
+    )
+    expect((await submit(ofAlice, tap(alice), effects)).body.transaction.events).toMatchObject([
+      { ExercisedEvent: { choice: 'CoinRules_DevNet_Tap' } },
+    ])
+    const others = format('#quorumscan-name-service:Ans:AnsEntry', 'TRANSACTION_SHAPE_ACS_DELTA')
+    expect((await submit(ofAlice, tap(alice), others)).body.transaction.events).toEqual([])
+    const ofOthers = { ...others, eventFormat: { filtersByParty: { [bob.party]: {} } } }
+    expect((await submit(ofAlice, tap(alice), ofOthers)).status).toBe(403)
+  })
+})
+
+describe('deduplication', () => {
+  const outcome = async (request: object) => {
+    const { status, body } = await ofAlice.post('/v2/commands/submit-and-wait', request)
+    return status === 200 ? 'accepted' : `${status} ${body.code}`
+  }
+  const lasting = (seconds: number) => ({
+    deduplicationPeriod: { DeduplicationDuration: { value: { seconds } } },
+  })
+
+  it('looks back as long as is asked for, by record time', async () => {
+    const request = tap(alice, lasting(20))
+    expect(await outcome(request)).toBe('accepted')
+    expect(await outcome(request)).toBe('409 DUPLICATE_COMMAND')
+    await world.network.advance(10 * SECOND)
+    expect(await outcome(request)).toBe('409 DUPLICATE_COMMAND')
+    await world.network.advance(11 * SECOND)
+    expect(await outcome(request)).toBe('accepted')
+  }, 30_000)
+
+  it('looks back to an offset', async () => {
+    const request = tap(alice)
+    const { body } = await ofAlice.post('/v2/commands/submit-and-wait', request)
+    const since = (offset: number) => ({
+      ...request,
+      deduplicationPeriod: { DeduplicationOffset: { value: offset } },
+    })
+    expect(await outcome(since(0))).toBe('409 DUPLICATE_COMMAND')
+    expect(await outcome(since(body.completionOffset - 1))).toBe('409 DUPLICATE_COMMAND')
+    expect(await outcome(since(body.completionOffset))).toBe('accepted')
+  })
+
+  it('does not look back longer than the genesis allows, and says so in the completion', async () => {
+    const request = tap(alice, lasting(86_401))
+    expect((await ofAlice.post('/v2/commands/async/submit', request)).status).toBe(200)
+    const waited = await ofAlice.post('/v2/commands/submit-and-wait', {
+      ...request,
+      commandId: 'x',
+    })
+    expect(waited).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_DEDUPLICATION_PERIOD', context: { longest_duration: '86400s' } },
+    })
+  })
+
+  it('is by user, set of actAs and command id alone, and over a restart', async () => {
+    const request = tap(alice)
+    expect(await outcome(request)).toBe('accepted')
+    await world.restart()
+    const other = { ...tap(alice, { workflowId: 'w' }, '2'), commandId: request.commandId }
+    expect(await outcome({ ...other, actAs: [alice.party, alice.party] })).toBe(
+      '409 DUPLICATE_COMMAND',
+    )
+    expect(
+      (
+        await ofBob.post('/v2/commands/submit-and-wait', {
+          ...tap(bob),
+          commandId: request.commandId,
+        })
+      ).status,
+    ).toBe(200)
+  }, 30_000)
+
+  it('does not count what was refused', async () => {
+    const request = tap(alice, {}, '0')
+    expect(await outcome(request)).toBe('400 DAML_FAILURE')
+    expect(await outcome({ ...tap(alice), commandId: request.commandId })).toBe('accepted')
+  })
+})
