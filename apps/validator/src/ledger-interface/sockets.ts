@@ -1,12 +1,13 @@
 /** The streams that are WebSockets as well (D-28). A stream is opened by what its HTTP twin is checked by. */
-import { GetUpdatesRequest } from '@quorumscan/api'
+import { CompletionsRequest, GetUpdatesRequest } from '@quorumscan/api'
 import type { LedgerSocket } from '@quorumscan/http'
 import type { Context } from '../context.ts'
 import type { Caller } from './callers.ts'
+import { checkCompletionsRequest, completionsOf } from './commands/completion-stream.ts'
 import { checkUpdatesRequest, type UpdatesRequest, updatesOf } from './update-request.ts'
 
-export function ledgerSockets({ reads }: Pick<Context, 'reads'>): readonly LedgerSocket<Caller>[] {
-  const { updates, guard } = reads
+export function ledgerSockets(context: Context): readonly LedgerSocket<Caller>[] {
+  const { updates, guard } = context.reads
   return [
     {
       path: '/v2/updates',
@@ -14,6 +15,14 @@ export function ledgerSockets({ reads }: Pick<Context, 'reads'>): readonly Ledge
       async open({ request, caller, signal }) {
         const query = await checkUpdatesRequest(updates, request as UpdatesRequest, caller)
         return updatesOf(updates, query, guard.watch(caller, signal))
+      },
+    },
+    {
+      path: '/v2/commands/completions',
+      request: CompletionsRequest,
+      async open({ request, caller, signal }) {
+        const query = await checkCompletionsRequest(context, request, caller)
+        return completionsOf(context, query, guard.watch(caller, signal))
       },
     },
   ]
