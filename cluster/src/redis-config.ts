@@ -1,5 +1,6 @@
 /** The redis.conf of each Redis of a cluster. All listen on a unix socket only. */
 import { createHash } from 'node:crypto'
+import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 
 /** Of a user of the log's Redis: what it may do, in Redis' own words. */
 export type RedisUser = {
@@ -37,6 +38,8 @@ export function redisConfig(input: RedisConfigInput): string {
     'no-appendfsync-on-rewrite no',
     // BullMQ and the replica lose data under any other policy.
     'maxmemory-policy noeviction',
+    // The log has none of this: it is a stream.
+    ...Object.entries(REPLICA_REDIS_OPTIONS).map(([name, value]) => `${name} ${value}`),
   ]
   if (input.users !== null)
     lines.push(

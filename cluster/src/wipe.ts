@@ -10,13 +10,14 @@ export async function deleteReplica(socketPath: string): Promise<number> {
   const redis = new Redis({ path: socketPath })
   try {
     let cursor = '0'
-    let deleted = 0
+    const found: string[] = []
     do {
       const [next, keys] = await redis.scan(cursor, 'MATCH', REPLICA_KEYS, 'COUNT', SCAN_COUNT)
       cursor = next
-      if (keys.length > 0) deleted += await redis.unlink(...keys)
+      found.push(...keys)
     } while (cursor !== '0')
-    return deleted
+    // All at once: a part of a replica is none.
+    return found.length === 0 ? 0 : await redis.unlink(...new Set(found))
   } finally {
     redis.disconnect()
   }

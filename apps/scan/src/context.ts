@@ -110,6 +110,7 @@ export class Context implements AsyncDisposable, Identity {
           redis,
           genesis,
           genesisHash,
+          dueJobs: operatorJobs.map(({ name }) => name),
           clock,
           onProblem: (error) => logger.warn({ err: error }, 'the replica waits'),
         }),

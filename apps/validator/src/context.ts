@@ -134,6 +134,7 @@ export class Context implements AsyncDisposable {
           genesis,
           genesisHash,
           participant,
+          dueJobs: walletJobs.map(({ name }) => name),
           clock,
           onProblem: (error) => logger.warn({ err: error }, 'the replica'),
         }),

@@ -49,8 +49,8 @@ function createWorld() {
     contracts: async (ids) => ids.map((id) => memory.contract(id)),
     contractsByKey: async (key, options) => memory.byKey(key).slice(0, options?.limit),
     isPartyAllocated: async (party) => memory.isPartyAllocated(party),
-    dueItems: async ({ limit, after }) => {
-      const due = memory.due()
+    dueItems: async ({ job, limit, after }) => {
+      const due = memory.due().filter((item) => item.job === job)
       const isSame = (item: DueItem) =>
         item.job === after?.job && item.contractId === after.contractId
       return due.slice(after === null ? 0 : due.findIndex(isSame) + 1).slice(0, limit)

@@ -27,12 +27,15 @@ function setUp(due: DueItem[], select?: Parameters<typeof createSweep>[0]['selec
   const entries = memoryQueue('expire-entry')
   const payments = memoryQueue('resolve-initial-payment')
   let pages = 0
+  const asked: string[] = []
   const sweep = createSweep({
     ledger: {
-      dueItems: async ({ limit, after }) => {
+      dueItems: async ({ job, limit, after }) => {
         pages += 1
-        const from = after === null ? 0 : due.indexOf(after) + 1
-        return due.slice(from, from + limit)
+        asked.push(job)
+        const ofJob = due.filter((item) => item.job === job)
+        const from = after === null ? 0 : ofJob.indexOf(after) + 1
+        return ofJob.slice(from, from + limit)
       },
     },
     queues: new Map([entries, payments].map(({ queue }) => [queue.name, queue])),
@@ -40,7 +43,7 @@ function setUp(due: DueItem[], select?: Parameters<typeof createSweep>[0]['selec
     clock,
     ...(select === undefined ? {} : { select }),
   })
-  return { clock, entries, payments, sweep, pagesRead: () => pages }
+  return { clock, entries, payments, sweep, asked, pagesRead: () => pages }
 }
 
 const dueOfJob = (job: string, count: number) =>
@@ -51,16 +54,36 @@ const dueOfJob = (job: string, count: number) =>
 
 describe('a sweep', () => {
   test('reads a bounded portion of a backlog and goes on from there the next time', async () => {
-    const backlog = dueOfJob('expire-entry', PAGE_SIZE * PAGES_PER_SWEEP_MAX)
-    const behind: DueItem = { job: 'resolve-initial-payment', contractId: '00ff', at: 1e9 }
-    const { sweep, entries, payments, pagesRead } = setUp([...backlog, behind])
+    const backlog = dueOfJob('expire-entry', PAGE_SIZE * PAGES_PER_SWEEP_MAX + 1)
+    const last = backlog.at(-1)?.contractId ?? ''
+    const { sweep, entries, asked } = setUp(backlog, async (_job, ids) =>
+      ids.filter((id) => id === last),
+    )
     await sweep.tick()
-    expect(pagesRead()).toBe(PAGES_PER_SWEEP_MAX)
+    expect(asked.filter((job) => job === 'expire-entry')).toHaveLength(PAGES_PER_SWEEP_MAX)
+    expect(entries.ids.size).toBe(0)
+    await sweep.tick()
+    expect([...entries.ids]).toEqual([last])
+  })
+
+  test('reads no further while a queue is full', async () => {
+    const { sweep, entries, pagesRead } = setUp(dueOfJob('expire-entry', QUEUED_MAX * 3))
+    await sweep.tick()
     expect(entries.ids.size).toBe(QUEUED_MAX)
-    expect(payments.ids.size).toBe(0)
+    const before = pagesRead()
+    await sweep.tick()
+    // One page of the other job.
+    expect(pagesRead()).toBe(before + 1)
+  })
+
+  test('no backlog of another job delays a job, neither of an own one nor of one without a queue', async () => {
+    const foreign = dueOfJob('renew-subscription', 200_000)
+    const backlog = dueOfJob('expire-entry', 200_000)
+    const ours: DueItem = { job: 'resolve-initial-payment', contractId: '00ff', at: 1e9 }
+    const { sweep, payments, pagesRead } = setUp([...foreign, ...backlog, ours])
     await sweep.tick()
     expect([...payments.ids]).toEqual(['00ff'])
-    expect(entries.ids.size).toBe(QUEUED_MAX)
+    expect(pagesRead()).toBeLessThanOrEqual(PAGES_PER_SWEEP_MAX + 1)
   })
 
   test('works a backlog off as room comes, and starts again from the oldest', async () => {

@@ -11,7 +11,7 @@ import { restKey } from './worker.ts'
 
 /** Due items read at once: one round trip of well under a millisecond. */
 export const PAGE_SIZE = 500
-/** Pages of one sweep; the next one goes on from there, so a backlog of any size is walked through. */
+/** Pages of a job in one sweep; the next one goes on from there, so a backlog of any size is walked through. */
 export const PAGES_PER_SWEEP_MAX = 10
 /** Jobs in one queue. More would only wait, and take memory that the replica needs. */
 export const QUEUED_MAX = 1_000
@@ -25,7 +25,7 @@ export type Sweep = {
   offer(items: readonly DueItem[]): void
   /** Adds what was offered, also what comes in meanwhile. What Redis did not take is left to the sweep. */
   flush(): Promise<void>
-  /** Walks over the next portion of all that is due and adds what there is room for. */
+  /** Walks over the next portion of what is due for each job and adds what there is room for. */
   tick(): Promise<void>
 }
 
@@ -43,7 +43,8 @@ export function createSweep(options: {
   const { ledger, queues, rests } = options
   const select = options.select ?? (async (_job, contractIds) => contractIds)
   let offered: DueItem[] = []
-  let cursor: DueItem | null = null
+  /** Where the last sweep of a job ended. */
+  const cursors = new Map<string, DueItem>()
 
   const add = async (items: readonly DueItem[], roomByJob: Map<string, number>) => {
     const idsByJob = new Map<string, Set<ContractId>>()
@@ -83,6 +84,21 @@ export function createSweep(options: {
     return new Map(entries)
   }
 
+  const walk = async (job: string, roomByJob: Map<string, number>) => {
+    for (let page = 0; page < PAGES_PER_SWEEP_MAX; page++) {
+      if (roomByJob.get(job) === 0) return
+      const after = cursors.get(job) ?? null
+      const items = await ledger.dueItems({ job, limit: PAGE_SIZE, after })
+      await add(items, roomByJob)
+      const last = items.at(-1)
+      if (last === undefined || items.length < PAGE_SIZE) {
+        cursors.delete(job)
+        return
+      }
+      cursors.set(job, last)
+    }
+  }
+
   return {
     offer(items) {
       for (const item of items)
@@ -97,12 +113,8 @@ export function createSweep(options: {
     },
     async tick() {
       const roomByJob = await measureRoom()
-      for (let page = 0; page < PAGES_PER_SWEEP_MAX; page++) {
-        const items: readonly DueItem[] = await ledger.dueItems({ limit: PAGE_SIZE, after: cursor })
-        await add(items, roomByJob)
-        cursor = items.length < PAGE_SIZE ? null : (items.at(-1) ?? null)
-        if (cursor === null) return
-      }
+      // Each job has a walk of its own: a backlog of one keeps no other waiting.
+      for (const job of queues.keys()) await walk(job, roomByJob)
     },
   }
 }

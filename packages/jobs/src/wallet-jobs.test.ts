@@ -36,7 +36,7 @@ function createWorld(hosted: (scenario: Scenario) => readonly Actor[]) {
     contracts: async (ids) => ids.map((id) => memory.contract(id)),
     contractsByKey: async (key) => memory.byKey(key),
     isPartyAllocated: async (party) => memory.isPartyAllocated(party),
-    dueItems: async () => memory.due(),
+    dueItems: async ({ job }) => memory.due().filter((item) => item.job === job),
     dryRun: async () => ({ kind: 'checkpoint' }),
     onApplied: () => () => {},
   }

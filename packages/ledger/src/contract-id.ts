@@ -1,9 +1,9 @@
 /** Ids of updates and contracts: hashes of what they stand for (D-31). */
 import { concatBytes, fromHex, sha256Hex, utf8 } from '@quorumscan/base'
 import { canonicalJson } from '@quorumscan/consensus'
-import type { Contract, ContractId, Offset } from '@quorumscan/model'
+import type { Contract, ContractId, Micros, Offset } from '@quorumscan/model'
 
-const UPDATE_TAG = utf8('quorumscan/update/1\0')
+const UPDATE_TAG = utf8('quorumscan/update/2\0')
 const CONTRACT_TAG = 'quorumscan/contract/1\0'
 
 /** u64, big-endian: integers in hashed binary. */
@@ -15,18 +15,17 @@ export function u64(value: number): Uint8Array {
   return bytes
 }
 
-/** `1220` and 64 hex digits. Hashes are hex. */
+/**
+ * `1220` and 64 hex digits: where in the log the update stands, so that a stored contract need not hold it.
+ * What the update did is in the ids of its contracts and in the history hash.
+ */
 export function updateIdOf(input: {
+  /** Hex. */
   readonly genesisHash: string
   readonly offset: Offset
-  readonly entryHash: string
+  readonly recordTime: Micros
 }): string {
-  const parts = [
-    UPDATE_TAG,
-    fromHex(input.genesisHash),
-    u64(input.offset),
-    fromHex(input.entryHash),
-  ]
+  const parts = [UPDATE_TAG, fromHex(input.genesisHash), u64(input.offset), u64(input.recordTime)]
   return `1220${sha256Hex(concatBytes(parts))}`
 }
 

@@ -29,7 +29,7 @@ export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta 
     genesisHash,
     offset: 0,
     recordTime,
-    updateId: updateIdOf({ genesisHash, offset: 0, entryHash: genesisHash }),
+    updateId: updateIdOf({ genesisHash, offset: 0, recordTime }),
     authority: [dso, ...svs.map(({ party }) => party)],
   })
   tx.create(dsoRules, { dso, interpretationVersion: INTERPRETATION_VERSION, svs })

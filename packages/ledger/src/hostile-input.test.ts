@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { activityRowsOf } from './activities.ts'
 import { makePaymentCommand } from './commands.ts'
-import { encodeContract } from './contract-codec.ts'
+import { createContractCodec } from './contract-codec.ts'
 import { dueOf, keysOf } from './contract-keys.ts'
 import { encodeResult } from './history.ts'
 import { type AnyChoice, choicesOf, templateOf, templates } from './registry.ts'
@@ -182,6 +182,7 @@ test('whatever a participant signs ends in a result, and nothing comes of it tha
       const draw = new Draw(numbers)
       const { story, actors } = busyStory()
       const { dso, synchronizerId } = story.network.genesis
+      const codec = createContractCodec({ genesisHash: story.network.genesisHash, dso })
       for (let step = 0; step < STEPS_PER_RUN; step++) {
         const submitters = draw.of(actors)
         const world = worldOf(story, actors, draw.of(submitters).party)
@@ -198,7 +199,7 @@ test('whatever a participant signs ends in a result, and nothing comes of it tha
         for (const contract of created) {
           expect(contract.signatories, contract.templateId).toContain(dso)
           expect(story.ledger.contract(contract.contractId)).toEqual(contract)
-          expect(encodeContract(contract).byteLength).toBeGreaterThan(0)
+          expect(codec.encode(contract).byteLength).toBeGreaterThan(0)
           expect(keysOf(contract).length).toBeGreaterThan(0)
           for (const { at } of dueOf(contract)) expect(Number.isSafeInteger(at)).toBe(true)
         }

@@ -35,7 +35,7 @@ export {
   transferCommand,
   withdrawTransferCommand,
 } from './commands.ts'
-export { decodeContract, encodeContract } from './contract-codec.ts'
+export { type ContractCodec, createContractCodec } from './contract-codec.ts'
 export {
   contractBlob,
   contractIdOf,

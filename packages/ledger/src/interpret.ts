@@ -182,10 +182,11 @@ type RunInput = SubmissionInput & {
 
 function run(input: RunInput) {
   const { entry, decoded, genesis, genesisHash, view } = input
-  const { submission, entryHash } = decoded
+  const { submission } = decoded
   demandBounded(submission)
   demandNotDuplicate(input)
-  const updateId = updateIdOf({ genesisHash, offset: entry.offset, entryHash })
+  const { offset, recordTime } = entry
+  const updateId = updateIdOf({ genesisHash, offset, recordTime })
   const [first] = input.prepared
   if (first?.kind === 'allocateParty') {
     const allocated = allocate(submission, first.hint, view)

@@ -111,6 +111,14 @@ test('what encodes or packs decodes to the same, and encodes again to the same, 
     flag: bool,
   })
   const parties = fc.constantFrom('a', 'b').map((hint) => `${hint}::1220${'ab'.repeat(32)}`)
+  // Beginnings and ends that the stored form leaves out, alone, overlapping and around other text.
+  const affixed = fc
+    .tuple(
+      fc.constantFrom('', 'https://', 'http://', 'ANS entry: "', 'https:/'),
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('', '.unverified.ns', '.unverified.ns"', '.ns', 'https://'),
+    )
+    .map((parts) => parts.join(''))
   const values = fc.record({
     owner: parties,
     friends: fc.array(parties),
@@ -119,7 +127,7 @@ test('what encodes or packs decodes to the same, and encodes again to the same, 
     amount: fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n }),
     at: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
     lasting: fc.maxSafeInteger().map((value) => value || 0),
-    items: fc.array(fc.option(fc.string({ unit: 'grapheme' }))),
+    items: fc.array(fc.option(fc.oneof(fc.string({ unit: 'grapheme' }), affixed))),
     choice: fc.oneof(
       fc.constant({ tag: 'B' as const, value: {} }),
       fc.record({

@@ -1,9 +1,14 @@
 /**
- * Bytes of stored values: unsigned varints (LEB128), texts with their length, parties by their first
- * occurrence. Nothing describes itself: the reader follows the same type as the writer.
+ * Bytes of stored values: unsigned varints (LEB128), texts with their length and without beginnings and ends
+ * that are common, parties by their first occurrence. Nothing describes itself: the reader follows the same
+ * type as the writer.
  */
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'
+
+/** What texts often begin or end with. The order is part of the stored form. */
+const PREFIXES = ['', 'https://', 'http://', 'ANS entry: "'] as const
+const SUFFIXES = ['', '.unverified.ns', '.unverified.ns"'] as const
 
 const INITIAL_BYTES = 512
 const HASH_BYTES = 32
@@ -14,7 +19,12 @@ const PARTICIPANT_DIGITS = 64
 export class PackWriter {
   #bytes = Buffer.allocUnsafe(INITIAL_BYTES)
   #length = 0
-  readonly #parties = new Map<PartyId, number>()
+  readonly #parties: Map<PartyId, number>
+
+  /** `known` are parties that the reader knows as well. */
+  constructor(known: readonly PartyId[] = []) {
+    this.#parties = new Map(known.map((party, index) => [party, index + 1]))
+  }
 
   /** A copy of what was written. */
   finish(): Uint8Array {
@@ -43,8 +53,15 @@ export class PackWriter {
   }
 
   text(value: string): void {
-    const bytes = utf8(value)
-    this.unsigned(bytes.byteLength)
+    const prefix = PREFIXES.findLastIndex((each) => value.startsWith(each))
+    const begin = PREFIXES[prefix]?.length ?? 0
+    const suffix = SUFFIXES.findLastIndex(
+      (each) => value.length >= begin + each.length && value.endsWith(each),
+    )
+    const bytes = utf8(value.slice(begin, value.length - (SUFFIXES[suffix]?.length ?? 0)))
+    // Most texts have neither, or are short: one byte says all three.
+    this.unsigned(bytes.byteLength * 2 + (prefix + suffix > 0 ? 1 : 0))
+    if (prefix + suffix > 0) this.unsigned(prefix * SUFFIXES.length + suffix)
     this.#reserve(bytes.byteLength)
     this.#bytes.set(bytes, this.#length)
     this.#length += bytes.byteLength
@@ -83,9 +100,10 @@ export class PackWriter {
 export class PackReader {
   readonly #bytes: Buffer
   #position = 0
-  readonly #parties: PartyId[] = []
+  readonly #parties: PartyId[]
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, known: readonly PartyId[] = []) {
+    this.#parties = [...known]
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
@@ -108,8 +126,11 @@ export class PackReader {
   }
 
   text(): string {
-    const length = this.unsigned()
-    return fromUtf8(this.#take(length))
+    const head = this.unsigned()
+    const affixes = head % 2 === 1 ? this.unsigned() : 0
+    const prefix = PREFIXES[Math.floor(affixes / SUFFIXES.length)]
+    const suffix = SUFFIXES[affixes % SUFFIXES.length]
+    return `${prefix}${fromUtf8(this.#take(Math.floor(head / 2)))}${suffix}`
   }
 
   hash(): string {

@@ -80,8 +80,9 @@ export interface Ledger {
   /** Active contracts that a template's `keys` filed under this key (see `packages/ledger/README.md`). */
   contractsByKey(key: string, options?: { readonly limit?: number }): Promise<readonly Contract[]>
   isPartyAllocated(party: PartyId): Promise<boolean>
-  /** Due at or before the record time of the head, oldest first, after the cursor. */
+  /** What the job is due for at or before the record time of the head, oldest first, after the cursor. */
   dueItems(options: {
+    readonly job: string
     readonly limit: number
     readonly after: DueItem | null
   }): Promise<readonly DueItem[]>

@@ -59,15 +59,15 @@ export async function cleanUpActivities(
     commands: [
       ...cutCommand(
         'ZREM',
-        'activities',
+        KEYS.activities,
         members.map((member) => [member]),
       ),
       ...cutCommand(
         'ZREM',
-        'activityParties',
+        KEYS.activityParties,
         rows.flatMap(({ eventId, tags }) => tags.map((tag) => [activityPartyMember(tag, eventId)])),
       ),
-      ['ZREMRANGEBYSCORE', 'activityTimes', '-inf', timesUntil],
+      ['ZREMRANGEBYSCORE', KEYS.activityTimes, '-inf', timesUntil],
     ],
     signal,
   })

@@ -1,25 +1,60 @@
-/** Fetches cells of the newest state, however many, in one round trip. */
+/** Fetches cells of the newest state, however many, at once. */
 import { assert, fromHex } from '@quorumscan/base'
 import type { CellKey, LoadedCell } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
-import type { ChainableCommander, Redis } from 'ioredis'
-import { unpackContract } from './contract-packing.ts'
-import { contractIdBytes, contractIdOf, membersWith, TAG_BYTES, tagOf } from './intern.ts'
+import type { ChainableCommander } from 'ioredis'
+import { readMoment, type Store } from './contracts.ts'
 import { KEYS } from './keys.ts'
 import { decodeChange } from './plan.ts'
 import { toRedis } from './scripts.ts'
 
-export async function fetchCells(redis: Redis, keys: readonly CellKey[]): Promise<LoadedCell[]> {
+/** The cells asked for, and the contracts that came along with their index keys. */
+export async function fetchCells(store: Store, keys: readonly CellKey[]): Promise<LoadedCell[]> {
+  const asked = groupByKind(keys)
+  const [contracts, records] = await Promise.all([
+    fetchContractCells(store, asked),
+    fetchRecordCells(store, asked),
+  ])
+  return [...contracts, ...records]
+}
+
+/** Active contracts in the order asked; null for what is none. */
+export async function fetchContracts(
+  store: Store,
+  ids: readonly ContractId[],
+): Promise<readonly (Contract | null)[]> {
+  return (await readMoment(store, { ids })).byId
+}
+
+async function fetchContractCells(store: Store, asked: Asked): Promise<LoadedCell[]> {
+  if (asked.contract.length + asked.index.length === 0) return []
+  const { byId, byKey } = await readMoment(store, {
+    ids: asked.contract,
+    keys: asked.index.map((key) => ({ key, count: -1 })),
+  })
+  const cells: LoadedCell[] = byId.map((value, index) => ({
+    kind: 'contract',
+    id: asked.contract[index] as ContractId,
+    value,
+  }))
+  for (const [index, { contracts }] of byKey.entries()) {
+    const value = contracts.map(({ contractId }) => contractId)
+    cells.push({ kind: 'index', key: asked.index[index] as string, value })
+    for (const contract of contracts)
+      cells.push({ kind: 'contract', id: contract.contractId, value: contract })
+  }
+  return cells
+}
+
+async function fetchRecordCells({ redis }: Store, asked: Asked): Promise<LoadedCell[]> {
   // A pipeline, because ioredis hands every other command to the socket by itself.
   const pipeline = redis.pipeline()
-  const asked = groupByKind(keys)
   const takers = [
-    askContracts(pipeline, asked.contract),
-    ...asked.index.map((key) => askIndex(pipeline, key)),
     askChanges(pipeline, asked.change),
     askSeen(pipeline, asked.seen),
     askParties(pipeline, asked.party),
   ].filter((taker) => taker !== null)
+  if (takers.length === 0) return []
   const replies = (await pipeline.exec()) ?? []
   return takers.flatMap((take, index) => {
     const reply = replies[index]
@@ -29,43 +64,8 @@ export async function fetchCells(redis: Redis, keys: readonly CellKey[]): Promis
   })
 }
 
-/** Active contracts in the order asked; null for what is none. */
-export async function fetchContracts(
-  redis: Redis,
-  ids: readonly ContractId[],
-): Promise<(Contract | null)[]> {
-  const cells = await fetchCells(
-    redis,
-    ids.map((id) => ({ kind: 'contract', id })),
-  )
-  return cells.map((cell) => (cell.kind === 'contract' ? cell.value : null))
-}
-
 /** Makes cells of the reply to the command that was put into the pipeline. */
 type Taker = (reply: unknown) => LoadedCell[]
-
-function askContracts(pipeline: ChainableCommander, ids: readonly ContractId[]): Taker | null {
-  if (ids.length === 0) return null
-  // A text that is no contract id is looked for under an id that nothing has.
-  const fields = ids.map((id) => buffer(contractIdBytes(id) ?? new Uint8Array(0)))
-  pipeline.hmgetBuffer(KEYS.contracts, ...fields)
-  return (reply) =>
-    (reply as (Buffer | null)[]).map((bytes, index) => ({
-      kind: 'contract',
-      id: ids[index] as ContractId,
-      value: bytes === null ? null : unpackContract(bytes),
-    }))
-}
-
-function askIndex(pipeline: ChainableCommander, key: string): Taker {
-  const { min, max } = membersWith(tagOf(key))
-  pipeline.zrangeBuffer(KEYS.index, buffer(min), buffer(max), 'BYLEX')
-  return (reply) => {
-    const members = reply as Buffer[]
-    const value = members.map((member) => contractIdOf(member.subarray(TAG_BYTES)))
-    return [{ kind: 'index', key, value }]
-  }
-}
 
 function askChanges(pipeline: ChainableCommander, ids: readonly string[]): Taker | null {
   if (ids.length === 0) return null
@@ -100,7 +100,9 @@ function askParties(pipeline: ChainableCommander, parties: readonly string[]): T
     }))
 }
 
-function groupByKind(keys: readonly CellKey[]): Record<CellKey['kind'], string[]> {
+type Asked = Readonly<Record<CellKey['kind'], readonly string[]>>
+
+function groupByKind(keys: readonly CellKey[]): Asked {
   const groups: Record<CellKey['kind'], string[]> = {
     contract: [],
     index: [],

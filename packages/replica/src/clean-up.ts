@@ -42,7 +42,7 @@ export async function cleanUp(
     expected: encodeHead(mirror.head),
     next: encodeHead(next),
     commands: [
-      ['LTRIM', 'ended', count, -1],
+      ['LTRIM', KEYS.ended, count, -1],
       ...planNames(names, horizon),
       ...planDocuments(documents, horizon),
     ],
@@ -70,17 +70,17 @@ function planNames(names: ReadonlyMap<string, readonly Version[]>, horizon: numb
     ...putVersions('names', kept),
     ...cutCommand(
       'HDEL',
-      'names',
+      KEYS.names,
       gone.map((name) => [name]),
     ),
     ...cutCommand(
       'ZREM',
-      'lex',
+      KEYS.lex,
       gone.map((name) => [name]),
     ),
     ...cutCommand(
       'ZREM',
-      'parties',
+      KEYS.parties,
       parties.map((member) => [member]),
     ),
   ]

@@ -7,6 +7,7 @@ import { fetchCells } from './cells.ts'
 import { readCompletions } from './completions.ts'
 import { loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
+import { createLayout } from './layout.ts'
 import { writeSteps } from './store.ts'
 
 const { signal } = new AbortController()
@@ -29,14 +30,15 @@ test('a participant finds what became of its own submissions, where they stand i
   const repeated = tap(alice, 1n, same)
   scenario.ledger.advance(1_000_000)
 
-  const mirror = await loadOrStart(redis, scenario.network, signal)
+  const layout = createLayout(scenario.network)
+  const mirror = await loadOrStart(redis, { ...scenario.network, layout }, signal)
   const steps = await interpretBatch(scenario.ledger.entries(), mirror.head, {
     ...scenario.network,
     participant: participantOfKey(alice.keyPair.publicKey),
     state: new WorkingState(),
-    fetch: (keys) => fetchCells(redis, keys),
+    fetch: (keys) => fetchCells({ redis, layout }, keys),
   })
-  await writeSteps(redis, mirror, { steps, signal })
+  await writeSteps(redis, mirror, { steps, layout, signal })
 
   const read = (after: Offset, upTo: Offset, limit = 10) =>
     readCompletions(redis, { after, upTo, limit })

@@ -42,7 +42,7 @@ export function planCompletions(steps: readonly Step[]): Command[] {
   const records = steps.flatMap(({ completion }) => (completion === undefined ? [] : [completion]))
   return cutCommand(
     'ZADD',
-    'completions',
+    KEYS.completions,
     records.map((record) => [
       0,
       concatBytes([offsetBytes(record.offset), utf8(JSON.stringify(record))]),

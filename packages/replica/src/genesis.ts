@@ -4,10 +4,15 @@ import { genesisDelta, svPartyOf } from '@quorumscan/ledger'
 import { DSO_ENTRY_NAME, svEntryName } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { ReplicaStateError } from './head.ts'
+import type { Layout } from './layout.ts'
 import type { SyntheticEntry } from './plan-versions.ts'
 import { loadMirror, type Mirror, writeGenesis } from './store.ts'
 
-export type GenesisContext = { readonly genesis: Genesis; readonly genesisHash: string }
+export type GenesisContext = {
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  readonly layout: Layout
+}
 
 /** D-2: the operator's entry, and one for each super-validator. Members never change (D-34). */
 export function syntheticEntries(genesis: Genesis): SyntheticEntry[] {
@@ -27,7 +32,7 @@ export async function loadOrStart(
   context: GenesisContext,
   signal: AbortSignal,
 ): Promise<Mirror> {
-  const { genesis, genesisHash } = context
+  const { genesis, genesisHash, layout } = context
   for (;;) {
     const mirror = await loadMirror(redis)
     if (mirror !== null) {
@@ -35,6 +40,10 @@ export async function loadOrStart(
       if (stored !== genesisHash)
         throw new ReplicaStateError(
           `The replica in Redis grew from genesis ${stored}, not from ${genesisHash}: wipe it, or configure the right genesis or Redis.`,
+        )
+      if (mirror.head.dueHash !== layout.dueHash)
+        throw new ReplicaStateError(
+          'The replica in Redis was kept for other jobs than this process has: wipe it, it is rebuilt from the log.',
         )
       return mirror
     }
@@ -46,6 +55,7 @@ export async function loadOrStart(
       entryHash: genesisHash,
       delta: genesisDelta(genesis, genesisHash),
     }
-    await writeGenesis(redis, { genesisHash, step, synthetic: syntheticEntries(genesis), signal })
+    const synthetic = syntheticEntries(genesis)
+    await writeGenesis(redis, { genesisHash, step, synthetic, layout, signal })
   }
 }

@@ -9,6 +9,8 @@ import type { Offset } from '@quorumscan/model'
 export type StoredHead = Head & {
   /** Hash of the genesis that the replica grew from, hex. */
   readonly genesisHash: string
+  /** Of the jobs whose due work is kept (`layout.ts`), hex. */
+  readonly dueHash: string
   /** The oldest offset that can be read (D-10). */
   readonly horizon: Offset
   /** Versions that ended at or before `offset`. */
@@ -18,8 +20,9 @@ export type StoredHead = Head & {
 }
 
 /** Changes with the layout of any value: a replica of another layout is to be wiped. */
-const LAYOUT = 2
-const HEAD_BYTES = 1 + 3 * 32 + 5 * 8
+const LAYOUT = 4
+const HASHES = 4
+const HEAD_BYTES = 1 + HASHES * 32 + 5 * 8
 
 /** What lies in Redis is no replica that this process may go on with; the message says what to do. */
 export class ReplicaStateError extends Error {
@@ -35,6 +38,7 @@ export function encodeHead(head: StoredHead): Uint8Array {
     fromHex(head.genesisHash),
     fromHex(head.historyHash),
     fromHex(head.entryHash),
+    fromHex(head.dueHash),
     new Uint8Array(numbers.buffer),
   ])
 }
@@ -46,12 +50,13 @@ export function decodeHead(bytes: Uint8Array): StoredHead {
       'The replica in Redis has a layout that this version does not know: wipe it, it is rebuilt from the log.',
     )
   const hash = (index: number) => toHex(bytes.subarray(1 + index * 32, 33 + index * 32))
-  const numbers = new DataView(bytes.buffer, bytes.byteOffset + 97, 40)
+  const numbers = new DataView(bytes.buffer, bytes.byteOffset + 1 + HASHES * 32, 40)
   const number = (index: number) => Number(numbers.getBigUint64(index * 8))
   return {
     genesisHash: hash(0),
     historyHash: hash(1),
     entryHash: hash(2),
+    dueHash: hash(3),
     offset: number(0),
     recordTime: number(1),
     horizon: number(2),

@@ -1,6 +1,7 @@
 export type { ActivityBody, ActivityPage } from './activity-reads.ts'
 export { ReplicaStateError } from './head.ts'
 export type { JoinedContracts } from './joined-reads.ts'
+export { REPLICA_REDIS_OPTIONS } from './keys.ts'
 export type { NamedBody } from './reads.ts'
 export {
   type DocumentEntity,

@@ -95,9 +95,13 @@ async function followFromHead(
       const entries = await interpretBatch(ready, mirror.head, {
         ...context,
         state,
-        fetch: (keys) => fetchCells(redis, keys),
+        fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
       })
-      if ((await writeSteps(redis, mirror, { steps: entries, signal })) === 'fenced') return
+      if (
+        (await writeSteps(redis, mirror, { steps: entries, layout: context.layout, signal })) ===
+        'fenced'
+      )
+        return
       context.onMirror(mirror, entries)
       if (state.cellCount > CELLS_MAX) state.clear()
       if ((await keepClean(redis, mirror, { ...context, entries })) === 'fenced') return

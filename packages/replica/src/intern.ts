@@ -1,17 +1,53 @@
 /**
- * Short byte forms of the long texts that members are made of: a party or index key takes 20 bytes
- * instead of 80 to 170, a contract id 32 instead of 66. Most of a replica's memory is members.
+ * Short byte forms of the long texts that members are made of: a party takes 16 bytes instead of some 80, an
+ * index key 10 instead of up to 170, a contract id 17 instead of 66. Most of a replica's memory is members.
+ *
+ * Index keys and contract ids begin with two characters, their bucket, which is part of a Redis key. The order
+ * of the short forms of contract ids is that of the ids.
  */
 import { concatBytes, sha256, toHex, utf8 } from '@quorumscan/base'
 import type { ContractId } from '@quorumscan/model'
 
-/** 160 bits of SHA-256: nobody finds two texts with one tag. */
-export const TAG_BYTES = 20
+/** 128 bits of SHA-256. Two parties with one tag would share no more than the walk over their names. */
+export const TAG_BYTES = 16
+/** After the bucket. Two index keys with one tag cost reads: contracts say themselves what they are filed by. */
+export const INDEX_TAG_BYTES = 8
+/** 12 bits in two characters: 100 contracts a bucket at 100 000 names. */
+export const BUCKET_BYTES = 2
+/** 128 bits with the bucket; contracts say themselves which id they have. */
+const ID_REST_BYTES = 15
 
+/** In the order of their bytes. */
+const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
 const CONTRACT_ID = /^00[0-9a-f]{64}$/
 
-export function tagOf(text: string): Uint8Array {
-  return sha256(utf8(text)).subarray(0, TAG_BYTES)
+export function tagOf(party: string): Uint8Array {
+  return sha256(utf8(party)).subarray(0, TAG_BYTES)
+}
+
+/** Where something lies: in which bucket, and by which bytes within it. */
+export type Place = { readonly bucket: string; readonly rest: Uint8Array }
+
+export function placeOfKey(indexKey: string): Place {
+  return placeOf(sha256(utf8(indexKey)), INDEX_TAG_BYTES)
+}
+
+/** undefined if the text is no contract id, so that nothing can be found under it. */
+export function placeOfId(id: ContractId): Place | undefined {
+  const bytes = contractIdBytes(id)
+  return bytes === undefined ? undefined : placeOf(bytes, ID_REST_BYTES)
+}
+
+/** The bytes of a place in one: the short form. */
+export function placeBytes({ bucket, rest }: Place): Uint8Array {
+  return concatBytes([utf8(bucket), rest])
+}
+
+function placeOf(hash: Uint8Array, restBytes: number): Place {
+  const [first = 0, second = 0] = hash
+  const high = ALPHABET[first >> 2] ?? ''
+  const low = ALPHABET[((first & 3) << 4) | (second >> 4)] ?? ''
+  return { bucket: high + low, rest: hash.subarray(1, 1 + restBytes) }
 }
 
 /** undefined if the text is no contract id, so that nothing can be found under it. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fetchCells } from './cells.ts'
 import { loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
+import { createLayout } from './layout.ts'
 import { type Mirror, writeSteps } from './store.ts'
 
 let server: TestRedis
@@ -36,7 +37,7 @@ async function interpretCounted(mirror: Mirror, entries: readonly LogEntry[], sc
     state,
     fetch: (keys) => {
       fetches++
-      return fetchCells(redis, keys)
+      return fetchCells({ redis, layout: createLayout(scenario.network) }, keys)
     },
   })
   return { steps, fetches, looks: state.looks }
@@ -60,11 +61,12 @@ test('steps of many parties side by side share a few round trips', async () => {
         inputs: scenario.coins(actor),
       }),
     )
+  const layout = createLayout(scenario.network)
   await redis.flushall()
-  const mirror = await loadOrStart(redis, scenario.network, signal)
+  const mirror = await loadOrStart(redis, { ...scenario.network, layout }, signal)
   const entries = scenario.ledger.entries()
   const first = await interpretCounted(mirror, entries.slice(0, setUp), scenario)
-  await writeSteps(redis, mirror, { steps: first.steps, signal })
+  await writeSteps(redis, mirror, { steps: first.steps, layout, signal })
   const { steps, fetches } = await interpretCounted(mirror, entries.slice(setUp), scenario)
   expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)
   expect(fetches).toBeLessThanOrEqual(10)
@@ -74,8 +76,9 @@ test('entries that all build on the one before cost work in proportion to their 
   const scenario = new Scenario()
   for (let index = 0; index < 10; index++)
     scenario.register(scenario.actor(`party-${index}`, 'one'), `name-${index}.unverified.ns`)
+  const layout = createLayout(scenario.network)
   await redis.flushall()
-  const mirror = await loadOrStart(redis, scenario.network, signal)
+  const mirror = await loadOrStart(redis, { ...scenario.network, layout }, signal)
   const entries = scenario.ledger.entries()
   const { steps, fetches, looks } = await interpretCounted(mirror, entries, scenario)
   expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)

@@ -5,7 +5,9 @@ import type { Genesis } from '@quorumscan/consensus'
 import {
   activityRowsOf,
   type CellKey,
+  type ContractCodec,
   cellName,
+  createContractCodec,
   type DecodedEntry,
   decodeEntry,
   type Head,
@@ -64,6 +66,8 @@ export async function interpretBatch(
       needs: () => needsOf(interpretNext(item, context)),
     })),
   )
+  const { genesis, genesisHash } = context
+  const codec = createContractCodec({ genesisHash, dso: genesis.dso })
   const done: InterpretedEntry[] = []
   let historyHash = head.historyHash
   while (done.length < batch.length) {
@@ -89,7 +93,7 @@ export async function interpretBatch(
     done.push({
       ...step,
       ...(completion === undefined ? {} : { completion }),
-      ...(participant === undefined ? {} : { update: updateOf(step) }),
+      ...(participant === undefined ? {} : { update: updateOf(step, codec) }),
     })
   }
   // The steps carry what is to be written.
@@ -100,10 +104,11 @@ export async function interpretBatch(
 /** What a participant's history keeps of an entry. */
 function updateOf(
   step: Pick<InterpretedEntry, 'recordTime' | 'result' | 'delta'>,
+  codec: ContractCodec,
 ): NonNullable<Step['update']> | null {
   const { recordTime, result, delta } = step
   if (result.kind !== 'accepted') return null
-  const bytes = encodeUpdate({ recordTime, result, archived: delta.archived })
+  const bytes = encodeUpdate({ recordTime, result, archived: delta.archived, codec })
   return { updateId: result.update.updateId, bytes }
 }
 

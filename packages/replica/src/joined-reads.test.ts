@@ -2,6 +2,7 @@ import { MemoryLedger, type Scenario } from '@quorumscan/ledger/testing'
 import { createManualClock, startRedis } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import { type JoinedContracts, readJoinedContracts } from './joined-reads.ts'
+import { createLayout } from './layout.ts'
 import { Replica } from './replica.ts'
 import { createMemoryOrdering } from './testing/memory-ordering.ts'
 import { growRandomLog } from './testing/random-log.ts'
@@ -21,9 +22,10 @@ async function readMeanwhile(scenario: Scenario, keys: readonly string[], portio
   const ended = new AbortController()
   const running = replica.run(ordering, ended.signal)
   const connection = redis.connect()
+  const layout = createLayout({ genesis, genesisHash })
   const reads: JoinedContracts[] = []
   while (reads.at(-1)?.offset !== end.offset)
-    await readJoinedContracts(connection, keys, { limit: 10_000, portion }).then(
+    await readJoinedContracts({ redis: connection, layout }, keys, { limit: 10_000, portion }).then(
       (read) => reads.push(read),
       (error: unknown) => expect(error).toMatchObject({ code: 'OVERLOADED' }),
     )

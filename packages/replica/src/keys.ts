@@ -3,7 +3,9 @@
  * wiped at any time; none has a TTL. They share one hash tag and a prefix of their own, apart from the
  * queues and users that live in the same Redis.
  *
- * Contract ids, index keys and parties are interned (see `intern.ts`): members are bytes, not texts.
+ * Contract ids, index keys and parties are interned (see `intern.ts`): members are bytes, not texts. Contracts
+ * and their index are spread over many small keys, which Redis packs: a member costs 30 bytes then, and 150 in
+ * one large key.
  */
 export const KEYS = {
   /**
@@ -29,12 +31,6 @@ export const KEYS = {
   activityTimes: '{replica}:activity-times',
   /** sorted set, score 0: offset (8 bytes) ‖ JSON of a completion of the own participant (`completions.ts`) */
   completions: '{replica}:completions',
-  /** hash: contract id -> active contract */
-  contracts: '{replica}:contracts',
-  /** sorted set, score 0: index tag ‖ contract id */
-  index: '{replica}:index',
-  /** sorted set, score record time in µs: contract id ‖ job */
-  due: '{replica}:due',
   /** hash: change id -> newest acceptance */
   changes: '{replica}:changes',
   /** sorted set, score record time in µs after which it may go: change id */
@@ -51,17 +47,33 @@ export const KEYS = {
   history: '{replica}:history',
 } as const
 
-export type KeyName = keyof typeof KEYS
-
 /** The field of `names` that holds the head. No name is empty (D-17). */
 export const HEAD_FIELD = ''
 
-const NAMES = Object.keys(KEYS) as KeyName[]
+/** hash: rest of a contract id -> active contract, of all whose ids begin with the bucket */
+export function contractsKey(bucket: string): string {
+  return CONTRACTS_PREFIX + bucket
+}
+export const CONTRACTS_PREFIX = '{replica}:contracts:'
 
-/** All keys, in the order in which the write script gets them. */
-export const KEY_LIST: readonly string[] = NAMES.map((name) => KEYS[name])
+/** sorted set, score 0: rest of an index tag ‖ contract id, of all whose tags begin with the bucket */
+export function indexKey(bucket: string): string {
+  return `{replica}:index:${bucket}`
+}
 
-/** Position of a key in `KEY_LIST`, counted from 1 as Lua does. */
-export function keyNumber(name: KeyName): number {
-  return NAMES.indexOf(name) + 1
+/** sorted set, score record time in µs: contract id, in full, for which the job is due */
+export function dueKey(job: string): string {
+  return `{replica}:due:${job}`
+}
+
+/**
+ * What the replica's Redis is to be configured with: buckets stay packed up to some 500 000 names. With other
+ * values everything works, and takes twice the memory.
+ */
+export const REPLICA_REDIS_OPTIONS: Readonly<Record<string, string>> = {
+  'hash-max-listpack-entries': '512',
+  // A contract of more bytes unpacks its bucket: usual ones have 150.
+  'hash-max-listpack-value': '2048',
+  'zset-max-listpack-entries': '1024',
+  'zset-max-listpack-value': '64',
 }

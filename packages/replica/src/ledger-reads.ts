@@ -7,35 +7,30 @@ import type { Contract, EntryResult, PartyId, Submission } from '@quorumscan/mod
 import type { Redis } from 'ioredis'
 import { fetchCells } from './cells.ts'
 import { reach } from './connection.ts'
-import { unpackContract } from './contract-packing.ts'
+import { readMoment, type Store } from './contracts.ts'
 import { decodeHead } from './head.ts'
-import { contractIdBytes, contractIdOf, lexBound, membersWith, TAG_BYTES, tagOf } from './intern.ts'
-import { HEAD_FIELD, KEYS } from './keys.ts'
-import { type RangeReply, readRanges } from './scripts.ts'
+import { contractIdOf } from './intern.ts'
+import { dueKey, HEAD_FIELD, KEYS } from './keys.ts'
 
 /** Contracts per command: what Redis does without noticeable delay for others. */
 const PORTION = 1_000
-const CONTRACT_ID_BYTES = 32
 /** A dry run that the head overtook is repeated so often. */
 const DRY_RUN_ATTEMPTS = 3
 
 export async function readContractsByKey(
-  redis: Redis,
+  store: Store,
   key: string,
   limit: number,
 ): Promise<Contract[]> {
-  const bounds = membersWith(tagOf(key))
   const found: Contract[] = []
-  let { min } = bounds
+  let after: Uint8Array | undefined
   while (found.length < limit) {
     const count = Math.min(limit - found.length, PORTION)
-    const ranges = [{ min, max: bounds.max, count }]
-    const query = { members: 'index', values: 'contracts', skip: TAG_BYTES, ranges } as const
-    const { members, values } = (await reach(readRanges(redis, query))).replies[0] as RangeReply
-    for (const value of values) if (value !== null) found.push(unpackContract(value))
-    const last = members.at(-1)
-    if (last === undefined || members.length < count) break
-    min = lexBound('(', last)
+    const range = { key, count, ...(after === undefined ? {} : { after }) }
+    const [reply] = (await reach(readMoment(store, { keys: [range] }))).byKey
+    found.push(...(reply?.contracts ?? []))
+    after = reply?.next
+    if (after === undefined) break
   }
   return found
 }
@@ -49,20 +44,26 @@ export async function readHostedParties(
   return await reach(redis.zrange(KEYS.hosted, from, '+', 'BYLEX', 'LIMIT', 0, limit))
 }
 
-/** Due at or before the record time, by (time, contract id, job), after the cursor. */
+/** What the job is due for at or before the record time, by (time, contract id), after the cursor. */
 export async function readDueItems(
   redis: Redis,
-  query: { readonly limit: number; readonly after: DueItem | null; readonly recordTime: number },
+  query: {
+    readonly job: string
+    readonly limit: number
+    readonly after: DueItem | null
+    readonly recordTime: number
+  },
 ): Promise<DueItem[]> {
-  const { limit, after, recordTime } = query
+  const { job, limit, after, recordTime } = query
   const found: DueItem[] = []
   // Items of one instant come from one transaction, so few are skipped here (1 000 nodes at most).
   for (let skipped = 0; found.length < limit; skipped += PORTION) {
     const min = after?.at ?? '-inf'
     const range = ['WITHSCORES', 'LIMIT', skipped, PORTION] as const
-    const flat = await reach(redis.zrangebyscoreBuffer(KEYS.due, min, recordTime, ...range))
+    const flat = await reach(redis.zrangebyscoreBuffer(dueKey(job), min, recordTime, ...range))
     for (let i = 0; i + 1 < flat.length; i += 2) {
-      const item = decodeDue(flat[i] as Buffer, Number(flat[i + 1]))
+      const contractId = contractIdOf(flat[i] as Buffer)
+      const item = { job, contractId, at: Number(flat[i + 1]) }
       if (after === null || isAfter(item, after)) found.push(item)
     }
     if (flat.length < 2 * PORTION) break
@@ -72,12 +73,12 @@ export async function readDueItems(
 
 /** What the submission would do as the next entry. Its signature is not looked at. */
 export async function dryRun(
-  redis: Redis,
+  store: Store,
   submission: Submission,
   options: { readonly genesis: Genesis; readonly genesisHash: string; readonly now: number },
 ): Promise<EntryResult> {
   for (let attempt = 1; ; attempt++) {
-    const { isOneMoment, result } = await rehearse(redis, submission, options)
+    const { isOneMoment, result } = await rehearse(store, submission, options)
     const isLast = attempt === DRY_RUN_ATTEMPTS
     if (result !== null && (isOneMoment || isLast)) return result
     if (isLast)
@@ -95,10 +96,11 @@ type Rehearsal = {
 }
 
 async function rehearse(
-  redis: Redis,
+  store: Store,
   submission: Submission,
   options: { readonly genesis: Genesis; readonly genesisHash: string; readonly now: number },
 ): Promise<Rehearsal> {
+  const { redis } = store
   const { genesis, genesisHash } = options
   const entryHash = toHex(sha256(utf8(canonicalJson(submission as unknown as Json))))
   const begin = await reach(redis.hgetBuffer(KEYS.names, HEAD_FIELD))
@@ -120,7 +122,7 @@ async function rehearse(
       const interpretation = interpret({ entry, decoded, genesis, genesisHash, view })
       if (interpretation.kind === 'done')
         return { isOneMoment: await isOneMoment(), result: interpretation.result }
-      view.load(await reach(fetchCells(redis, interpretation.keys)))
+      view.load(await reach(fetchCells(store, interpretation.keys)))
     }
   } catch (error) {
     // Interpretation trusts its cells to agree with each other.
@@ -129,19 +131,7 @@ async function rehearse(
   }
 }
 
-function decodeDue(member: Buffer, at: number): DueItem {
-  return {
-    job: member.toString('utf8', CONTRACT_ID_BYTES),
-    contractId: contractIdOf(member.subarray(0, CONTRACT_ID_BYTES)),
-    at,
-  }
-}
-
 function isAfter(item: DueItem, after: DueItem): boolean {
-  if (item.at !== after.at) return item.at > after.at
-  return Buffer.compare(orderOf(item), orderOf(after)) > 0
-}
-
-function orderOf(item: DueItem): Buffer {
-  return Buffer.concat([contractIdBytes(item.contractId) ?? Buffer.alloc(0), utf8(item.job)])
+  // Contract ids have one length and one case: their order is that of their bytes.
+  return item.at === after.at ? item.contractId > after.contractId : item.at > after.at
 }

@@ -7,6 +7,8 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cleanUp, cleanUpBacklog } from './clean-up.ts'
 import { loadOrStart } from './genesis.ts'
+import { KEYS } from './keys.ts'
+import { createLayout } from './layout.ts'
 import { DEAD_MEMBERS_MAX, readNames, readNamesOfParty, readParties, readPrefix } from './reads.ts'
 import type { Step } from './step.ts'
 import { loadMirror, type Mirror, writeSteps } from './store.ts'
@@ -14,6 +16,7 @@ import { dumpReplica } from './testing/dump.ts'
 import { stepAfter, testParty } from './testing/entry-steps.ts'
 
 const network = createTestNetwork()
+const layout = createLayout(network)
 const { signal } = new AbortController()
 const SECOND = 1_000_000
 const NAMES = ['a', 'a-', 'a-b', 'a0', 'ab', 'b'].map((label) => `${label}.unverified.ns`)
@@ -33,7 +36,7 @@ afterAll(async () => {
 
 async function freshMirror(): Promise<Mirror> {
   await redis.flushall()
-  return await loadOrStart(redis, network, signal)
+  return await loadOrStart(redis, { ...network, layout }, signal)
 }
 
 /** What the oracle remembers: every version that ever was, and nothing clever. */
@@ -115,7 +118,7 @@ describe('lookups at an offset', () => {
           ]
           for (const changes of batches) {
             const steps = grow(history, mirror, changes)
-            expect(await writeSteps(redis, mirror, { steps, signal })).toBe('written')
+            expect(await writeSteps(redis, mirror, { steps, layout, signal })).toBe('written')
             if (cleanUpBacklog(mirror) > 0) await cleanUp(redis, mirror, signal)
             for (let offset = mirror.head.horizon; offset <= mirror.head.offset; offset++) {
               const moment = mirror.timeline.at(offset)
@@ -183,20 +186,14 @@ describe('lookups at an offset', () => {
     })
     const later = stepAfter(archived, { recordTime: archived.recordTime + 601 * SECOND })
     for (const step of [registered, archived, later])
-      await writeSteps(redis, mirror, { steps: [step], signal })
+      await writeSteps(redis, mirror, { steps: [step], layout, signal })
     expect(cleanUpBacklog(mirror)).toBe(NAMES.length)
     expect(await cleanUp(redis, mirror, signal)).toBe('written')
-    const { names, lex, parties, ended, contracts, index, due } = await dumpReplica(redis)
-    // The head is a field of names and differs.
-    expect(names?.length).toBe(before['names']?.length)
-    expect({ lex, parties, ended, contracts, index, due }).toEqual({
-      lex: before['lex'],
-      parties: before['parties'],
-      ended: [],
-      contracts: before['contracts'],
-      index: before['index'],
-      due: before['due'],
-    })
+    const after = await dumpReplica(redis)
+    // The head is a field of names and differs; the timeline goes on.
+    expect(after[KEYS.names]?.length).toBe(before[KEYS.names]?.length)
+    for (const dump of [before, after]) for (const key of [KEYS.names, KEYS.at]) delete dump[key]
+    expect(after).toEqual(before)
   })
 
   test('still show at the horizon what a clean-up takes the older versions of', async () => {
@@ -218,7 +215,7 @@ describe('lookups at an offset', () => {
       archived: second.delta.created,
     })
     const last = stepAfter(fourth, { recordTime: third.recordTime + 600 * SECOND })
-    await writeSteps(redis, mirror, { steps: [first, second, third, fourth, last], signal })
+    await writeSteps(redis, mirror, { steps: [first, second, third, fourth, last], layout, signal })
     expect(mirror.head.horizon).toBe(third.offset)
     expect(cleanUpBacklog(mirror)).toBe(1)
     expect(await cleanUp(redis, mirror, signal)).toBe('written')
@@ -240,7 +237,7 @@ describe('lookups at an offset', () => {
       return stepAfter(mirror.head, { recordTime, created })
     }
     const write = async (next: Step) => {
-      await writeSteps(redis, mirror, { steps: [next], signal })
+      await writeSteps(redis, mirror, { steps: [next], layout, signal })
       return mirror.timeline.at(mirror.head.offset)
     }
     await write(step(DEAD_MEMBERS_MAX, 1, 'd'))
@@ -257,7 +254,7 @@ describe('lookups at an offset', () => {
       code: 'OVERLOADED',
     })
     await expect(readParties(redis, [user], beyond)).rejects.toMatchObject({ code: 'OVERLOADED' })
-  }, 20_000)
+  }, 60_000)
 
   test('refuse an offset that the stored state has not reached, or whose data may be gone', async () => {
     const mirror = await freshMirror()
@@ -267,7 +264,11 @@ describe('lookups at an offset', () => {
       code: 'OFFSET_NOT_REACHED',
     })
     const recordTime = mirror.head.recordTime + 601 * SECOND
-    await writeSteps(redis, mirror, { steps: [stepAfter(mirror.head, { recordTime })], signal })
+    await writeSteps(redis, mirror, {
+      steps: [stepAfter(mirror.head, { recordTime })],
+      layout,
+      signal,
+    })
     for (const read of [
       readNames(redis, NAMES, at),
       readParties(redis, PARTIES, at),
@@ -287,9 +288,10 @@ describe('writing', () => {
     const step = stepAfter(first.head, { recordTime, created })
     const other = stepAfter(first.head, { recordTime: recordTime + 1 })
     const outcomes = [
-      await writeSteps(redis, first, { steps: [step], signal }),
+      await writeSteps(redis, first, { steps: [step], layout, signal }),
       await writeSteps(redis, second, {
         steps: [{ ...other, historyHash: 'ff'.repeat(32) }],
+        layout,
         signal,
       }),
     ]
@@ -305,9 +307,9 @@ describe('writing', () => {
     const recordTime = mirror.head.recordTime + 1
     const created = [{ name: 'a.unverified.ns', user: testParty('ann'), expiresAt: recordTime + 9 }]
     const steps = [stepAfter(mirror.head, { recordTime, created })]
-    await writeSteps(redis, mirror, { steps, signal })
+    await writeSteps(redis, mirror, { steps, layout, signal })
     const dump = await dumpReplica(redis)
-    expect(await writeSteps(redis, again, { steps, signal })).toBe('written')
+    expect(await writeSteps(redis, again, { steps, layout, signal })).toBe('written')
     expect(await dumpReplica(redis)).toEqual(dump)
   })
 
@@ -325,7 +327,7 @@ describe('writing', () => {
       archived: registered.delta.created,
     })
     const later = stepAfter(archived, { recordTime: recordTime + 700 * SECOND })
-    await writeSteps(redis, mirror, { steps: [registered, archived, later], signal })
+    await writeSteps(redis, mirror, { steps: [registered, archived, later], layout, signal })
     const other = await loadMirror(redis)
     if (other === null) throw new Error('no replica')
     const next = stepAfter(later, {
@@ -336,7 +338,7 @@ describe('writing', () => {
     const dump = await dumpReplica(redis)
     await cleanUp(redis, other, signal)
     expect(await dumpReplica(redis)).toEqual(dump)
-    await writeSteps(redis, mirror, { steps: [next], signal })
+    await writeSteps(redis, mirror, { steps: [next], layout, signal })
     expect(cleanUpBacklog(mirror)).toBe(0)
   })
 })

@@ -2,6 +2,7 @@
 import { utf8 } from '@quorumscan/base'
 import { activityPartyMember, encodeActivity, offsetText } from './activity-member.ts'
 import { tagOf } from './intern.ts'
+import { KEYS } from './keys.ts'
 import { type Command, cutCommand } from './scripts.ts'
 import type { Step } from './step.ts'
 
@@ -11,19 +12,19 @@ export function planActivities(steps: readonly Step[]): Command[] {
   return [
     ...cutCommand(
       'ZADD',
-      'activities',
+      KEYS.activities,
       rows.map((row) => [0, encodeActivity(row)]),
     ),
     ...cutCommand(
       'ZADD',
-      'activityParties',
+      KEYS.activityParties,
       rows.flatMap(({ activity, parties }) =>
         parties.map((party) => [0, activityPartyMember(tagOf(party), activity.event_id)]),
       ),
     ),
     ...cutCommand(
       'ZADD',
-      'activityTimes',
+      KEYS.activityTimes,
       offsets.map((step) => [step.recordTime, utf8(offsetText(step.offset))]),
     ),
   ]

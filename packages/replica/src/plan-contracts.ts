@@ -1,37 +1,45 @@
-/** What a batch changes in `contracts`, `index` and `due`: the net of all its steps. */
-import { concatBytes, utf8 } from '@quorumscan/base'
+/** What a batch changes in contracts, their index and what is due: the net of all its steps. */
+import { concatBytes } from '@quorumscan/base'
 import { dueOf, keysOf } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
-import { packContract } from './contract-packing.ts'
-import { contractIdBytes, tagOf } from './intern.ts'
+import { contractIdBytes, type Place, placeBytes, placeOfId, placeOfKey } from './intern.ts'
+import { contractsKey, dueKey, indexKey } from './keys.ts'
+import type { Layout } from './layout.ts'
 import { type Argument, type Command, cutCommand } from './scripts.ts'
 import type { Step } from './step.ts'
 
-export function planContracts(steps: readonly Step[]): Command[] {
+export function planContracts(steps: readonly Step[], layout: Layout): Command[] {
   const { created, archived } = netOf(steps)
+  const gone = archived.map(placed)
+  const added = created.map(placed)
   return [
-    ...cutCommand(
+    ...byKey(
       'HDEL',
-      'contracts',
-      archived.map((contract) => [idOf(contract)]),
+      gone.map(({ place }) => [contractsKey(place.bucket), [place.rest]]),
     ),
-    ...cutCommand('ZREM', 'index', archived.flatMap(indexMembers)),
-    ...cutCommand(
+    ...byKey(
       'ZREM',
-      'due',
-      archived.flatMap((contract) => dueMembers(contract).map(([, member]) => [member])),
+      gone.flatMap(indexMembers).map(([key, member]) => [key, [member]]),
     ),
-    ...cutCommand(
+    ...byKey(
+      'ZREM',
+      gone.flatMap((each) => dueMembers(each, layout)).map(({ key, id }) => [key, [id]]),
+    ),
+    ...byKey(
       'HSET',
-      'contracts',
-      created.map((contract) => [idOf(contract), packContract(contract)]),
+      added.map(({ contract, place }) => [
+        contractsKey(place.bucket),
+        [place.rest, layout.codec.encode(contract)],
+      ]),
     ),
-    ...cutCommand(
+    ...byKey(
       'ZADD',
-      'index',
-      created.flatMap(indexMembers).map(([member]) => [0, member as Uint8Array]),
+      added.flatMap(indexMembers).map(([key, member]) => [key, [0, member]]),
     ),
-    ...cutCommand('ZADD', 'due', created.flatMap(dueMembers)),
+    ...byKey(
+      'ZADD',
+      added.flatMap((each) => dueMembers(each, layout)).map(({ key, at, id }) => [key, [at, id]]),
+    ),
   ]
 }
 
@@ -47,16 +55,39 @@ function netOf(steps: readonly Step[]) {
   return { created: [...created.values()], archived }
 }
 
-function indexMembers(contract: Contract): Argument[][] {
-  return keysOf(contract).map((key) => [concatBytes([tagOf(key), idOf(contract)])])
+type Placed = { readonly contract: Contract; readonly place: Place }
+
+function placed(contract: Contract): Placed {
+  const place = placeOfId(contract.contractId)
+  if (place === undefined) throw new RangeError(`no contract id: ${contract.contractId}`)
+  return { contract, place }
 }
 
-function dueMembers(contract: Contract): [score: number, member: Uint8Array][] {
-  return dueOf(contract).map((due) => [due.at, concatBytes([idOf(contract), utf8(due.job)])])
+function indexMembers({ contract, place }: Placed): [key: string, member: Uint8Array][] {
+  const id = placeBytes(place)
+  return keysOf(contract).map((key) => {
+    const { bucket, rest } = placeOfKey(key)
+    return [indexKey(bucket), concatBytes([rest, id])]
+  })
 }
 
-function idOf(contract: Contract): Uint8Array {
-  const bytes = contractIdBytes(contract.contractId)
-  if (bytes === undefined) throw new RangeError(`no contract id: ${contract.contractId}`)
-  return bytes
+function dueMembers({ contract }: Placed, layout: Layout) {
+  const due = dueOf(contract).filter(({ job }) => layout.hasDue(job))
+  if (due.length === 0) return []
+  const id = contractIdBytes(contract.contractId) ?? new Uint8Array(0)
+  return due.map(({ job, at }) => ({ key: dueKey(job), at, id }))
+}
+
+/** One command for all that changes in one key. */
+function byKey(
+  name: string,
+  changes: readonly (readonly [key: string, args: readonly Argument[]])[],
+): Command[] {
+  const groups = new Map<string, (readonly Argument[])[]>()
+  for (const [key, args] of changes) {
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [args])
+    else group.push(args)
+  }
+  return [...groups].flatMap(([key, group]) => cutCommand(name, key, group))
 }

@@ -1,6 +1,7 @@
 /** What a batch adds to the history of updates, where the app asks for one. */
 import { concatBytes, fromHex, utf8 } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
+import { KEYS } from './keys.ts'
 import { type Command, cutCommand } from './scripts.ts'
 import type { Step } from './step.ts'
 
@@ -19,14 +20,14 @@ export function planUpdates(steps: readonly Step[]): Command[] {
   )
   return [
     ...updates.map(
-      ({ offset, bytes }): Command => ['XADD', 'updates', utf8(`${offset}-0`), 'u', bytes],
+      ({ offset, bytes }): Command => ['XADD', KEYS.updates, utf8(`${offset}-0`), 'u', bytes],
     ),
     ...cutCommand(
       'ZADD',
-      'updateIds',
+      KEYS.updateIds,
       updates.map(({ offset, updateId }) => [0, idMember(updateId, offset)]),
     ),
-    ['HSET', 'history', THROUGH_FIELD, last.offset],
+    ['HSET', KEYS.history, THROUGH_FIELD, last.offset],
   ]
 }
 

@@ -1,10 +1,11 @@
 /** What a batch changes in `names` and `documents`, and in the sets that find names. */
 import { assert, concatBytes, utf8 } from '@quorumscan/base'
+import type { ContractCodec } from '@quorumscan/ledger'
 import { type Contract, type PartyId, parseTime } from '@quorumscan/model'
-import { packContract, unpackContract } from './contract-packing.ts'
 import { type EndedVersion, encodeEnded } from './ended.ts'
 import { encodeEntryBody } from './entry-body.ts'
 import { tagOf } from './intern.ts'
+import { KEYS } from './keys.ts'
 import { type Command, cutCommand } from './scripts.ts'
 import { entityOf, type Step } from './step.ts'
 import { encodeVersions, type Version } from './versions.ts'
@@ -36,7 +37,7 @@ export function touchedVersions(steps: readonly Step[]): { names: string[]; docu
 /** `endedCounts[i]` is how many versions ended with step i. */
 export function planVersions(
   steps: readonly Step[],
-  stored: StoredVersions,
+  { stored, codec }: { readonly stored: StoredVersions; readonly codec: ContractCodec },
 ): { commands: Command[]; endedCounts: number[] } {
   const names = copyOf(stored.names)
   const documents = copyOf(stored.documents)
@@ -54,7 +55,7 @@ export function planVersions(
         ended.push({ to: step.offset, kind: 'names', field: name })
       } else if (DOCUMENT_ENTITIES.has(entity)) {
         const isOf = (version: Version) =>
-          unpackContract(version.body).contractId === contract.contractId
+          codec.decode(version.body).contractId === contract.contractId
         end(documents, entity, step.offset, isOf)
         ended.push({ to: step.offset, kind: 'documents', field: entity })
       }
@@ -66,7 +67,7 @@ export function planVersions(
         begin(names, name, entryVersion(contract))
         parties.push(partyMember(textOf(contract, 'user'), name))
       } else if (DOCUMENT_ENTITIES.has(entity)) {
-        const body = packContract(contract)
+        const body = codec.encode(contract)
         begin(documents, entity, { from: contract.offset, to: null, expires: null, body })
       }
     }
@@ -79,17 +80,17 @@ export function planVersions(
       ...putVersions('documents', documents),
       ...cutCommand(
         'ZADD',
-        'lex',
+        KEYS.lex,
         [...names.keys()].map((name) => [0, name]),
       ),
       ...cutCommand(
         'ZADD',
-        'parties',
+        KEYS.parties,
         parties.map((member) => [0, member]),
       ),
       ...cutCommand(
         'RPUSH',
-        'ended',
+        KEYS.ended,
         ended.map((version) => [encodeEnded(version)]),
       ),
     ],
@@ -104,12 +105,12 @@ export function planSyntheticEntries(entries: readonly SyntheticEntry[]): Comman
     ...putVersions('names', names),
     ...cutCommand(
       'ZADD',
-      'lex',
+      KEYS.lex,
       entries.map(({ name }) => [0, name]),
     ),
     ...cutCommand(
       'ZADD',
-      'parties',
+      KEYS.parties,
       entries.map(({ party, name }) => [0, partyMember(party, name)]),
     ),
   ]
@@ -126,7 +127,7 @@ export function putVersions(
 ): Command[] {
   return cutCommand(
     'HSET',
-    key,
+    KEYS[key],
     [...changed].map(([field, versions]) => [field, encodeVersions(versions)]),
   )
 }

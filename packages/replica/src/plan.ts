@@ -4,6 +4,8 @@ import type { ChangeRecord } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import { planCompletions } from './completions.ts'
 import type { StoredHead } from './head.ts'
+import { KEYS } from './keys.ts'
+import type { Layout } from './layout.ts'
 import { type Cursor, readVarint, varint } from './packing.ts'
 import { planActivities } from './plan-activities.ts'
 import { planContracts } from './plan-contracts.ts'
@@ -21,7 +23,8 @@ export type Plan = { readonly commands: readonly Command[]; readonly head: Store
  * @param input.expired - Ids of seen entries and changes that may go at the record time of `head`.
  */
 export function planBatch(input: {
-  readonly head: Pick<StoredHead, 'genesisHash' | 'endedCount' | 'cleanedCount'>
+  readonly head: Pick<StoredHead, 'genesisHash' | 'dueHash' | 'endedCount' | 'cleanedCount'>
+  readonly layout: Layout
   readonly timeline: Timeline
   readonly steps: readonly Step[]
   readonly stored: StoredVersions
@@ -30,10 +33,10 @@ export function planBatch(input: {
     readonly changes: readonly Uint8Array[]
   }
 }): Plan {
-  const { head, timeline, steps, expired } = input
+  const { head, timeline, steps, expired, layout, stored } = input
   const last = steps.at(-1)
   assert(last !== undefined, 'a batch has a step')
-  const versions = planVersions(steps, input.stored)
+  const versions = planVersions(steps, { stored, codec: layout.codec })
 
   let endedCount = head.endedCount
   const instants = steps.map((step, index) => {
@@ -48,20 +51,20 @@ export function planBatch(input: {
     commands: [
       ...cutCommand(
         'ZREM',
-        'seen',
+        KEYS.seen,
         expired.seen.map((id) => [id]),
       ),
       ...cutCommand(
         'ZREM',
-        'changesUntil',
+        KEYS.changesUntil,
         expired.changes.map((id) => [id]),
       ),
       ...cutCommand(
         'HDEL',
-        'changes',
+        KEYS.changes,
         expired.changes.map((id) => [id]),
       ),
-      ...planContracts(steps),
+      ...planContracts(steps, layout),
       ...versions.commands,
       ...planActivities(steps),
       ...planCompletions(steps),
@@ -69,13 +72,14 @@ export function planBatch(input: {
       ...planRecords(steps, last.recordTime),
       ...cutCommand(
         'RPUSH',
-        'at',
+        KEYS.at,
         instants.map((instant) => [encodeInstant(instant)]),
       ),
-      ...(horizon > first ? [['LTRIM', 'at', horizon - first, -1] as const] : []),
+      ...(horizon > first ? [['LTRIM', KEYS.at, horizon - first, -1] as const] : []),
     ],
     head: {
       genesisHash: head.genesisHash,
+      dueHash: head.dueHash,
       offset: last.offset,
       recordTime: last.recordTime,
       historyHash: last.historyHash,
@@ -99,22 +103,22 @@ function planRecords(steps: readonly Step[], recordTime: Micros): Command[] {
   return [
     ...cutCommand(
       'HSET',
-      'changes',
+      KEYS.changes,
       changes.map(({ id, record }) => [fromHex(id), encodeChange(record)]),
     ),
     ...cutCommand(
       'ZADD',
-      'changesUntil',
+      KEYS.changesUntil,
       changes.map(({ id, record }) => [record.until, fromHex(id)]),
     ),
     ...cutCommand(
       'ZADD',
-      'seen',
+      KEYS.seen,
       seen.map(({ id, until }) => [until, fromHex(id)]),
     ),
     ...cutCommand(
       'ZADD',
-      'hosted',
+      KEYS.hosted,
       deltas.flatMap(({ allocated }) => allocated.map((party) => [0, party])),
     ),
   ]

@@ -1,10 +1,10 @@
 /** Lookups at an offset of the horizon. Each is one command, which answers data and head of one moment. */
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { PartyId } from '@quorumscan/model'
+import type { Contract, PartyId } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { reach } from './connection.ts'
-import { unpackContract } from './contract-packing.ts'
+import type { Store } from './contracts.ts'
 import { ownerOf } from './entry-body.ts'
 import { decodeHead } from './head.ts'
 import { lexBound, membersWith, TAG_BYTES, tagOf } from './intern.ts'
@@ -94,10 +94,10 @@ export async function readNamesOfParty(
 
 /** The contract of the entity that is in force at the moment; of rounds the newest open one. */
 export async function readDocument(
-  redis: Redis,
+  { redis, layout }: Store,
   entity: string,
   moment: Moment,
-): Promise<ReturnType<typeof unpackContract> | null> {
+): Promise<Contract | null> {
   const reply = await reach(
     redis.multi().hgetBuffer(KEYS.names, HEAD_FIELD).hgetBuffer(KEYS.documents, entity).exec(),
   )
@@ -109,7 +109,7 @@ export async function readDocument(
   const visible = decodeVersions(value ?? new Uint8Array(0)).find(
     ({ from, to }) => from <= moment.offset && (to === null || moment.offset < to),
   )
-  return visible === undefined ? null : unpackContract(visible.body)
+  return visible === undefined ? null : layout.codec.decode(visible.body)
 }
 
 const BY_NAME = { members: 'lex', values: 'names', skip: 0 } as const

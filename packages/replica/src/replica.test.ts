@@ -110,15 +110,15 @@ describe('a replica', () => {
     await run.replica[Symbol.asyncDispose]()
     await run.running
     const dump = await settledDump(redis, scenario.network.genesis)
-    await inRedis((connection) => connection.unlink(...Object.values(KEYS)))
+    await inRedis((connection) => connection.flushall())
     await using again = await start({})
     await again.reach(20)
-    await inRedis((connection) => connection.unlink(...Object.values(KEYS)))
+    await inRedis((connection) => connection.flushall())
     const more = { offset: end.offset + 1, recordTime: end.recordTime + 1, bytes: new Uint8Array() }
     again.ordering.push([more])
     await again.reach(more.offset)
     await again.replica[Symbol.asyncDispose]()
-    await inRedis((connection) => connection.unlink(...Object.values(KEYS)))
+    await inRedis((connection) => connection.flushall())
     await using last = await start({})
     await last.reach(log.length)
     await last.replica[Symbol.asyncDispose]()
@@ -129,11 +129,11 @@ describe('a replica', () => {
     await using run = await start({ entries: log.slice(0, 60) })
     await run.reach(60)
     const restore = await inRedis(async (connection) => {
-      const keys = Object.values(KEYS)
+      const keys = await connection.keys('*')
       const values = await Promise.all(keys.map((key) => connection.dumpBuffer(key)))
       return () =>
         inRedis(async (other) => {
-          const step = other.multi().unlink(...keys)
+          const step = other.multi().flushall()
           for (const [index, key] of keys.entries()) {
             const value = values[index]
             if (value) step.restore(key, 0, value)
@@ -166,9 +166,9 @@ describe('a replica', () => {
     await alone.reach(log.length)
     await alone.replica[Symbol.asyncDispose]()
     const dump = await settledDump(redis, scenario.network.genesis)
-    expect(head['contracts']).toEqual(dump['contracts'])
-    expect(head['lex']).toEqual(dump['lex'])
-    expect(head['at']).toEqual(dump['at'])
+    const isOfState = ([key]: [string, unknown]) =>
+      /:(contracts|index|due):/.test(key) || key === KEYS.lex || key === KEYS.at
+    expect(Object.entries(head).filter(isOfState)).toEqual(Object.entries(dump).filter(isOfState))
   })
 
   test('stops, says so and goes on answering when the log is another one', async () => {
@@ -215,12 +215,47 @@ describe('a replica', () => {
     await run.replica[Symbol.asyncDispose]()
     await inRedis((connection) => connection.hset(KEYS.names, '', 'what is this'))
     await expect(start({})).rejects.toThrow(ReplicaStateError)
+    await inRedis((connection) => connection.flushall())
     await inRedis((connection) => connection.config('SET', 'maxmemory-policy', 'allkeys-lru'))
     await expect(start({})).rejects.toThrow('noeviction')
     await inRedis((connection) => connection.config('SET', 'maxmemory-policy', 'noeviction'))
     await expect(
       Replica.create({ ...options, redis: { path: `${redis.socketPath}-none` } }),
     ).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+  })
+})
+
+describe('what is due', () => {
+  test('is kept for the jobs of the process only, and not taken for whole by one of other jobs', async () => {
+    const { genesis, genesisHash } = scenario.network
+    const clock = createManualClock(end.recordTime)
+    const create = (dueJobs: readonly string[]) =>
+      Replica.create({ redis: { path: redis.socketPath }, genesis, genesisHash, clock, dueJobs })
+    const replica = await create(['renew-subscription', 'advance-rounds'])
+    const running = replica.run(
+      createMemoryOrdering(log, () => 40),
+      signal,
+    )
+    await new Promise<void>((resolve) => {
+      replica.onApplied(({ offset }) => {
+        if (offset === log.length) resolve()
+      })
+    })
+    const expected = scenario.ledger.due().filter(({ job }) => job === 'advance-rounds')
+    const due = await replica.dueItems({ job: 'advance-rounds', limit: 100, after: null })
+    expect(due.map(({ contractId }) => contractId)).toEqual(
+      expected.map(({ contractId }) => contractId),
+    )
+    await expect(replica.dueItems({ job: 'expire-entry', limit: 1, after: null })).rejects.toThrow(
+      'expire-entry',
+    )
+    const kept = await inRedis((connection) => connection.keys('*:due:*'))
+    for (const key of kept) expect(key).toMatch(/:(renew-subscription|advance-rounds)$/)
+    await replica[Symbol.asyncDispose]()
+    await running
+    await expect(create(['expire-entry'])).rejects.toThrow(ReplicaStateError)
+    const again = await create(['advance-rounds', 'renew-subscription'])
+    await again[Symbol.asyncDispose]()
   })
 })
 
@@ -243,7 +278,9 @@ describe('pinned reads', () => {
     ]
     const before = await read()
     const entry = (await run.replica.lookupNames(['a.unverified.ns'], pinned))[0]
-    const [active] = story.ledger.all(ansEntry)
+    const active = story.ledger
+      .all(ansEntry)
+      .find(({ payload }) => payload.name === 'a.unverified.ns')
     expect(JSON.parse(Buffer.from(entry ?? []).toString())).toEqual({
       contract_id: active?.contractId,
       user: alice.party,
@@ -311,16 +348,19 @@ describe('reads of the newest state', () => {
     }
     expect(await replica.isPartyAllocated(scenario.svs[0]?.party ?? '')).toBe(true)
     expect(await replica.isPartyAllocated(`nobody::1220${'0'.repeat(64)}`)).toBe(false)
-    const due: DueItem[] = []
-    for (let after: DueItem | null = null; ; after = due.at(-1) ?? null) {
-      const page = await replica.dueItems({ limit: 2, after })
-      due.push(...page)
-      if (page.length < 2) break
+    const expected = scenario.ledger.due()
+    expect(new Set(expected.map(({ job }) => job)).size).toBeGreaterThan(1)
+    for (const job of new Set(expected.map((item) => item.job))) {
+      const due: DueItem[] = []
+      for (let after: DueItem | null = null; ; after = due.at(-1) ?? null) {
+        const page = await replica.dueItems({ job, limit: 2, after })
+        due.push(...page)
+        if (page.length < 2) break
+      }
+      const place = ({ at, contractId }: DueItem) => `${String(at).padStart(17, '0')} ${contractId}`
+      const ofJob = expected.filter((item) => item.job === job)
+      expect(due.map(place)).toEqual(ofJob.map(place).sort())
     }
-    const place = ({ at, contractId, job }: DueItem) =>
-      [String(at).padStart(17, '0'), contractId, job].join()
-    expect(due.map(place)).toEqual(scenario.ledger.due().map(place).sort())
-    expect(due.length).toBeGreaterThan(2)
     const newest = scenario.ledger
       .all(openMiningRound)
       .sort((a, b) => b.payload.round.number - a.payload.round.number)[0]?.contract

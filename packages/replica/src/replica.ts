@@ -24,10 +24,12 @@ import {
 import { fetchCells, fetchContracts } from './cells.ts'
 import { readCompletions } from './completions.ts'
 import { createWriteConnection, openReadConnection, reach } from './connection.ts'
+import type { Store } from './contracts.ts'
 import { loadOrStart, syntheticEntries } from './genesis.ts'
 import { ingest } from './ingest.ts'
 import type { InterpretedEntry } from './interpret-batch.ts'
 import { type JoinedContracts, readJoinedContracts } from './joined-reads.ts'
+import { createLayout } from './layout.ts'
 import { dryRun, readContractsByKey, readDueItems, readHostedParties } from './ledger-reads.ts'
 import { syntheticVersion } from './plan-versions.ts'
 import {
@@ -59,6 +61,8 @@ export type ReplicaOptions = {
   readonly genesis: Genesis
   /** Hex. */
   readonly genesisHash: string
+  /** Jobs whose due work this replica is asked for; all unless given. Others cost a member a contract. */
+  readonly dueJobs?: readonly string[]
   readonly clock: Clock
   /** The participant who keeps completions and a history of updates, `1220` and 64 hex digits; nobody's without it. */
   readonly participant?: string
@@ -103,6 +107,7 @@ const START_MS_MAX = 10_000
 /** Owns its connections. One `run` at a time writes; any number of processes may read. */
 export class Replica implements Ledger, AsyncDisposable {
   readonly #options: ReplicaOptions
+  readonly #store: Store
   readonly #redis: Redis
   readonly #syntheticBodies: ReadonlyMap<PartyId, Uint8Array>
   readonly #closing = new AbortController()
@@ -123,17 +128,20 @@ export class Replica implements Ledger, AsyncDisposable {
   static async create(options: ReplicaOptions): Promise<Replica> {
     const redis = await openReadConnection(options.redis.path)
     try {
-      const mirror = await loadOrStart(redis, options, AbortSignal.timeout(START_MS_MAX))
-      return new Replica(options, redis, mirror)
+      const store = { redis, layout: createLayout(options) }
+      const context = { ...options, layout: store.layout }
+      const mirror = await loadOrStart(redis, context, AbortSignal.timeout(START_MS_MAX))
+      return new Replica(options, store, mirror)
     } catch (error) {
       redis.disconnect()
       throw error
     }
   }
 
-  private constructor(options: ReplicaOptions, redis: Redis, mirror: Mirror) {
+  private constructor(options: ReplicaOptions, store: Store, mirror: Mirror) {
     this.#options = options
-    this.#redis = redis
+    this.#store = store
+    this.#redis = store.redis
     this.#mirror = mirror
     this.#syntheticBodies = new Map(
       syntheticEntries(options.genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
@@ -251,20 +259,20 @@ export class Replica implements Ledger, AsyncDisposable {
 
   /** The contract in force at a pinned offset; of the rounds the newest open one. */
   async documentAsOf(entity: DocumentEntity, offset: Offset): Promise<Contract> {
-    const contract = await readDocument(this.#redis, entity, this.#instant(offset))
+    const contract = await readDocument(this.#store, entity, this.#instant(offset))
     assert(contract !== null, `a ${entity} is in force from genesis on`)
     return contract
   }
 
   async contracts(ids: readonly ContractId[]): Promise<readonly (Contract | null)[]> {
-    return await reach(fetchContracts(this.#redis, ids))
+    return await reach(fetchContracts(this.#store, ids))
   }
 
   async contractsByKey(
     key: string,
     options: { readonly limit?: number } = {},
   ): Promise<readonly Contract[]> {
-    return await readContractsByKey(this.#redis, key, options.limit ?? CONTRACTS_BY_KEY_MAX)
+    return await readContractsByKey(this.#store, key, options.limit ?? CONTRACTS_BY_KEY_MAX)
   }
 
   /**
@@ -276,7 +284,7 @@ export class Replica implements Ledger, AsyncDisposable {
     options: { readonly limit?: number } = {},
   ): Promise<JoinedContracts> {
     const limit = options.limit ?? CONTRACTS_BY_KEY_MAX
-    return await readJoinedContracts(this.#redis, keys, { limit })
+    return await readJoinedContracts(this.#store, keys, { limit })
   }
 
   /** Completions of the own participant after an offset and up to another one, at most one an offset. */
@@ -289,7 +297,7 @@ export class Replica implements Ledger, AsyncDisposable {
   }
 
   async isPartyAllocated(party: PartyId): Promise<boolean> {
-    const [cell] = await reach(fetchCells(this.#redis, [{ kind: 'party', id: party }]))
+    const [cell] = await reach(fetchCells(this.#store, [{ kind: 'party', id: party }]))
     return cell?.value === true
   }
 
@@ -302,9 +310,11 @@ export class Replica implements Ledger, AsyncDisposable {
   }
 
   async dueItems(query: {
+    readonly job: string
     readonly limit: number
     readonly after: DueItem | null
   }): Promise<readonly DueItem[]> {
+    assert(this.#store.layout.hasDue(query.job), `this replica keeps what is due for ${query.job}`)
     return await readDueItems(this.#redis, { ...query, recordTime: this.head().recordTime })
   }
 
@@ -343,7 +353,7 @@ export class Replica implements Ledger, AsyncDisposable {
   ): Promise<EntryResult> {
     const { genesis, genesisHash, clock } = this.#options
     const now = Math.max(clock.nowMicros(), options.notBefore ?? 0)
-    return await dryRun(this.#redis, submission, { genesis, genesisHash, now })
+    return await dryRun(this.#store, submission, { genesis, genesisHash, now })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -361,6 +371,7 @@ export class Replica implements Ledger, AsyncDisposable {
       const outcome = await ingest(redis, ordering, {
         genesis: this.#options.genesis,
         genesisHash: this.#options.genesisHash,
+        layout: this.#store.layout,
         clock: this.#options.clock,
         ...(this.#options.participant === undefined
           ? {}

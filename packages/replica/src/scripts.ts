@@ -5,19 +5,20 @@
 import { createHash } from 'node:crypto'
 import { bytesEqual } from '@quorumscan/base'
 import type { Redis } from 'ioredis'
-import { KEY_LIST, KEYS, type KeyName, keyNumber } from './keys.ts'
+import { BUCKET_BYTES, INDEX_TAG_BYTES } from './intern.ts'
+import { CONTRACTS_PREFIX, KEYS } from './keys.ts'
 
 type Script = { readonly lua: string; readonly sha: string }
 /** What Redis takes as an argument. */
 export type Argument = string | number | Uint8Array
 /** One command of a batch: its name, the key it changes, the rest of its arguments. */
-export type Command = readonly [name: string, key: KeyName, ...args: Argument[]]
+export type Command = readonly [name: string, key: string, ...args: Argument[]]
 
 export const WRITE_BATCH = define(`
 --[[
   write-batch: changes everything, or nothing when the head is not the one that the writer started from.
 
-  KEYS    all keys of keys.ts in their order; KEYS[1] is names
+  KEYS    names, then every key that the commands change
   ARGV[1] expected  bytes of the head that the batch was computed from, '' for none
   ARGV[2] next      bytes of the head after the batch
   ARGV[3…] commands, each: name, number of its key, count of arguments, arguments
@@ -136,6 +137,44 @@ export async function readUpdates(
   return { head, pruned: pruned?.toString('latin1') ?? null, isCut: mark.length > 0, entries }
 }
 
+export const READ_CONTRACTS = define(`
+--[[
+  read-contracts: contracts by id and by index key, and the head, all of one moment.
+
+  KEYS[1]  names  (holds the head)
+  KEYS[2…] bucket of the index for each range
+  ARGV[1]  prefix  of the buckets of contracts; which one follows from the id, so these keys are made here
+  ARGV[2]  bucket  count of bytes of an id that name its bucket
+  ARGV[3]  tag     count of bytes of an index member before the id
+  ARGV[4]  ids     count of ids, which follow
+  ARGV[…]  ranges, each: min and max as ZRANGE BYLEX takes them, count of members at most, -1 for all
+
+  Returns {head, contracts of the ids, members of the first range, their contracts, …}
+]]
+local prefix, bucket, tag = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local function read(ids, first, last, start)
+  local values = {}
+  for j = first, last do
+    local id = ids[j]
+    local rest = start + bucket
+    local key = prefix .. string.sub(id, start, rest - 1)
+    values[#values + 1] = redis.call('HGET', key, string.sub(id, rest))
+  end
+  return values
+end
+local reply = { redis.call('HGET', KEYS[1], '') }
+local last = 4 + tonumber(ARGV[4])
+reply[2] = read(ARGV, 5, last, 1)
+for k = 2, #KEYS do
+  local i = last + 3 * (k - 2) + 1
+  local range = { 'ZRANGE', KEYS[k], ARGV[i], ARGV[i + 1], 'BYLEX', 'LIMIT', 0, ARGV[i + 2] }
+  local members = redis.call(unpack(range))
+  reply[#reply + 1] = members
+  reply[#reply + 1] = read(members, 1, #members, tag + 1)
+end
+return reply
+`)
+
 /** `unpack` takes a few thousand values: larger commands are cut. */
 const COMMAND_ARGUMENTS_MAX = 1_000
 
@@ -153,16 +192,21 @@ export async function writeBatch(
   },
 ): Promise<{ wrote: boolean }> {
   const args: Argument[] = [batch.expected, batch.next]
-  for (const [name, key, ...rest] of batch.commands)
-    args.push(name, keyNumber(key), rest.length, ...rest)
-  const head = await run(redis, WRITE_BATCH, KEY_LIST, args)
+  // Counted from 1, as Lua does.
+  const numberByKey = new Map([[KEYS.names as string, 1]])
+  for (const [name, key, ...rest] of batch.commands) {
+    const number = numberByKey.get(key) ?? numberByKey.size + 1
+    numberByKey.set(key, number)
+    args.push(name, number, rest.length, ...rest)
+  }
+  const head = await run(redis, WRITE_BATCH, [...numberByKey.keys()], args)
   return { wrote: bytesEqual(head as Buffer, batch.next) }
 }
 
 /** A command with any number of arguments as several of a size that Lua can unpack. */
 export function cutCommand(
   name: string,
-  key: KeyName,
+  key: string,
   groups: readonly (readonly Argument[])[],
 ): Command[] {
   const commands: Command[] = []
@@ -185,8 +229,8 @@ export type RangeReply = { readonly members: Buffer[]; readonly values: (Buffer 
 export async function readRanges(
   redis: Redis,
   query: {
-    readonly members: 'lex' | 'parties' | 'index'
-    readonly values: 'names' | 'contracts'
+    readonly members: 'lex' | 'parties'
+    readonly values: 'names'
     /** Bytes of a member before its field in the hash. */
     readonly skip: number
     readonly ranges: readonly Range[]
@@ -202,6 +246,39 @@ export async function readRanges(
   return {
     head,
     replies: query.ranges.map((_, index) => ({
+      members: rest[2 * index] as Buffer[],
+      values: rest[2 * index + 1] as (Buffer | null)[],
+    })),
+  }
+}
+
+export type ContractsReply = {
+  readonly head: Buffer | null
+  /** In the order of the ids asked. */
+  readonly contracts: readonly (Buffer | null)[]
+  readonly ranges: readonly RangeReply[]
+}
+export type ContractsQuery = {
+  /** Short forms. */
+  readonly ids: readonly Uint8Array[]
+  /** Each in one bucket of the index; a `count` of -1 is for all. */
+  readonly ranges: readonly (Range & { readonly key: string })[]
+}
+
+export async function readContracts(redis: Redis, query: ContractsQuery): Promise<ContractsReply> {
+  const { ids, ranges } = query
+  const keys = [KEYS.names, ...ranges.map(({ key }) => key)]
+  const args: Argument[] = [CONTRACTS_PREFIX, BUCKET_BYTES, INDEX_TAG_BYTES, ids.length, ...ids]
+  for (const { min, max, count } of ranges) args.push(min, max, count)
+  const [head, contracts, ...rest] = (await run(redis, READ_CONTRACTS, keys, args)) as [
+    Buffer | null,
+    (Buffer | null)[],
+    ...(Buffer | null)[][],
+  ]
+  return {
+    head,
+    contracts,
+    ranges: ranges.map((_, index) => ({
       members: rest[2 * index] as Buffer[],
       values: rest[2 * index + 1] as (Buffer | null)[],
     })),

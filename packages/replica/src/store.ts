@@ -7,6 +7,7 @@ import type { Redis } from 'ioredis'
 import { isConnectionError, untilReady } from './connection.ts'
 import { decodeHead, encodeHead, type StoredHead } from './head.ts'
 import { HEAD_FIELD, KEYS } from './keys.ts'
+import type { Layout } from './layout.ts'
 import { type Plan, planBatch } from './plan.ts'
 import {
   planSyntheticEntries,
@@ -59,12 +60,20 @@ export async function writeGenesis(
     readonly genesisHash: string
     readonly step: Step
     readonly synthetic: readonly SyntheticEntry[]
+    readonly layout: Layout
     readonly signal: AbortSignal
   },
 ): Promise<WriteOutcome> {
+  const { layout } = genesis
   const documents = touchedVersions([genesis.step]).documents
   const plan = planBatch({
-    head: { genesisHash: genesis.genesisHash, endedCount: 0, cleanedCount: 0 },
+    head: {
+      genesisHash: genesis.genesisHash,
+      dueHash: layout.dueHash,
+      endedCount: 0,
+      cleanedCount: 0,
+    },
+    layout,
     timeline: createTimeline(),
     steps: [genesis.step],
     stored: { names: new Map(), documents: new Map(documents.map((entity) => [entity, []])) },
@@ -82,14 +91,19 @@ export async function writeGenesis(
 export async function writeSteps(
   redis: Redis,
   mirror: Mirror,
-  batch: { readonly steps: readonly Step[]; readonly signal: AbortSignal },
+  batch: {
+    readonly steps: readonly Step[]
+    readonly layout: Layout
+    readonly signal: AbortSignal
+  },
 ): Promise<WriteOutcome> {
-  const { steps, signal } = batch
+  const { steps, layout, signal } = batch
   const recordTime = steps.at(-1)?.recordTime ?? mirror.head.recordTime
   const { stored, expired } = await readForPlan(redis, touchedVersions(steps), recordTime)
   const plan: Plan = planBatch({
     head: mirror.head,
     timeline: mirror.timeline,
+    layout,
     steps,
     stored,
     expired,

@@ -7,7 +7,7 @@
  * they see one above it.
  */
 import { assert } from '@quorumscan/base'
-import { choicesOf, encodeContract, templates, toLfJson } from '@quorumscan/ledger'
+import { type ContractCodec, choicesOf, templates, toLfJson } from '@quorumscan/ledger'
 import type {
   Contract,
   ContractId,
@@ -57,7 +57,7 @@ export type StoredEvent = {
       readonly result: Span
       readonly actors: readonly number[]
       readonly lastDescendantNodeId: number
-      /** The contract as it was (`decodeContract`): what ended here and began earlier. */
+      /** The contract as it was (`ContractCodec`): what ended here and began earlier. */
       readonly archived: Span | null
     }
 )
@@ -128,6 +128,7 @@ export function encodeUpdate(entry: {
   readonly recordTime: Micros
   readonly result: Extract<EntryResult, { kind: 'accepted' }>
   readonly archived: readonly Contract[]
+  readonly codec: ContractCodec
 }): Uint8Array {
   const { completion, update } = entry.result
   const table = new Table()
@@ -167,7 +168,7 @@ export function encodeUpdate(entry: {
     parties(event.actingParties)
     body.unsigned(event.lastDescendantNodeId)
     const archived = isConsuming ? archivedById.get(event.contractId) : undefined
-    body.bytes(archived === undefined ? new Uint8Array(0) : encodeContract(archived))
+    body.bytes(archived === undefined ? new Uint8Array(0) : entry.codec.encode(archived))
   })
   const head = new ByteWriter()
   head.unsigned(entry.recordTime)

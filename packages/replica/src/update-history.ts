@@ -30,9 +30,9 @@ export async function beginHistory(
     expected: head,
     next: head,
     commands: [
-      ['UNLINK', 'updates'],
-      ['UNLINK', 'updateIds'],
-      ['HSET', 'history', THROUGH_FIELD, offset, PRUNED_FIELD, offset],
+      ['UNLINK', KEYS.updates],
+      ['UNLINK', KEYS.updateIds],
+      ['HSET', KEYS.history, THROUGH_FIELD, offset, PRUNED_FIELD, offset],
     ],
     signal,
   })

@@ -3,6 +3,7 @@
  * that make the entry, applied by a replica's own ingest, whose answers the next entries are made of.
  */
 import { assert, type Clock, createSystemClock, type KeyPair } from '@quorumscan/base'
+import { operatorJobs } from '@quorumscan/jobs'
 import {
   type AppliedEntry,
   acceptRequestCommand,
@@ -32,6 +33,9 @@ import {
 } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
 import { createMemoryLog, type MemoryLog } from './memory-ordering.ts'
+
+/** What is due on a scan node. */
+export const OPERATOR_JOBS = operatorJobs.map(({ name }) => name)
 
 /** One USD at the price of 0.005: what a name costs, to the last digit, so that no change is left over. */
 const FEE = 200n * AMOUNT_SCALE
@@ -69,6 +73,7 @@ export async function growNames(options: GrowOptions): Promise<readonly LogEntry
     redis: { path: socketPath },
     genesis,
     genesisHash,
+    dueJobs: OPERATOR_JOBS,
     clock: lateClock(network),
   })
   const log = createMemoryLog(genesis.recordTime)

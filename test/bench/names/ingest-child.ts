@@ -10,7 +10,7 @@ import { createTestNetwork, type TestNetwork } from '@quorumscan/ledger/testing'
 import { Replica } from '@quorumscan/replica'
 import { Redis } from 'ioredis'
 import { answer, childArgument } from '../child.ts'
-import { lateClock } from './grow.ts'
+import { lateClock, OPERATOR_JOBS } from './grow.ts'
 import { decodeLog } from './log-file.ts'
 import { createMemoryLog } from './memory-ordering.ts'
 
@@ -46,6 +46,7 @@ async function applyByReplica(
     redis: { path: socketPath },
     genesis,
     genesisHash,
+    dueJobs: OPERATOR_JOBS,
     clock: lateClock(network),
   })
   const stopping = new AbortController()

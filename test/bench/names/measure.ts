@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { quorumOf } from '@quorumscan/consensus'
 import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import { runChild } from '../child.ts'
 import { median, print, printRow, round } from '../report.ts'
@@ -23,6 +24,11 @@ export type NamesOptions = {
   readonly ms: number
 }
 
+/** As the cluster configures it. */
+const REDIS_ARGUMENTS = Object.entries(REPLICA_REDIS_OPTIONS).flatMap(([name, value]) => [
+  `--${name}`,
+  value,
+])
 /** Against which the reads of the large one are held. */
 const FEW_NAMES = 1_000
 /** As many as a party may have requests open (D-17). */
@@ -33,8 +39,8 @@ const INGEST = new URL('./ingest-child.js', import.meta.url)
 
 export async function measureNames(options: NamesOptions): Promise<void> {
   await measureIngest(options)
-  await using few = await startRedis()
-  await using many = await startRedis()
+  await using few = await startRedis(REDIS_ARGUMENTS)
+  await using many = await startRedis(REDIS_ARGUMENTS)
   await grow(few, FEW_NAMES)
   await grow(many, options.nameCount)
   await printMemory(many, options.nameCount)
@@ -101,7 +107,7 @@ async function measureIngest({ registrationCount, rounds }: NamesOptions): Promi
   const directory = await mkdtemp(join(tmpdir(), 'qs-bench-'))
   try {
     const logFile = join(directory, 'log')
-    await using source = await startRedis()
+    await using source = await startRedis(REDIS_ARGUMENTS)
     const network = createTestNetwork()
     const entries = await growNames({
       network,
@@ -112,7 +118,7 @@ async function measureIngest({ registrationCount, rounds }: NamesOptions): Promi
     })
     await writeFile(logFile, encodeLog(entries))
     const apply = async (side: IngestArgument['side']) => {
-      await using redis = await startRedis()
+      await using redis = await startRedis(REDIS_ARGUMENTS)
       const argument: IngestArgument = { side, socketPath: redis.socketPath, logFile }
       return (await runChild<IngestRate>(INGEST, argument)).entriesPerSecond
     }

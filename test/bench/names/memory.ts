@@ -18,13 +18,14 @@ export type MemoryUse = {
  */
 export async function measureMemory(redis: Redis, nameCount: number): Promise<MemoryUse> {
   const keys = await redis.keys(`${KEY_PREFIX}*`)
-  const sizes = await Promise.all(
-    keys.map(async (key) => {
-      const bytes = (await redis.memory('USAGE', key, 'SAMPLES', 0)) ?? 0
-      return [key.slice(KEY_PREFIX.length), bytes / nameCount] as const
-    }),
-  )
-  const byKey = new Map(sizes.sort((a, b) => b[1] - a[1]))
+  const sizes = new Map<string, number>()
+  for (const key of keys) {
+    const bytes = (await redis.memory('USAGE', key, 'SAMPLES', 0)) ?? 0
+    // Buckets, and sets of a job, are parts of one whole.
+    const whole = key.slice(KEY_PREFIX.length).split(':')[0] ?? ''
+    sizes.set(whole, (sizes.get(whole) ?? 0) + bytes / nameCount)
+  }
+  const byKey = new Map([...sizes].sort((a, b) => b[1] - a[1]))
   const bytesPerName = STATE_KEYS.reduce((sum, key) => sum + (byKey.get(key) ?? 0), 0)
   return { bytesPerName, byKey }
 }

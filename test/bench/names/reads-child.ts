@@ -4,7 +4,7 @@ import { createTestNetwork } from '@quorumscan/ledger/testing'
 import { Replica } from '@quorumscan/replica'
 import { createSeededRandom } from '../../sim/seeded-random.ts'
 import { answer, childArgument } from '../child.ts'
-import { lateClock, nameOf } from './grow.ts'
+import { lateClock, nameOf, OPERATOR_JOBS } from './grow.ts'
 
 export type ReadsArgument = {
   readonly socketPath: string
@@ -26,6 +26,7 @@ await using replica = await Replica.create({
   redis: { path: socketPath },
   genesis,
   genesisHash,
+  dueJobs: OPERATOR_JOBS,
   clock: lateClock(network),
 })
 const { offset } = await replica.pin(null, new AbortController().signal)

@@ -35,7 +35,7 @@ function ledgerOf({ ledger }: Scenario): Ledger {
     contracts: async (ids) => ids.map((id) => ledger.contract(id)),
     contractsByKey: async (key) => ledger.byKey(key),
     isPartyAllocated: async (party) => ledger.isPartyAllocated(party),
-    dueItems: async () => ledger.due(),
+    dueItems: async ({ job }) => ledger.due().filter((item) => item.job === job),
     dryRun: async () => ({ kind: 'checkpoint' }),
     onApplied: () => () => {},
   }

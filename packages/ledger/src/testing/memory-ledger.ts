@@ -13,7 +13,7 @@ import type {
   PartyId,
   Submission,
 } from '@quorumscan/model'
-import { decodeContract, encodeContract } from '../contract-codec.ts'
+import { type ContractCodec, createContractCodec } from '../contract-codec.ts'
 import { dueOf } from '../contract-keys.ts'
 import { decodeEntry, encodeEntry } from '../entry.ts'
 import { genesisDelta } from '../genesis-state.ts'
@@ -35,6 +35,7 @@ export type SubmitOptions = {
 export class MemoryLedger {
   readonly genesis: Genesis
   readonly genesisHash: string
+  readonly #codec: ContractCodec
   readonly #contracts = new Map<ContractId, Uint8Array>()
   readonly #indexes = new Map<string, Set<ContractId>>()
   readonly #changes = new Map<string, ChangeRecord>()
@@ -50,6 +51,10 @@ export class MemoryLedger {
   constructor(network: { readonly genesis: Genesis; readonly genesisHash: string }) {
     this.genesis = network.genesis
     this.genesisHash = network.genesisHash
+    this.#codec = createContractCodec({
+      genesisHash: network.genesisHash,
+      dso: network.genesis.dso,
+    })
     this.#store(genesisDelta(network.genesis, network.genesisHash))
     this.#head = {
       offset: 0,
@@ -126,7 +131,7 @@ export class MemoryLedger {
 
   contract(id: ContractId): Contract | null {
     const stored = this.#contracts.get(id)
-    return stored === undefined ? null : decodeContract(stored)
+    return stored === undefined ? null : this.#codec.decode(stored)
   }
 
   /** Every active contract, by id. */
@@ -200,7 +205,7 @@ export class MemoryLedger {
     const changes = state.takeChanges()
     for (const contract of changes.archived) this.#contracts.delete(contract.contractId)
     for (const contract of changes.created)
-      this.#contracts.set(contract.contractId, encodeContract(contract))
+      this.#contracts.set(contract.contractId, this.#codec.encode(contract))
     for (const { key, added, removed } of changes.indexes) {
       const ids = this.#indexes.get(key) ?? new Set()
       for (const id of removed) ids.delete(id)

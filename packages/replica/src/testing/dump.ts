@@ -1,12 +1,13 @@
 /** Everything that Redis holds of a replica, for comparing two of them. */
 import type { Redis } from 'ioredis'
-import { KEYS } from '../keys.ts'
+
+const KEY_PATTERN = '{replica}:*'
 
 /** Members by key, in an order of their own, as hex. */
 export async function dumpReplica(redis: Redis): Promise<Record<string, readonly string[]>> {
   const hex = (values: readonly Buffer[]) => values.map((value) => value.toString('hex'))
   const dump: Record<string, readonly string[]> = {}
-  for (const [name, key] of Object.entries(KEYS)) {
+  for (const key of (await redis.keys(KEY_PATTERN)).sort()) {
     const type = await redis.type(key)
     if (type === 'hash') {
       const fields = await redis.hkeysBuffer(key)
@@ -14,12 +15,15 @@ export async function dumpReplica(redis: Redis): Promise<Record<string, readonly
       const pairs = fields.map(
         (field, i) => `${field.toString('hex')} ${values[i]?.toString('hex')}`,
       )
-      dump[name] = pairs.sort()
+      dump[key] = pairs.sort()
     } else if (type === 'zset')
-      dump[name] = hex(await redis.zrangeBuffer(key, '0', '-1', 'WITHSCORES'))
-    else if (type === 'list') dump[name] = hex(await redis.lrangeBuffer(key, 0, -1))
-    else if (type === 'set') dump[name] = hex(await redis.smembersBuffer(key)).sort()
-    else dump[name] = []
+      dump[key] = hex(await redis.zrangeBuffer(key, '0', '-1', 'WITHSCORES'))
+    else if (type === 'list') dump[key] = hex(await redis.lrangeBuffer(key, 0, -1))
+    else if (type === 'stream')
+      dump[key] = (await redis.xrangeBuffer(key, '-', '+')).map(([id, fields]) =>
+        hex([id, ...fields]).join(),
+      )
+    else throw new Error(`${key} is of no type that a replica has: ${type}`)
   }
   return dump
 }
