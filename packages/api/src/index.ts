@@ -27,7 +27,6 @@ export { ledgerRoutes } from './routes/ledger.ts'
 export { scanRoutes } from './routes/scan.ts'
 export { SUBMISSION_BYTES_MAX, synchronizerRoutes } from './routes/synchronizer.ts'
 export { validatorRoutes } from './routes/validator.ts'
-export { GetUpdatesRequest } from './schemas/ledger/updates.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
 export {
   CompletionsRequest,
@@ -35,6 +34,8 @@ export {
   type JsCommands,
   type JsCompletion,
 } from './schemas/ledger/commands.ts'
+export { GetActiveContractsRequest } from './schemas/ledger/state.ts'
+export { GetUpdatesRequest } from './schemas/ledger/updates.ts'
 export type { LedgerPartyDetails, LedgerRight, LedgerUser } from './schemas/ledger/users.ts'
 export { BATCH_LOOKUPS_MAX, codeByPattern, PAGE_SIZE_MAX } from './schemas/scalars.ts'
 export { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'

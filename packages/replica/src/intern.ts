@@ -19,6 +19,10 @@ const ID_REST_BYTES = 15
 
 /** In the order of their bytes. */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'
+/** Every bucket. */
+export const BUCKETS: readonly string[] = [...ALPHABET].flatMap((high) =>
+  [...ALPHABET].map((low) => high + low),
+)
 const CONTRACT_ID = /^00[0-9a-f]{64}$/
 
 export function tagOf(party: string): Uint8Array {

@@ -24,6 +24,7 @@ import {
 import { fetchCells, fetchContracts } from './cells.ts'
 import { readCompletions } from './completions.ts'
 import { createWriteConnection, openReadConnection, reach } from './connection.ts'
+import { walkContracts, walkContractsByKey } from './contract-walks.ts'
 import type { Store } from './contracts.ts'
 import { loadOrStart, syntheticEntries } from './genesis.ts'
 import { ingest } from './ingest.ts'
@@ -294,6 +295,16 @@ export class Replica implements Ledger, AsyncDisposable {
     readonly limit: number
   }): Promise<readonly CompletionRecord[]> {
     return await readCompletions(this.#redis, range)
+  }
+
+  /** Active contracts under an index key, or all of them for null, in portions (`contract-walks.ts`). */
+  walkContracts(key: string | null): AsyncGenerator<readonly Contract[]> {
+    return key === null ? walkContracts(this.#store) : walkContractsByKey(this.#store, key)
+  }
+
+  /** A contract that an update archived, from the bytes that the history keeps of it. */
+  archivedContract(bytes: Uint8Array): Contract {
+    return this.#store.layout.codec.decode(bytes)
   }
 
   async isPartyAllocated(party: PartyId): Promise<boolean> {

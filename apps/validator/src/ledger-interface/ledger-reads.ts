@@ -3,12 +3,14 @@ import type { Clock } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import type { Replica } from '@quorumscan/replica'
 import type { Users } from '@quorumscan/users'
+import type { ActiveContractsDeps } from './active-contracts.ts'
 import { createStreamGuard, type StreamGuard } from './stream-guard.ts'
 import { createUpdateFeed } from './update-feed.ts'
 import type { UpdatesDeps } from './update-request.ts'
 
 export type LedgerReads = AsyncDisposable & {
   readonly updates: UpdatesDeps
+  readonly active: ActiveContractsDeps
   readonly guard: StreamGuard
   readonly history: Pick<Replica, 'updateById' | 'updateAt' | 'prune'>
 }
@@ -17,18 +19,20 @@ export function createLedgerReads(deps: {
   readonly replica: Replica
   readonly users: Users
   readonly clock: Clock
-  readonly genesis: Pick<Genesis, 'synchronizerId'>
+  readonly genesis: Pick<Genesis, 'synchronizerId' | 'dso'>
 }): LedgerReads {
   const { replica, users, clock } = deps
   const feed = createUpdateFeed(replica)
   const guard = createStreamGuard({ users, clock })
+  const updates: UpdatesDeps = {
+    feed,
+    clock,
+    synchronizerId: deps.genesis.synchronizerId,
+    prunedOffset: () => replica.prunedOffset(),
+  }
   return {
-    updates: {
-      feed,
-      clock,
-      synchronizerId: deps.genesis.synchronizerId,
-      prunedOffset: () => replica.prunedOffset(),
-    },
+    updates,
+    active: { ...updates, contracts: replica, operator: deps.genesis.dso },
     guard,
     history: replica,
     async [Symbol.asyncDispose]() {

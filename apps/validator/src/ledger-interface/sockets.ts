@@ -1,13 +1,18 @@
 /** The streams that are WebSockets as well (D-28). A stream is opened by what its HTTP twin is checked by. */
-import { CompletionsRequest, GetUpdatesRequest } from '@quorumscan/api'
+import { CompletionsRequest, GetActiveContractsRequest, GetUpdatesRequest } from '@quorumscan/api'
 import type { LedgerSocket } from '@quorumscan/http'
 import type { Context } from '../context.ts'
+import {
+  type ActiveContractsRequest,
+  activeContracts,
+  checkActiveContracts,
+} from './active-contracts.ts'
 import type { Caller } from './callers.ts'
 import { checkCompletionsRequest, completionsOf } from './commands/completion-stream.ts'
 import { checkUpdatesRequest, type UpdatesRequest, updatesOf } from './update-request.ts'
 
 export function ledgerSockets(context: Context): readonly LedgerSocket<Caller>[] {
-  const { updates, guard } = context.reads
+  const { updates, active, guard } = context.reads
   return [
     {
       path: '/v2/updates',
@@ -23,6 +28,14 @@ export function ledgerSockets(context: Context): readonly LedgerSocket<Caller>[]
       async open({ request, caller, signal }) {
         const query = await checkCompletionsRequest(context, request, caller)
         return completionsOf(context, query, guard.watch(caller, signal))
+      },
+    },
+    {
+      path: '/v2/state/active-contracts',
+      request: GetActiveContractsRequest,
+      async open({ request, caller, signal }) {
+        const query = await checkActiveContracts(active, request as ActiveContractsRequest, caller)
+        return activeContracts(active, query, guard.watch(caller, signal))
       },
     },
   ]

@@ -1,11 +1,48 @@
-/** Where the ledger stands (reference/ledger-interface.md §5.2). */
+/** Where the ledger stands and what is active on it (reference/ledger-interface.md §5.2). */
+import { canReadAs } from '@quorumscan/auth'
+import { LedgerError } from '@quorumscan/errors'
+import { partyParticipant } from '@quorumscan/model'
 import type { Context } from '../context.ts'
+import { activeContracts, checkActiveContracts } from './active-contracts.ts'
 import type { LedgerHandlersOf } from './handlers.ts'
+import { listOf } from './list.ts'
+import { participantIdOf } from './participant-id.ts'
 
-export function stateHandlers(context: Context): LedgerHandlersOf<'getLedgerEnd'> {
+/** The name by which a participant knows its synchronizer. */
+const SYNCHRONIZER_ALIAS = 'global'
+
+export function stateHandlers(
+  context: Pick<Context, 'ledger' | 'reads' | 'participantId'>,
+): LedgerHandlersOf<'getLedgerEnd' | 'getActiveContracts' | 'getConnectedSynchronizers'> {
+  const { active, guard } = context.reads
   return {
     async getLedgerEnd() {
       return { offset: context.ledger.head().offset }
+    },
+    async getActiveContracts({ body, query, caller, signal }) {
+      const wanted = await checkActiveContracts(active, body, caller)
+      return await listOf((ended) => activeContracts(active, wanted, guard.watch(caller, ended)), {
+        limit: query.limit,
+        idleMs: query.stream_idle_timeout_ms ?? null,
+        clock: active.clock,
+        signal,
+      })
+    },
+    async getConnectedSynchronizers({ query, caller }) {
+      const { party } = query
+      if (party !== undefined && !canReadAs(caller.rights, party))
+        throw new LedgerError('PERMISSION_DENIED', `${caller.userId} may not read as ${party}`)
+      const isHosted =
+        party === undefined || participantIdOf(partyParticipant(party)) === context.participantId
+      const permission = isHosted
+        ? 'PARTICIPANT_PERMISSION_SUBMISSION'
+        : 'PARTICIPANT_PERMISSION_UNSPECIFIED'
+      const { synchronizerId } = active
+      return {
+        connectedSynchronizers: [
+          { synchronizerAlias: SYNCHRONIZER_ALIAS, synchronizerId, permission },
+        ],
+      }
     },
   }
 }

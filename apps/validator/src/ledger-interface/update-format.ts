@@ -55,6 +55,19 @@ export function combineFormats(
   }
 }
 
+/** As `combineFormats`, where only events are asked for. */
+export function combineEventFormats(
+  request: LegacyFilter & { readonly eventFormat?: EventFormat },
+): EventFormat {
+  const { eventFormat, filter, verbose } = request
+  if (eventFormat !== undefined) {
+    if (filter !== undefined || verbose) throw bothSet('event_format')
+    return eventFormat
+  }
+  if (filter === undefined) throw noneSet('event_format')
+  return { ...filter, verbose }
+}
+
 function bothSet(member: string): LedgerError {
   return new LedgerError(
     'INVALID_ARGUMENT',

@@ -403,6 +403,84 @@ describe('single updates (§3.5)', () => {
   })
 })
 
+describe('active contracts (§5.2)', () => {
+  const ACTIVE = '/v2/state/active-contracts'
+  const at = async (offset: number, limit = '') =>
+    await client.post(`${ACTIVE}${limit}`, {
+      activeAtOffset: offset,
+      filter: { filtersByParty: { [alice.party]: template(COIN) } },
+      verbose: false,
+    })
+  const ids = ({ body }: LedgerAnswer): string[] =>
+    (body as { contractEntry: { JsActiveContract: { createdEvent: { contractId: string } } } }[])
+      .map(({ contractEntry }) => contractEntry.JsActiveContract.createdEvent.contractId)
+      .sort()
+
+  it('are at every offset those that were created and not archived by then', async () => {
+    await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
+    await alice.client.post('/v0/wallet/token-standard/transfers', {
+      receiver_party_id: bob.party,
+      amount: '1.0',
+      description: '',
+      expires_at: world.network.clock.nowMicros() + 3_600_000_000,
+      tracking_id: 'acs',
+    })
+    const end = await ledgerEnd()
+    const updates = (
+      await client.post(UPDATES, {
+        beginExclusive: 0,
+        endInclusive: end,
+        updateFormat: format({ [alice.party]: template(COIN) }),
+      })
+    ).body as {
+      update: {
+        Transaction: { value: { offset: number; events: Record<string, { contractId: string }>[] } }
+      }
+    }[]
+    const active = new Set<string>()
+    let archived = 0
+    for (const { update } of updates) {
+      for (const { CreatedEvent, ArchivedEvent } of update.Transaction.value.events) {
+        if (CreatedEvent !== undefined) active.add(CreatedEvent.contractId)
+        if (ArchivedEvent !== undefined) archived++
+        if (ArchivedEvent !== undefined) active.delete(ArchivedEvent.contractId)
+      }
+      expect(ids(await at(update.Transaction.value.offset))).toEqual([...active].sort())
+    }
+    expect(archived).toBeGreaterThan(0)
+    expect(ids(await at(0))).toEqual([])
+  })
+
+  it.each([
+    ['no format', {}, '400 INVALID_ARGUMENT'],
+    ['a negative offset', { activeAtOffset: -1, eventFormat: {} }, '400 NEGATIVE_OFFSET'],
+    [
+      'an offset after the end',
+      { activeAtOffset: 1e9, eventFormat: {} },
+      '400 OFFSET_AFTER_LEDGER_END',
+    ],
+    ['nobody', { activeAtOffset: 0, eventFormat: {} }, '400 INVALID_ARGUMENT'],
+    ['everyone', { activeAtOffset: -1, filter: { filtersForAnyParty: {} } }, '403 NA'],
+    ['what does not decode', { activeAtOffset: 'x' }, '400 body.activeAtOffset'],
+  ])('refuse %s: %j', async (_, body, want) => {
+    expect(outcome(await client.post(ACTIVE, { activeAtOffset: 0, ...body }))).toContain(want)
+  })
+
+  it('tell the synchronizer', async () => {
+    expect((await client.get('/v2/state/connected-synchronizers')).body).toEqual({
+      connectedSynchronizers: [
+        {
+          synchronizerAlias: 'global',
+          synchronizerId: world.network.genesis.synchronizerId,
+          permission: 'PARTICIPANT_PERMISSION_SUBMISSION',
+        },
+      ],
+    })
+    const other = `/v2/state/connected-synchronizers?party=${encodeURIComponent(bob.party)}`
+    expect((await client.get(other)).status).toBe(403)
+  })
+})
+
 describe('over WebSocket (§3.6)', () => {
   type Ended = { frames: Record<string, never>[]; code: number; reason: string }
 

@@ -1,6 +1,12 @@
 /** Reading the ledger: updates, active contracts, where it ends. */
 import type { LedgerRouteDef } from '../ledger-route-def.ts'
-import { LedgerEndAnswer } from '../schemas/ledger/state.ts'
+import {
+  ActiveContractsAnswer,
+  ConnectedSynchronizersAnswer,
+  ConnectedSynchronizersQuery,
+  GetActiveContractsRequest,
+  LedgerEndAnswer,
+} from '../schemas/ledger/state.ts'
 import {
   GetUpdateByIdRequest,
   GetUpdateByOffsetRequest,
@@ -46,6 +52,27 @@ export const ledgerReadRoutes = {
     response: GetUpdatesElement,
     auth: 'user',
     errorStatuses: [404],
+  },
+  getActiveContracts: {
+    method: 'POST',
+    path: '/v2/state/active-contracts',
+    summary: 'Contracts that are active at an offset.',
+    description: 'More than 200 without a smaller `limit` are 413: use the WebSocket.',
+    tag: 'state',
+    query: ListQuery,
+    body: GetActiveContractsRequest,
+    response: ActiveContractsAnswer,
+    auth: 'user',
+    errorStatuses: [404, 409],
+  },
+  getConnectedSynchronizers: {
+    method: 'GET',
+    path: '/v2/state/connected-synchronizers',
+    summary: 'The synchronizer of the network.',
+    tag: 'state',
+    query: ConnectedSynchronizersQuery,
+    response: ConnectedSynchronizersAnswer,
+    auth: 'user',
   },
   getLedgerEnd: {
     method: 'GET',

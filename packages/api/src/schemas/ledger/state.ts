@@ -1,5 +1,52 @@
-/** Where the ledger stands (reference/ledger-interface.md §5.2). */
+/** Where the ledger stands and what is active on it (reference/ledger-interface.md §5.2). */
 import { Type } from 'typebox'
-import { Int64 } from './relaxed.ts'
+import { CreatedEvent } from './events.ts'
+import { EventFormat, TransactionFilter } from './formats.ts'
+import { bool, Int32, Int64, oneOf } from './relaxed.ts'
 
 export const LedgerEndAnswer = Type.Object({ offset: Int64 }, { title: 'GetLedgerEndResponse' })
+
+export const GetActiveContractsRequest = Type.Object(
+  {
+    activeAtOffset: Int64,
+    eventFormat: Type.Optional(EventFormat),
+    filter: Type.Optional(TransactionFilter),
+    verbose: bool(),
+  },
+  { title: 'GetActiveContractsRequest' },
+)
+
+const JsActiveContract = Type.Object(
+  { createdEvent: CreatedEvent, synchronizerId: Type.String(), reassignmentCounter: Int32 },
+  { title: 'JsActiveContract' },
+)
+
+export const ActiveContractsAnswer = Type.Array(
+  Type.Object(
+    {
+      workflowId: Type.String(),
+      contractEntry: oneOf({ JsActiveContract }),
+      streamContinuationToken: Type.String(),
+    },
+    { title: 'JsGetActiveContractsResponse' },
+  ),
+)
+
+export const ConnectedSynchronizersQuery = Type.Object({
+  party: Type.Optional(Type.String()),
+  participantId: Type.Optional(Type.String()),
+  identityProviderId: Type.Optional(Type.String()),
+})
+
+export const ConnectedSynchronizersAnswer = Type.Object(
+  {
+    connectedSynchronizers: Type.Array(
+      Type.Object({
+        synchronizerAlias: Type.String(),
+        synchronizerId: Type.String(),
+        permission: Type.String(),
+      }),
+    ),
+  },
+  { title: 'GetConnectedSynchronizersResponse' },
+)
