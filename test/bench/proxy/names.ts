@@ -7,8 +7,8 @@ import type { RunningCluster } from 'quorumscan'
 const AT_ONCE_MAX = 16
 const USERS = 16
 const FOUND_MS_MAX = 120_000
-/** A busy machine is late with the outcome of a payment, which took effect or is tried again. */
-const PAYMENT_TRIES_MAX = 5
+/** A busy machine is late with the outcome of a request or a payment, which took effect or is tried again. */
+const TRIES_MAX = 5
 const clock = createSystemClock()
 
 export function nameOf(index: number): string {
@@ -41,17 +41,23 @@ export async function createRegistrar(
   const client = createValidatorClient({ baseUrl, token: await cluster.token(user) })
   await client.POST('/v0/register', { body: {} })
   await client.POST('/v0/wallet/tap', { body: { amount: '1000.0' } })
-  return async (name) => {
+  const create = async (name: string): Promise<string | undefined> => {
     const body = { name, url: 'https://example.org', description: 'looked up all day' }
-    const created = await client.POST('/v0/entry/create', { body })
-    const path = { contract_id: created.data?.subscriptionRequestCid ?? '' }
-    const accept = '/v0/wallet/subscription-requests/{contract_id}/accept'
-    let status = 503
-    for (let left = PAYMENT_TRIES_MAX; status === 503 && left > 0; left--)
-      status = (await client.POST(accept, { params: { path } })).response.status
-    // An earlier try took effect, or is about to; whether it did is seen when the name is looked for.
-    const isPaid = status === 200 || status === 404 || status === 409
-    if (!isPaid) throw new Error(`${name} was not paid: ${status}`)
+    return (await client.POST('/v0/entry/create', { body })).data?.subscriptionRequestCid
+  }
+  const accept = async (request: string): Promise<number> => {
+    const path = { contract_id: request }
+    const route = '/v0/wallet/subscription-requests/{contract_id}/accept'
+    return (await client.POST(route, { params: { path } })).response.status
+  }
+  return async (name) => {
+    for (let left = TRIES_MAX; left > 0; left--) {
+      const request = await create(name)
+      const status = request === undefined ? 503 : await accept(request)
+      // It took effect, or is about to: whether it did is seen when the name is looked for.
+      if (status === 200 || status === 404 || status === 409) return
+    }
+    throw new Error(`${name} was not paid`)
   }
 }
 
