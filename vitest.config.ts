@@ -35,7 +35,29 @@ export default defineConfig({
       project('tidy', ['test/tidy/**/*.test.ts'], 30_000),
       project('parity', ['test/parity/**/*.test.ts'], 60_000),
       project('vectors', ['test/vectors/**/*.test.ts'], 60_000),
+      // Packs and installs the built SDK, and runs seven compilers.
+      project('consumer', ['test/consumer/**/*.test.ts'], 300_000),
       project('sim', ['test/sim/**/*.test.ts'], 120_000),
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
       // Real processes, built: `npm test` builds before it runs these.
       project('e2e', ['test/e2e/**/*.test.ts'], 120_000),
     ],

@@ -2,9 +2,11 @@
  * The SDK as a wallet uses it, on real processes: lookups straight from the nodes and through the proxy,
  * a registration from the first request to a verified name, and what it says when nodes are gone.
  */
+import { execFile } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import {
   createMemoryStore,
   createScan,
@@ -18,6 +20,7 @@ import {
 } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
 import { parseGenesis, requestOfLookup, verifyReceipt } from '@quorumscan/sdk/receipts'
+import { build } from 'esbuild'
 import { type RunningCluster, startCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { until } from './client.ts'
@@ -270,4 +273,43 @@ it('activities come once each, in order, and go on from the checkpoint', async (
   for await (const row of scan.activities({ pageSize: 2, checkpoint })) rest.push(row.eventId)
   // The row at which the loop was left counts as not processed.
   expect([...first.slice(0, 2), ...rest]).toEqual(all)
+})
+
+describe('the examples of the README run as they stand', () => {
+  const sdk = join(import.meta.dirname, '../../sdk')
+
+  /** As a user runs one: against the built package, types taken off. */
+  async function example(name: string, env: Record<string, string> = {}): Promise<string> {
+    const outfile = join(sdk, 'examples', `${name}.${crypto.randomUUID()}.mjs`)
+    try {
+      const entryPoints = [join(sdk, 'examples', `${name}.ts`)]
+      await build({ entryPoints, outfile, format: 'esm', target: 'node20' })
+      const options = { env: { ...process.env, ...env }, timeout: 110_000 }
+      return (await promisify(execFile)(process.execPath, [outfile], options)).stdout
+    } finally {
+      await rm(outfile, { force: true })
+    }
+  }
+
+  it.each([
+    ['resolve', /^alice::1220/],
+    ['lookup', /say sv-\d.*\nSigned by sv-\d.* at offset \d+\.\n$/],
+  ])('%s', async (name, output) => {
+    const { cluster: facts } = await cluster.status()
+    const env = { SEED: cluster.urls.nodes['sv-1'] ?? '', GENESIS_HASH: facts.genesisHash }
+    expect(await example(name, env)).toMatch(output)
+  })
+
+  it('register', async () => {
+    const output = await example('register', {
+      VALIDATOR: cluster.urls.validator,
+      TOKEN: await cluster.token('frank'),
+      NAME: 'frank.unverified.ns',
+    })
+    expect(output).toMatch(/^requested\npaid\nactive\nfrank\.unverified\.ns belongs to frank/)
+  })
+
+  it('test-against-a-cluster', async () => {
+    expect(await example('test-against-a-cluster')).toBe('still verified with one node dead\n')
+  })
 })

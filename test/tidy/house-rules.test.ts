@@ -53,8 +53,8 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
-  it('the environment is read by main files and the command line only', () => {
-    const owners = /(\/main\.ts$|^cluster\/|\.mjs$)/
+  it('the environment is read by main files, the command line and examples only', () => {
+    const owners = /(\/main\.ts$|^cluster\/|^sdk\/examples\/|\.mjs$)/
     expect(
       hits(
         productSources.filter((file) => !owners.test(file)),
@@ -94,6 +94,17 @@ describe('house rules', () => {
 
   it('the README can be read in one sitting', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(121)
+  })
+
+  it('the code in the README of the SDK is that of its examples, which CI runs', () => {
+    const examples = files.filter((file) => file.startsWith('sdk/examples/')).map(read)
+    const blocks = [...read('sdk/README.md').matchAll(/```ts\n([\s\S]*?)```/g)]
+    expect(blocks.length).toBeGreaterThan(0)
+    for (const [, block = ''] of blocks)
+      expect(
+        examples.some((example) => example.includes(block)),
+        block,
+      ).toBe(true)
   })
 
   it('links between documents lead somewhere', () => {

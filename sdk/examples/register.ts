@@ -1,0 +1,20 @@
+// Register a name: request it, pay for it, wait until the super-validators have confirmed.
+import { createValidator, isQuorumscanError } from '@quorumscan/sdk'
+
+const { VALIDATOR = 'http://127.0.0.1:4605', TOKEN = '', NAME = 'erin.unverified.ns' } = process.env
+
+const validator = createValidator({ url: VALIDATOR, token: TOKEN })
+await validator.wallet.register()
+await validator.wallet.tap({ amount: '10.0' }) // A development network gives coin for nothing.
+try {
+  const { party } = await validator.names.register(
+    { name: NAME, url: 'https://example.org', autoRenew: true },
+    { onProgress: (event) => console.log(event.step) }, // requested, paid, active
+  )
+  console.log(`${NAME} belongs to ${party}`)
+} catch (error) {
+  if (!isQuorumscanError(error)) throw error
+  // 'not-paid', 'unknown', 'locked', 'refunded' or 'paid': calling again never pays twice for one request.
+  console.error(`${error.message} (${error.code}; the coin: ${error.payment})`)
+  throw error
+}

@@ -1,0 +1,8 @@
+// Resolve a name: straight from the scan nodes, believing only what enough of them agree on.
+import { createScan } from '@quorumscan/sdk'
+
+const { SEED = 'http://127.0.0.1:4601', GENESIS_HASH = '' } = process.env
+
+const scan = createScan({ seeds: [SEED], genesis: GENESIS_HASH })
+console.log(await scan.names.resolve('alice.unverified.ns')) // 'alice::1220…', or null: nobody has it
+await scan.close()

@@ -1,0 +1,157 @@
+/** Names in React, on TanStack Query: what is shown beside a recipient, and whether to believe it. */
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { createContext, createElement, type ReactElement, type ReactNode, useContext } from 'react'
+import type { LookupOptions, LookupOutcome, NameEntry } from './lookups.ts'
+import type { Names } from './names.ts'
+
+/**
+ * What to show beside a recipient.
+ *
+ * `idle`: nothing was asked. `checking`: no answer that is fresh enough yet; do not send. `verified`:
+ * enough nodes agree. `trusted`: there are too few nodes to outvote one that lies. `changed`: verified,
+ * but the name belonged to somebody else before; warn. `absent`: enough nodes agree that there is none.
+ * `mismatch`: not whom the caller expected. `unverified`: nodes disagree, lag or are gone; do not send.
+ */
+export type Trust =
+  | 'idle'
+  | 'checking'
+  | 'verified'
+  | 'trusted'
+  | 'changed'
+  | 'absent'
+  | 'mismatch'
+  | 'unverified'
+
+export type UseNameOptions = Pick<LookupOptions, 'threshold' | 'maxAgeMs'> & {
+  readonly expectParty?: string
+  /** Default: that of the `NamesProvider`. */
+  readonly names?: Names
+}
+
+export type UseNameResult = {
+  readonly trust: Trust
+  /** Set only where trust is `verified`, `trusted` or `changed`. */
+  readonly party: string | null
+  readonly entry: NameEntry | null
+  /** All that is known; null before the first answer. */
+  readonly outcome: LookupOutcome | null
+  readonly error: Error | null
+  refetch(): void
+}
+
+export type UseReverseResult = {
+  readonly trust: 'idle' | 'checking' | 'verified' | 'absent' | 'unverified'
+  /** Set only where trust is `verified`; it leads back to the party. */
+  readonly name: string | null
+  readonly error: Error | null
+  refetch(): void
+}
+
+const MAX_AGE_MS = 60_000 // D-39.
+const NamesContext = createContext<Names | null>(null)
+
+/** Gives the hooks below their `names`, of `createScan` or `createValidator`. */
+export function NamesProvider(props: {
+  readonly names: Names
+  readonly children?: ReactNode
+}): ReactElement {
+  return createElement(NamesContext.Provider, { value: props.names }, props.children)
+}
+
+/**
+ * Whom a name belongs to, kept fresh while it is shown. An answer that could not be renewed in time is not
+ * shown as verified any more.
+ *
+ * @param name - The whole name; empty while nothing is typed.
+ */
+export function useName(name: string, options: UseNameOptions = {}): UseNameResult {
+  const { threshold, maxAgeMs = MAX_AGE_MS, expectParty } = options
+  const names = useNames(options.names)
+  const query = useQuery<LookupOutcome>({
+    queryKey: ['quorumscan', 'name', name, threshold ?? null, maxAgeMs, expectParty ?? null],
+    queryFn: ({ signal }) =>
+      names.lookup(name, {
+        maxAgeMs,
+        receipt: false,
+        signal,
+        ...(threshold === undefined ? {} : { threshold }),
+        ...(expectParty === undefined ? {} : { expectParty }),
+      }),
+    enabled: name !== '',
+    ...freshness(maxAgeMs),
+  })
+  const trust = name === '' ? 'idle' : trustOf(query)
+  const outcome = query.data ?? null
+  const isUsable = trust === 'verified' || trust === 'trusted' || trust === 'changed'
+  const entry = isUsable && outcome !== null && 'entry' in outcome ? outcome.entry : null
+  return {
+    trust,
+    party: entry?.party ?? null,
+    entry,
+    outcome,
+    error: query.error,
+    refetch: () => void query.refetch(),
+  }
+}
+
+/** The name that stands for a party, checked forward. @param party - Empty while there is none. */
+export function useReverse(
+  party: string,
+  options: Omit<UseNameOptions, 'expectParty'> = {},
+): UseReverseResult {
+  const { threshold, maxAgeMs = MAX_AGE_MS } = options
+  const names = useNames(options.names)
+  const query = useQuery<string | null>({
+    queryKey: ['quorumscan', 'party', party, threshold ?? null, maxAgeMs],
+    queryFn: ({ signal }) =>
+      names.reverse(party, { maxAgeMs, signal, ...(threshold === undefined ? {} : { threshold }) }),
+    enabled: party !== '',
+    ...freshness(maxAgeMs),
+  })
+  const name = query.data ?? null
+  const state = standing(query) ?? (name === null ? 'absent' : 'verified')
+  const trust = party === '' ? 'idle' : state
+  return {
+    trust,
+    name: trust === 'verified' ? name : null,
+    error: query.error,
+    refetch: () => void query.refetch(),
+  }
+}
+
+function useNames(own: Names | undefined): Names {
+  const provided = useContext(NamesContext)
+  const names = own ?? provided
+  if (names === null)
+    throw new Error('No names: wrap the tree in <NamesProvider>, or pass `names`.')
+  return names
+}
+
+/** Asked again in time, so that an answer is stale only when it could not be renewed. */
+function freshness(maxAgeMs: number) {
+  return { staleTime: maxAgeMs, refetchInterval: maxAgeMs / 2, retry: false } as const
+}
+
+/** null: there is a fresh answer. */
+function standing(query: UseQueryResult<unknown>): 'checking' | 'unverified' | null {
+  if (query.isError) return 'unverified'
+  return query.data === undefined || query.isStale ? 'checking' : null
+}
+
+function trustOf(query: UseQueryResult<LookupOutcome>): Trust {
+  const outcome = query.data
+  const state = standing(query)
+  if (state !== null || outcome === undefined) return state ?? 'checking'
+  switch (outcome.kind) {
+    case 'verified':
+    case 'trusted':
+      return outcome.changed === null ? outcome.kind : 'changed'
+    case 'verified-absent':
+    case 'trusted-absent':
+      return 'absent'
+    case 'mismatch':
+      return 'mismatch'
+    default:
+      return 'unverified'
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * The SDK in a real browser, from a page of another origin with a strict Content Security Policy: it
+ * resolves, proves, follows and renders, while nodes are killed, and no lookup needs a preflight.
+ */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
+import { build } from 'esbuild'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, launchChromium } from './chromium.ts'
+import type { wallet as PageWallet } from './page.ts'
+
+declare const wallet: typeof PageWallet // In the page.
+
+const ALICE = 'alice.unverified.ns'
+const CSP = "default-src 'none'; script-src 'self'; connect-src http://127.0.0.1:*"
+
+describe.skipIf(chromiumPath === null)('in Chromium', () => {
+  let cluster: TestCluster
+  let browser: Browser
+  let page: Page
+  let server: Server
+  let party: string
+  const preflights: string[] = []
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    cluster = await startCluster({ nodes: 4 })
+    const alice = cluster.validator('alice')
+    await alice.wallet.register()
+    await alice.wallet.tap({ amount: '10.0' })
+    party = (await alice.names.register({ name: ALICE })).party
+    const { outputFiles } = await build({
+      entryPoints: [join(import.meta.dirname, 'page.ts')],
+      bundle: true,
+      minify: true,
+      write: false,
+      format: 'esm',
+      define: { 'process.env.NODE_ENV': '"production"' },
+    })
+    server = createServer((request, response) => {
+      const isScript = request.url === '/page.js'
+      response.writeHead(200, {
+        'content-type': isScript ? 'text/javascript' : 'text/html',
+        'content-security-policy': CSP,
+      })
+      response.end(
+        isScript
+          ? outputFiles[0]?.text
+          : '<!doctype html><title>wallet</title><script type="module" src="/page.js"></script>',
+      )
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    browser = await launchChromium()
+    page = await browser.newPage()
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => {
+      if (/Content Security Policy|blocked by CORS/.test(message.text()))
+        complaints.push(message.text())
+    })
+    const devtools = await page.context().newCDPSession(page)
+    await devtools.send('Network.enable')
+    devtools.on('Network.requestWillBeSent', ({ type, request }) => {
+      if (type === 'Preflight') preflights.push(request.url)
+    })
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    const { seeds, genesisHash } = cluster
+    await page.evaluate((options) => wallet.connect(options), { seeds, genesisHash })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    server?.close()
+    await cluster?.down()
+  })
+
+  it('resolves a name and its absence without any preflight', async () => {
+    expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
+    expect(await page.evaluate(() => wallet.resolve('nobody.unverified.ns'))).toBeNull()
+    expect(preflights).toEqual([])
+  })
+
+  it('proves an answer offline', async () => {
+    const { genesis } = cluster
+    const signers = await page.evaluate(([name, document]) => wallet.verify(name, document), [
+      ALICE,
+      genesis,
+    ] as const)
+    expect(signers.length).toBeGreaterThanOrEqual(2)
+  })
+
+  it('shows a payee that is verified both ways', async () => {
+    await page.evaluate(([name, owner]) => wallet.show(name, owner), [ALICE, party] as const)
+    await page.waitForFunction(
+      (text) => document.querySelector('#payee')?.textContent === text,
+      `verified ${party} verified ${ALICE}`,
+    )
+  })
+
+  it('follows a stream while a node is killed, and goes on resolving', async () => {
+    const wanted = 12
+    const following = page.evaluate((count) => wallet.follow(count), wanted)
+    await page.waitForSelector('#activities[data-count]', { state: 'attached' })
+    await cluster.kill('sv-2')
+    const bob = cluster.validator('bob')
+    await bob.wallet.register()
+    for (let taps = 0; taps < wanted; taps++) await bob.wallet.tap({ amount: '1.0' })
+    const ids = await following
+    expect(ids).toEqual([...new Set(ids)].sort())
+    expect(ids).toHaveLength(wanted)
+    expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
+  })
+
+  it('says that nodes are missing, when they are, and never makes an answer up', async () => {
+    await cluster.kill('sv-3')
+    await cluster.kill('sv-4')
+    expect(await page.evaluate(() => wallet.lookup('nobody.unverified.ns'))).toMatchObject({
+      kind: 'insufficient',
+    })
+  })
+
+  it('remembers the floor in the storage of the page, and broke no rule of its policy', async () => {
+    expect(await page.evaluate(() => wallet.stored())).toContain(
+      `quorumscan:${cluster.genesisHash.slice(0, 16)}:floor`,
+    )
+    expect(complaints).toEqual([])
+  })
+})

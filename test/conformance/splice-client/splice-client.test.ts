@@ -1,0 +1,98 @@
+/**
+ * The upstream clients `@canton-network/core-splice-client`, as published, against our scan node and our
+ * validator: what they ask for is answered in the shapes that they expect (D-2, D-3, D-5).
+ */
+import { createRequire } from 'node:module'
+import { type RunningCluster, startCluster } from 'quorumscan'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createUser, untilFound } from '../../e2e/client.ts'
+
+/** What we use of them. Their own types are `unknown` under our module settings. */
+type UpstreamClient = {
+  get(path: string, params?: object): Promise<unknown>
+  post(path: string, body: object, params?: object): Promise<unknown>
+}
+type UpstreamClass = new (url: URL, logger: object, tokens: object) => UpstreamClient
+const { ScanClient, ScanProxyClient, ValidatorInternalClient } = createRequire(import.meta.url)(
+  '@canton-network/core-splice-client',
+) as Record<'ScanClient' | 'ScanProxyClient' | 'ValidatorInternalClient', UpstreamClass>
+
+const ALICE = 'alice.unverified.ns'
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+let cluster: RunningCluster
+let alice: Awaited<ReturnType<typeof createUser>>
+
+const connect = (Upstream: UpstreamClass, url: string): UpstreamClient =>
+  new Upstream(new URL(url), quiet, { getAccessToken: async () => alice.token })
+
+beforeAll(async () => {
+  cluster = await startCluster({ nodes: 4 })
+  alice = await createUser(cluster, 'alice')
+  await alice.pay(ALICE)
+  await untilFound(cluster, ALICE)
+})
+afterAll(() => cluster?.down())
+
+const entry = () => expect.objectContaining({ user: alice.party, name: ALICE })
+
+describe.each([
+  ['ScanClient', () => connect(ScanClient, `${cluster.urls.nodes['sv-1']}/api/scan`), '/v0'],
+  [
+    'ScanProxyClient',
+    () => connect(ScanProxyClient, `${cluster.urls.validator}/api/validator`),
+    '/v0/scan-proxy',
+  ],
+] as const)('%s', (_, client, prefix) => {
+  it('finds names by name, party and prefix', async () => {
+    expect(
+      await client().get(`${prefix}/ans-entries/by-name/{name}`, { path: { name: ALICE } }),
+    ).toEqual({ entry: entry() })
+    expect(
+      await client().get(`${prefix}/ans-entries/by-party/{party}`, {
+        path: { party: alice.party },
+      }),
+    ).toEqual({ entry: entry() })
+    expect(
+      await client().get(`${prefix}/ans-entries`, { query: { name_prefix: 'ali', page_size: 20 } }),
+    ).toMatchObject({ entries: [{ name: ALICE }] })
+  })
+
+  it('is told what there is not, as an error body', async () => {
+    const asked = client().get(`${prefix}/ans-entries/by-name/{name}`, {
+      path: { name: 'nobody.unverified.ns' },
+    })
+    await expect(asked).rejects.toMatchObject({
+      error: 'No ans entry found for name: nobody.unverified.ns',
+    })
+  })
+
+  it('reads the rules and the operator', async () => {
+    expect(await client().post(`${prefix}/ans-rules`, {})).toMatchObject({
+      ans_rules_update: { contract: { payload: expect.any(Object) } },
+    })
+    expect(await client().get(`${prefix}/dso-party-id`)).toMatchObject({
+      dso_party_id: expect.stringMatching(/^DSO::1220/),
+    })
+  })
+})
+
+describe('ValidatorInternalClient', () => {
+  const client = () => connect(ValidatorInternalClient, `${cluster.urls.validator}/api/validator`)
+
+  it('registers a name and lists what one has', async () => {
+    const name = 'second.unverified.ns'
+    expect(
+      await client().post('/v0/entry/create', { name, url: '', description: '' }),
+    ).toMatchObject({ name, subscriptionRequestCid: expect.stringMatching(/^00/) })
+    expect(await client().get('/v0/entry/all')).toMatchObject({ entries: [{ name: ALICE }] })
+  })
+
+  it('knows the operator of the validator and reads the wallet', async () => {
+    expect(await client().get('/v0/validator-user')).toMatchObject({
+      party_id: expect.stringContaining('::1220'),
+    })
+    expect(await client().get('/v0/wallet/balance')).toMatchObject({
+      effective_unlocked_qty: expect.stringMatching(/^\d+\.\d{10}$/),
+    })
+  })
+})

@@ -1,0 +1,154 @@
+/**
+ * The SDK as it is published: packed, installed into a project outside the workspace, compiled by old and
+ * new compilers, run as ES module and by `require`, and judged by the tools that look into packages.
+ */
+import { execFile } from 'node:child_process'
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const bin = (name: string) => join(root, 'node_modules/.bin', name)
+const types = join(import.meta.dirname, '../types')
+
+type Exit = { readonly code: number; readonly text: string }
+
+async function run(
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd?: string } = {},
+): Promise<Exit> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, args, {
+      maxBuffer: 16 * 1024 * 1024,
+      ...options,
+    })
+    return { code: 0, text: stdout + stderr }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, text: stdout + stderr }
+  }
+}
+
+const passed = (exit: Exit) => expect(exit, exit.text).toMatchObject({ code: 0 })
+
+let project: string
+let sdkTarball: string
+/** Compiler, module, resolution. */
+const SETTINGS = [
+  ['typescript-5.4', 'nodenext', 'nodenext'],
+  ['typescript-5.9', 'esnext', 'bundler'],
+  ['typescript', 'nodenext', 'nodenext'],
+  ['typescript', 'esnext', 'bundler'],
+] as const
+
+/** What a developer may have pinned: the oldest and newest compilers that we speak of. */
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'qs-consumer-'))
+  for (const folder of ['packages/consensus', 'sdk'])
+    passed(await run('npm', ['pack', '--pack-destination', project], { cwd: join(root, folder) }))
+  const tarballs = (await readdir(project)).filter((file) => file.endsWith('.tgz'))
+  const tarballOf = (name: string) => tarballs.find((file) => file.includes(name)) ?? 'none'
+  sdkTarball = join(project, tarballOf('sdk'))
+  const consensus = `file:${tarballOf('consensus')}`
+  await writeFile(
+    join(project, 'package.json'),
+    JSON.stringify({
+      private: true,
+      type: 'module',
+      dependencies: {
+        '@quorumscan/consensus': consensus,
+        '@quorumscan/sdk': `file:${tarballOf('sdk')}`,
+        '@tanstack/react-query': '5.108.0',
+        '@types/react': '19.3.0',
+        react: '19.3.1',
+        typescript: '7.0.2',
+        'typescript-5.4': 'npm:typescript@5.4.5',
+        'typescript-5.9': 'npm:typescript@5.9.3',
+      },
+      // Not in the registry under that name.
+      overrides: { '@quorumscan/consensus': consensus },
+    }),
+  )
+  passed(
+    await run(
+      'npm',
+      ['install', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'],
+      {
+        cwd: project,
+      },
+    ),
+  )
+  for (const file of await readdir(types)) await copyFile(join(types, file), join(project, file))
+})
+afterAll(() => rm(project, { recursive: true, force: true }))
+
+it.each(SETTINGS)(
+  '%s compiles what users write: module %s, resolution %s',
+  async (compiler, module, moduleResolution) => {
+    const config = join(project, `tsconfig-${compiler}-${moduleResolution}.json`)
+    const compilerOptions = {
+      module,
+      moduleResolution,
+      target: 'es2022',
+      lib: ['es2022', 'dom', 'dom.iterable', 'esnext.disposable'],
+      types: [],
+      strict: true,
+      noEmit: true,
+    }
+    await writeFile(config, JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+    const tsc = join(project, 'node_modules', compiler, 'bin/tsc')
+    passed(await run(process.execPath, [tsc, '-p', config]))
+  },
+)
+
+describe('at run time', () => {
+  const made = `
+    const scan = createScan({ seeds: ['https://sv-1.example.com'], genesis: 'ab'.repeat(32) })
+    if (typeof scan.names.resolve !== 'function' || typeof verifyReceipt !== 'function') throw 0
+    if (typeof createFileStore('x').get !== 'function' || typeof startCluster !== 'function') throw 0
+    if (typeof createScanClient({ baseUrl: 'http://h' }).GET !== 'function') throw 0
+    if (typeof useName !== 'function') throw 0
+  `
+  const imports = [
+    ['createScan', ''],
+    ['verifyReceipt', '/receipts'],
+    ['createFileStore', '/node'],
+    ['startCluster', '/testing'],
+    ['createScanClient', '/raw'],
+    ['useName', '/react'],
+  ] as const
+
+  it('an ES module imports every entry point, and the process ends by itself', async () => {
+    const lines = imports.map(([name, path]) => `import { ${name} } from '@quorumscan/sdk${path}'`)
+    await writeFile(join(project, 'main.mjs'), `${lines.join('\n')}\n${made}`)
+    passed(await run(process.execPath, [join(project, 'main.mjs')]))
+  })
+
+  it('CommonJS requires every entry point', async () => {
+    const lines = imports.map(
+      ([name, path]) => `const { ${name} } = require('@quorumscan/sdk${path}')`,
+    )
+    await writeFile(join(project, 'main.cjs'), `${lines.join('\n')}\n${made}`)
+    passed(await run(process.execPath, [join(project, 'main.cjs')]))
+  })
+
+  it('nothing is generated from texts: it runs where eval is forbidden', async () => {
+    const flags = ['--disallow-code-generation-from-strings']
+    passed(await run(process.execPath, [...flags, join(project, 'main.mjs')]))
+  })
+})
+
+it('publint finds nothing', async () => {
+  passed(await run(bin('publint'), ['--strict', sdkTarball]))
+})
+
+it('the types are what is shipped, for every way to import them', async () => {
+  passed(await run(bin('attw'), [sdkTarball, '--profile', 'esm-only', '--no-emoji']))
+})
+
+it('stays as small as it says', async () => {
+  passed(await run(bin('size-limit'), [], { cwd: join(root, 'sdk') }))
+})

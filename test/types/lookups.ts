@@ -1,0 +1,115 @@
+/** What a wallet developer writes about lookups; compiled under every compiler and resolution in use. */
+import {
+  createLocalStorageStore,
+  createScan,
+  createValidator,
+  isQuorumscanError,
+  type LookupOutcome,
+  type NameEntry,
+  QuorumscanError,
+  type Receipt,
+} from '@quorumscan/sdk'
+
+const scan = createScan({ seeds: ['https://sv-1.example.com'], genesis: 'ab'.repeat(32) })
+const validator = createValidator({
+  url: 'https://validator.example.com',
+  token: async ({ refused, signal }) => {
+    const why: string | null = refused
+    signal.throwIfAborted()
+    return `token ${why}`
+  },
+  store: createLocalStorageStore(),
+})
+
+/** One interface for the lookups of both. */
+export const both = [scan.names, validator.names].map((names) => names.resolve)
+
+export async function recipient(name: string): Promise<string> {
+  const party: string | null = await scan.names.resolve(name, { threshold: 'strong' })
+  if (party === null) throw new Error(`${name} is not registered`)
+  return party
+}
+
+export function describeOutcome(outcome: LookupOutcome): string {
+  switch (outcome.kind) {
+    case 'verified':
+    case 'trusted': {
+      const entry: NameEntry = outcome.entry
+      const receipt: Receipt | null = outcome.receipt
+      return outcome.changed === null
+        ? `${entry.party} ${receipt?.offset}`
+        : outcome.changed.previousParty
+    }
+    case 'verified-absent':
+    case 'trusted-absent': {
+      const entry: null = outcome.entry
+      return String(entry)
+    }
+    case 'mismatch':
+      return `${outcome.entry.party} is not ${outcome.expectedParty}`
+    case 'disputed':
+      return outcome.groups.map((group) => group.nodes.join()).join(' against ')
+    case 'insufficient':
+      return `${outcome.reachable} of ${outcome.needed}`
+    case 'lagging':
+      return `again in ${outcome.retryAfterMs} ms`
+    default: {
+      // Every ending has its case.
+      const nothing: never = outcome
+      return nothing
+    }
+  }
+}
+
+export async function all(): Promise<readonly (string | null)[]> {
+  for await (const entry of scan.names.search('a', { pageSize: 10 })) entry.party.toUpperCase()
+  for await (const row of scan.activities({ follow: true })) {
+    if (row.activityType === 'transfer') row.transfer.sender.inputCoinAmount.length
+    else if (row.activityType === 'mint') row.mint.coinOwner.length
+    const none: null = row.activityType === 'devnet_tap' ? row.mint : null
+    if (none === null) break
+  }
+  return scan.names.resolveMany(['a', 'b'], { signal: AbortSignal.timeout(1000) })
+}
+
+export async function register(): Promise<void> {
+  try {
+    await validator.names.register(
+      { name: 'alice.unverified.ns', autoRenew: true },
+      {
+        onProgress(event) {
+          if (event.step === 'paid') event.paymentCid.length
+          // @ts-expect-error Only the step that pays has a payment.
+          if (event.step === 'requested') event.paymentCid.length
+        },
+      },
+    )
+  } catch (error) {
+    if (!isQuorumscanError(error)) throw error
+    const is: QuorumscanError = error
+    if (is.payment === 'unknown' || is.payment === 'locked') return
+    const status: number | null = is.status
+    if (is.code === 'INSUFFICIENT_FUNDS' && status === 400) return
+    throw error instanceof QuorumscanError ? error : new Error('another copy')
+  }
+}
+
+export async function wallet(): Promise<string> {
+  const { effectiveUnlockedQty } = await validator.wallet.balance()
+  const [first] = await validator.wallet.subscriptions()
+  if (first !== undefined && 'idle' in first.state) return first.state.idle.contractId
+  for await (const item of validator.wallet.transactions())
+    if (item.transactionType === 'transfer') return item.sender.party
+  return effectiveUnlockedQty
+}
+
+// @ts-expect-error Whom to believe has no default.
+createScan({ seeds: ['https://sv-1.example.com'] })
+// @ts-expect-error A threshold is a word of D-36 or a number.
+void scan.names.resolve('a', { threshold: 'most' })
+// @ts-expect-error The party may be null: that there is none is an answer.
+export const wrong: Promise<string> = scan.names.resolve('a')
+// @ts-expect-error A scan reads; it registers nothing.
+scan.names.register
+// @ts-expect-error An amount is a text.
+void validator.wallet.tap({ amount: 1 })

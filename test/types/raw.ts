@@ -1,0 +1,38 @@
+/** What a developer writes who wants one HTTP call at a time. */
+import { createScanClient, createValidatorClient, type ErrorBody } from '@quorumscan/sdk/raw'
+
+const scan = createScanClient({ baseUrl: 'http://localhost' })
+const validator = createValidatorClient({ baseUrl: 'http://localhost', token: async () => 't' })
+
+export async function owner(name: string): Promise<string | null> {
+  const { data, error } = await scan.GET('/v0/ans-entries/by-name/{name}', {
+    params: { path: { name }, header: { 'x-read-at-offset': 7 } },
+  })
+  if (error !== undefined) throw new Error((error satisfies ErrorBody).error)
+  const expiresAt: string | null = data.entry.expires_at
+  return expiresAt === null ? null : data.entry.user
+}
+
+export async function register(): Promise<string | undefined> {
+  await validator.POST('/v0/register', { body: {} })
+  await validator.POST('/v0/register')
+  const { data } = await validator.POST('/v0/wallet/tap', { body: { amount: '10.0' } })
+  return data?.contract_id
+}
+
+export async function batch() {
+  const { data } = await validator.POST('/v0/scan-proxy/ans-entries/batch', {
+    params: { query: { quorum: 'strong' } },
+    body: { lookups: [{ name: 'a' }, { party: 'b' }] },
+  })
+  return data?.results.map(({ entry }) => entry?.name ?? null)
+}
+
+// @ts-expect-error A page without a size is refused.
+void scan.GET('/v0/ans-entries', { params: { query: {} } })
+// @ts-expect-error No such operation.
+void scan.GET('/v0/entries')
+// @ts-expect-error An amount is a text.
+void validator.POST('/v0/wallet/tap', { body: { amount: 10 } })
+// @ts-expect-error A lookup names something.
+void validator.POST('/v0/scan-proxy/ans-entries/batch', { body: { lookups: [{}] } })
