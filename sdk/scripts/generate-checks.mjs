@@ -1,4 +1,4 @@
-// Writes src/generated/checks.ts: for every answer that the SDK reads a function that says whether a
+// Writes src/generated/checks.ts and ledger-checks.ts: for every answer that the SDK reads a function that says whether a
 // value is one, as plain code, so that no schema and no compiler of schemas is shipped and a strict
 // Content Security Policy has nothing to forbid. `npm run generate` runs it; test/parity compares.
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -30,29 +30,25 @@ const CHECKED = {
     'TransferAnswer',
     'TransfersAnswer',
     'UserStatusAnswer',
-    'ValidatorUserAnswer',
     'VerifiedAnswer',
     'VerifiedBatchAnswer',
   ],
+  ledger: ['GetLedgerEndResponse', 'JsGetUpdatesResponse', 'SubmitAndWaitResponse'],
 }
 
-/** The file's text. */
-export function checksSource(readDocument) {
+/** The text of a file: that of the document `validator`, or of `ledger`. */
+export function checksSource(name, document) {
+  const { schemas } = document.components
   const parts = [
     '// Written by scripts/generate-checks.mjs from the OpenAPI documents; do not edit.',
+    `import type { components as ${name} } from './${name}.ts'`,
   ]
-  const bodies = []
-  for (const [name, wanted] of Object.entries(CHECKED)) {
-    const { schemas } = readDocument(name).components
-    parts.push(`import type { components as ${name} } from './${name}.ts'`)
-    for (const title of reachable(schemas, wanted)) {
-      const type = `${name}['schemas'][${JSON.stringify(title)}]`
-      const isUsed = wanted.includes(title)
-      bodies.push(
-        `${isUsed ? 'export ' : ''}function is${title}(v: unknown): v is ${type} {\n  return ${check(schemas[title], 'v')}\n}`,
-      )
-    }
-  }
+  const wanted = CHECKED[name]
+  const bodies = reachable(schemas, wanted).map((title) => {
+    const type = `${name}['schemas'][${JSON.stringify(title)}]`
+    const is = `function is${title}(v: unknown): v is ${type} {\n  return ${check(schemas[title], 'v')}\n}`
+    return wanted.includes(title) ? `export ${is}` : is
+  })
   return `${[
     parts.join('\n'),
     'type Members = Readonly<Record<string, unknown>>',
@@ -131,7 +127,10 @@ function literal(value) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const read = (name) =>
-    JSON.parse(readFileSync(join(here, `../../packages/api/generated/${name}.json`), 'utf8'))
-  writeFileSync(join(here, '../src/generated/checks.ts'), checksSource(read))
+  const files = { validator: 'checks.ts', ledger: 'ledger-checks.ts' }
+  for (const [name, file] of Object.entries(files)) {
+    const path = join(here, `../../packages/api/generated/${name}.json`)
+    const source = checksSource(name, JSON.parse(readFileSync(path, 'utf8')))
+    writeFileSync(join(here, '../src/generated', file), source)
+  }
 }

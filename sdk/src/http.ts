@@ -193,13 +193,15 @@ function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanError | nu
       `${nameOf(request)} is redirected${reply.header('location') === null ? '' : ` to ${reply.header('location')}`}. Redirects are not followed: configure the final address.`,
       { code: 'INVALID_RESPONSE', status, definite: true, retryable: false },
     )
-  const facts = errorBody(reply.text)
+  const facts = errorBody(reply.text, status)
   const retryAfterMs = retryAfter(reply.header('retry-after'))
   if (facts === null) {
     // Whoever stands before the server says so without our body, or with none at all.
     const isRefusal = status === 429 || (status >= 400 && status < 500 && status !== 408)
+    // The ledger interface says in one line of text what it could not read.
+    const line = status === 400 && reply.text.length < 500 ? reply.text.trim() : ''
     return new QuorumscanError(
-      `${nameOf(request)} was answered with status ${status} and no reason.`,
+      `${nameOf(request)} was answered with status ${status} and ${line === '' ? 'no reason' : `"${line}"`}.`,
       {
         code: 'INVALID_RESPONSE',
         status,
@@ -242,6 +244,16 @@ function retryAfter(text: string | null): number | null {
   return text !== null && /^[0-9]{1,6}$/.test(text) ? Number(text) * 1000 : null
 }
 
+/** Reference: ledger interface, §7.1. */
+type LedgerError = {
+  readonly cause: string
+  readonly correlationId: string | null
+  readonly traceId: string | null
+  readonly context: Record<string, string>
+  readonly retryInfo: string | null
+  readonly definiteAnswer: boolean | null
+}
+
 type ErrorBody = {
   readonly error: string
   readonly code: string
@@ -251,9 +263,19 @@ type ErrorBody = {
   readonly details: Record<string, unknown> | null
 }
 
-/** D-6, or null. */
-function errorBody(text: string): ErrorBody | null {
-  const body = parseJson(text) as Partial<ErrorBody> | null | undefined
+/** D-6, or the ledger interface's, or null. */
+function errorBody(text: string, status: number): ErrorBody | null {
+  const body = parseJson(text) as Partial<ErrorBody & LedgerError> | null | undefined
+  if (typeof body?.code === 'string' && typeof body.cause === 'string')
+    return {
+      error: body.cause,
+      code: body.code,
+      // Without an answer of its own: what was refused as a request was not submitted.
+      definite: body.definiteAnswer ?? status < 500,
+      retryable: typeof body.retryInfo === 'string' || status === 503,
+      request_id: body.correlationId ?? body.traceId ?? '',
+      details: body.context ?? null,
+    }
   const isOne =
     typeof body?.error === 'string' &&
     typeof body.code === 'string' &&

@@ -13,6 +13,7 @@ export type { Activities, ActivitiesOptions, Activity } from './activities.ts'
 export type { Checkpoint } from './checkpoint.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
 export type { Clock } from './clock.ts'
+export type { CommandOutcome, Commands, Submission } from './commands.ts'
 export { type ErrorCode, isQuorumscanError, type PaymentState, QuorumscanError } from './errors.ts'
 export type { ServerErrorCode } from './generated/error-codes.ts'
 export type { TokenSource } from './http.ts'
@@ -35,6 +36,7 @@ export type {
 export type { Renewal } from './renewal.ts'
 export { createScan, type Scan, type ScanOptions } from './scan.ts'
 export { createLocalStorageStore, createMemoryStore, type Store, type WebStorage } from './store.ts'
+export type { Update, Updates, UpdatesOptions } from './updates.ts'
 export {
   createValidator,
   type OwnEntry,

@@ -3,6 +3,7 @@ import type { CryptoPort, Genesis, Threshold } from '@quorumscan/consensus'
 import { type Activities, createActivities } from './activities.ts'
 import { type Camel, toCamel } from './camel.ts'
 import { type Clock, platformRandom, type Random, systemClock } from './clock.ts'
+import { type Commands, createCommands } from './commands.ts'
 import { TIMEOUT_MS } from './deadline.ts'
 import { invalidArgument } from './errors.ts'
 import { isOwnEntriesAnswer } from './generated/checks.ts'
@@ -21,6 +22,7 @@ import {
 import { cancel, type Renewal, renew } from './renewal.ts'
 import { checkedGenesis } from './scan.ts'
 import { createMemoryStore, type Store } from './store.ts'
+import { createUpdates, type Updates } from './updates.ts'
 import { type CallOptions, createWallet, type Wallet } from './wallet.ts'
 
 export type ValidatorOptions = {
@@ -69,6 +71,9 @@ export interface Validator {
   readonly wallet: Wallet
   /** Coin activities in order of the ledger, through the scan proxy. */
   readonly activities: Activities
+  /** The updates of the ledger that the user may see. */
+  readonly updates: Updates
+  readonly commands: Commands
 }
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT if the url is none, or the genesis is not valid. */
@@ -117,5 +122,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     },
     wallet,
     activities: createActivities({ source, clock, timeoutMs, defaults: options }),
+    updates: createUpdates({ http, clock }),
+    commands: createCommands({ http, clock }),
   }
 }

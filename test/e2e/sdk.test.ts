@@ -19,6 +19,7 @@ import {
   type Validator,
 } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
+import { createScanClient } from '@quorumscan/sdk/raw'
 import { parseGenesis, requestOfLookup, verifyReceipt } from '@quorumscan/sdk/receipts'
 import { build } from 'esbuild'
 import { type RunningCluster, startCluster } from 'quorumscan'
@@ -273,6 +274,69 @@ it('activities come once each, in order, and go on from the checkpoint', async (
   for await (const row of scan.activities({ pageSize: 2, checkpoint })) rest.push(row.eventId)
   // The row at which the loop was left counts as not processed.
   expect([...first.slice(0, 2), ...rest]).toEqual(all)
+})
+
+describe('the ledger interface', () => {
+  it('streams what the parties see, goes on from the checkpoint, and ends where it is told', async () => {
+    const checkpoint = { store: createMemoryStore(), key: 'updates' }
+    const offsets: number[] = []
+    for await (const update of alice.updates({ parties: [party], follow: false, checkpoint }))
+      offsets.push(update.offset)
+    expect(offsets.length).toBeGreaterThan(2)
+    expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
+    await alice.wallet.tap({ amount: '1.0' })
+    for await (const update of alice.updates({ parties: [party], checkpoint })) {
+      expect(update).toMatchObject({ kind: 'transaction' })
+      expect(update.offset).toBeGreaterThan(offsets.at(-1) ?? 0)
+      break
+    }
+  })
+
+  it('takes a command once, however often it is submitted, and says so', async () => {
+    const rules = await createScanClient({ baseUrl: seeds()[0] ?? '' }).POST('/v0/ans-rules', {
+      body: {},
+    })
+    const contract = rules.data?.ans_rules_update.contract
+    const submission = {
+      commandId: 'once',
+      actAs: [party],
+      commands: [
+        {
+          ExerciseCommand: {
+            templateId: contract?.template_id ?? '',
+            contractId: contract?.contract_id ?? '',
+            choice: 'AnsRules_RequestEntry',
+            choiceArgument: {
+              name: 'once.unverified.ns',
+              url: '',
+              description: '',
+              user: party,
+            },
+          },
+        },
+      ],
+      disclosedContracts: [
+        {
+          createdEventBlob: contract?.created_event_blob ?? '',
+          templateId: contract?.template_id ?? '',
+          contractId: contract?.contract_id ?? '',
+          synchronizerId: genesis.synchronizerId,
+        },
+      ],
+    }
+    const first = await alice.commands.submit(submission)
+    expect(first).toMatchObject({ kind: 'committed', commandId: 'once', wasDuplicate: false })
+    expect(await alice.commands.submit(submission)).toMatchObject({
+      kind: 'committed',
+      offset: first.kind === 'committed' ? first.offset : null,
+      wasDuplicate: true,
+    })
+    const wrong = { ...submission, commandId: 'wrong', actAs: [genesis.dso] }
+    expect(await alice.commands.submit(wrong)).toMatchObject({
+      kind: 'rejected',
+      error: { definite: true },
+    })
+  })
 })
 
 describe('the examples of the README run as they stand', () => {

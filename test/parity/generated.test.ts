@@ -28,14 +28,15 @@ describe.each(Object.entries(openApiDocuments()))('%s', (name, document) => {
   })
 })
 
-test("the SDK's checks of answers are those of the documents", async () => {
+test.each([
+  ['validator', 'checks.ts'],
+  ['ledger', 'ledger-checks.ts'],
+] as const)("the SDK's checks of answers are those of the document %s", async (name, file) => {
   const { checksSource } = (await import(join(root, 'sdk/scripts/generate-checks.mjs'))) as {
-    checksSource: (readDocument: (name: string) => unknown) => string
+    checksSource: (name: string, document: unknown) => string
   }
-  const documents: Readonly<Record<string, unknown>> = openApiDocuments()
-  expect(await read('sdk/src/generated/checks.ts')).toBe(
-    checksSource((name: string) => JSON.parse(JSON.stringify(documents[name]))),
-  )
+  const document: unknown = JSON.parse(JSON.stringify(openApiDocuments()[name]))
+  expect(await read(`sdk/src/generated/${file}`)).toBe(checksSource(name, document))
 })
 
 test('the documents have the version of their package', async () => {

@@ -127,10 +127,6 @@ export function isUserStatusAnswer(v: unknown): v is validator['schemas']["UserS
   return isObject(v) && typeof v['party_id'] === 'string' && typeof v['user_onboarded'] === 'boolean' && typeof v['user_wallet_installed'] === 'boolean' && typeof v['has_featured_app_right'] === 'boolean'
 }
 
-export function isValidatorUserAnswer(v: unknown): v is validator['schemas']["ValidatorUserAnswer"] {
-  return isObject(v) && isText(v['party_id'], /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/u) && typeof v['user_name'] === 'string' && typeof v['featured'] === 'boolean'
-}
-
 export function isVerifiedAnswer(v: unknown): v is validator['schemas']["VerifiedAnswer"] {
   return isObject(v) && Number.isSafeInteger(v['status']) && isReceipt(v['receipt'])
 }
