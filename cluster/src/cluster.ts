@@ -166,6 +166,11 @@ export class Cluster {
     return await this.#faults.heal(selection)
   }
 
+  /** The unix socket of the log's Redis. */
+  logSocket(): string {
+    return this.#service('synchronizer').redisAddress.socketPath
+  }
+
   /** What is in the job queues of each process, and what failed there of late; null where it does not say. */
   async jobs(): Promise<readonly ServiceJobs[]> {
     const services = this.#services.filter(({ kind }) => kind !== 'synchronizer')

@@ -40,6 +40,8 @@ export function dataDirectory(root: string) {
     socketsFile: join(path, 'sockets.json'),
     /** The faults in force. */
     faultsFile: join(path, 'faults.json'),
+    /** The files of each chaos run are in a directory of its own below. */
+    chaosDirectory: join(path, 'chaos'),
     keyFile: (name: string) => join(path, 'keys', name),
     secretFile: (name: string) => join(path, 'secrets', name),
     redisDirectory: (name: string) => join(path, 'redis', name),

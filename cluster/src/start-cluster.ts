@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
+import type { RunState } from './chaos/runs.ts'
+import { type ChaosOptions, runChaosOn } from './control/chaos-client.ts'
 import { call, connectControl } from './control/client.ts'
 import { stopCluster } from './control/down.ts'
 import { launchControlPlane } from './control/launch.ts'
@@ -83,6 +85,8 @@ export type RunningCluster = AsyncDisposable & {
   heal(node?: string): Promise<readonly Fault[]>
   /** The faults in force. */
   faults(): Promise<readonly Fault[]>
+  /** A chaos run: breaks and heals, and returns when there is a verdict. */
+  chaos(options: ChaosOptions): Promise<RunState>
   status(): Promise<ClusterStatus>
   down(): Promise<void>
 }
@@ -151,6 +155,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     fillMemory: (node, options) => inject({ kind: 'memory', node }, options),
     heal: (node) => call(client.faults.heal.mutate(node === undefined ? {} : { node })),
     faults: () => call(client.faults.list.query()),
+    chaos: (options) => runChaosOn(client, { ...options, clock }),
     status: () => call(client.cluster.status.query()),
     down,
     [Symbol.asyncDispose]: down,

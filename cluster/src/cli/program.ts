@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type Clock, createSystemClock } from '@quorumscan/base'
 import { isDecided } from '@quorumscan/consensus'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { ClusterError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { stopCluster } from '../control/down.ts'
@@ -10,9 +10,11 @@ import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data
 import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
+import { addChaosCommands } from './chaos-commands.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
 import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
+import { integer, print } from './options.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
 import { readGenesis, verify } from './verify.ts'
@@ -108,6 +110,12 @@ export async function runCommandLine(
       })
 
   addFaultCommands(command, print)
+  addChaosCommands(command, {
+    clock,
+    exitWith: (code) => {
+      exitCode = code
+    },
+  })
 
   command('wipe', 'delete the replica of a node or of the validator; it is rebuilt from the log')
     .argument('<node>', 'sv-1 … or validator')
@@ -250,16 +258,4 @@ async function demo(directory: DataDirectory, clock: Clock): Promise<void> {
 async function report(directory: DataDirectory, options: Common, sentence: string): Promise<void> {
   const status = await call(connectControl(directory).cluster.status.query())
   print(options.json ? JSON.stringify(status) : `${sentence}\n\n${formatStatus(status)}`)
-}
-
-function integer(min: number, max: number) {
-  return (text: string): number => {
-    const value = Number(text)
-    if (/^[0-9]+$/.test(text) && value >= min && value <= max) return value
-    throw new InvalidArgumentError(`It is an integer from ${min} to ${max}.`)
-  }
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`)
 }

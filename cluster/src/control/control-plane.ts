@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
 import { LOG_ACL } from '@quorumscan/log'
 import type { FastifyInstance } from 'fastify'
+import { type ChaosRuns, createChaosRuns } from '../chaos/runs.ts'
 import { Cluster, cleanUp } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { dataDirectory } from '../data-directory.ts'
@@ -12,6 +13,7 @@ import { type Prepared, prepareCluster } from '../prepare.ts'
 import { type Live, startLive } from '../watch/live.ts'
 import { startProber } from '../watch/prober.ts'
 import { createAnsConfigControl } from './ans-config.ts'
+import { createChaosTarget } from './chaos-target.ts'
 import { readControlFile, removeControlFile, writeControlFile } from './control-file.ts'
 import { startControlServer } from './server.ts'
 
@@ -52,6 +54,7 @@ export async function createControlPlane(
   const prepared = await prepareCluster({ ...options, directory, clock })
   let cluster: Cluster | null = null
   let live: Live | null = null
+  let chaos: ChaosRuns | null = null
   let stopped: Promise<void> | null = null
   const nodes = prepared.nodeNames.map((name, index) => ({
     name,
@@ -62,10 +65,12 @@ export async function createControlPlane(
     port: prepared.ports.control,
     token: prepared.secrets.control,
     context: () => {
-      if (cluster === null || live === null) throw new ClusterError('the control plane is starting')
+      if (cluster === null || live === null || chaos === null)
+        throw new ClusterError('the control plane is starting')
       return {
         cluster,
         live,
+        chaos,
         reading: { genesis: prepared.genesis, seeds: nodes.map(({ url }) => url), clock },
         ansConfig,
         down: async () => {
@@ -77,7 +82,7 @@ export async function createControlPlane(
   })
   const ended = new AbortController()
   const stop = () => {
-    stopped ??= stopAll(server, { cluster, live, prepared })
+    stopped ??= stopAll(server, { cluster, live, chaos, prepared })
     ended.abort()
     return stopped
   }
@@ -109,6 +114,12 @@ export async function createControlPlane(
           })
         : null,
     })
+    chaos = createChaosRuns({
+      target: createChaosTarget({ cluster, prepared, clock }),
+      genesis: prepared.genesis,
+      directory: directory.chaosDirectory,
+      clock,
+    })
     writeControlFile(directory, `http://127.0.0.1:${prepared.ports.control}`)
     void stopWhenForgotten()
   } catch (error) {
@@ -123,10 +134,12 @@ async function stopAll(
   parts: {
     readonly cluster: Cluster | null
     readonly live: Live | null
+    readonly chaos: ChaosRuns | null
     readonly prepared: Prepared
   },
 ): Promise<void> {
-  const { cluster, live, prepared } = parts
+  const { cluster, live, chaos, prepared } = parts
+  chaos?.stopRunning()
   await live?.close()
   await cluster?.stop()
   if (readControlFile(prepared.directory)?.process.pid === process.pid)

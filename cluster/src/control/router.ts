@@ -1,4 +1,5 @@
 /** What the control plane can be asked, as a tRPC router. The CLI, tests and the console call it. */
+import { chaosRouter } from './routers/chaos.ts'
 import { clusterRouter } from './routers/cluster.ts'
 import { faultsRouter } from './routers/faults.ts'
 import { jobsRouter } from './routers/jobs.ts'
@@ -14,6 +15,7 @@ export const appRouter = router({
   names: namesRouter,
   lookups: lookupsRouter,
   jobs: jobsRouter,
+  chaos: chaosRouter,
 })
 
 /** The only way into the control plane; its clients take their types from here. */

@@ -3,6 +3,7 @@ import type { Clock } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { initTRPC, TRPCError } from '@trpc/server'
 import { z } from 'zod'
+import type { ChaosRuns } from '../chaos/runs.ts'
 import type { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import type { Live } from '../watch/live.ts'
@@ -12,6 +13,7 @@ export type ControlContext = {
   readonly cluster: Cluster
   readonly ansConfig: AnsConfigControl
   readonly live: Live
+  readonly chaos: ChaosRuns
   /** What a lookup is made with. */
   readonly reading: {
     readonly genesis: Genesis

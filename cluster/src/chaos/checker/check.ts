@@ -1,0 +1,102 @@
+/**
+ * The verdict about a chaos run. It reads the history and the log, asks nobody, and shares no code with the
+ * reader whose answers it judges. Unknown where there is too little to judge by.
+ */
+import type { Genesis } from '@quorumscan/consensus'
+import { maxFaulty } from '@quorumscan/consensus'
+import type { Finding, HistoryEvent, LogLine, Verdict } from '../history.ts'
+import { checkAvailability } from './availability.ts'
+import { checkLookups, checkMonotony } from './lookups.ts'
+import { readTruth, type Truth } from './truth.ts'
+import { checkStreams, checkWrites } from './writes.ts'
+
+/** Below this nothing much was tried. */
+const DECIDED_MIN = 10
+
+export type CheckInput = {
+  readonly history: readonly HistoryEvent[]
+  readonly log: readonly LogLine[]
+  readonly genesis: Genesis
+}
+
+export async function check(input: CheckInput): Promise<Verdict> {
+  const { history, genesis } = input
+  const truth = await readTruth(input.log, genesis)
+  const isBeyond = history.some((event) => event.kind === 'run' && event.budget === 'beyond-f')
+  const findings = [
+    ...truth.findings,
+    ...checkLookups(history, { truth, strongOnly: isBeyond }),
+    ...checkMonotony(history),
+    ...checkWrites(history, truth),
+    ...checkStreams(history, truth),
+    ...checkReplicas(history, { truth, genesis }),
+    ...checkAvailability(history, maxFaulty(genesis.nodes.length)),
+  ]
+  const [first] = findings
+  if (first !== undefined)
+    return {
+      verdict: 'invalid',
+      sentence: `${first.rule}: ${first.sentence}${findings.length > 1 ? ` (and ${findings.length - 1} more)` : ''}`,
+      findings,
+    }
+  return { ...(doubtAbout(history, { truth, genesis }) ?? valid(history)), findings }
+}
+
+type Told = Pick<Verdict, 'verdict' | 'sentence'>
+
+function valid(history: readonly HistoryEvent[]): Told {
+  const decided = history.filter(
+    (event) => event.kind === 'lookup' && event.outcome.kind === 'decided',
+  ).length
+  const faults = history.filter((event) => event.kind === 'fault').length
+  return {
+    verdict: 'valid',
+    sentence: `${decided} answers, all true at their offsets, under ${faults} faults; nothing acknowledged was lost`,
+  }
+}
+
+/** Why nothing can be said, if so. */
+function doubtAbout(
+  history: readonly HistoryEvent[],
+  known: { readonly truth: Truth; readonly genesis: Genesis },
+): Told | null {
+  const unknown = (sentence: string): Told => ({ verdict: 'unknown', sentence })
+  const trouble = history.find((event) => event.kind === 'trouble')
+  if (trouble !== undefined) return unknown(trouble.sentence)
+  if (!history.some((event) => event.kind === 'phase' && event.phase === 'end'))
+    return unknown('the run did not come to its end')
+  const decided = history.filter(
+    (event) => event.kind === 'lookup' && event.outcome.kind === 'decided',
+  ).length
+  if (decided < DECIDED_MIN) return unknown(`only ${decided} lookups were answered`)
+  const attested = history.filter(
+    (event) => event.kind === 'attestation' && event.historyHash !== null,
+  ).length
+  if (attested < known.genesis.nodes.length)
+    return unknown(
+      `${known.genesis.nodes.length - attested} of ${known.genesis.nodes.length} nodes attested nothing in the end`,
+    )
+  return null
+}
+
+/** In the end every replica holds the history that the log has. */
+function checkReplicas(
+  history: readonly HistoryEvent[],
+  known: { readonly truth: Truth; readonly genesis: Genesis },
+): Finding[] {
+  return history.flatMap((event) => {
+    if (event.kind !== 'attestation' || event.historyHash === null) return []
+    const wanted = known.truth.historyHash(event.offset)
+    return wanted === event.historyHash
+      ? []
+      : [
+          {
+            rule: 'replicas are equal',
+            sentence:
+              wanted === null
+                ? `${event.node} attests offset ${event.offset}, which the log does not have`
+                : `${event.node} has another history at offset ${event.offset} than the log`,
+          },
+        ]
+  })
+}

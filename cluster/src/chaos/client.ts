@@ -1,0 +1,315 @@
+/**
+ * A user under chaos: registers, renews, transfers, looks up and streams through the validator, as a wallet
+ * would, and writes down what it was told. It trusts nothing and repeats nothing.
+ */
+import type { Clock } from '@quorumscan/base'
+import type { HistoryEvent, SeenEntry, Subject, WriteOutcome } from './history.ts'
+import type { Seeded } from './seeded-random.ts'
+
+/** More than any wait of the proxy and of a submission that must say whether it may have happened. */
+const REQUEST_TIMEOUT_MS = 12_000
+const LOOKUP_TIMEOUT_MS = 5000
+const PAUSE_MS = { min: 20, max: 200 }
+const NAMES_MAX = 40
+const STREAM_PAGE = 200
+/** Far beyond a run: an offer must not end by itself while the run waits for it. */
+const OFFER_MICROS = 3_600_000_000
+const TAP_USD = '1000.0'
+const TRANSFER_AMOUNT = '1.5'
+
+/** What all clients of a run share. */
+export type Shared = {
+  readonly validatorUrl: string
+  readonly clock: Clock
+  /** Milliseconds since the run began. */
+  readonly nowMs: () => number
+  readonly record: (event: HistoryEvent) => void
+  /** Names that somebody asked for, and parties. */
+  readonly names: string[]
+  readonly parties: string[]
+}
+
+type Answer = {
+  readonly status: number | null
+  readonly headers: Headers | null
+  readonly body: unknown
+}
+
+export type ChaosClient = {
+  readonly party: string
+  /** Acts until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>
+  lookup(subject: Subject, quorum: 'weak' | 'strong'): Promise<boolean>
+  stream(): Promise<void>
+}
+
+/** Registers the user and gives it coin. @throws {Error} If the validator does not take it. */
+export async function createChaosClient(options: {
+  readonly shared: Shared
+  readonly client: string
+  readonly token: string
+  readonly random: Seeded
+  /** Before the labels of its names. */
+  readonly prefix: string
+}): Promise<ChaosClient> {
+  const { shared, client, random } = options
+  const { clock, nowMs, record } = shared
+  let nameCount = 0
+  let transferCount = 0
+  let streamedThrough = 0
+
+  const send = async (
+    method: 'GET' | 'POST',
+    path: string,
+    sent: { body?: unknown; headers?: Record<string, string>; timeoutMs?: number } = {},
+  ): Promise<Answer> => {
+    try {
+      const response = await fetch(`${shared.validatorUrl}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${options.token}`,
+          ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...sent.headers,
+        },
+        body: sent.body === undefined ? null : JSON.stringify(sent.body),
+        signal: AbortSignal.timeout(sent.timeoutMs ?? REQUEST_TIMEOUT_MS),
+      })
+      const text = await response.text()
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? null : JSON.parse(text),
+      }
+    } catch {
+      return { status: null, headers: null, body: null } // Refused, reset, too late or cut short.
+    }
+  }
+
+  const write = async (
+    operation: Extract<HistoryEvent, { kind: 'write' }>['operation'],
+    sent: { path: string; body: unknown; reference: string },
+    contractOf: (body: unknown) => unknown,
+  ): Promise<void> => {
+    const startMs = nowMs()
+    const answer = await send('POST', sent.path, { body: sent.body })
+    const contractId = answer.status === 200 ? contractOf(answer.body) : null
+    record({
+      kind: 'write',
+      client,
+      startMs,
+      endMs: nowMs(),
+      operation,
+      reference: sent.reference,
+      outcome: outcomeOf(answer),
+      code: codeOf(answer),
+      contractId: typeof contractId === 'string' ? contractId : null,
+    })
+  }
+
+  const lookup = async (subject: Subject, quorum: 'weak' | 'strong'): Promise<boolean> => {
+    const path =
+      'name' in subject
+        ? `by-name/${encodeURIComponent(subject.name)}`
+        : `by-party/${encodeURIComponent(subject.party)}`
+    const startMs = nowMs()
+    const answer = await send('GET', `/v0/scan-proxy/ans-entries/${path}`, {
+      headers: { 'x-quorum': quorum },
+      timeoutMs: LOOKUP_TIMEOUT_MS,
+    })
+    const said = answer.headers?.get('x-quorum-outcome') ?? null
+    const isDecided =
+      said !== null &&
+      (answer.status === 200 || (answer.status === 404 && said.endsWith('-absent')))
+    record({
+      kind: 'lookup',
+      client,
+      startMs,
+      endMs: nowMs(),
+      subject,
+      quorum,
+      outcome: isDecided
+        ? {
+            kind: 'decided',
+            offset: Number(answer.headers?.get('x-quorum-offset')),
+            entry: answer.status === 200 ? (memberOf(answer.body, 'entry') as SeenEntry) : null,
+          }
+        : { kind: 'undecided', code: codeOf(answer) ?? 'UNREACHABLE' },
+    })
+    return isDecided
+  }
+
+  const register = async () => {
+    if (nameCount >= NAMES_MAX) return
+    // Now and then a name that somebody has already.
+    const known = shared.names[random.below(shared.names.length + 1)]
+    const isContested = known !== undefined && random.below(4) === 0
+    nameCount += 1
+    const name = isContested ? known : `${options.prefix}-${client}-${nameCount}.unverified.ns`
+    if (!isContested) shared.names.push(name)
+    const created = await send('POST', '/v0/entry/create', {
+      body: { name, url: '', description: `of ${client}` },
+    })
+    const reference = memberOf(created.body, 'subscriptionRequestCid')
+    if (created.status !== 200 || typeof reference !== 'string') return
+    await write(
+      'accept',
+      { path: `/v0/wallet/subscription-requests/${reference}/accept`, body: {}, reference },
+      (body) => memberOf(body, 'initial_payment_contract_id'),
+    )
+  }
+
+  const transfer = async () => {
+    const receiver = shared.parties[random.below(shared.parties.length)]
+    if (receiver === undefined || receiver === party) return
+    transferCount += 1
+    const reference = `${options.prefix}-${client}-${transferCount}`
+    await write(
+      'transfer',
+      {
+        path: '/v0/wallet/token-standard/transfers',
+        reference,
+        body: {
+          receiver_party_id: receiver,
+          amount: TRANSFER_AMOUNT,
+          description: '',
+          expires_at: clock.nowMicros() + OFFER_MICROS,
+          tracking_id: reference,
+        },
+      },
+      (body) => memberOf(memberOf(body, 'output'), 'transfer_instruction_cid'),
+    )
+  }
+
+  const acceptTransfer = async () => {
+    const offers = await send('GET', '/v0/wallet/token-standard/transfers')
+    const list = memberOf(offers.body, 'transfers')
+    for (const offer of Array.isArray(list) ? list : []) {
+      const id = memberOf(offer, 'contract_id')
+      const receiver = memberOf(memberOf(memberOf(offer, 'payload'), 'transfer'), 'receiver')
+      if (typeof id !== 'string' || receiver !== party) continue
+      await write(
+        'accept-transfer',
+        { path: `/v0/wallet/token-standard/transfers/${id}/accept`, body: {}, reference: id },
+        () => id,
+      )
+      return
+    }
+  }
+
+  const renew = async () => {
+    const list = memberOf((await send('GET', '/v0/wallet/subscriptions')).body, 'subscriptions')
+    const subscriptions = Array.isArray(list) ? list : []
+    const chosen = subscriptions[random.below(Math.max(1, subscriptions.length))]
+    const reference = memberOf(memberOf(chosen, 'subscription'), 'contract_id')
+    if (typeof reference !== 'string') return
+    await write(
+      'renew',
+      { path: `/v0/wallet/subscriptions/${reference}/pay`, body: {}, reference },
+      (body) => memberOf(body, 'payment_contract_id'),
+    )
+  }
+
+  const stream = async () => {
+    const startMs = nowMs()
+    const end = memberOf((await send('GET', '/v2/state/ledger-end')).body, 'offset')
+    const endInclusive = Number(end)
+    if (!Number.isSafeInteger(endInclusive) || endInclusive <= streamedThrough) return
+    const beginExclusive = streamedThrough
+    const answer = await send(
+      'POST',
+      `/v2/updates?limit=${STREAM_PAGE}&stream_idle_timeout_ms=500`,
+      {
+        body: {
+          beginExclusive,
+          endInclusive,
+          verbose: false,
+          updateFormat: {
+            includeTransactions: {
+              eventFormat: { filtersByParty: { [party]: {} }, verbose: false },
+              transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
+            },
+          },
+        },
+      },
+    )
+    if (answer.status !== 200 || !Array.isArray(answer.body)) return
+    const updates = answer.body.flatMap((item: unknown) => {
+      const value = memberOf(memberOf(memberOf(item, 'update'), 'Transaction'), 'value')
+      const [offset, updateId] = [memberOf(value, 'offset'), memberOf(value, 'updateId')]
+      return typeof updateId === 'string' ? [{ offset: Number(offset), updateId }] : []
+    })
+    const isWhole = answer.body.length < STREAM_PAGE
+    streamedThrough = isWhole ? endInclusive : (updates.at(-1)?.offset ?? beginExclusive)
+    record({
+      kind: 'stream',
+      client,
+      startMs,
+      endMs: nowMs(),
+      party,
+      beginExclusive,
+      throughOffset: streamedThrough,
+      updates,
+    })
+  }
+
+  const lookupSomething = async () => {
+    const quorum = random.pick(['weak', 'strong'])
+    const name = shared.names[random.below(shared.names.length)]
+    const draw = random.below(10)
+    if (draw < 7 && name !== undefined) await lookup({ name }, quorum)
+    else if (draw < 9)
+      await lookup({ name: `${options.prefix}-nobody-${random.below(5)}.unverified.ns` }, quorum)
+    else await lookup({ party }, quorum)
+  }
+
+  const actions: readonly (readonly [number, () => Promise<unknown>])[] = [
+    [62, lookupSomething],
+    [12, register],
+    [8, transfer],
+    [7, acceptTransfer],
+    [6, renew],
+    [5, stream],
+  ]
+
+  const registered = await send('POST', '/v0/register', { body: {} })
+  const party = String(memberOf(registered.body, 'party_id') ?? '')
+  const tapped = await send('POST', '/v0/wallet/tap', { body: { amount: TAP_USD } })
+  if (registered.status !== 200 || tapped.status !== 200)
+    throw new Error(`the validator did not take ${client}: ${codeOf(registered) ?? codeOf(tapped)}`)
+  shared.parties.push(party)
+
+  return {
+    party,
+    lookup,
+    stream,
+    async run(signal) {
+      while (!signal.aborted) {
+        let draw = random.below(100)
+        for (const [weight, act] of actions) {
+          draw -= weight
+          if (draw >= 0) continue
+          await act()
+          break
+        }
+        const pauseMs = PAUSE_MS.min + random.below(PAUSE_MS.max - PAUSE_MS.min)
+        await clock.delay(pauseMs, signal).catch(() => {}) // Aborted: the loop ends.
+      }
+    },
+  }
+}
+
+function outcomeOf(answer: Answer): WriteOutcome {
+  if (answer.status === 200) return 'acknowledged'
+  return memberOf(answer.body, 'definite') === true ? 'refused' : 'unknown'
+}
+
+function codeOf(answer: Answer): string | null {
+  if (answer.status === 200) return null
+  const code = memberOf(answer.body, 'code')
+  if (typeof code === 'string') return code
+  return answer.status === null ? 'UNREACHABLE' : `HTTP_${answer.status}`
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}

@@ -1,0 +1,214 @@
+/**
+ * One chaos run: clients act while the schedule breaks things; then everything is healed, everybody reads
+ * once more, and every replica says what it holds. Ends with a history and the log, and judges nothing.
+ */
+import { type Clock, waitFor } from '@quorumscan/base'
+import { messageOf } from '../cluster-error.ts'
+import { type ChaosClient, createChaosClient, type Shared } from './client.ts'
+import type { HistoryEvent, LogLine } from './history.ts'
+import type { Scenario, Step } from './schedule.ts'
+import { seededRandom } from './seeded-random.ts'
+import type { ChaosTarget } from './target.ts'
+
+const CLIENTS = 3
+/** A replica that was wiped is rebuilt in seconds; this is a machine under load. */
+const RECOVERY_TIMEOUT_MS = 30_000
+const HEAL_TIMEOUT_MS = 60_000
+const POLL_MS = 100
+/** A node this close behind is as good as the others. */
+const LAG_MAX = 3
+const FINAL_TRIES = 20
+/** How many of the latest events are shown while it runs. */
+const EVENTS_MAX = 1_000_000
+
+export type RunResult = {
+  readonly history: readonly HistoryEvent[]
+  readonly log: readonly LogLine[]
+}
+
+export type RunOptions = {
+  readonly target: ChaosTarget
+  readonly scenario: Scenario
+  /** Tells users and names of different runs apart: letters, digits and dashes. */
+  readonly runId: string
+  readonly clock: Clock
+  /** Ends the chaos early; healing and final reads follow all the same. */
+  readonly signal: AbortSignal
+  readonly onProgress: (sentence: string) => void
+}
+
+export async function runChaos(options: RunOptions): Promise<RunResult> {
+  const { target, scenario, clock, onProgress } = options
+  const startedMs = clock.monotonicMs()
+  const nowMs = () => Math.round((clock.monotonicMs() - startedMs) * 1000) / 1000
+  const history: HistoryEvent[] = []
+  const record = (event: HistoryEvent) => {
+    if (history.length < EVENTS_MAX) history.push(event)
+  }
+  const trouble = (sentence: string) => record({ kind: 'trouble', atMs: nowMs(), sentence })
+  const { seed, nodes, budget, durationMs } = scenario
+  record({ kind: 'run', seed, nodes, budget, durationMs })
+
+  const shared: Shared = {
+    validatorUrl: target.validatorUrl,
+    clock,
+    nowMs,
+    record,
+    names: [],
+    parties: [],
+  }
+  let log: readonly LogLine[] = []
+  try {
+    onProgress('clients register')
+    const clients = await createClients(options, shared)
+    onProgress(`chaos for ${durationMs / 1000} s, seed ${seed}`)
+    await breakThings(options, { clients, nowMs, record, trouble })
+    record({ kind: 'phase', atMs: nowMs(), phase: 'healing' })
+    onProgress('healing')
+    await healAll(options)
+    record({ kind: 'phase', atMs: nowMs(), phase: 'final' })
+    onProgress('final reads')
+    await finalReads(options, { clients, shared })
+    const offset = newestOffset(target)
+    onProgress(`comparing replicas at offset ${offset}`)
+    for (const { node, historyHash } of await target.attestations(offset))
+      record({ kind: 'attestation', node, offset, historyHash })
+    log = await target.readLog(offset)
+    record({ kind: 'phase', atMs: nowMs(), phase: 'end' })
+  } catch (error) {
+    trouble(messageOf(error))
+    await target.heal({}).catch(() => {}) // Already in trouble.
+    if (log.length === 0) log = await target.readLog(0).catch(() => [])
+  }
+  return { history, log }
+}
+
+async function createClients(options: RunOptions, shared: Shared): Promise<ChaosClient[]> {
+  const clients: ChaosClient[] = []
+  for (let index = 1; index <= CLIENTS; index++) {
+    const user = `chaos-${options.runId}-${index}`
+    clients.push(
+      await createChaosClient({
+        shared,
+        client: `client-${index}`,
+        token: await options.target.token(user),
+        random: seededRandom(options.scenario.seed, `client ${index}`),
+        prefix: `chaos-${options.runId}`,
+      }),
+    )
+  }
+  return clients
+}
+
+type Running = {
+  readonly clients: readonly ChaosClient[]
+  readonly nowMs: () => number
+  readonly record: (event: HistoryEvent) => void
+  readonly trouble: (sentence: string) => void
+}
+
+async function breakThings(options: RunOptions, running: Running): Promise<void> {
+  const { scenario, clock } = options
+  const over = new AbortController()
+  const beganMs = running.nowMs()
+  const stop = () => over.abort()
+  options.signal.addEventListener('abort', stop)
+  const time = clock.delay(scenario.durationMs, over.signal).catch(() => {}) // Stopped early.
+  const lanes = [...new Set(scenario.steps.map((step) => step.lane))]
+  const breaking = lanes.map((lane) =>
+    runLane(
+      scenario.steps.filter((step) => step.lane === lane),
+      { options, running, beganMs, signal: over.signal },
+    ),
+  )
+  const acting = running.clients.map((client) => client.run(over.signal))
+  await time
+  stop()
+  options.signal.removeEventListener('abort', stop)
+  await Promise.all([...acting, ...breaking])
+}
+
+async function runLane(
+  steps: readonly Step[],
+  lane: {
+    readonly options: RunOptions
+    readonly running: Running
+    readonly beganMs: number
+    readonly signal: AbortSignal
+  },
+): Promise<void> {
+  const { target, clock, onProgress } = lane.options
+  const { nowMs, record, trouble } = lane.running
+  for (const { atMs, durationMs, fault } of steps) {
+    const waitMs = lane.beganMs + atMs - nowMs()
+    if (waitMs > 0) await clock.delay(waitMs, lane.signal).catch(() => {}) // Looked at below.
+    if (lane.signal.aborted) return
+    const startMs = nowMs()
+    onProgress(`${fault.node}: ${fault.kind}${fault.kind === 'lie' ? ` ${fault.lie}` : ''}`)
+    try {
+      if (fault.kind === 'wipe') await target.wipe(fault.node)
+      else {
+        const { id } = await target.inject(fault, null)
+        await clock.delay(durationMs, lane.signal).catch(() => {}) // Healed early.
+        await target.heal({ id })
+      }
+      await untilRecovered(lane.options, fault.node)
+    } catch (error) {
+      trouble(`${fault.node} did not recover from ${fault.kind}: ${messageOf(error)}`)
+    }
+    record({ kind: 'fault', startMs, endMs: nowMs(), fault })
+  }
+}
+
+async function untilRecovered(options: RunOptions, name: string): Promise<void> {
+  await waitFor(() => (isWhole(options.target, name) ? true : undefined), {
+    clock: options.clock,
+    timeoutMs: RECOVERY_TIMEOUT_MS,
+    intervalMs: POLL_MS,
+    what: `${name} to be up again`,
+  })
+}
+
+/** Up, and where the others are. While the log stands still, so do all. */
+function isWhole(target: ChaosTarget, name: string): boolean {
+  const status = target.status()
+  if (name === 'validator') return status.validator.state === 'up'
+  if (name === 'synchronizer') return status.synchronizer.state === 'up'
+  const node = status.nodes.find((one) => one.name === name)
+  return node?.state === 'up' && newestOffset(target) - (node.offset ?? 0) <= LAG_MAX
+}
+
+function newestOffset(target: ChaosTarget): number {
+  return Math.max(...target.status().nodes.map((node) => node.offset ?? 0))
+}
+
+async function healAll(options: RunOptions): Promise<void> {
+  const { target, clock } = options
+  await target.heal({})
+  const names = [...target.status().nodes.map(({ name }) => name), 'validator', 'synchronizer']
+  await waitFor(() => (names.every((name) => isWhole(target, name)) ? true : undefined), {
+    clock,
+    timeoutMs: HEAL_TIMEOUT_MS,
+    intervalMs: POLL_MS,
+    what: 'everything to be up again',
+  })
+}
+
+/** Everything that anybody asked for, once more, strongly; a refusal is asked again. */
+async function finalReads(
+  options: RunOptions,
+  { clients, shared }: { readonly clients: readonly ChaosClient[]; readonly shared: Shared },
+): Promise<void> {
+  const [reader] = clients
+  if (reader === undefined) return
+  const subjects = [
+    ...shared.names.map((name) => ({ name })),
+    ...shared.parties.map((party) => ({ party })),
+  ]
+  for (const subject of subjects)
+    for (let attempt = 0; attempt < FINAL_TRIES; attempt++) {
+      if (await reader.lookup(subject, 'strong')) break
+      await options.clock.delay(POLL_MS)
+    }
+  for (const client of clients) await client.stream()
+}

@@ -1,0 +1,152 @@
+/** The chaos runs of one cluster: one at a time, their files kept in the data directory. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { type Genesis, maxFaulty } from '@quorumscan/consensus'
+import { ClusterError, messageOf } from '../cluster-error.ts'
+import { readJson, writeFileAtomic } from '../data-directory.ts'
+import { createFeed, type Feed } from '../watch/feed.ts'
+import { check } from './checker/check.ts'
+import { toJsonLines } from './history.ts'
+import { renderReport } from './report.ts'
+import { runChaos } from './run.ts'
+import { planSchedule, type Scenario } from './schedule.ts'
+import { type Summary, summarize } from './summary.ts'
+import type { ChaosTarget } from './target.ts'
+
+const RUN_ID_BYTES = 4
+/** Older ones stay on disk. */
+const RUNS_MAX = 50
+const PROGRESS_MAX = 200
+
+export type RunState = {
+  readonly id: string
+  readonly seed: string
+  readonly state: 'running' | 'done' | 'failed'
+  /** The verdict, or why there is none, or what it does now. */
+  readonly sentence: string
+  readonly verdict: 'valid' | 'invalid' | 'unknown' | null
+  /** Where its files are: `report.html`, `report.json`, `history.jsonl`, `log.jsonl`, `scenario.json`. */
+  readonly directory: string
+}
+
+export type ChaosRuns = {
+  /** Newest first. */
+  list(): readonly RunState[]
+  get(id: string): RunState
+  summary(id: string): Summary | null
+  /** @throws {ClusterError} If one is running already. */
+  start(scenario: Scenario): RunState
+  /** Ends the chaos of the running one; it heals, reads and is judged all the same. */
+  stop(id: string): void
+  readonly progress: Feed<RunState>
+  /** As `stop`, whichever it is. */
+  stopRunning(): void
+}
+
+/** The scenario of a seed: for these nodes, with f or up to 2f of them faulty at once. */
+export function scenarioOf(options: {
+  readonly seed: string
+  readonly durationMs: number
+  readonly nodeNames: readonly string[]
+  readonly budget: 'f' | 'beyond-f'
+}): Scenario {
+  const f = maxFaulty(options.nodeNames.length)
+  const faultyMax = options.budget === 'f' ? f : 2 * f
+  return {
+    seed: options.seed,
+    durationMs: options.durationMs,
+    nodes: options.nodeNames.length,
+    budget: options.budget,
+    steps: planSchedule({ ...options, faultyMax }),
+  }
+}
+
+export function createChaosRuns(options: {
+  readonly target: ChaosTarget
+  readonly genesis: Genesis
+  /** The files of each run are below, under its id. */
+  readonly directory: string
+  readonly clock: Clock
+}): ChaosRuns {
+  const { target, genesis, clock } = options
+  const runs = new Map<string, RunState>()
+  const progress = createFeed<RunState>(PROGRESS_MAX)
+  let running: { readonly id: string; readonly stopping: AbortController } | null = null
+
+  const tell = (state: RunState) => {
+    runs.set(state.id, state)
+    const oldest = runs.keys().next().value
+    if (runs.size > RUNS_MAX && oldest !== undefined) runs.delete(oldest)
+    progress.publish(state)
+  }
+  const known = (id: string): RunState => {
+    const state = runs.get(id)
+    if (state === undefined) throw new ClusterError(`there is no chaos run ${id}`)
+    return state
+  }
+
+  const run = async (first: RunState, scenario: Scenario, signal: AbortSignal): Promise<void> => {
+    try {
+      const result = await runChaos({
+        target,
+        scenario,
+        runId: first.id,
+        clock,
+        signal,
+        onProgress: (sentence) => tell({ ...known(first.id), sentence }),
+      })
+      tell({ ...known(first.id), sentence: 'checking' })
+      const verdict = await check({ ...result, genesis })
+      const summary = summarize(result.history, { verdict, scenario })
+      const write = (name: string, text: string) =>
+        writeFileAtomic(join(first.directory, name), text)
+      write('history.jsonl', toJsonLines(result.history))
+      write('log.jsonl', toJsonLines(result.log))
+      write('genesis.json', `${JSON.stringify(genesis, null, 2)}\n`)
+      write('scenario.json', `${JSON.stringify(scenario, null, 2)}\n`)
+      write('report.json', `${JSON.stringify(summary, null, 2)}\n`)
+      write('report.html', renderReport(result.history, summary))
+      tell({ ...first, state: 'done', verdict: verdict.verdict, sentence: verdict.sentence })
+    } catch (error) {
+      tell({ ...first, state: 'failed', verdict: 'unknown', sentence: messageOf(error) })
+    }
+  }
+
+  return {
+    list: () => [...runs.values()].toReversed(),
+    get: known,
+    summary: (id) => readJson(join(known(id).directory, 'report.json')) as Summary | null,
+    start(scenario) {
+      if (running !== null) throw new ClusterError(`the chaos run ${running.id} is going on`)
+      if (scenario.nodes !== genesis.nodes.length)
+        throw new ClusterError(
+          `the scenario is for ${scenario.nodes} nodes, the cluster has ${genesis.nodes.length}`,
+        )
+      const id = randomHex(systemRandom, RUN_ID_BYTES)
+      const directory = join(options.directory, id)
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      const first: RunState = {
+        id,
+        seed: scenario.seed,
+        state: 'running',
+        sentence: 'starting',
+        verdict: null,
+        directory,
+      }
+      tell(first)
+      const stopping = new AbortController()
+      running = { id, stopping }
+      void run(first, scenario, stopping.signal).finally(() => {
+        running = null
+      })
+      return first
+    },
+    stop(id) {
+      known(id)
+      if (running?.id === id) running.stopping.abort()
+    },
+    progress,
+    stopRunning: () => running?.stopping.abort(),
+  }
+}

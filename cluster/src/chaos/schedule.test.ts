@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { planSchedule, scenario } from './schedule.ts'
+import { shrink } from './shrink.ts'
+
+const nodeNames = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']
+const plan = (seed: string, faultyMax = 2) =>
+  planSchedule({ seed, durationMs: 60_000, nodeNames, faultyMax })
+
+it('is the same for the same seed, and another for another', () => {
+  expect(plan('1')).toEqual(plan('1'))
+  expect(plan('1')).not.toEqual(plan('2'))
+})
+
+it.each([0, 1, 2, 4])('has never more than %d super-validators faulty at once', (faultyMax) => {
+  for (let seed = 0; seed < 20; seed++) {
+    const steps = plan(String(seed), faultyMax)
+    for (const { atMs } of steps) {
+      const faulty = steps.filter(
+        (step) =>
+          step.fault.node.startsWith('sv-') &&
+          step.atMs <= atMs &&
+          atMs < step.atMs + step.durationMs,
+      )
+      expect(new Set(faulty.map(({ fault }) => fault.node)).size).toBe(faulty.length)
+      expect(faulty.length).toBeLessThanOrEqual(faultyMax)
+    }
+    expect(steps.every((step) => step.atMs + step.durationMs <= 63_000)).toBe(true)
+  }
+})
+
+it('is a scenario that can be written down and run again', () => {
+  const steps = plan('7')
+  const written = { seed: '7', durationMs: 60_000, nodes: 7, budget: 'f', steps }
+  expect(scenario.parse(JSON.parse(JSON.stringify(written))).steps).toEqual(steps)
+})
+
+it('shrinks to the steps that make it fail', async () => {
+  const steps = plan('3')
+  const [culprit, accomplice] = [steps[1], steps[6]]
+  let runs = 0
+  const fewest = await shrink(steps, {
+    runsMax: 100,
+    fails: async (rest) => {
+      runs += 1
+      return [culprit, accomplice].every((step) => rest.some((one) => one === step))
+    },
+  })
+  expect(fewest).toEqual([culprit, accomplice])
+  expect(runs).toBeLessThan(100)
+})

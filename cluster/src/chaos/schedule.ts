@@ -1,0 +1,127 @@
+/** Which faults a run has, and when: a pure function of the seed. */
+import { z } from 'zod'
+import { EDGES, faultSpec, LIE_KINDS } from '../faults/fault-spec.ts'
+import type { ChaosFault } from './history.ts'
+import { type Seeded, seededRandom } from './seeded-random.ts'
+
+/** Faults of one lane follow each other, so that as many are in force at once as there are lanes. */
+export type Step = {
+  readonly lane: number
+  readonly atMs: number
+  readonly durationMs: number
+  readonly fault: ChaosFault
+}
+
+export type ScheduleOptions = {
+  readonly seed: string
+  readonly durationMs: number
+  readonly nodeNames: readonly string[]
+  /** How many super-validators may be faulty at once. */
+  readonly faultyMax: number
+}
+
+/** The lane of what is no super-validator: it stops the service and is no Byzantine fault. */
+const INFRASTRUCTURE_LANE = -1
+const GAP_MS = { min: 500, max: 3000 }
+const FAULT_MS = { min: 2000, max: 8000 }
+/** Validator and log are hit now and then, so that most of the time lookups must be answered. */
+const INFRASTRUCTURE_GAP_MS = { min: 12_000, max: 25_000 }
+const INFRASTRUCTURE_FAULT_MS = { min: 500, max: 2500 }
+const STEPS_MAX = 1000
+
+export function planSchedule(options: ScheduleOptions): Step[] {
+  const lanes = Array.from({ length: options.faultyMax }, (_, lane) => planLane(lane, options))
+  return [...lanes.flat(), ...planInfrastructure(options)].sort(
+    (left, right) => left.atMs - right.atMs,
+  )
+}
+
+/** A scenario file: the steps of a schedule, written by a person or by an earlier run. */
+export const scenario = z.object({
+  seed: z.string().max(64),
+  durationMs: z.number().int().min(1000).max(3_600_000),
+  nodes: z.number().int().min(1).max(13),
+  budget: z.enum(['f', 'beyond-f']),
+  steps: z
+    .array(
+      z.object({
+        lane: z.number().int(),
+        atMs: z.number().int().min(0),
+        durationMs: z.number().int().min(0),
+        fault: z.union([
+          faultSpec,
+          z.object({ kind: z.literal('wipe'), node: z.string().max(32) }),
+        ]),
+      }),
+    )
+    .max(STEPS_MAX),
+})
+export type Scenario = z.output<typeof scenario>
+
+/** A lane has the nodes whose place is its own modulo the lanes: two lanes never hit the same node. */
+function planLane(lane: number, options: ScheduleOptions): Step[] {
+  const random = seededRandom(options.seed, `lane ${lane}`)
+  const nodes = options.nodeNames.filter((_, index) => index % options.faultyMax === lane)
+  const [first, ...others] = nodes
+  if (first === undefined) return []
+  const steps: Step[] = []
+  for (let atMs = between(random, GAP_MS); atMs < options.durationMs; ) {
+    const durationMs = Math.min(between(random, FAULT_MS), options.durationMs - atMs)
+    steps.push({
+      lane,
+      atMs,
+      durationMs,
+      fault: drawFault(random, random.pick([first, ...others])),
+    })
+    atMs += durationMs + between(random, GAP_MS)
+  }
+  return steps
+}
+
+function planInfrastructure(options: ScheduleOptions): Step[] {
+  const random = seededRandom(options.seed, 'infrastructure')
+  const steps: Step[] = []
+  for (let atMs = between(random, INFRASTRUCTURE_GAP_MS); atMs < options.durationMs; ) {
+    const durationMs = between(random, INFRASTRUCTURE_FAULT_MS)
+    const [node, redis] = random.pick<readonly [string, boolean]>([
+      ['validator', false],
+      ['synchronizer', false],
+      ['synchronizer', true],
+    ])
+    steps.push({
+      lane: INFRASTRUCTURE_LANE,
+      atMs,
+      durationMs,
+      fault: { kind: 'kill', node, redis },
+    })
+    atMs += durationMs + between(random, INFRASTRUCTURE_GAP_MS)
+  }
+  return steps
+}
+
+function drawFault(random: Seeded, node: string): ChaosFault {
+  const lie = () => ({ kind: 'lie', node, lie: random.pick(LIE_KINDS) }) as const
+  const edge = random.pick(EDGES)
+  const draw = random.pick<() => ChaosFault>([
+    // Half of them lie: that is what quorums are for.
+    lie,
+    lie,
+    lie,
+    lie,
+    lie,
+    () => ({ kind: 'kill', node, redis: random.below(3) === 0 }),
+    () => ({ kind: 'pause', node, redis: random.below(3) === 0 }),
+    () => ({ kind: 'wipe', node }),
+    () => ({ kind: 'partition', node, from: random.pick(['log', 'proxy', 'all']) }),
+    () => ({ kind: 'slow', node, edge, latencyMs: 50 + random.below(1500), jitterMs: 50 }),
+    () => ({ kind: 'drop', node, edge, rate: random.pick([0.3, 1]) }),
+    () => ({ kind: 'reset', node, edge }),
+    () => ({ kind: 'clock', node, offsetMs: (random.below(2) === 0 ? 1 : -1) * 30_000 }),
+    () => ({ kind: 'memory', node }),
+  ])
+  return draw()
+}
+
+function between(random: Seeded, range: { readonly min: number; readonly max: number }): number {
+  return range.min + random.below(range.max - range.min)
+}

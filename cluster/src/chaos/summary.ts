@@ -1,0 +1,115 @@
+/** The numbers of a run, for the report and for a terminal: from the history alone. Pure. */
+import { describeFault } from '../faults/fault-spec.ts'
+import { percentile } from '../watch/prober.ts'
+import type { ChaosFault, HistoryEvent, Verdict } from './history.ts'
+import type { Scenario } from './schedule.ts'
+
+export type Summary = {
+  readonly verdict: Verdict
+  readonly scenario: Scenario
+  readonly lookups: {
+    readonly decided: number
+    readonly undecidedByCode: Readonly<Record<string, number>>
+    readonly p50Ms: number | null
+    readonly p99Ms: number | null
+  }
+  readonly writes: Readonly<Record<string, Readonly<Record<string, number>>>>
+  /** The line that everybody looks for. */
+  readonly wrongAnswers: number
+  readonly faults: readonly FaultSummary[]
+  readonly healingMs: number | null
+  readonly replicas: readonly {
+    readonly node: string
+    readonly offset: number
+    readonly historyHash: string | null
+  }[]
+}
+
+export type FaultSummary = {
+  readonly fault: string
+  readonly node: string
+  readonly startMs: number
+  readonly endMs: number
+  /** From the end of the fault to the node being where the others are. */
+  readonly recoveryMs: number | null
+  readonly decided: number
+  readonly undecided: number
+  readonly p99Ms: number | null
+}
+
+export function summarize(
+  history: readonly HistoryEvent[],
+  known: { readonly verdict: Verdict; readonly scenario: Scenario },
+): Summary {
+  const lookups = history.filter((event) => event.kind === 'lookup')
+  const decided = lookups.filter(({ outcome }) => outcome.kind === 'decided')
+  const undecidedByCode: Record<string, number> = {}
+  for (const { outcome } of lookups)
+    if (outcome.kind === 'undecided')
+      undecidedByCode[outcome.code] = (undecidedByCode[outcome.code] ?? 0) + 1
+  const writes: Record<string, Record<string, number>> = {}
+  for (const event of history) {
+    if (event.kind !== 'write') continue
+    const counts = writes[event.operation] ?? {}
+    writes[event.operation] = { ...counts, [event.outcome]: (counts[event.outcome] ?? 0) + 1 }
+  }
+  const phaseAt = (phase: string) => {
+    const event = history.find((one) => one.kind === 'phase' && one.phase === phase)
+    return event?.kind === 'phase' ? event.atMs : null
+  }
+  const [healing, final] = [phaseAt('healing'), phaseAt('final')]
+  const latencies = latenciesOf(decided)
+  return {
+    ...known,
+    lookups: {
+      decided: decided.length,
+      undecidedByCode,
+      p50Ms: percentile(latencies, 0.5),
+      p99Ms: percentile(latencies, 0.99),
+    },
+    writes,
+    wrongAnswers: known.verdict.findings.filter(({ rule }) => rule === 'answers are true').length,
+    faults: history.flatMap((event) =>
+      event.kind === 'fault' ? [faultSummary(event, lookups, known.scenario)] : [],
+    ),
+    healingMs: healing === null || final === null ? null : final - healing,
+    replicas: history.flatMap((event) =>
+      event.kind === 'attestation'
+        ? [{ node: event.node, offset: event.offset, historyHash: event.historyHash }]
+        : [],
+    ),
+  }
+}
+
+type Lookup = Extract<HistoryEvent, { kind: 'lookup' }>
+
+function faultSummary(
+  event: Extract<HistoryEvent, { kind: 'fault' }>,
+  lookups: readonly Lookup[],
+  scenario: Scenario,
+): FaultSummary {
+  const during = lookups.filter(({ startMs }) => startMs >= event.startMs && startMs < event.endMs)
+  const decided = during.filter(({ outcome }) => outcome.kind === 'decided')
+  const step = scenario.steps.find(
+    ({ fault }) => JSON.stringify(fault) === JSON.stringify(event.fault),
+  )
+  return {
+    fault: describeChaosFault(event.fault),
+    node: event.fault.node,
+    startMs: event.startMs,
+    endMs: event.endMs,
+    recoveryMs:
+      step === undefined ? null : Math.max(0, event.endMs - event.startMs - step.durationMs),
+    decided: decided.length,
+    undecided: during.length - decided.length,
+    p99Ms: percentile(latenciesOf(decided), 0.99),
+  }
+}
+
+export function describeChaosFault(fault: ChaosFault): string {
+  return fault.kind === 'wipe' ? 'wiped' : describeFault(fault)
+}
+
+function latenciesOf(lookups: readonly Lookup[]): number[] {
+  return lookups.map(({ startMs, endMs }) => endMs - startMs).sort((left, right) => left - right)
+}

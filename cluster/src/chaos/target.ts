@@ -1,0 +1,18 @@
+/** What a chaos run needs of a cluster. */
+import type { FaultSelection } from '../faults/fault-control.ts'
+import type { Fault, FaultSpec } from '../faults/fault-spec.ts'
+import type { ClusterStatus } from '../status.ts'
+import type { LogLine } from './history.ts'
+
+export type ChaosTarget = {
+  readonly validatorUrl: string
+  token(user: string): Promise<string>
+  status(): ClusterStatus
+  inject(spec: FaultSpec, durationMs: number | null): Promise<Fault>
+  heal(selection: FaultSelection): Promise<unknown>
+  wipe(node: string): Promise<void>
+  /** The whole log, up to an offset at least. @throws {Error} If it does not come in time. */
+  readLog(throughOffset: number): Promise<readonly LogLine[]>
+  /** What each node attests at an offset: its history hash, or null without a signature that fits. */
+  attestations(offset: number): Promise<readonly { node: string; historyHash: string | null }[]>
+}

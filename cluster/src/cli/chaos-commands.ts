@@ -1,0 +1,174 @@
+/** `chaos`: a run on the running cluster or on one of its own; `report`: what came of the runs. */
+import { cpSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { Option } from 'commander'
+import type { RunState } from '../chaos/runs.ts'
+import { type Scenario, type Step, scenario } from '../chaos/schedule.ts'
+import { shrink } from '../chaos/shrink.ts'
+import { ClusterError, messageOf } from '../cluster-error.ts'
+import { type ChaosOptions, runChaosOn } from '../control/chaos-client.ts'
+import { call, connectControl } from '../control/client.ts'
+import { dataDirectory } from '../data-directory.ts'
+import type { GenesisOverrides } from '../genesis.ts'
+import { startCluster } from '../start-cluster.ts'
+import { type MakeCommand, milliseconds } from './fault-commands.ts'
+import { integer, print } from './options.ts'
+
+const DURATION_DEFAULT_MS = 60_000
+const NODES_MAX = 13
+const SEED_BYTES = 4
+/** Each is a whole run. */
+const SHRINK_RUNS_MAX = 12
+const SECOND = 1_000_000
+/** Names that end and can be renewed within a run. */
+const SHORT_LIVES: GenesisOverrides = {
+  names: { entryLifetimeMicros: 30 * SECOND, renewalDurationMicros: 25 * SECOND },
+  coin: { tickMicros: 10 * SECOND },
+}
+const EXIT_CODES = { valid: 0, invalid: 1, unknown: 2 }
+
+type ChaosFlags = {
+  dataDir: string
+  json?: boolean
+  seed?: string
+  duration: number
+  nodes?: number
+  budget: 'f'
+  beyondF?: boolean
+  scenario?: string
+  shrink?: boolean
+  out?: string
+}
+
+export function addChaosCommands(
+  command: MakeCommand,
+  context: { readonly clock: Clock; readonly exitWith: (code: number) => void },
+): void {
+  command('chaos', 'break things by a seed while clients act, heal, and judge what they were told')
+    .option('--seed <seed>', 'what decides everything (default: a random one)')
+    .option('--duration <time>', 'how long things break', milliseconds, DURATION_DEFAULT_MS)
+    .option('--nodes <n>', 'on a cluster of its own, of this many nodes', integer(1, NODES_MAX))
+    .addOption(
+      new Option('--budget <budget>', 'at most f nodes faulty').choices(['f']).default('f'),
+    )
+    .option('--beyond-f', 'up to 2f nodes faulty: strong reads may refuse, never be wrong')
+    .option('--scenario <file>', 'run these steps: a scenario.json, also of an earlier run')
+    .option('--shrink', 'if it is invalid, look for the fewest steps that still are')
+    .option('--out <dir>', 'copy the files of the run there')
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText(
+      'after',
+      `
+Exit status: 0 valid, 1 invalid, 2 unknown.
+
+Examples:
+  $ quorumscan chaos --seed 42 --duration 60s
+  $ quorumscan chaos --nodes 7 --seed 42 --beyond-f --out ./run-42
+  $ quorumscan chaos --scenario ./run-42/scenario.json --nodes 7 --shrink`,
+    )
+    .action(async (flags: ChaosFlags) => {
+      context.exitWith(await runOnce(flags, context.clock))
+    })
+
+  command('report', 'the chaos runs of this cluster, or the report of one')
+    .argument('[run]', 'its id')
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  $ quorumscan report 1a2b3c4d')
+    .action(async (id: string | undefined, options: { dataDir: string; json?: boolean }) => {
+      const client = connectControl(dataDirectory(options.dataDir))
+      if (id === undefined) {
+        const runs = await call(client.chaos.list.query())
+        if (options.json) print(JSON.stringify(runs))
+        else print(runs.length === 0 ? 'no chaos run yet' : runs.map(runLine).join('\n'))
+        return
+      }
+      const run = await call(client.chaos.get.query({ id }))
+      const summary = await call(client.chaos.summary.query({ id }))
+      if (options.json) print(JSON.stringify(summary))
+      else print(formatRun(run))
+    })
+}
+
+async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
+  const steps = flags.scenario === undefined ? null : readScenario(flags.scenario)
+  const seed = steps?.seed ?? flags.seed ?? randomHex(systemRandom, SEED_BYTES)
+  const tell = (sentence: string) => process.stderr.write(`${sentence}\n`)
+  tell(`seed ${seed}`)
+  const options: ChaosOptions = {
+    ...(steps === null
+      ? {
+          seed,
+          durationMs: flags.duration,
+          budget: flags.beyondF === true ? ('beyond-f' as const) : ('f' as const),
+        }
+      : { scenario: steps }),
+    onProgress: tell,
+  }
+  // Kept where the person is, because the cluster's own directory goes with it.
+  const out =
+    flags.out ??
+    (flags.nodes === undefined ? null : mkdtempSync(join(tmpdir(), 'quorumscan-chaos-')))
+  const outcome = await runOne(flags, { options, out, clock, tell })
+  const files = out === null ? outcome.directory : resolve(out)
+  if (flags.json) print(JSON.stringify({ ...outcome, directory: files }))
+  else print(formatRun({ ...outcome, directory: files }))
+  if (flags.shrink === true && outcome.verdict === 'invalid') {
+    const failing = readScenario(join(files, 'scenario.json'))
+    const fails = async (fewer: readonly Step[]) => {
+      tell(`trying ${fewer.length} of ${failing.steps.length} steps`)
+      const again = { scenario: { ...failing, steps: [...fewer] } }
+      const { verdict } = await runOne(flags, { options: again, out: null, clock, tell: () => {} })
+      return verdict === 'invalid'
+    }
+    const fewest = await shrink(failing.steps, { fails, runsMax: SHRINK_RUNS_MAX })
+    print(JSON.stringify({ ...failing, steps: fewest }))
+  }
+  return EXIT_CODES[outcome.verdict ?? 'unknown']
+}
+
+/** On a new cluster if a size was given, else on the one that runs. */
+async function runOne(
+  flags: ChaosFlags,
+  how: {
+    readonly options: ChaosOptions
+    readonly out: string | null
+    readonly clock: Clock
+    readonly tell: (sentence: string) => void
+  },
+): Promise<RunState> {
+  const { options, out, clock } = how
+  const keep = (outcome: RunState) => {
+    if (out !== null) cpSync(outcome.directory, out, { recursive: true })
+    return outcome
+  }
+  if (flags.nodes === undefined) {
+    const client = connectControl(dataDirectory(flags.dataDir))
+    return keep(await runChaosOn(client, { ...options, clock }))
+  }
+  how.tell(`starting ${flags.nodes} nodes`)
+  await using cluster = await startCluster({ nodes: flags.nodes, genesisOverrides: SHORT_LIVES })
+  return keep(await cluster.chaos(options))
+}
+
+function readScenario(file: string): Scenario {
+  try {
+    return scenario.parse(JSON.parse(readFileSync(file, 'utf8')))
+  } catch (error) {
+    throw new ClusterError(`${file} is no scenario: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+function runLine(run: RunState): string {
+  return `${run.id}  ${(run.verdict ?? run.state).padEnd(9)} seed ${run.seed}  ${run.sentence}`
+}
+
+function formatRun(run: RunState): string {
+  return [
+    `${run.verdict ?? run.state}: ${run.sentence}`,
+    `report  ${join(run.directory, 'report.html')}`,
+    `history ${join(run.directory, 'history.jsonl')}`,
+    `seed ${run.seed}`,
+  ].join('\n')
+}

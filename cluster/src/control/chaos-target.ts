@@ -1,0 +1,55 @@
+/** The cluster as a chaos run sees it. */
+import { type Clock, systemRandom, toHex } from '@quorumscan/base'
+import { createLogReader } from '@quorumscan/log'
+import { askAttestations } from '../attest.ts'
+import type { LogLine } from '../chaos/history.ts'
+import type { ChaosTarget } from '../chaos/target.ts'
+import type { Cluster } from '../cluster.ts'
+import { ClusterError } from '../cluster-error.ts'
+import type { Prepared } from '../prepare.ts'
+import { createToken, parseTtl } from '../token.ts'
+
+const LOG_READER = 'reader'
+const LOG_BATCH = 1000
+const LOG_TIMEOUT_MS = 30_000
+/** Longer than the longest run. */
+const TOKEN_TTL = '4h'
+
+export function createChaosTarget(options: {
+  readonly cluster: Cluster
+  readonly prepared: Prepared
+  readonly clock: Clock
+}): ChaosTarget {
+  const { cluster, prepared, clock } = options
+  const { genesis, genesisHash, directory, secrets } = prepared
+  return {
+    validatorUrl: `http://127.0.0.1:${prepared.ports.validator}`,
+    token: (user) => createToken(directory, { user, ttlSeconds: parseTtl(TOKEN_TTL), clock }),
+    status: () => cluster.status(),
+    inject: (spec, durationMs) => cluster.inject(spec, durationMs),
+    heal: (selection) => cluster.heal(selection),
+    wipe: (node) => cluster.wipe(node),
+    async readLog(throughOffset) {
+      const reader = createLogReader({
+        redis: { path: cluster.logSocket(), username: LOG_READER, password: secrets.logReader },
+        genesis: { ...genesis, hash: genesisHash },
+        submit: () => Promise.reject(new Error('this reader only reads')),
+        clock,
+        random: systemRandom,
+      })
+      const log: LogLine[] = []
+      const signal = AbortSignal.timeout(LOG_TIMEOUT_MS)
+      const batches = reader.follow({ from: 0, expected: null, batchEntriesMax: LOG_BATCH, signal })
+      for await (const batch of batches) {
+        for (const { offset, recordTime, bytes } of batch)
+          log.push({ offset, recordTime, bytes: toHex(bytes) })
+        if (log.length >= throughOffset) return log
+      }
+      throw new ClusterError(`the log did not come up to offset ${throughOffset} in time`)
+    },
+    attestations: async (offset) => {
+      const { nodes } = cluster.status()
+      return await askAttestations(offset, { genesis, nodes })
+    },
+  }
+}
