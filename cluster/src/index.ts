@@ -1,6 +1,6 @@
+export type { ChaosOptions } from './chaos/options.ts'
 export type { RunState } from './chaos/runs.ts'
 export { ClusterError } from './cluster-error.ts'
-export type { ChaosOptions } from './control/chaos-client.ts'
 export type { AppRouter } from './control/router.ts'
 export type { EdgeName, Fault, FaultSpec, LieKind } from './faults/fault-spec.ts'
 export type { GenesisOverrides } from './genesis.ts'

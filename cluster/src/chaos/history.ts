@@ -96,10 +96,3 @@ export type Finding = { readonly rule: string; readonly sentence: string }
 export function toJsonLines(items: readonly unknown[]): string {
   return items.map((item) => `${JSON.stringify(item)}\n`).join('')
 }
-
-export function fromJsonLines<T>(text: string): T[] {
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as T)
-}

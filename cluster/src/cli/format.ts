@@ -2,6 +2,7 @@
 import { describeFault, type Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../registration.ts'
 import { type ClusterStatus, describeMargin, describeSize, type ServiceStatus } from '../status.ts'
+import type { LiveStatus } from '../watch/live.ts'
 
 const WIDTH = 80
 /** Quorum headers of a proxied answer (D-40), in the order in which they read best. */
@@ -31,7 +32,7 @@ export function formatSummary(status: ClusterStatus, controlUrl: string): string
 }
 
 /** The table of `status`, with what can still be lost in words. */
-export function formatStatus(status: ClusterStatus): string {
+export function formatStatus(status: ClusterStatus | LiveStatus): string {
   const rows = [
     ['', 'state', 'pid', 'redis', 'offset', 'url'],
     ...status.nodes.map((node) => row(node.name, node, node.offset)),
@@ -50,12 +51,32 @@ export function formatStatus(status: ClusterStatus): string {
     .map((service) => `${service.name}: ${service.detail}`)
   return [
     ...table,
+    ...measured(status),
     '',
     ...details.flatMap(wrap),
     ...describeMargin(status).flatMap(wrap),
     ...describeSize(status.cluster),
     `genesis ${status.cluster.genesisHash}`,
   ].join('\n')
+}
+
+/** What only a running control plane knows: latencies, agreement, and what is broken. */
+function measured(status: ClusterStatus | LiveStatus): string[] {
+  if (!('faults' in status)) return []
+  const number = (value: number | null, unit: string) =>
+    value === null ? '-' : `${Math.round(value)}${unit}`
+  const rows = status.nodes
+    .filter(({ p50Ms }) => p50Ms !== null)
+    .map((node) =>
+      [
+        node.name.padEnd(14),
+        `lag ${number(node.lag, '')}`.padEnd(13),
+        `agrees ${number(node.agreement, ' %')}`.padEnd(18),
+        `p50 ${number(node.p50Ms, ' ms')}, p99 ${number(node.p99Ms, ' ms')}`,
+      ].join(''),
+    )
+  const faults = status.faults.length === 0 ? [] : ['', ...formatFaults(status.faults).split('\n')]
+  return [...(rows.length === 0 ? [] : ['', ...rows]), ...faults]
 }
 
 /** One step of the demo: the request and the answer, in short. */

@@ -18,11 +18,14 @@ import { integer, print } from './options.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
 import { readGenesis, verify } from './verify.ts'
+import { addWatchCommands } from './watch-commands.ts'
 
 /** D-33: a local cluster is there to be hammered. */
 const LOCAL_RATE_LIMIT = 100_000
 const RATE_LIMIT_MAX = 10_000_000
 const DEMO_TTL_SECONDS = 600
+/** The control plane asks its processes twice a second. */
+const WATCH_INTERVAL_MS = 1000
 const LOG_LINES_SHOWN = 50
 
 type Common = { dataDir: string; json?: boolean }
@@ -85,11 +88,18 @@ export async function runCommandLine(
 
   command('status', 'what runs, and what can still be lost')
     .option('--json', 'as JSON')
-    .action(async (options: Common) => {
-      const status = await call(
-        connectControl(dataDirectory(options.dataDir)).cluster.status.query(),
-      )
-      print(options.json ? JSON.stringify(status) : formatStatus(status))
+    .option('--watch', 'again and again, until interrupted; with --json a line each')
+    .action(async (options: Common & { watch?: boolean }) => {
+      const client = connectControl(dataDirectory(options.dataDir))
+      for (;;) {
+        const status = await call(client.cluster.status.query())
+        // Home, and clear what is below: the table stays in its place.
+        const clear =
+          options.watch && !options.json && process.stdout.isTTY ? '\u001b[H\u001b[J' : ''
+        print(options.json ? JSON.stringify(status) : `${clear}${formatStatus(status)}`)
+        if (!options.watch) return
+        await clock.delay(WATCH_INTERVAL_MS)
+      }
     })
 
   for (const { name, description, done } of [
@@ -110,12 +120,14 @@ export async function runCommandLine(
       })
 
   addFaultCommands(command, print)
-  addChaosCommands(command, {
+  const context = {
     clock,
-    exitWith: (code) => {
+    exitWith: (code: number) => {
       exitCode = code
     },
-  })
+  }
+  addChaosCommands(command, context)
+  addWatchCommands(command, context)
 
   command('wipe', 'delete the replica of a node or of the validator; it is rebuilt from the log')
     .argument('<node>', 'sv-1 … or validator')

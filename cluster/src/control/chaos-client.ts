@@ -1,23 +1,10 @@
 /** Starting a chaos run through the control plane and following it to its verdict. */
 import type { Clock } from '@quorumscan/base'
+import type { ChaosOptions } from '../chaos/options.ts'
 import type { RunState } from '../chaos/runs.ts'
-import type { Scenario } from '../chaos/schedule.ts'
 import { type ControlClient, call } from './client.ts'
 
 const POLL_MS = 250
-
-export type ChaosOptions = (
-  | {
-      readonly seed: string
-      readonly durationMs: number
-      /** `f` (default): at most f nodes faulty at once. `beyond-f`: up to 2f. */
-      readonly budget?: 'f' | 'beyond-f'
-    }
-  | { readonly scenario: Scenario }
-) & {
-  /** Told what it does, when that changes. */
-  readonly onProgress?: (sentence: string) => void
-}
 
 /** Returns when the run is over, whatever its verdict. @throws {ClusterError} If it cannot start. */
 export async function runChaosOn(

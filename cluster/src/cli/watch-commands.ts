@@ -1,0 +1,186 @@
+/** The commands that look: replicas compared, job queues, a steady load. */
+import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { askAttestations } from '../attest.ts'
+import { call, connectControl } from '../control/client.ts'
+import { dataDirectory } from '../data-directory.ts'
+import { registerName } from '../registration.ts'
+import { createToken, parseTtl } from '../token.ts'
+import { percentile } from '../watch/prober.ts'
+import { type MakeCommand, milliseconds } from './fault-commands.ts'
+import { integer, print } from './options.ts'
+import { readGenesis } from './verify.ts'
+
+const LOAD_DURATION_MS = 10_000
+const LOAD_RATE = 20
+const LOAD_RATE_MAX = 2000
+/** One name for so many lookups: a steady mix. */
+const LOOKUPS_PER_REGISTRATION = 50
+const REPORT_MS = 1000
+const LOOKUP_TIMEOUT_MS = 5000
+
+type Common = { dataDir: string; json?: boolean }
+
+export function addWatchCommands(
+  command: MakeCommand,
+  context: { readonly clock: Clock; readonly exitWith: (code: number) => void },
+): void {
+  command('check', 'compare the replicas by the history hash that each node signs')
+    .option('--offset <n>', 'where (default: the lowest head)', integer(0, Number.MAX_SAFE_INTEGER))
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExit status: 0 equal, 1 not equal, 2 a node said nothing.')
+    .action(async (options: Common & { offset?: number }) => {
+      const directory = dataDirectory(options.dataDir)
+      const { nodes } = await call(connectControl(directory).cluster.status.query())
+      const heads = nodes.flatMap((node) => (node.offset === null ? [] : [node.offset]))
+      const offset = options.offset ?? (heads.length === 0 ? 0 : Math.min(...heads))
+      const genesis = readGenesis(directory.genesisFile)
+      const attested = await askAttestations(offset, { genesis, nodes })
+      const hashes = new Set(attested.flatMap(({ historyHash }) => historyHash ?? []))
+      const isSilent = attested.some(({ historyHash }) => historyHash === null)
+      context.exitWith(hashes.size > 1 ? 1 : isSilent || hashes.size === 0 ? 2 : 0)
+      if (options.json) print(JSON.stringify({ offset, equal: hashes.size === 1, attested }))
+      else
+        print(
+          [
+            `at offset ${offset}: ${hashes.size > 1 ? 'the replicas DIFFER' : isSilent ? 'those that answer are equal' : 'all replicas are equal'}`,
+            ...attested.map(
+              ({ node, historyHash, reason }) =>
+                `  ${node.padEnd(8)}${historyHash ?? `- (${reason})`}`,
+            ),
+          ].join('\n'),
+        )
+    })
+
+  const jobs = command('jobs', 'what waits in the job queues, and what failed of late')
+    .option('--json', 'as JSON')
+    .option('--retry <job/contract>', 'add a failed job again; needs --node')
+    .option('--node <node>', 'of this node only')
+    .addHelpText('after', '\nExample:\n  $ quorumscan jobs --node sv-1 --retry expire-entry/00ab…')
+  jobs.action(async (options: Common & { retry?: string; node?: string }) => {
+    const client = connectControl(dataDirectory(options.dataDir))
+    if (options.retry !== undefined) {
+      const [job = '', contractId = ''] = options.retry.split('/')
+      await call(client.jobs.retry.mutate({ node: options.node ?? '', job, contractId }))
+      print(options.json ? '{}' : `${job} was added again`)
+      return
+    }
+    const all = await call(client.jobs.list.query())
+    const shown = all.filter(({ node }) => options.node === undefined || node === options.node)
+    print(options.json ? JSON.stringify(shown) : shown.flatMap(jobLines).join('\n'))
+  })
+
+  command('load', 'a steady mix of lookups and registrations')
+    .option('--duration <time>', 'how long', milliseconds, LOAD_DURATION_MS)
+    .option('--rate <n>', 'lookups a second', integer(1, LOAD_RATE_MAX), LOAD_RATE)
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', '\nExample:\n  $ quorumscan load --rate 100 --duration 30s')
+    .action(async (options: Common & { duration: number; rate: number }) => {
+      const outcome = await load(options, context.clock)
+      print(options.json ? JSON.stringify(outcome) : loadLines(outcome).join('\n'))
+    })
+}
+
+type Load = {
+  readonly outcomes: Readonly<Record<string, number>>
+  readonly p50Ms: number | null
+  readonly p99Ms: number | null
+  readonly registered: number
+  readonly refused: number
+}
+
+/** Asks at a rate, whatever the answers: a slow cluster does not slow the questions. */
+async function load(
+  options: Common & { duration: number; rate: number },
+  clock: Clock,
+): Promise<Load> {
+  const directory = dataDirectory(options.dataDir)
+  const { validator } = await call(connectControl(directory).cluster.status.query())
+  const outcomes: Record<string, number> = {}
+  const latencies: number[] = []
+  const names = ['dso.ns']
+  const under = new Set<Promise<void>>()
+  let [registered, refused] = [0, 0]
+
+  const lookup = async (name: string) => {
+    const startedMs = clock.monotonicMs()
+    const outcome = await fetch(
+      `${validator.url}/v0/scan-proxy/ans-entries/by-name/${encodeURIComponent(name)}`,
+      { signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS) },
+    ).then(
+      async (response) => {
+        await response.arrayBuffer()
+        return response.headers.get('x-quorum-outcome') ?? `refused (${response.status})`
+      },
+      () => 'unreachable',
+    )
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
+    latencies.push(clock.monotonicMs() - startedMs)
+  }
+  const register = async () => {
+    const user = `load-${randomHex(systemRandom, 4)}`
+    const name = `${user}.unverified.ns`
+    const token = await createToken(directory, { user, ttlSeconds: parseTtl('1h'), clock })
+    try {
+      const input = { validatorUrl: validator.url, token, name, description: '', clock }
+      await registerName({ ...input, onStep: () => {} })
+      registered += 1
+      names.push(name)
+    } catch {
+      refused += 1 // Counted; `status` tells why.
+    }
+  }
+  const start = (work: Promise<void>) => {
+    const done = work.finally(() => under.delete(done))
+    under.add(done)
+  }
+
+  const startedMs = clock.monotonicMs()
+  let toldMs = startedMs
+  for (let count = 0; clock.monotonicMs() - startedMs < options.duration; count++) {
+    start(lookup(names[count % names.length] ?? 'dso.ns'))
+    if (count % LOOKUPS_PER_REGISTRATION === 0) start(register())
+    if (clock.monotonicMs() - toldMs >= REPORT_MS) {
+      toldMs = clock.monotonicMs()
+      process.stderr.write(`${latencies.length} lookups, ${registered} names\n`)
+    }
+    const waitMs = startedMs + ((count + 1) * 1000) / options.rate - clock.monotonicMs()
+    if (waitMs > 0) await clock.delay(waitMs)
+  }
+  await Promise.all(under)
+  latencies.sort((left, right) => left - right)
+  const [p50Ms, p99Ms] = [percentile(latencies, 0.5), percentile(latencies, 0.99)]
+  return { outcomes, p50Ms, p99Ms, registered, refused }
+}
+
+function loadLines(outcome: Load): string[] {
+  const { outcomes, p50Ms, p99Ms, registered, refused } = outcome
+  return [
+    ...Object.entries(outcomes).map(([name, count]) => `${name.padEnd(18)}${count}`),
+    `latency           p50 ${Math.round(p50Ms ?? 0)} ms, p99 ${Math.round(p99Ms ?? 0)} ms`,
+    `names             ${registered} registered, ${refused} not`,
+  ]
+}
+
+type Shown = {
+  readonly node: string
+  readonly jobs: {
+    readonly queues: Readonly<Record<string, { waiting: number; delayed: number; active: number }>>
+    readonly failures: readonly { job: string; contractId: string; code: string; message: string }[]
+  } | null
+}
+
+function jobLines({ node, jobs }: Shown): string[] {
+  if (jobs === null) return [`${node}: does not answer`]
+  const busy = Object.entries(jobs.queues)
+    .filter(([, { waiting, delayed, active }]) => waiting + delayed + active > 0)
+    .map(
+      ([name, { waiting, delayed, active }]) =>
+        `  ${name}: ${waiting} waiting, ${delayed} delayed, ${active} active`,
+    )
+  const failures = jobs.failures
+    .slice(0, 5)
+    .map(
+      ({ job, contractId, code, message }) => `  failed ${job}/${contractId}: ${code} ${message}`,
+    )
+  return [`${node}: ${busy.length === 0 ? 'nothing waits' : ''}`, ...busy, ...failures]
+}
