@@ -1,0 +1,164 @@
+/** What a registration says about the coin when answers are lost: against a validator that is told what to do. */
+import { describe, expect, it } from 'vitest'
+import { type Clock, systemClock } from './clock.ts'
+import { QuorumscanError } from './errors.ts'
+import type { Http, HttpRequest } from './http.ts'
+import { register } from './registration.ts'
+import { createWallet } from './wallet.ts'
+
+const NAME = 'a.unverified.ns'
+const PARTY = `alice::1220${'a'.repeat(64)}`
+const REQUEST = `00${'1'.repeat(64)}`
+const PAYMENT = `00${'2'.repeat(64)}`
+
+const contract = (contractId: string) => ({
+  template_id: 'p:M:E',
+  contract_id: contractId,
+  payload: { subscriptionData: { sender: PARTY, description: `ANS entry: "${NAME}"` } },
+  created_event_blob: '',
+  created_at: '2026-11-21T10:00:00.000000Z',
+})
+const lostAnswer = () =>
+  new QuorumscanError('lost', { code: 'NETWORK_ERROR', definite: false, retryable: true })
+const gone = () =>
+  new QuorumscanError('gone', { code: 'CONTRACT_NOT_FOUND', definite: true, retryable: false })
+
+/** A ledger of one name; `accept` is what the test makes of a payment. */
+function world(accept: (ledger: Ledger) => void) {
+  let nowMs = 0
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    delay: async (ms) => {
+      nowMs += ms
+    },
+  }
+  const ledger: Ledger = { requests: [], payments: [], isOwned: false, accepts: 0 }
+  const answer = ({ method, path }: HttpRequest): unknown => {
+    if (path === '/v0/wallet/user-status')
+      return {
+        party_id: PARTY,
+        user_onboarded: true,
+        user_wallet_installed: true,
+        has_featured_app_right: false,
+      }
+    if (path === '/v0/wallet/subscription-requests')
+      return { subscription_requests: ledger.requests.map(contract) }
+    if (path === '/v0/wallet/subscription-initial-payments')
+      return { initial_payments: ledger.payments.map(contract) }
+    if (path === '/v0/entry/all') return { entries: ledger.isOwned ? [ownEntry] : [] }
+    if (path === '/v0/entry/create') {
+      ledger.requests = [REQUEST]
+      return {
+        entryContextCid: REQUEST,
+        subscriptionRequestCid: REQUEST,
+        name: NAME,
+        url: '',
+        description: '',
+      }
+    }
+    if (path.endsWith('/accept')) {
+      ledger.accepts++
+      if (!ledger.requests.includes(REQUEST)) throw gone()
+      accept(ledger)
+      return { initial_payment_contract_id: PAYMENT }
+    }
+    throw new Error(`${method} ${path}`)
+  }
+  const http: Http = {
+    send: async () => ({ status: 200, text: '', header: () => null }),
+    token: async () => null,
+    async call(request, isValid) {
+      const body = answer(request)
+      if (!isValid(body)) throw new Error(`not valid: ${request.path}`)
+      return body
+    },
+  }
+  const names = { resolve: async () => (ledger.isOwned ? PARTY : null) }
+  const run = () => register({ http, wallet: createWallet(http), names, clock }, { name: NAME })
+  return { ledger, run }
+}
+
+type Ledger = { requests: string[]; payments: string[]; isOwned: boolean; accepts: number }
+
+const ownEntry = {
+  contractId: REQUEST,
+  name: NAME,
+  amount: '1.0000000000',
+  unit: 'USDUnit',
+  expiresAt: '1',
+  paymentInterval: '1',
+  paymentDuration: '1',
+}
+
+describe('a payment whose answer is lost', () => {
+  it('is found, if it happened, and not made again', async () => {
+    const { ledger, run } = world((state) => {
+      state.requests = []
+      state.isOwned = true // Confirmed before anybody could look.
+      throw lostAnswer()
+    })
+    expect(await run()).toMatchObject({ party: PARTY })
+    expect(ledger.accepts).toBe(1)
+  })
+
+  it('is made, if it did not happen: the request is still there, and can be used up only once', async () => {
+    let count = 0
+    const { ledger, run } = world((state) => {
+      if (++count === 1) throw lostAnswer()
+      state.requests = []
+      state.isOwned = true
+    })
+    expect(await run()).toMatchObject({ party: PARTY })
+    expect(ledger.accepts).toBe(2)
+  })
+
+  it('may have happened, if nothing can be found out', async () => {
+    const { run } = world(() => {
+      throw lostAnswer()
+    })
+    await expect(run()).rejects.toMatchObject({
+      code: 'PAYMENT_UNKNOWN',
+      payment: 'unknown',
+      definite: false,
+      retryable: true,
+    })
+  })
+
+  it('came back, if the request is used up and no coin is locked', async () => {
+    const { run } = world((state) => {
+      state.requests = []
+      throw lostAnswer()
+    })
+    await expect(run()).rejects.toMatchObject({ code: 'PAYMENT_REFUNDED', payment: 'refunded' })
+  })
+})
+
+describe('a payment that was made', () => {
+  it('and never decided is locked', async () => {
+    const { run } = world((state) => {
+      state.requests = []
+      state.payments = [PAYMENT]
+    })
+    await expect(run()).rejects.toMatchObject({ code: 'PAYMENT_PENDING', payment: 'locked' })
+  })
+
+  it('and ended without the name came back', async () => {
+    const { run } = world((state) => {
+      state.requests = []
+    })
+    await expect(run()).rejects.toMatchObject({ code: 'PAYMENT_REFUNDED', payment: 'refunded' })
+  })
+
+  it('that was refused was not', async () => {
+    const { ledger, run } = world(() => {
+      throw new QuorumscanError('too little', {
+        code: 'INSUFFICIENT_FUNDS',
+        definite: true,
+        retryable: false,
+      })
+    })
+    await expect(run()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS', payment: 'not-paid' })
+    expect(ledger.accepts).toBe(1)
+  })
+})
