@@ -27,7 +27,7 @@ export function createServer(
       ...createHealthHandlers({
         replica,
         nodeName,
-        build: readBuildInfo(new URL('../package.json', import.meta.url)),
+        build: readBuildInfo(import.meta.url),
         clock,
         port,
       }),

@@ -17,7 +17,7 @@ export function createServer(
     handlers: {
       ...createHealthHandlers({
         writer,
-        build: readBuildInfo(new URL('../package.json', import.meta.url)),
+        build: readBuildInfo(import.meta.url),
         clock,
         port,
       }),

@@ -170,9 +170,9 @@ function topologyOf(options: ControlOptions) {
     redisServer: options.redisServer,
     rateLimit: options.rateLimit,
     mains: {
-      scan: pathOf(new URL('../../dist/faults/scan-main.js', import.meta.url)),
-      validator: pathOf(new URL('../../dist/faults/validator-main.js', import.meta.url)),
-      synchronizer: pathOf(new URL('../../dist/faults/synchronizer-main.js', import.meta.url)),
+      scan: pathOf(new URL('../../dist/processes/scan-main.js', import.meta.url)),
+      validator: pathOf(new URL('../../dist/processes/validator-main.js', import.meta.url)),
+      synchronizer: pathOf(new URL('../../dist/processes/synchronizer-main.js', import.meta.url)),
     },
     logRules: LOG_ACL,
     env: Object.fromEntries(inherited),

@@ -12,7 +12,7 @@ export function healthHandlers(
   /** The port listened on. */
   port: () => number,
 ): HandlersOf<'livez' | 'readyz' | 'getStatus' | 'getVersion'> {
-  const build = readBuildInfo(new URL('../../package.json', import.meta.url))
+  const build = readBuildInfo(import.meta.url)
   const startedMs = context.clock.monotonicMs()
   return {
     livez: async () => ({ body: null }),
