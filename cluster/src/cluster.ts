@@ -8,6 +8,7 @@ import { basename, join } from 'node:path'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import type { JobCounts, JobFailure } from '@quorumscan/jobs'
+import type { LogRedisAddress } from '@quorumscan/log'
 import { ClusterError } from './cluster-error.ts'
 import { type DataDirectory, readJson, writeFileAtomic } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
@@ -40,6 +41,8 @@ export type ClusterOptions = {
   readonly clock: Clock
   /** Whether to start by deleting every replica, as `wipe` does. */
   readonly wipe: boolean
+  /** Where the console is served, with its token; null where it is not. */
+  readonly consoleUrl: string | null
   /** Told one sentence for each step of the start. */
   readonly onStep: (sentence: string) => void
 }
@@ -140,7 +143,7 @@ export class Cluster {
         .map((node) => this.#nodeStatus(node)),
       validator: this.#serviceStatus(this.#service('validator')),
       synchronizer: this.#serviceStatus(this.#service('synchronizer')),
-      console: null,
+      console: this.#options.consoleUrl === null ? null : { url: this.#options.consoleUrl },
       dataDir: prepared.directory.path,
     }
   }
@@ -187,6 +190,15 @@ export class Cluster {
     const { faultSocket } = this.#service(retried.node)
     if ((await askAgent(faultSocket, '/jobs/retry', retried)) !== true)
       throw new ClusterError(`${retried.node} has no queue ${retried.job}`)
+  }
+
+  /** Where the log can be read. */
+  logAddress(): LogRedisAddress {
+    return {
+      path: this.#service('synchronizer').redisAddress.socketPath,
+      username: 'reader',
+      password: this.#options.prepared.secrets.logReader,
+    }
   }
 
   /** SIGKILL to the process, or to its Redis. */

@@ -44,7 +44,7 @@ describe('house rules', () => {
 
   it('timers come from the Clock port; its file, the fetch-only packages and plain scripts have their own', () => {
     const owners =
-      /^(packages\/base\/src\/clock\.ts|packages\/consensus\/src\/|sdk\/src\/|cluster\/.*\.mjs$|test\/.*\.mjs$)/
+      /^(packages\/base\/src\/clock\.ts|apps\/console\/src\/time\.ts|packages\/consensus\/src\/|sdk\/src\/|cluster\/.*\.mjs$|test\/.*\.mjs$)/
     expect(
       hits(
         productSources.filter((file) => !owners.test(file)),
@@ -105,6 +105,13 @@ describe('house rules', () => {
         examples.some((example) => example.includes(block)),
         block,
       ).toBe(true)
+  })
+
+  it('the console imports types of ours at most: a page holds nothing of a server', () => {
+    const page = productSources.filter((file) => file.startsWith('apps/console/'))
+    const ours = /(from|import\() ?'(@quorumscan\/|quorumscan)/
+    expect(page.length).toBeGreaterThan(5)
+    expect(hits(page, ours).filter((hit) => !/ import type /.test(hit))).toEqual([])
   })
 
   it('links between documents lead somewhere', () => {

@@ -15,6 +15,7 @@ export function formatSummary(status: ClusterStatus, controlUrl: string): string
     ['validator', status.validator.url],
     ['synchronizer', status.synchronizer.url],
     ['control plane', controlUrl],
+    ...(status.console === null ? [] : [['console', status.console.url]]),
     ['data', status.dataDir],
   ]
   return [

@@ -1,17 +1,22 @@
 /** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
 import { fileURLToPath } from 'node:url'
-import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
-import { LOG_ACL } from '@quorumscan/log'
+import { type Clock, createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import type { Ordering } from '@quorumscan/ledger'
+import { createLogReader, LOG_ACL } from '@quorumscan/log'
 import type { FastifyInstance } from 'fastify'
 import { type ChaosRuns, createChaosRuns } from '../chaos/runs.ts'
 import { Cluster, cleanUp } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
+import { consoleUrl, readConsole, serveConsole } from '../console/console-files.ts'
 import { dataDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
 import { findTakenPort } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
+import { createToken } from '../token.ts'
+import { type ConfirmationWatch, watchConfirmations } from '../watch/confirmations.ts'
 import { type Live, startLive } from '../watch/live.ts'
 import { startProber } from '../watch/prober.ts'
+import { createRegistrations } from '../watch/registrations.ts'
 import { createAnsConfigControl } from './ans-config.ts'
 import { createChaosTarget } from './chaos-target.ts'
 import { readControlFile, removeControlFile, writeControlFile } from './control-file.ts'
@@ -21,6 +26,10 @@ import { startControlServer } from './server.ts'
 const PORTS_TIMEOUT_MS = 5000
 
 const FORGOTTEN_CHECK_MS = 2000
+/** A registration takes at most a minute. */
+const TOKEN_TTL_SECONDS = 600
+/** Where `npm run build` puts the console. */
+const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../../apps/console/dist', import.meta.url))
 
 /** What `up` asks for; crosses a process boundary as JSON. */
 export type ControlOptions = {
@@ -61,6 +70,19 @@ export async function createControlPlane(
     url: `http://127.0.0.1:${prepared.ports.nodes[index]}`,
   }))
   const ansConfig = createAnsConfigControl(prepared, { clock })
+  const console = readConsole(CONSOLE_DIRECTORY)
+  let watch: ConfirmationWatch | null = null
+  const registrations = createRegistrations({
+    validatorUrl: `http://127.0.0.1:${prepared.ports.validator}`,
+    nodeNames: prepared.nodeNames,
+    token: (user) => createToken(directory, { user, ttlSeconds: TOKEN_TTL_SECONDS, clock }),
+    watch: () => {
+      if (cluster === null) throw new ClusterError('the control plane is starting')
+      watch ??= watchConfirmations(logReaderOf(cluster, prepared, clock), prepared.genesisHash)
+      return watch
+    },
+    clock,
+  })
   const server = await startControlServer({
     port: prepared.ports.control,
     token: prepared.secrets.control,
@@ -71,6 +93,7 @@ export async function createControlPlane(
         cluster,
         live,
         chaos,
+        registrations,
         reading: { genesis: prepared.genesis, seeds: nodes.map(({ url }) => url), clock },
         ansConfig,
         down: async () => {
@@ -79,10 +102,13 @@ export async function createControlPlane(
         },
       }
     },
+    extend: async (scope) => {
+      if (console !== null) await serveConsole(scope, console)
+    },
   })
   const ended = new AbortController()
   const stop = () => {
-    stopped ??= stopAll(server, { cluster, live, chaos, prepared })
+    stopped ??= stopAll(server, { cluster, live, chaos, watch, prepared })
     ended.abort()
     return stopped
   }
@@ -100,6 +126,10 @@ export async function createControlPlane(
       prepared,
       topology: topologyOf(options),
       wipe: options.wipe,
+      consoleUrl:
+        console === null
+          ? null
+          : consoleUrl({ port: prepared.ports.control, token: prepared.secrets.control }),
       clock,
       onStep,
     })
@@ -135,16 +165,35 @@ async function stopAll(
     readonly cluster: Cluster | null
     readonly live: Live | null
     readonly chaos: ChaosRuns | null
+    readonly watch: ConfirmationWatch | null
     readonly prepared: Prepared
   },
 ): Promise<void> {
-  const { cluster, live, chaos, prepared } = parts
+  const { cluster, live, chaos, watch, prepared } = parts
   chaos?.stopRunning()
   await live?.close()
+  await watch?.[Symbol.asyncDispose]()
   await cluster?.stop()
   if (readControlFile(prepared.directory)?.process.pid === process.pid)
     removeControlFile(prepared.directory)
   await server.close()
+}
+
+function logReaderOf(cluster: Cluster, prepared: Prepared, clock: Clock): Ordering {
+  const { genesis, genesisHash } = prepared
+  return createLogReader({
+    redis: cluster.logAddress(),
+    genesis: {
+      hash: genesisHash,
+      recordTime: genesis.recordTime,
+      synchronizerKey: genesis.synchronizerKey,
+    },
+    submit: async () => {
+      throw new ClusterError('the control plane only reads the log')
+    },
+    clock,
+    random: systemRandom,
+  })
 }
 
 async function untilPortsFree(

@@ -6,6 +6,8 @@ import { jobsRouter } from './routers/jobs.ts'
 import { lookupsRouter } from './routers/lookups.ts'
 import { namesRouter } from './routers/names.ts'
 import { nodesRouter } from './routers/nodes.ts'
+import { receiptsRouter } from './routers/receipts.ts'
+import { registrationsRouter } from './routers/registrations.ts'
 import { router } from './trpc.ts'
 
 export const appRouter = router({
@@ -16,6 +18,8 @@ export const appRouter = router({
   lookups: lookupsRouter,
   jobs: jobsRouter,
   chaos: chaosRouter,
+  registrations: registrationsRouter,
+  receipts: receiptsRouter,
 })
 
 /** The only way into the control plane; its clients take their types from here. */

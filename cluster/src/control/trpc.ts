@@ -7,6 +7,7 @@ import type { ChaosRuns } from '../chaos/runs.ts'
 import type { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import type { Live } from '../watch/live.ts'
+import type { Registrations } from '../watch/registrations.ts'
 import type { AnsConfigControl } from './ans-config.ts'
 
 export type ControlContext = {
@@ -14,6 +15,7 @@ export type ControlContext = {
   readonly ansConfig: AnsConfigControl
   readonly live: Live
   readonly chaos: ChaosRuns
+  readonly registrations: Registrations
   /** What a lookup is made with. */
   readonly reading: {
     readonly genesis: Genesis

@@ -66,7 +66,7 @@ export function startProber(options: {
 
   const probe = async (): Promise<void> => {
     const at = formatTime(clock.nowMicros())
-    const path = `/v0/ans-entries/by-name/${NAME}`
+    const path = `/ans-entries/by-name/${NAME}`
     const proxied = await ask(`${options.validatorUrl}/v0/scan-proxy${path}`, {
       clock,
       timeoutMs: PROXY_TIMEOUT_MS,
@@ -75,7 +75,7 @@ export function startProber(options: {
     const offset = proxied.headers?.get('x-quorum-offset') ?? null
     const nodes = await Promise.all(
       options.nodes.map(async ({ name, url }) => {
-        const answer = await ask(`${url}${path}`, {
+        const answer = await ask(`${url}/v0${path}`, {
           clock,
           timeoutMs: NODE_TIMEOUT_MS,
           closing: closing.signal,

@@ -1,0 +1,65 @@
+/**
+ * The page's way to the control plane: the same router as the command line, nothing else. Of the project
+ * only the router's type is imported, so nothing of a server gets into the page.
+ */
+import {
+  createTRPCClient,
+  createWSClient,
+  httpLink,
+  splitLink,
+  TRPCClientError,
+  wsLink,
+} from '@trpc/client'
+import type { AppRouter } from 'quorumscan'
+
+export type Api = ReturnType<typeof createTRPCClient<AppRouter>>
+type Answer<Query extends { query: (...args: never[]) => Promise<unknown> }> = Awaited<
+  ReturnType<Query['query']>
+>
+
+export type Status = Answer<Api['cluster']['status']>
+export type NodeStatus = Status['nodes'][number]
+export type Fault = Status['faults'][number]
+export type FaultSpec = Parameters<Api['faults']['inject']['mutate']>[0]['fault']
+export type LieKind = NonNullable<Extract<FaultSpec, { kind: 'lie' }>['lie']>
+export type LiveEvent = Answer<Api['cluster']['events']>[number]
+export type Sample = Answer<Api['lookups']['samples']>[number]
+export type ServiceJobs = Answer<Api['jobs']['list']>[number]
+export type Registration = Answer<Api['registrations']['list']>[number]
+export type Verified = Answer<Api['receipts']['get']>
+
+/** The token stands in the fragment, which no request carries. */
+export function tokenOf(hash: string): string {
+  return new URLSearchParams(hash.replace(/^#/, '')).get('token') ?? ''
+}
+
+/** Calls by HTTP with the token as a bearer; subscriptions by one socket that says it first. */
+export function connect(
+  token: string,
+  onConnection: (isOpen: boolean) => void,
+): { readonly api: Api; readonly close: () => void } {
+  const { host, origin } = window.location
+  const socket = createWSClient({
+    url: `ws://${host}/trpc`,
+    connectionParams: { token },
+    onOpen: () => onConnection(true),
+    onClose: () => onConnection(false),
+  })
+  const api = createTRPCClient<AppRouter>({
+    links: [
+      splitLink({
+        condition: (operation) => operation.type === 'subscription',
+        true: wsLink({ client: socket }),
+        false: httpLink({ url: `${origin}/trpc`, headers: { authorization: `Bearer ${token}` } }),
+      }),
+    ],
+  })
+  return { api, close: () => void socket.close() }
+}
+
+/** Why a call failed, for a person. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof TRPCClientError && error.data == null)
+    return 'the control plane does not answer'
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,94 @@
+/** The cluster as the control plane tells it, for as long as the page is open. */
+import { useEffect, useMemo, useState } from 'react'
+import { type Api, connect, type LiveEvent, reasonOf, type Sample, type Status } from './api.ts'
+import { every } from './time.ts'
+
+/** Ten minutes of samples; the control plane keeps no more. */
+const SAMPLES_MAX = 600
+const EVENTS_MAX = 200
+
+export type Connection = 'connecting' | 'open' | 'lost'
+
+export type ClusterView = {
+  readonly api: Api
+  readonly connection: Connection
+  readonly status: Status | null
+  /** Oldest first. */
+  readonly events: readonly LiveEvent[]
+  readonly samples: readonly Sample[]
+  /** Why the first contact failed. */
+  readonly problem: string | null
+}
+
+export function useCluster(token: string): ClusterView {
+  const [connection, setConnection] = useState<Connection>('connecting')
+  const [status, setStatus] = useState<Status | null>(null)
+  const [events, setEvents] = useState<readonly LiveEvent[]>([])
+  const [samples, setSamples] = useState<readonly Sample[]>([])
+  const [problem, setProblem] = useState<string | null>(null)
+  const { api, close } = useMemo(
+    () => connect(token, (isOpen) => setConnection(isOpen ? 'open' : 'lost')),
+    [token],
+  )
+
+  useEffect(() => {
+    const load = async () => {
+      const [first, past, measured] = await Promise.all([
+        api.cluster.status.query(),
+        api.cluster.events.query(),
+        api.lookups.samples.query(),
+      ])
+      setStatus(first)
+      setEvents(past.slice(-EVENTS_MAX))
+      setSamples(measured.slice(-SAMPLES_MAX))
+      setProblem(null)
+    }
+    load().catch((error: unknown) => setProblem(reasonOf(error)))
+    const onError = (error: unknown) => setProblem(reasonOf(error))
+    const subscriptions = [
+      api.cluster.watch.subscribe(undefined, {
+        onData: (now) => {
+          setStatus(now)
+          setProblem(null)
+        },
+        onError,
+      }),
+      api.cluster.watchEvents.subscribe(undefined, {
+        onData: (event) => setEvents((known) => [...known, event].slice(-EVENTS_MAX)),
+        onError,
+      }),
+      api.lookups.watchSamples.subscribe(undefined, {
+        onData: (sample) => setSamples((known) => [...known, sample].slice(-SAMPLES_MAX)),
+        onError,
+      }),
+    ]
+    return () => {
+      for (const subscription of subscriptions) subscription.unsubscribe()
+    }
+  }, [api])
+  useEffect(() => close, [close])
+  return { api, connection, status, events, samples, problem }
+}
+
+/** What a query answers, asked again and again; null before the first answer. */
+export function usePolled<T>(ask: () => Promise<T>, ms: number): T | null {
+  const [value, setValue] = useState<T | null>(null)
+  useEffect(() => {
+    let isMounted = true
+    const poll = () => {
+      ask().then(
+        (answer) => {
+          if (isMounted) setValue(answer)
+        },
+        () => {}, // The header says that the control plane is away.
+      )
+    }
+    poll()
+    const stop = every(ms, poll)
+    return () => {
+      isMounted = false
+      stop()
+    }
+  }, [ask, ms])
+  return value
+}

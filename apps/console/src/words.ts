@@ -1,0 +1,133 @@
+/** What the page says about the state of the cluster. Pure. */
+import type { LieKind, Status } from './api.ts'
+
+export type Tone = 'good' | 'warn' | 'bad' | 'idle'
+
+export type Headline = { readonly tone: Tone; readonly title: string; readonly detail: string }
+
+/** The one sentence that matters: are lookups answered, and how much can still be lost? */
+export function headlineOf(status: Status): Headline {
+  const { n, f, readThreshold } = status.cluster
+  const up = upCount(status)
+  const detail = `n = ${n}, f = ${f}, need ${readThreshold}: ${up} up`
+  const spare = up - readThreshold
+  if (spare < 0) return { tone: 'bad', title: 'Quorum lost: lookups refuse', detail }
+  if (status.validator.state !== 'up')
+    return { tone: 'warn', title: 'The validator is not up: no lookups by quorum', detail }
+  const title = spare === 0 ? 'Answering, cannot lose any more' : `Can lose ${spare} more`
+  return { tone: spare === 0 ? 'warn' : 'good', title, detail }
+}
+
+export type Stage = { readonly label: string; readonly tone: Tone; readonly text: string }
+
+/** What works and what does not, beside plain lookups. */
+export function stagesOf(status: Status): readonly Stage[] {
+  const { confirmThreshold, n } = status.cluster
+  const up = upCount(status)
+  const liars = status.nodes.filter((node) => node.faults.some(({ spec }) => spec.kind === 'lie'))
+  return [
+    {
+      label: 'Registrations',
+      tone: up >= confirmThreshold && isUp(status.synchronizer) ? 'good' : 'bad',
+      text:
+        up >= confirmThreshold
+          ? `${up} of ${n} up, ${confirmThreshold} must confirm`
+          : `stand still: ${up} of ${confirmThreshold} that must confirm`,
+    },
+    {
+      label: 'Log',
+      tone: isUp(status.synchronizer) ? 'good' : 'bad',
+      text: isUp(status.synchronizer) ? 'entries are ordered' : 'stands still',
+    },
+    {
+      label: 'Lying',
+      tone: liars.length === 0 ? 'good' : liars.length <= status.cluster.f ? 'warn' : 'bad',
+      text:
+        liars.length === 0
+          ? 'nobody that we know of'
+          : `${liars.map(({ name }) => name).join(', ')} (tolerated: ${status.cluster.f})`,
+    },
+  ]
+}
+
+export function upCount(status: Status): number {
+  return status.nodes.filter(isUp).length
+}
+
+function isUp(service: { readonly state: string }): boolean {
+  return service.state === 'up'
+}
+
+type State = Status['nodes'][number]['state']
+
+/** A state in words, with a sign that needs no colour. */
+export const states: Readonly<Record<State, { word: string; sign: string; tone: Tone }>> = {
+  up: { word: 'up', sign: '●', tone: 'good' },
+  starting: { word: 'starting', sign: '◐', tone: 'warn' },
+  'catching-up': { word: 'catching up', sign: '◐', tone: 'warn' },
+  paused: { word: 'paused', sign: '❚❚', tone: 'warn' },
+  down: { word: 'down', sign: '✕', tone: 'bad' },
+}
+
+/** Lies in words, in the order in which they are offered. */
+export const lies: Readonly<Record<LieKind, string>> = {
+  value: 'names belong to the liar',
+  invent: 'unregistered names exist',
+  deny: 'registered names do not exist',
+  equivocate: 'the truth for some, a lie for others',
+  stale: 'yesterday’s answers as today’s',
+  garbage: 'random bytes',
+  oversize: '100 MB per answer',
+  trickle: 'one byte a second',
+  'content-type': 'the truth, called text/html',
+  redirect: 'sends everybody elsewhere',
+  'other-name': 'the entry of another name',
+  signature: 'a signature that does not fit',
+  head: 'a head far beyond the log',
+  confirm: 'confirms what does not exist',
+}
+
+/** A fault in force in a few words. */
+export function faultWords(spec: Status['faults'][number]['spec']): string {
+  switch (spec.kind) {
+    case 'kill':
+      return spec.redis ? 'Redis killed' : 'killed'
+    case 'pause':
+      return spec.redis ? 'Redis paused' : 'paused'
+    case 'lie':
+      return `lies: ${spec.lie}`
+    case 'slow':
+      return `slow by ${spec.latencyMs} ms`
+    case 'drop':
+      return `drops ${Math.round(spec.rate * 100)} %`
+    case 'reset':
+      return 'resets connections'
+    case 'partition':
+      return spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`
+    case 'clock':
+      return `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`
+    case 'memory':
+      return 'Redis out of memory'
+  }
+}
+
+/** Whether an outcome of a lookup is an answer, a refusal, or nothing at all. */
+export function toneOfOutcome(outcome: string): Tone {
+  if (/^(verified|trusted)/.test(outcome)) return 'good'
+  return outcome === 'unreachable' || outcome === 'disputed' || outcome === 'CONSENSUS_DISPUTED'
+    ? 'bad'
+    : 'warn'
+}
+
+/** Milliseconds with no more digits than mean something. */
+export function milliseconds(ms: number | null): string {
+  if (ms === null) return '–'
+  return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`
+}
+
+/** Keeps both ends of an identifier. */
+export function shorten(text: string, length: number): string {
+  if (text.length <= length) return text
+  const tail = Math.floor(length / 3)
+  return `${text.slice(0, length - tail - 1)}…${text.slice(-tail)}`
+}

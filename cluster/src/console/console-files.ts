@@ -1,0 +1,69 @@
+/**
+ * Serves the built console. It is found by a path, not by a dependency: the console takes its types from
+ * here, and two workspaces cannot wait for one another's build.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+
+/** A file of the console, read once: no request ever names a path of the disk. */
+type ConsoleFile = { readonly path: string; readonly type: string; readonly bytes: Buffer }
+
+export type Console = { readonly files: readonly ConsoleFile[] }
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** What a page that can kill processes may do: its own files, calls to its own server, nothing else. */
+const SECURITY_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const
+
+/** Null where nothing is built there. */
+export function readConsole(directory: string): Console | null {
+  try {
+    const files = readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap(
+      (entry): ConsoleFile[] => {
+        const type = TYPES[extname(entry.name)]
+        if (!entry.isFile() || type === undefined) return []
+        const file = join(entry.parentPath, entry.name)
+        const path = `/${file.slice(directory.length).replace(/^\/+/, '')}`
+        return [{ path, type, bytes: readFileSync(file) }]
+      },
+    )
+    return files.some(({ path }) => path === '/index.html') ? { files } : null
+  } catch {
+    return null // Not built: everything else works without it.
+  }
+}
+
+/** The address with the token in the fragment, which no request carries. */
+export function consoleUrl(options: { readonly port: number; readonly token: string }): string {
+  return `http://127.0.0.1:${options.port}/#token=${options.token}`
+}
+
+/** Files need no token: they hold no secret, and a browser cannot send one for them. */
+export async function serveConsole(server: FastifyInstance, { files }: Console): Promise<void> {
+  for (const { path, type, bytes } of files)
+    server.get(path === '/index.html' ? '/' : path, async (_request, reply) =>
+      reply
+        .headers({ ...SECURITY_HEADERS, 'cache-control': cacheControlOf(path) })
+        .type(type)
+        .send(bytes),
+    )
+}
+
+/** The build puts a hash of the content into the names below `assets`. */
+function cacheControlOf(path: string): string {
+  return path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
+}

@@ -1,0 +1,66 @@
+/** Who confirmed which payment, read off the log itself: no node is asked, so none can pretend. */
+import { decodeEntry, type Ordering } from '@quorumscan/ledger'
+import type { Command, Micros } from '@quorumscan/model'
+
+const BATCH_ENTRIES_MAX = 256
+/** Payments whose confirmations are remembered; a few hundred bytes each. */
+const PAYMENTS_MAX = 1000
+
+export type SeenConfirmation = {
+  /** The super-validator's party. */
+  readonly confirmer: string
+  readonly offset: number
+  readonly recordTime: Micros
+}
+
+export type ConfirmationWatch = AsyncDisposable & {
+  /** In the order of the log. */
+  of(payment: string): readonly SeenConfirmation[]
+}
+
+/** Walks over the whole log first: what is asked about may have been confirmed already. */
+export function watchConfirmations(log: Ordering, genesisHash: string): ConfirmationWatch {
+  const closing = new AbortController()
+  const seenByPayment = new Map<string, SeenConfirmation[]>()
+
+  const note = (payment: string, seen: SeenConfirmation): void => {
+    const known = seenByPayment.get(payment) ?? []
+    if (known.some(({ confirmer }) => confirmer === seen.confirmer)) return
+    seenByPayment.set(payment, [...known, seen])
+    if (seenByPayment.size > PAYMENTS_MAX) {
+      const [oldest] = seenByPayment.keys()
+      if (oldest !== undefined) seenByPayment.delete(oldest)
+    }
+  }
+  const follow = async (): Promise<void> => {
+    const options = { from: 0, expected: null, batchEntriesMax: BATCH_ENTRIES_MAX }
+    for await (const entries of log.follow({ ...options, signal: closing.signal }))
+      for (const { offset, recordTime, bytes } of entries) {
+        const entry = decodeEntry(bytes, genesisHash)
+        if (entry.kind !== 'submission') continue
+        for (const command of entry.submission.commands) {
+          const found = confirmationIn(command)
+          if (found !== null) note(found.payment, { ...found, offset, recordTime })
+        }
+      }
+  }
+  // A log that regressed is told by every replica; here only confirmations stay away.
+  const following = follow().catch(() => {})
+  return {
+    of: (payment) => seenByPayment.get(payment) ?? [],
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await following
+    },
+  }
+}
+
+/** D-23: one confirmation names one payment. */
+function confirmationIn(command: Command): { confirmer: string; payment: string } | null {
+  if (command.kind !== 'exercise' || command.choice !== 'DsoRules_ConfirmAction') return null
+  const { confirmer, action } = Object(command.argument)
+  const { payment } = Object(Object(action).value)
+  return typeof confirmer === 'string' && typeof payment === 'string'
+    ? { confirmer, payment }
+    : null
+}

@@ -1,0 +1,143 @@
+/** Registrations walked through for whoever watches, step by step, each with the confirmations of its payment. */
+import type { Clock } from '@quorumscan/base'
+import { quorumOf } from '@quorumscan/consensus'
+import { formatTime } from '@quorumscan/model'
+import { ClusterError, messageOf } from '../cluster-error.ts'
+import { type Exchange, registerName } from '../registration.ts'
+import type { ConfirmationWatch } from './confirmations.ts'
+
+/** What a screen shows; the ledger keeps them all. */
+const KEPT_MAX = 20
+/** Of one person at one screen. */
+const RUNNING_MAX = 8
+
+export type RegistrationStep = {
+  /** ISO 8601. */
+  readonly at: string
+  readonly title: string
+  /** What was asked, as `POST /v0/…`. */
+  readonly request: string
+  readonly status: number
+  readonly body: string
+}
+
+export type Registration = {
+  readonly id: string
+  readonly name: string
+  readonly user: string
+  readonly state: 'running' | 'done' | 'failed'
+  readonly steps: readonly RegistrationStep[]
+  /** Confirmations of its payment that resolve it (D-23). */
+  readonly neededCount: number
+  /** Null until it is paid. */
+  readonly payment: string | null
+  readonly confirmations: readonly {
+    readonly node: string
+    readonly offset: number
+    readonly at: string
+  }[]
+  /** Why it failed. */
+  readonly problem: string | null
+}
+
+type Kept = Omit<Registration, 'confirmations' | 'steps'> & {
+  readonly steps: RegistrationStep[]
+}
+
+export type Registrations = {
+  /** Starts and returns at once. @throws {ClusterError} If too many are under way. */
+  start(input: { readonly name: string; readonly user: string }): Promise<string>
+  /** Newest first. */
+  list(): readonly Registration[]
+}
+
+export function createRegistrations(options: {
+  readonly validatorUrl: string
+  readonly nodeNames: readonly string[]
+  /** Of a user of the validator. */
+  readonly token: (user: string) => Promise<string>
+  /** Started at the first registration. */
+  readonly watch: () => ConfirmationWatch
+  readonly clock: Clock
+}): Registrations {
+  const { clock, nodeNames } = options
+  const kept: Kept[] = []
+  let count = 0
+
+  const update = (id: string, change: Partial<Kept>): void => {
+    const index = kept.findIndex((one) => one.id === id)
+    const before = kept[index]
+    if (before !== undefined) kept[index] = { ...before, ...change }
+  }
+  const run = async (registration: Kept, token: string): Promise<void> => {
+    const { id, name, steps } = registration
+    try {
+      await registerName({
+        validatorUrl: options.validatorUrl,
+        token,
+        name,
+        description: 'Registered from the console.',
+        clock,
+        onStep: (title, exchange) => {
+          steps.push(stepOf(title, exchange, clock))
+          const { initial_payment_contract_id: payment } = Object(exchange.body)
+          if (typeof payment === 'string') update(id, { payment })
+        },
+      })
+      update(id, { state: 'done' })
+    } catch (error) {
+      update(id, { state: 'failed', problem: messageOf(error) })
+    }
+  }
+  return {
+    async start({ name, user }) {
+      if (kept.filter(({ state }) => state === 'running').length >= RUNNING_MAX)
+        throw new ClusterError('too many registrations are under way')
+      const token = await options.token(user)
+      options.watch()
+      count += 1
+      const registration: Kept = {
+        id: `registration-${count}`,
+        name,
+        user,
+        state: 'running',
+        steps: [],
+        neededCount: quorumOf(nodeNames.length),
+        payment: null,
+        problem: null,
+      }
+      kept.unshift(registration)
+      kept.splice(KEPT_MAX)
+      void run(registration, token)
+      return registration.id
+    },
+    list: () =>
+      kept.map((one) => ({
+        ...one,
+        confirmations: (one.payment === null ? [] : options.watch().of(one.payment)).map(
+          ({ confirmer, offset, recordTime }) => ({
+            node: nodeOf(confirmer, nodeNames),
+            offset,
+            at: formatTime(recordTime),
+          }),
+        ),
+      })),
+  }
+}
+
+function stepOf(title: string, exchange: Exchange, clock: Clock): RegistrationStep {
+  const { method, path, status, body } = exchange
+  return {
+    at: formatTime(clock.nowMicros()),
+    title,
+    request: `${method} ${path}`,
+    status,
+    body: JSON.stringify(body),
+  }
+}
+
+/** A super-validator's party begins with its name (D-30). */
+function nodeOf(confirmer: string, nodeNames: readonly string[]): string {
+  const hint = confirmer.split('::', 1)[0] ?? ''
+  return nodeNames.find((name) => name === hint) ?? hint
+}

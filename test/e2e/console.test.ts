@@ -1,0 +1,149 @@
+/**
+ * The console in a browser, as a person uses it: watch, break, mend, look up, register. One cluster; a test
+ * begins with everything healed.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { type RunningCluster, startCluster } from 'quorumscan'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+const DEFAULT_CHROMIUM = '/usr/bin/chromium'
+const executablePath =
+  process.env['CHROMIUM'] ?? (existsSync(DEFAULT_CHROMIUM) ? DEFAULT_CHROMIUM : null)
+/** What a person waits for at most before "quorum lost" must stand there. */
+const NOTICE_MS = 2000
+/** A node starts in a second or two, on a machine under load in more. */
+const RETURN_MS = 60_000
+/** Of the rows of the table of metrics: label, regular expression of a metric's name. */
+const METRIC = /quorumscan_[a-z_]+/g
+
+// Skipped only where no Chromium is and none could be installed: bootstrap.mjs says so, and CI refuses.
+describe.skipIf(executablePath === null)('the console', () => {
+  let cluster: RunningCluster
+  let browser: Browser
+  let page: Page
+  const foreign: string[] = []
+  const failures: string[] = []
+
+  beforeAll(async () => {
+    cluster = await startCluster({ nodes: 4, probe: true })
+    browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--no-sandbox'],
+    })
+    page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+    const { console } = await cluster.status()
+    const url = console?.url ?? ''
+    page.on('request', (request) => {
+      const asked = new URL(request.url())
+      if (asked.host !== new URL(url).host && asked.protocol !== 'blob:')
+        foreign.push(request.url())
+      if (request.url().includes('token=') && !request.url().includes('#')) foreign.push('token')
+    })
+    page.on('pageerror', (error) => failures.push(String(error)))
+    await page.goto(url)
+    await page.getByText('Can lose 2 more').waitFor()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await cluster?.down()
+  })
+  beforeEach(async () => {
+    await cluster.heal()
+    await page.getByText('Can lose 2 more').waitFor({ timeout: RETURN_MS })
+  })
+
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+
+  it('shows that the quorum is lost within 2 s of the click that loses it, and its return', async () => {
+    for (const node of ['sv-1', 'sv-2']) await button(`Kill ${node}`).click()
+    await page.getByText('Answering, cannot lose any more').waitFor()
+    await button('Kill sv-3').click()
+    await page.getByText('Quorum lost: lookups refuse').waitFor({ timeout: NOTICE_MS })
+    await page.getByText('n = 4, f = 1, need 2: 1 up').waitFor()
+    await page
+      .getByRole('list', { name: 'Events, newest first' })
+      .getByText('quorum lost')
+      .waitFor()
+    await page.getByRole('button', { name: /^Heal all/ }).click()
+    await page.getByText('Can lose 2 more').waitFor({ timeout: RETURN_MS })
+  })
+
+  it('lets a node lie, shows its dissent, and lookups that stay right', async () => {
+    await page.getByRole('combobox', { name: 'Let sv-2 lie' }).selectOption('deny')
+    await page.getByRole('cell', { name: 'lies: deny' }).waitFor()
+    await page.getByRole('textbox', { name: 'Name or party' }).fill('sv-1.sv.ns')
+    await button('Look up').click()
+    await page.getByText('verified', { exact: true }).waitFor()
+    const votes = page.getByRole('list', { name: 'Votes' })
+    expect(await votes.getByRole('listitem').count()).toBe(4)
+    await votes.getByText('dissented').waitFor()
+    await page.getByText(/^Receipt: signed by sv-/).waitFor()
+    await page.getByText(/disagrees/).waitFor()
+  })
+
+  it('walks a registration, with every confirmation, by keyboard alone', async () => {
+    const name = page.getByRole('textbox', { name: 'Name', exact: true })
+    await name.focus()
+    await page.keyboard.type('dave')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('Pay for it: accept the subscription request').waitFor()
+    await page.getByText(/^[34] confirmed, 3 needed/).waitFor()
+    await page.getByText('Look it up through the scan proxy').waitFor()
+    await button('Kill sv-4').focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('Can lose 1 more').waitFor()
+  })
+
+  it('is readable by machines, in both themes and on a telephone', async () => {
+    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 900 })
+        // Through the debugger, as the page's own policy rightly refuses scripts from elsewhere.
+        await page.evaluate(axe)
+        const violations = (await page.evaluate(
+          'axe.run().then(({violations}) => violations.map(({id, nodes}) => id + ": " + nodes.map(({html}) => html).join(" ")))',
+        )) as string[]
+        expect(violations, `${colorScheme} at ${width} px`).toEqual([])
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        )
+        expect(overflow, `${colorScheme} at ${width} px is wider than the screen`).toBe(0)
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  it('sends nothing elsewhere, shows its token to nobody, and throws nothing', () => {
+    expect(foreign).toEqual([])
+    expect(failures).toEqual([])
+  })
+
+  it('is told of by nobody who lacks the token', async () => {
+    const { console } = await cluster.status()
+    const stranger = await browser.newPage()
+    await stranger.goto(String(console?.url).replace(/#.*/, '#token=00'))
+    await stranger.getByText('the token', { exact: false }).first().waitFor()
+    expect(await stranger.getByRole('button', { name: /^Kill/ }).count()).toBe(0)
+    await stranger.close()
+  })
+
+  it('has a dashboard beside it, all of whose metrics exist', async () => {
+    const file = join(import.meta.dirname, '../../cluster/grafana-dashboard.json')
+    const wanted = new Set(readFileSync(file, 'utf8').match(METRIC))
+    const { validator, synchronizer, nodes } = cluster.urls
+    const exposed = await Promise.all(
+      [validator, synchronizer, ...Object.values(nodes)].map(async (url) =>
+        (await fetch(`${url}/metrics`)).text(),
+      ),
+    )
+    const existing = exposed.join('\n')
+    expect(wanted.size).toBeGreaterThan(15)
+    expect([...wanted].filter((name) => !existing.includes(name))).toEqual([])
+  })
+})
