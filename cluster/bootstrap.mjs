@@ -15,7 +15,7 @@ const REDIS_MIN = [7, 0]
 const BUILD_NOTICE_MS = 2000
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 /** The kinds of tests (vitest.config.ts) that open a browser. */
-const BROWSER_KINDS = ['browser']
+const BROWSER_KINDS = ['browser', 'e2e']
 
 // Package scripts start services unless policy-rc.d says no (invoke-rc.d, deb-systemd-invoke). It is one
 // shell script, so that the policy file goes away even when a person interrupts. A failed update may be

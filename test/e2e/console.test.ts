@@ -2,25 +2,21 @@
  * The console in a browser, as a person uses it: watch, break, mend, look up, register. One cluster; a test
  * begins with everything healed.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { type RunningCluster, startCluster } from 'quorumscan'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chromiumPath, launchChromium } from '../browser/chromium.ts'
 
-const DEFAULT_CHROMIUM = '/usr/bin/chromium'
-const executablePath =
-  process.env['CHROMIUM'] ?? (existsSync(DEFAULT_CHROMIUM) ? DEFAULT_CHROMIUM : null)
 /** What a person waits for at most before "quorum lost" must stand there. */
 const NOTICE_MS = 2000
 /** A node starts in a second or two, on a machine under load in more. */
 const RETURN_MS = 60_000
-/** Of the rows of the table of metrics: label, regular expression of a metric's name. */
 const METRIC = /quorumscan_[a-z_]+/g
 
-// Skipped only where no Chromium is and none could be installed: bootstrap.mjs says so, and CI refuses.
-describe.skipIf(executablePath === null)('the console', () => {
+describe.skipIf(chromiumPath === null)('the console', () => {
   let cluster: RunningCluster
   let browser: Browser
   let page: Page
@@ -29,10 +25,7 @@ describe.skipIf(executablePath === null)('the console', () => {
 
   beforeAll(async () => {
     cluster = await startCluster({ nodes: 4, probe: true })
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--no-sandbox'],
-    })
+    browser = await launchChromium()
     page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
     const { console } = await cluster.status()
     const url = console?.url ?? ''
@@ -61,7 +54,9 @@ describe.skipIf(executablePath === null)('the console', () => {
     for (const node of ['sv-1', 'sv-2']) await button(`Kill ${node}`).click()
     await page.getByText('Answering, cannot lose any more').waitFor()
     await button('Kill sv-3').click()
-    await page.getByText('Quorum lost: lookups refuse').waitFor({ timeout: NOTICE_MS })
+    await page
+      .getByText('Quorum lost: lookups refuse', { exact: true })
+      .waitFor({ timeout: NOTICE_MS })
     await page.getByText('n = 4, f = 1, need 2: 1 up').waitFor()
     await page
       .getByRole('list', { name: 'Events, newest first' })

@@ -17,6 +17,8 @@ const SAMPLES_MAX = 600
 const WINDOW_SAMPLES = 60
 /** Always there, and the same on every honest node. */
 const NAME = 'dso.ns'
+/** What a node says that denies it. */
+const ABSENT = 'ENTRY_NOT_FOUND'
 /** An answer of that name has under 1 KiB. */
 const ANSWER_BYTES_MAX = 65_536
 
@@ -182,7 +184,8 @@ async function boundedText(response: Response): Promise<string> {
 }
 
 function sampleOf(node: string, answer: Answer, proxied: Answer): NodeSample {
-  if (answer.status !== 200)
+  const isAnswer = answer.status === 200 || codeOf(answer.text) === ABSENT
+  if (!isAnswer)
     return {
       node,
       vote: 'failed',

@@ -1,0 +1,62 @@
+/** The measured lookup against a proxy and nodes that are small HTTP servers. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { expect, it } from 'vitest'
+import { percentile, startProber } from './prober.ts'
+
+const clock = createSystemClock()
+const TRUTH = '{"entry":{"name":"dso.ns"}}'
+
+const DENIAL = '{"code":"ENTRY_NOT_FOUND"}'
+
+async function serve(paths: Readonly<Record<string, string>>) {
+  const server = createServer((request, response) => {
+    const body = paths[request.url ?? '']
+    if (body === undefined || body === DENIAL) response.statusCode = 404
+    response.setHeader('x-quorum-outcome', 'verified')
+    response.setHeader('x-quorum-offset', '7')
+    response.end(body ?? '{"code":"ROUTE_NOT_FOUND"}')
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  // Listening on TCP, so the address is no text.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() }
+}
+
+it('tells who agrees with the proxy, who does not, and who does not answer', async () => {
+  const path = '/v0/ans-entries/by-name/dso.ns'
+  await using validator = await serve({ '/v0/scan-proxy/ans-entries/by-name/dso.ns': TRUTH })
+  await using honest = await serve({ [path]: TRUTH })
+  await using liar = await serve({ [path]: '{"entry":null}' })
+  await using denier = await serve({ [path]: DENIAL })
+  await using broken = await serve({})
+  const nodes = [honest, liar, denier, broken].map(({ url }, index) => ({
+    name: `sv-${index + 1}`,
+    url,
+  }))
+  const prober = startProber({ validatorUrl: validator.url, nodes, clock })
+  const sample = await waitFor(() => prober.samples.recent()[0], {
+    clock,
+    timeoutMs: 5000,
+    what: 'a sample',
+  })
+  expect([sample.outcome, sample.offset]).toEqual(['verified', 7])
+  expect(sample.nodes.map(({ vote }) => vote)).toEqual([
+    'agreed',
+    'dissented',
+    'dissented',
+    'failed',
+  ])
+  expect(nodes.map(({ name }) => prober.statistics(name).agreement)).toEqual([100, 0, 0, null])
+  expect(prober.statistics('sv-4').lastError).toBe('ROUTE_NOT_FOUND')
+  await prober.close()
+})
+
+it('takes the nearest rank as a percentile', () => {
+  expect([percentile([], 0.5), percentile([1, 2, 3, 4], 0.5), percentile([1, 2, 3], 0.99)]).toEqual(
+    [null, 2, 3],
+  )
+})
