@@ -7,13 +7,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const here = fileURLToPath(new URL('.', import.meta.url))
 
 /** The text of src/generated/error-codes.ts. */
-export function errorCodesSource(catalogue) {
-  const codes = Object.keys(catalogue).map((code) => `  | '${code}'`)
-  return `// Written by scripts/generate-errors.mjs from packages/errors; do not edit.\n\n/** What the servers answer with. */\nexport type ServerErrorCode =\n${codes.join('\n')}\n`
+export function errorCodesSource(catalogue, ledgerCatalogue) {
+  const all = new Set([...Object.keys(catalogue), ...Object.keys(ledgerCatalogue)])
+  const codes = [...all].map((code) => `  | '${code}'`)
+  return `// Written by scripts/generate-errors.mjs from packages/errors; do not edit.\n\n/** What the servers answer with, the ledger interface among them. */\nexport type ServerErrorCode =\n${codes.join('\n')}\n`
 }
 
-/** The text of ERRORS.md. */
-export function errorsPage(catalogue, clientCodes) {
+/** The text of ERRORS.md. `ledger` is `{catalogue, specOf}`. */
+export function errorsPage(catalogue, clientCodes, ledger) {
   const word = (is) => (is === null ? 'see error' : is ? 'yes' : 'no')
   const row = (code, spec, status) =>
     `| \`${code}\` | ${status} | ${word(spec.definite)} | ${word(spec.retryable)} | ${spec.doc} |`
@@ -39,6 +40,18 @@ export function errorsPage(catalogue, clientCodes) {
     '## From the SDK',
     '',
     ...table(Object.entries(clientCodes).map(([code, spec]) => row(code, spec, ''))),
+    '',
+    '## From the ledger interface',
+    '',
+    '`updates` and `commands` only. The codes are those of the network, which other clients match on;',
+    '`commands.submit` says by its outcome what a refusal means.',
+    '',
+    '| code | status | retryable |',
+    '|---|---|---|',
+    ...Object.keys(ledger.catalogue).map((code) => {
+      const { httpStatus, retryInfo } = ledger.specOf(code)
+      return `| \`${code}\` | ${httpStatus} | ${word(retryInfo !== null)} |`
+    }),
   ].join('\n')}\n`
 }
 
@@ -51,7 +64,14 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
     return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`)
   }
   const { catalogue } = await load('../../packages/errors/src/catalogue.ts')
+  const { ledgerCatalogue, ledgerErrorSpec } = await load(
+    '../../packages/errors/src/ledger-catalogue.ts',
+  )
   const { clientErrorCodes } = await load('../src/client-error-codes.ts')
-  writeFileSync(join(here, '../src/generated/error-codes.ts'), errorCodesSource(catalogue))
-  writeFileSync(join(here, '../ERRORS.md'), errorsPage(catalogue, clientErrorCodes))
+  writeFileSync(
+    join(here, '../src/generated/error-codes.ts'),
+    errorCodesSource(catalogue, ledgerCatalogue),
+  )
+  const ledger = { catalogue: ledgerCatalogue, specOf: ledgerErrorSpec }
+  writeFileSync(join(here, '../ERRORS.md'), errorsPage(catalogue, clientErrorCodes, ledger))
 }

@@ -4,7 +4,7 @@ import { isQuorumscanError, type QuorumscanError } from './errors.ts'
 import type { components } from './generated/ledger.ts'
 import { isSubmitAndWaitResponse } from './generated/ledger-checks.ts'
 import type { Http } from './http.ts'
-import { formatOf, readLedgerEnd, readPage } from './updates.ts'
+import { formatOf, readLedgerEnd, readPage } from './update-pages.ts'
 
 type Schemas = components['schemas']
 
@@ -125,7 +125,7 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
       const end = await readLedgerEnd(http, signal)
       for (let { after } = input; after < end; ) {
         const updateFormat = formatOf(submission.actAs)
-        const page = await readPage(http, { after, end, pageSize: PAGE_SIZE, updateFormat, signal })
+        const page = await readPage(http, { after, end, updateFormat, signal }, PAGE_SIZE)
         for (const { update } of page) {
           if (!('Transaction' in update)) continue
           const { value } = update.Transaction

@@ -65,6 +65,19 @@ describe('a request', () => {
     await connect().wallet.tap({ amount: '1.0', commandId: 'c-1' })
   })
 
+  it('to the ledger interface goes to the root, also where the validator is under a prefix', async () => {
+    const prefixed = connect({ url: `${URL}/api/validator/` })
+    const elsewhere = connect({ url: `${URL}/api/validator`, ledgerUrl: 'http://ledger.test/' })
+    for (const [{ updates }, host] of [
+      [prefixed, URL],
+      [elsewhere, 'http://ledger.test'],
+    ] as const) {
+      const page = nock(host).get('/v2/state/ledger-end').reply(200, { offset: 0 })
+      for await (const _ of updates({ parties: [PARTY], follow: false })) throw new Error('none')
+      expect(page.isDone()).toBe(true)
+    }
+  })
+
   it('of a lookup needs no preflight: no token, plain text, nothing that a browser asks about', async () => {
     nock(URL, { badheaders: ['authorization', 'x-quorum', 'x-max-age-ms'] })
       .post('/v0/scan-proxy/ans-entries/batch?quorum=strong')

@@ -18,6 +18,8 @@ export type TokenSource =
 export type HttpOptions = {
   /** Without trailing slash. */
   readonly url: string
+  /** Of the ledger interface, whose paths begin with `/v2`; without trailing slash. */
+  readonly ledgerUrl: string
   readonly token: TokenSource | null
   readonly fetch: typeof globalThis.fetch
   readonly clock: Clock
@@ -152,12 +154,13 @@ async function exchange(
   },
 ): Promise<HttpReply> {
   const { request, bearer, signal } = input
+  const base = request.path.startsWith('/v2/') ? options.ledgerUrl : options.url
   const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
   if (bearer !== null) headers['authorization'] = `Bearer ${bearer}`
   if (request.body !== undefined)
     headers['content-type'] = request.contentType ?? 'application/json'
   try {
-    const response = await options.fetch(urlOf(options.url, request), {
+    const response = await options.fetch(urlOf(base, request), {
       method: request.method,
       headers,
       signal,
@@ -171,7 +174,7 @@ async function exchange(
   } catch (cause) {
     signal.throwIfAborted()
     throw new QuorumscanError(
-      `${nameOf(request)} got no answer from ${options.url}${isSafe(request) ? '' : '; it may or may not have taken effect'}. Is the server running, and the address right?`,
+      `${nameOf(request)} got no answer from ${base}${isSafe(request) ? '' : '; it may or may not have taken effect'}. Is the server running, and the address right?`,
       { code: 'NETWORK_ERROR', definite: isSafe(request), retryable: true, cause },
     )
   }
@@ -221,6 +224,15 @@ function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanError | nu
     details: facts.details,
     retryAfterMs,
   })
+}
+
+/** What the ledger interface says at the end of a stream; null: it is no error of it. */
+export function ledgerErrorOf(text: string): QuorumscanError | null {
+  // No status came: it is one that says nothing more than the body.
+  const facts = errorBody(text, 400)
+  if (facts === null) return null
+  const { error, code, retryable, request_id: requestId, details } = facts
+  return new QuorumscanError(error, { code, definite: true, retryable, requestId, details })
 }
 
 function isSafe(request: HttpRequest): boolean {

@@ -36,6 +36,7 @@ export type {
 export type { Renewal } from './renewal.ts'
 export { createScan, type Scan, type ScanOptions } from './scan.ts'
 export { createLocalStorageStore, createMemoryStore, type Store, type WebStorage } from './store.ts'
+export type { WebSocketConstructor, WebSocketLike } from './update-socket.ts'
 export type { Update, Updates, UpdatesOptions } from './updates.ts'
 export {
   createValidator,

@@ -28,6 +28,7 @@ import { isBatchAnswer, isVerifiedAnswer, isVerifiedBatchAnswer } from './genera
 import type { Http, HttpReply, HttpRequest } from './http.ts'
 import { parseJson } from './http.ts'
 import type { LookupSource } from './lookups.ts'
+import { requireEd25519 } from './platform-crypto.ts'
 import { type Store, storeKey } from './store.ts'
 
 const VERIFIED = 'application/vnd.quorumscan.verified+json'
@@ -41,20 +42,22 @@ export type ProxyOptions = {
   readonly clock: Clock
   readonly store: Store
   /** null: the proxy is trusted. */
-  readonly genesis: Genesis | null
-  readonly crypto: CryptoPort | undefined
+  readonly trust: Trust | null
 }
+
+/** What answers are checked with. */
+type Trust = { readonly genesis: Genesis; readonly crypto: CryptoPort }
 
 type Verified = { readonly status: number; readonly answer: unknown; readonly receipt: unknown }
 
 export function createProxySource(options: ProxyOptions): LookupSource {
-  const { http, genesis, store } = options
+  const { http, trust, store } = options
   const receipts = new WeakMap<Outcome, Receipt>()
   // The proxy has no genesis of its own to be named by; its address stands for the network.
   const network =
-    genesis === null
+    trust === null
       ? Promise.resolve(encodeURIComponent(options.url))
-      : hashGenesis(genesis, options.crypto)
+      : hashGenesis(trust.genesis, trust.crypto)
   let floor: Promise<number> | undefined
 
   /** The highest offset that was verified here; the proxy keeps one of its own. */
@@ -93,20 +96,29 @@ export function createProxySource(options: ProxyOptions): LookupSource {
     reply: HttpReply,
   ): Promise<Outcome> => {
     const outcome =
-      genesis === null
+      trust === null
         ? proxyVerified(body, reply)
-        : await checked({ ...options, genesis }, { body, ...asked }, reply)
+        : await checked({ ...trust, clock: options.clock }, { body, ...asked }, reply)
     if (isDecided(outcome)) receipts.set(outcome, parseReceipt(body.receipt))
     return outcome
   }
 
+  let isAble: Promise<void> | undefined
+  /** Before anything is asked. */
+  const requireCrypto = async (): Promise<void> => {
+    if (trust === null) return
+    isAble ??= requireEd25519(trust.crypto, trust.genesis)
+    await isAble
+  }
+
   return {
-    verifiedBy: genesis === null ? 'proxy' : 'self',
+    verifiedBy: trust === null ? 'proxy' : 'self',
     storeKey: async (what) => storeKey(await network, what),
     async lookup(lookups, read) {
       if (lookups.length === 0) return []
-      const isVerified = genesis !== null || read.sign === true
-      const minOffset = Math.max(read.minOffset ?? 0, genesis === null ? 0 : await loadFloor())
+      await requireCrypto()
+      const isVerified = trust !== null || read.sign === true
+      const minOffset = Math.max(read.minOffset ?? 0, trust === null ? 0 : await loadFloor())
       const reply = await send(
         {
           method: 'POST',
@@ -141,11 +153,12 @@ export function createProxySource(options: ProxyOptions): LookupSource {
         )
       )
         throw unreadable()
-      if (genesis !== null)
+      if (trust !== null)
         for (const outcome of outcomes) if (isDecided(outcome)) await raiseFloor(outcome.offset)
       return outcomes
     },
     async read(request: ReadRequest, read) {
+      await requireCrypto()
       const [path, search = ''] = request.path.split('?')
       const reply = await send(
         {
@@ -179,11 +192,7 @@ export function createProxySource(options: ProxyOptions): LookupSource {
 
 /** What the receipt proves, and nothing that the proxy says beside it. */
 async function checked(
-  options: {
-    readonly genesis: Genesis
-    readonly clock: Clock
-    readonly crypto: CryptoPort | undefined
-  },
+  options: Trust & { readonly clock: Clock },
   asked: {
     readonly body: Verified
     readonly request: ReturnType<typeof requestOfLookup>
@@ -203,7 +212,7 @@ async function checked(
     genesis,
     request,
     threshold,
-    ...(crypto === undefined ? {} : { crypto }),
+    crypto,
   }).catch((cause: unknown) => {
     if (!(cause instanceof ReceiptError)) throw cause
     throw new QuorumscanError(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createScanClient, createValidatorClient } from './raw.ts'
+import { createLedgerClient, createScanClient, createValidatorClient } from './raw.ts'
 
 /** A server that answers the same to every request and keeps what it was asked. */
 function observed(answer: () => Response = () => Response.json({})) {
@@ -113,5 +113,48 @@ describe('answers', () => {
       throw new TypeError('fetch failed')
     })
     await expect(gone).rejects.toThrow('fetch failed')
+  })
+})
+
+describe('the ledger interface', () => {
+  const ask = (answer: () => Response) =>
+    createLedgerClient({ baseUrl: 'http://host', token: 't', fetch: observed(answer).fetch })
+  const cantonError = {
+    code: 'OFFSET_OUT_OF_RANGE',
+    cause: 'no',
+    correlationId: null,
+    traceId: null,
+    context: {},
+    resources: [],
+    errorCategory: 9,
+    grpcCodeValue: 9,
+    retryInfo: null,
+    definiteAnswer: null,
+  }
+
+  test('gives data, typed by its own document', async () => {
+    const { data } = await ask(() => Response.json({ offset: 7 })).GET('/v2/state/ledger-end')
+    expect(data?.offset).toBe(7)
+  })
+
+  test('refuses in its own form', async () => {
+    const client = ask(() => Response.json(cantonError, { status: 400 }))
+    const { error } = await client.GET('/v2/state/ledger-end')
+    expect(error).toEqual(cantonError)
+  })
+
+  test('says in a line of text what does not decode', async () => {
+    const client = ask(
+      () =>
+        new Response('Invalid value', { status: 400, headers: { 'content-type': 'text/plain' } }),
+    )
+    const { error } = await client.GET('/v2/state/ledger-end')
+    expect(error).toBe('Invalid value')
+  })
+
+  test('that is not there still gives an error, in that form', async () => {
+    const client = ask(() => new Response('', { status: 502 }))
+    const { error } = await client.GET('/v2/state/ledger-end')
+    expect(error).toMatchObject({ code: 'INVALID_RESPONSE', retryInfo: '1 second' })
   })
 })

@@ -5,7 +5,6 @@ import {
   createFetchTransport,
   createReader,
   createReceipt,
-  createWebCrypto,
   type Fork,
   fetchGenesis,
   type Genesis,
@@ -25,6 +24,7 @@ import { TIMEOUT_MS } from './deadline.ts'
 import { type ErrorCode, invalidArgument, QuorumscanError } from './errors.ts'
 import type { LookupSource, NameChange } from './lookups.ts'
 import { createNames, type Names } from './names.ts'
+import { platformCrypto, requireEd25519 } from './platform-crypto.ts'
 import { createMemoryStore, type Store, storeKey } from './store.ts'
 
 export type ScanOptions = {
@@ -124,6 +124,7 @@ function createScanSource(
     const at = await genesisHash()
     const genesis =
       document ?? (await fetchGenesis({ genesisHash: at, seeds, transport, signal, crypto }))
+    await requireEd25519(crypto, genesis)
     const floorKey = storeKey(at, 'floor')
     const addressKey = storeKey(at, 'addresses')
     reader = createReader({
@@ -173,17 +174,6 @@ function createScanSource(
       await opening?.catch(() => {}) // It failed, or was ended just now.
       await reader?.[Symbol.asyncDispose]()
     },
-  }
-}
-
-function platformCrypto(): CryptoPort {
-  try {
-    return createWebCrypto()
-  } catch (cause) {
-    throw new QuorumscanError(
-      'No WebCrypto here (in browsers it needs https or localhost): pass `crypto`. Nothing is read unverified.',
-      { code: 'CRYPTO_UNAVAILABLE', definite: true, retryable: false, cause },
-    )
   }
 }
 

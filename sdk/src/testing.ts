@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/consensus'
@@ -102,7 +102,8 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
   process.once('exit', end)
   const stop = async (): Promise<void> => {
     process.off('exit', end)
-    if (child.exitCode === null && child.signalCode === null) {
+    const isRunning = child.exitCode === null && child.signalCode === null
+    if (child.pid !== undefined && isRunning) {
       end()
       await once(child, 'exit')
     }
@@ -124,9 +125,14 @@ async function untilReady(child: ChildProcess): Promise<ClusterStatus> {
   child.stderr?.on('data', (chunk: Uint8Array) => {
     said += String(chunk)
   })
-  const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`quorumscan ended with ${code} before the cluster was ready:\n${said}`)
-  })
+  const failed = once(child, 'exit').then(
+    ([code]) => {
+      throw new Error(`quorumscan ended with ${code} before the cluster was ready:\n${said}`)
+    },
+    (cause: unknown) => {
+      throw new Error('There is no quorumscan command: install it, or pass `command`.', { cause })
+    },
+  )
   const ready = async (): Promise<ClusterStatus> => {
     if (child.stdout === null) throw new Error('quorumscan has no standard output')
     for await (const line of createInterface({ input: child.stdout }))
@@ -188,17 +194,11 @@ function createTestCluster(parts: {
   }
 }
 
-/** `node_modules/.bin` of this directory and those above, then the PATH. */
+/** In `node_modules/.bin` of this directory and those above; else the system looks on the PATH. */
 function findCommand(): readonly [string] {
-  const places: string[] = []
   for (let at = process.cwd(); ; at = dirname(at)) {
-    places.push(join(at, 'node_modules/.bin'))
-    if (dirname(at) === at) break
+    const file = join(at, 'node_modules/.bin/quorumscan')
+    if (existsSync(file)) return [file]
+    if (dirname(at) === at) return ['quorumscan']
   }
-  const found = [...places, ...(process.env['PATH'] ?? '').split(delimiter)]
-    .map((place) => join(place, 'quorumscan'))
-    .find((file) => existsSync(file))
-  if (found === undefined)
-    throw new Error('There is no quorumscan command: install the package, or pass `command`.')
-  return [found]
 }

@@ -1,10 +1,22 @@
-/** The updates of the ledger as one iterator: pages of the HTTP interface, resumed from the last offset. */
+/** The updates of the ledger as one iterator, over WebSocket or by pages, resumed from the last offset. */
 import { type Checkpoint, createProgress } from './checkpoint.ts'
-import type { Clock } from './clock.ts'
+import type { Clock, Random } from './clock.ts'
 import { invalidArgument, isQuorumscanError } from './errors.ts'
 import type { components } from './generated/ledger.ts'
-import { isGetLedgerEndResponse, isJsGetUpdatesResponse } from './generated/ledger-checks.ts'
 import type { Http } from './http.ts'
+import {
+  formatOf,
+  readLedgerEnd,
+  readPage,
+  type UpdateElement,
+  type UpdateRange,
+} from './update-pages.ts'
+import {
+  readSocket,
+  SocketRefused,
+  type UpdateBatch,
+  type WebSocketConstructor,
+} from './update-socket.ts'
 
 type Schemas = components['schemas']
 
@@ -22,14 +34,14 @@ export type UpdatesOptions = {
   readonly after?: number
   /** Whether to wait for more at the end. Default true. */
   readonly follow?: boolean
-  /** From 1 to 200. Default 100. */
+  /** From 1 to 200, where there is no WebSocket. Default 100. */
   readonly pageSize?: number
   readonly checkpoint?: Checkpoint
   readonly signal?: AbortSignal
 }
 
 /**
- * Every update once, in order. While following, failures that may pass are waited out and the stream goes
+ * Every update once, in order: over a WebSocket where there is one, else page by page. While following, failures that may pass are waited out and the stream goes
  * on after the last update. Leaving the loop or aborting the signal ends it.
  *
  * @throws {QuorumscanError} INVALID_ARGUMENT, PERMISSION_DENIED, …; without `follow` also what may pass.
@@ -38,13 +50,52 @@ export type Updates = (options: UpdatesOptions) => AsyncIterableIterator<Update>
 
 const PAGE_SIZE = 100
 const PAGE_SIZE_MAX = 200
-/** How long the server holds a page open for the first update that comes. */
-const IDLE_MS = 5000
-const PAGE_TIMEOUT_MS = 20_000
-const RETRY_MS = 1000
+const RETRY_MS = 500
+const RETRY_MS_MAX = 10_000
+/** Failures in a row, where nothing is followed. */
+const FAILURES_MAX = 3
+/** Something on the way lets no WebSocket through: pages for so long. */
+const SOCKET_RETRY_MS = 60_000
 
-export function createUpdates(parts: { readonly http: Http; readonly clock: Clock }): Updates {
-  const { http, clock } = parts
+export function createUpdates(parts: {
+  readonly http: Http
+  readonly clock: Clock
+  readonly random: Random
+  /** null: pages only. */
+  readonly WebSocket: WebSocketConstructor | null
+  /** Of the ledger interface. */
+  readonly url: string
+}): Updates {
+  const { http, clock, random, WebSocket } = parts
+  const never = new AbortController().signal
+  /** The token with which no socket opened, and when that was. */
+  let refusal: { readonly token: string | null; readonly atMs: number } | null = null
+  let expired: string | null = null
+
+  const isWorthTrying = (token: string | null): boolean =>
+    refusal === null ||
+    refusal.token !== token ||
+    clock.monotonicMs() - refusal.atMs >= SOCKET_RETRY_MS
+
+  async function* read(range: UpdateRange, pageSize: number): AsyncGenerator<UpdateBatch> {
+    if (WebSocket !== null) {
+      const token = await http.token(expired, range.signal ?? never)
+      if (isWorthTrying(token))
+        try {
+          yield* readSocket({ WebSocket, url: parts.url, token, clock }, range)
+          return
+        } catch (error) {
+          if (isQuorumscanError(error) && error.code === 'ACCESS_TOKEN_EXPIRED') expired = token
+          if (!(error instanceof SocketRefused)) throw error
+          // Over HTTP it tells why, or it works.
+          refusal = { token, atMs: clock.monotonicMs() }
+        }
+    }
+    const updates = await readPage(http, range, pageSize)
+    // All that there is up to the end was in a page that is not full.
+    yield { updates, isLast: range.end !== null && updates.length < pageSize }
+  }
+
   return async function* updates(options) {
     const { follow = true, pageSize = PAGE_SIZE, signal } = options
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
@@ -53,24 +104,29 @@ export function createUpdates(parts: { readonly http: Http; readonly clock: Cloc
     const progress = createProgress(options.checkpoint)
     let after = options.after ?? Number((await progress.load()) ?? 0)
     const end = follow ? null : await readLedgerEnd(http, signal)
+    let failures = 0
     try {
       while (end === null || after < end) {
-        let page: Schemas['JsGetUpdatesResponse'][] = []
         try {
-          page = await readPage(http, { after, end, pageSize, updateFormat, signal })
+          for await (const batch of read({ after, end, updateFormat, signal }, pageSize)) {
+            for (const { update } of batch.updates) {
+              const shown = shownOf(update)
+              if (shown !== null) yield shown
+              after = offsetOf(update)
+              progress.note(String(after))
+            }
+            failures = 0
+            await progress.save()
+            if (batch.isLast) return
+          }
         } catch (error) {
-          if (!follow || !isQuorumscanError(error) || !error.retryable) throw error
-          await clock.delay(RETRY_MS, signal)
+          signal?.throwIfAborted()
+          failures++
+          if (!isQuorumscanError(error) || !error.retryable) throw error
+          if (!follow && failures >= FAILURES_MAX) throw error
+          const full = Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
+          await clock.delay(full / 2 + (full / 2) * random(), signal)
         }
-        for (const { update } of page) {
-          const shown = shownOf(update)
-          if (shown !== null) yield shown
-          after = offsetOf(update)
-          progress.note(String(after))
-        }
-        await progress.save()
-        // All that there is up to the end was in a page that is not full.
-        if (end !== null && page.length < pageSize) return
       }
     } finally {
       await progress.save()
@@ -78,66 +134,15 @@ export function createUpdates(parts: { readonly http: Http; readonly clock: Cloc
   }
 }
 
-export async function readLedgerEnd(http: Http, signal: AbortSignal | undefined): Promise<number> {
-  const request = { method: 'GET', path: '/v2/state/ledger-end', signal } as const
-  return (await http.call(request, isGetLedgerEndResponse)).offset
-}
-
-export function readPage(
-  http: Http,
-  page: {
-    readonly after: number
-    readonly end: number | null
-    readonly pageSize: number
-    readonly updateFormat: Schemas['UpdateFormat']
-    readonly signal: AbortSignal | undefined
-  },
-): Promise<Schemas['JsGetUpdatesResponse'][]> {
-  const { after, end, pageSize, updateFormat, signal } = page
-  return http.call(
-    {
-      method: 'POST',
-      path: '/v2/updates',
-      query: { limit: pageSize, ...(end === null ? { stream_idle_timeout_ms: IDLE_MS } : {}) },
-      body: {
-        beginExclusive: after,
-        updateFormat,
-        ...(end === null ? {} : { endInclusive: end }),
-      },
-      isSafe: true,
-      timeoutMs: PAGE_TIMEOUT_MS,
-      signal,
-    },
-    isPage,
-  )
-}
-
-/** Everything about transactions that the parties may see, effects included. */
-export function formatOf(parties: readonly string[]): Schemas['UpdateFormat'] {
-  if (parties.length === 0) throw invalidArgument('Name parties, or pass an updateFormat.')
-  return {
-    includeTransactions: {
-      eventFormat: {
-        filtersByParty: Object.fromEntries(parties.map((party) => [party, {}])),
-      },
-      transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
-    },
-  }
-}
-
-function isPage(body: unknown): body is Schemas['JsGetUpdatesResponse'][] {
-  return Array.isArray(body) && body.every(isJsGetUpdatesResponse)
-}
-
 /** null: an OffsetCheckpoint, which only says how far the stream is. */
-function shownOf(update: Schemas['Update']): Update | null {
+function shownOf(update: UpdateElement['update']): Update | null {
   if ('Transaction' in update) return { kind: 'transaction', ...update.Transaction.value }
   if ('TopologyTransaction' in update)
     return { kind: 'topology', ...update.TopologyTransaction.value }
   return null
 }
 
-function offsetOf(update: Schemas['Update']): number {
+function offsetOf(update: UpdateElement['update']): number {
   if ('Transaction' in update) return update.Transaction.value.offset
   if ('TopologyTransaction' in update) return update.TopologyTransaction.value.offset
   return update.OffsetCheckpoint.value.offset

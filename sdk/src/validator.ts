@@ -11,6 +11,7 @@ import type { components } from './generated/validator.ts'
 import { createHttp, type TokenSource } from './http.ts'
 import type { NameChange } from './lookups.ts'
 import { createNames, type Names } from './names.ts'
+import { platformCrypto } from './platform-crypto.ts'
 import { createProxySource } from './proxy-source.ts'
 import {
   type RegisterInput,
@@ -22,12 +23,15 @@ import {
 import { cancel, type Renewal, renew } from './renewal.ts'
 import { checkedGenesis } from './scan.ts'
 import { createMemoryStore, type Store } from './store.ts'
+import type { WebSocketConstructor } from './update-socket.ts'
 import { createUpdates, type Updates } from './updates.ts'
 import { type CallOptions, createWallet, type Wallet } from './wallet.ts'
 
 export type ValidatorOptions = {
   /** Where the validator is mounted, such as `https://validator.example.com/api/validator`. */
   readonly url: string
+  /** Where its ledger interface is, for `updates` and `commands`. Default: `url` without `/api/validator`. */
+  readonly ledgerUrl?: string
   /**
    * A bearer token, or a function that gets one. The function is asked once, and again when the validator
    * answers 401; calls of one moment share it. Lookups need none.
@@ -44,6 +48,11 @@ export type ValidatorOptions = {
   readonly store?: Store
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
+  /**
+   * For `updates`. Default: the platform's, where it has one (browsers, Node 22); null: by pages over HTTP.
+   * Pass one in Node 20, such as that of `ws` or undici.
+   */
+  readonly WebSocket?: WebSocketConstructor | null
   readonly clock?: Clock
   /** For jitter. */
   readonly random?: Random
@@ -79,16 +88,17 @@ export interface Validator {
 /** @throws {QuorumscanError} INVALID_ARGUMENT if the url is none, or the genesis is not valid. */
 export function createValidator(options: ValidatorOptions): Validator {
   const { clock = systemClock, store = createMemoryStore(), timeoutMs = TIMEOUT_MS } = options
-  const url = options.url.replace(/\/+$/, '')
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw invalidArgument('url is the http or https URL of a validator.')
+  const url = urlOf(options.url)
+  const ledgerUrl = urlOf(options.ledgerUrl ?? url.replace(/\/api\/validator$/, ''))
+  const random = options.random ?? platformRandom
   const http = createHttp({
     url,
+    ledgerUrl,
     token: options.token ?? null,
     // Called as a function of its own: browsers refuse a `fetch` that is a method of something else.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     clock,
-    random: options.random ?? platformRandom,
+    random,
     timeoutMs,
   })
   const source = createProxySource({
@@ -96,8 +106,13 @@ export function createValidator(options: ValidatorOptions): Validator {
     url,
     clock,
     store,
-    genesis: options.genesis === undefined ? null : checkedGenesis(options.genesis),
-    crypto: options.crypto,
+    trust:
+      options.genesis === undefined
+        ? null
+        : {
+            genesis: checkedGenesis(options.genesis),
+            crypto: options.crypto ?? platformCrypto(),
+          },
   })
   const lookups = createNames({
     source,
@@ -122,7 +137,25 @@ export function createValidator(options: ValidatorOptions): Validator {
     },
     wallet,
     activities: createActivities({ source, clock, timeoutMs, defaults: options }),
-    updates: createUpdates({ http, clock }),
+    updates: createUpdates({
+      http,
+      clock,
+      random,
+      url: ledgerUrl,
+      // Looked up when it is used: nothing is asked of the platform at import.
+      WebSocket:
+        options.WebSocket === undefined
+          ? ((globalThis as { WebSocket?: WebSocketConstructor }).WebSocket ?? null)
+          : options.WebSocket,
+    }),
     commands: createCommands({ http, clock }),
   }
+}
+
+/** Without trailing slash. */
+function urlOf(text: string): string {
+  const url = text.replace(/\/+$/, '')
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw invalidArgument('url is the http or https URL of a validator.')
+  return url
 }

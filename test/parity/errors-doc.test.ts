@@ -1,7 +1,7 @@
 /** ERRORS.md and the types of codes are those of the catalogues; `npm run generate` repairs both. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { catalogue } from '@quorumscan/errors'
+import { catalogue, ledgerCatalogue, ledgerErrorSpec } from '@quorumscan/errors'
 import { expect, test } from 'vitest'
 
 const sdk = join(import.meta.dirname, '../../sdk')
@@ -11,18 +11,20 @@ const { clientErrorCodes } = (await import(join(sdk, 'src/client-error-codes.ts'
 const { errorCodesSource, errorsPage } = (await import(
   join(sdk, 'scripts/generate-errors.mjs')
 )) as {
-  errorCodesSource: (catalogue: object) => string
-  errorsPage: (catalogue: object, clientCodes: object) => string
+  errorCodesSource: (catalogue: object, ledgerCatalogue: object) => string
+  errorsPage: (catalogue: object, clientCodes: object, ledger: object) => string
 }
 
-test('the page has a row for every code of both catalogues, and for no other', async () => {
+test('the page has a row for every code of the catalogues, and for no other', async () => {
   const page = await readFile(join(sdk, 'ERRORS.md'), 'utf8')
-  expect(page).toBe(errorsPage(catalogue, clientErrorCodes))
+  const ledger = { catalogue: ledgerCatalogue, specOf: ledgerErrorSpec }
+  expect(page).toBe(errorsPage(catalogue, clientErrorCodes, ledger))
   const rows = [...page.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1])
-  expect(rows).toEqual([...Object.keys(catalogue), ...Object.keys(clientErrorCodes)])
+  const codes = [catalogue, clientErrorCodes, ledgerCatalogue].flatMap((each) => Object.keys(each))
+  expect(rows).toEqual(codes)
 })
 
 test("the SDK's type of server codes is the catalogue's", async () => {
   const source = await readFile(join(sdk, 'src/generated/error-codes.ts'), 'utf8')
-  expect(source).toBe(errorCodesSource(catalogue))
+  expect(source).toBe(errorCodesSource(catalogue, ledgerCatalogue))
 })

@@ -1,5 +1,11 @@
 /** What a developer writes who wants one HTTP call at a time. */
-import { createScanClient, createValidatorClient, type ErrorBody } from '@quorumscan/sdk/raw'
+import {
+  createLedgerClient,
+  createScanClient,
+  createValidatorClient,
+  type ErrorBody,
+  type LedgerErrorBody,
+} from '@quorumscan/sdk/raw'
 
 const scan = createScanClient({ baseUrl: 'http://localhost' })
 const validator = createValidatorClient({ baseUrl: 'http://localhost', token: async () => 't' })
@@ -26,6 +32,14 @@ export async function batch() {
     body: { lookups: [{ name: 'a' }, { party: 'b' }] },
   })
   return data?.results.map(({ entry }) => entry?.name ?? null)
+}
+
+export async function ledgerEnd(): Promise<number> {
+  const ledger = createLedgerClient({ baseUrl: 'http://localhost' })
+  const { data, error } = await ledger.GET('/v2/state/ledger-end')
+  if (error !== undefined)
+    throw new Error(typeof error === 'string' ? error : (error satisfies LedgerErrorBody).cause)
+  return data.offset
 }
 
 // @ts-expect-error A page without a size is refused.

@@ -25,6 +25,8 @@ export type PlatformSubtle = typeof globalThis extends { crypto: { subtle: infer
 /**
  * The port over WebCrypto (Node ≥ 20, current browsers).
  *
+ * Where WebCrypto has no Ed25519 (browsers before 2025), verifying rejects with a TypeError.
+ *
  * @throws {TypeError} If the platform has no WebCrypto: then pass an implementation, nothing is read unverified.
  */
 export function createWebCrypto(subtle: PlatformSubtle = globalThis.crypto?.subtle): CryptoPort {
@@ -34,8 +36,13 @@ export function createWebCrypto(subtle: PlatformSubtle = globalThis.crypto?.subt
     const name = toHex(publicKey)
     let key = keys.get(name)
     if (key === undefined) {
-      // A key that does not import verifies nothing.
-      key = subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify']).catch(() => null)
+      key = subtle
+        .importKey('raw', publicKey, 'Ed25519', false, ['verify'])
+        .catch((error: { name?: string }) => {
+          if (error.name === 'NotSupportedError')
+            throw new TypeError('no Ed25519 here: pass a crypto implementation', { cause: error })
+          return null // A key that does not import verifies nothing.
+        })
       if (keys.size >= KEYS_CACHED_MAX) keys.clear()
       keys.set(name, key)
     }

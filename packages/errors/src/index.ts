@@ -1,5 +1,5 @@
 export { catalogue, type ErrorCode, type ErrorSpec } from './catalogue.ts'
-export { type LedgerErrorCode, ledgerCatalogue } from './ledger-catalogue.ts'
+export { type LedgerErrorCode, ledgerCatalogue, ledgerErrorSpec } from './ledger-catalogue.ts'
 export {
   LedgerDecodeError,
   LedgerError,
