@@ -51,6 +51,14 @@ describe('what can still be lost', () => {
     expect(lookupLine).toContain(lookups)
     expect(registrationLine).toContain(registrations)
   })
+
+  it('does not count on a node that is known to lie', () => {
+    const status = statusOf([up, up, up, down])
+    const nodes = status.nodes.map((node, index) => ({ ...node, isCounted: index < 2 }))
+    expect(describeMargin({ ...status, nodes })[0]).toBe(
+      'lookups        3 of 4 nodes up, 1 not to be counted on, 2 must agree: no more can be lost',
+    )
+  })
 })
 
 describe('texts of the command line', () => {

@@ -39,22 +39,34 @@ export type ClusterStatus = {
 type Margin = { readonly lookups: number; readonly confirmations: number }
 
 /** Counts the nodes that are up against the thresholds. */
-function marginOf(status: ClusterStatus): Margin {
+function marginOf(status: Measured): Margin {
   const up = status.nodes.filter((node) => node.state === 'up').length
   return {
-    lookups: up - status.cluster.readThreshold,
+    lookups: countedOf(status) - status.cluster.readThreshold,
     confirmations: up - status.cluster.confirmThreshold,
   }
 }
 
+/** A status with or without what is known about faults. */
+type Measured = Omit<ClusterStatus, 'nodes'> & {
+  readonly nodes: readonly (NodeStatus & { readonly isCounted?: boolean })[]
+}
+
+/** Nodes that are up and not known to be broken in a way that takes their vote. */
+function countedOf(status: Measured): number {
+  return status.nodes.filter((node) => node.isCounted ?? node.state === 'up').length
+}
+
 /** What can still be lost, a sentence each for lookups and registrations, and what is lost beside nodes. */
-export function describeMargin(status: ClusterStatus): readonly string[] {
+export function describeMargin(status: Measured): readonly string[] {
   const margin = marginOf(status)
   const up = status.nodes.filter((node) => node.state === 'up').length
+  const counted = countedOf(status)
   const { n, readThreshold, confirmThreshold } = status.cluster
   const have = `${up} of ${n} nodes up`
+  const broken = counted < up ? `, ${up - counted} not to be counted on` : ''
   return [
-    `lookups        ${have}, ${readThreshold} must agree: ${inWords(margin.lookups)}`,
+    `lookups        ${have}${broken}, ${readThreshold} must agree: ${inWords(margin.lookups)}`,
     `registrations  ${have}, ${confirmThreshold} must confirm: ${inWords(margin.confirmations)}`,
     ...(status.synchronizer.state === 'up'
       ? []

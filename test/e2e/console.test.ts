@@ -3,7 +3,9 @@
  * begins with everything healed.
  */
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { type RunningCluster, startCluster } from 'quorumscan'
@@ -67,8 +69,9 @@ describe.skipIf(chromiumPath === null)('the console', () => {
   })
 
   it('lets a node lie, shows its dissent, and lookups that stay right', async () => {
-    await page.getByRole('combobox', { name: 'Let sv-2 lie' }).selectOption('deny')
+    await page.getByRole('combobox', { name: 'Break sv-2' }).selectOption('lie deny')
     await page.getByRole('cell', { name: 'lies: deny' }).waitFor()
+    await page.getByText('n = 4, f = 1, need 2: 4 up, 1 not to be counted on').waitFor()
     await page.getByRole('textbox', { name: 'Name or party' }).fill('sv-1.sv.ns')
     await button('Look up').click()
     await page.getByText('verified', { exact: true }).waitFor()
@@ -91,6 +94,22 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await button('Kill sv-4').focus()
     await page.keyboard.press('Enter')
     await page.getByText('Can lose 1 more').waitFor()
+  })
+
+  it('runs chaos to a verdict, with the report a click away', async () => {
+    await page.getByRole('textbox', { name: 'Seed' }).fill('console')
+    await page.getByRole('combobox', { name: 'Duration' }).selectOption('10')
+    await button('Start a run').click()
+    await page.getByRole('progressbar', { name: 'Time of the chaos run' }).waitFor()
+    await button('Stop the run').click()
+    const runs = page.getByRole('list', { name: 'Chaos runs, newest first' })
+    await runs.getByText(/^wrong answers served: 0/).waitFor({ timeout: RETURN_MS })
+    const [report] = await Promise.all([
+      page.waitForEvent('popup'),
+      button('Report of console').click(),
+    ])
+    await report.getByRole('heading', { name: /^Chaos run console: / }).waitFor()
+    await report.close()
   })
 
   it('is readable by machines, in both themes and on a telephone', async () => {
@@ -128,6 +147,25 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await stranger.close()
   })
 
+  it('is out of reach of a page from elsewhere, even of one that has the token', async () => {
+    const { console } = await cluster.status()
+    const url = new URL(String(console?.url))
+    const token = url.hash.replace('#token=', '')
+    await using elsewhere = await servePage(attackOn(url.origin, token))
+    const stranger = await browser.newPage()
+    await stranger.goto(elsewhere.url)
+    await stranger.getByText('tried').waitFor()
+    expect(await stranger.getByRole('listitem').allTextContents()).toEqual([
+      'fetch: refused',
+      'fetch with the token: refused',
+      'socket: refused',
+    ])
+    await stranger.close()
+    const { nodes } = await cluster.status()
+    expect(nodes.map(({ state }) => state)).toEqual(['up', 'up', 'up', 'up'])
+    expect(await cluster.faults()).toEqual([])
+  })
+
   it('has a dashboard beside it, all of whose metrics exist', async () => {
     const file = join(import.meta.dirname, '../../cluster/grafana-dashboard.json')
     const wanted = new Set(readFileSync(file, 'utf8').match(METRIC))
@@ -142,3 +180,38 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     expect([...wanted].filter((name) => !existing.includes(name))).toEqual([])
   })
 })
+
+/** A page of another origin. */
+async function servePage(html: string) {
+  const server = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end(html),
+  )
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  // Listening on TCP, so the address is no text.
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    [Symbol.asyncDispose]: async () => void server.close().closeAllConnections(),
+  }
+}
+
+/** Tries to kill a node in every way that a page has, and says how each ended. */
+function attackOn(origin: string, token: string): string {
+  return `<!doctype html><title>Elsewhere</title><ul></ul><script type="module">
+const say = (text) => document.querySelector('ul').append(Object.assign(document.createElement('li'), {textContent: text}))
+const body = JSON.stringify({ node: 'sv-1' })
+const kill = (headers, mode) => fetch('${origin}/trpc/nodes.kill', { method: 'POST', mode, headers, body })
+const simple = await kill({ 'content-type': 'text/plain' }, 'no-cors').then((answer) => answer.type, () => 'failed')
+say('fetch: ' + (simple === 'opaque' || simple === 'failed' ? 'refused' : simple))
+const bearer = { authorization: 'Bearer ${token}', 'content-type': 'application/json' }
+say('fetch with the token: ' + await kill(bearer, 'cors').then((answer) => answer.status, () => 'refused'))
+say('socket: ' + await new Promise((resolve) => {
+  const socket = new WebSocket('${origin.replace('http', 'ws')}/trpc?connectionParams=1')
+  socket.onopen = () => resolve('open')
+  socket.onerror = () => resolve('refused')
+}))
+document.body.append('tried')
+</script>`
+}

@@ -26,6 +26,8 @@ export type LiveEvent = Answer<Api['cluster']['events']>[number]
 export type Sample = Answer<Api['lookups']['samples']>[number]
 export type ServiceJobs = Answer<Api['jobs']['list']>[number]
 export type Registration = Answer<Api['registrations']['list']>[number]
+export type ChaosRun = Answer<Api['chaos']['list']>[number]
+export type ChaosSummary = NonNullable<ChaosRun['summary']>
 export type Verified = Answer<Api['receipts']['get']>
 
 /** The token stands in the fragment, which no request carries. */

@@ -34,7 +34,7 @@ function Console({ token }: { readonly token: string }) {
               <div className="column">
                 <ChartPanel samples={samples} events={events} faults={status.faults} />
                 <RegistrationPanel api={api} nodes={status.nodes.map(({ name }) => name)} />
-                <ChaosPanel n={status.cluster.n} />
+                <ChaosPanel api={api} f={status.cluster.f} />
               </div>
               <div className="column">
                 <LookupPanel api={api} />

@@ -1,6 +1,6 @@
 /** What holds and what can still be lost, in one look. */
 import type { Status } from './api.ts'
-import { headlineOf, type Stage, stagesOf, upCount } from './words.ts'
+import { countedCount, headlineOf, type Stage, stagesOf } from './words.ts'
 
 export function Strip({ status }: { readonly status: Status }) {
   const headline = headlineOf(status)
@@ -23,17 +23,17 @@ export function Strip({ status }: { readonly status: Status }) {
 /** A cell for each node, with a mark where the threshold is. */
 function Meter({ status }: { readonly status: Status }) {
   const { n, readThreshold } = status.cluster
-  const up = upCount(status)
+  const counted = countedCount(status)
   return (
     <div
       className="meter"
       role="img"
-      aria-label={`${up} of ${n} nodes up; ${readThreshold} must agree`}
+      aria-label={`${counted} of ${n} nodes can be counted on; ${readThreshold} must agree`}
     >
       {status.nodes.map((node, index) => (
         <span
           key={node.name}
-          className={`cell ${index < up ? 'full' : ''} ${index === readThreshold - 1 ? 'needed' : ''}`}
+          className={`cell ${index < counted ? 'full' : ''} ${index === readThreshold - 1 ? 'needed' : ''}`}
         />
       ))}
     </div>

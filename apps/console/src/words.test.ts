@@ -1,11 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import type { LiveEvent, Status } from './api.ts'
 import { faultBands, niceMax } from './chart.ts'
-import { headlineOf, milliseconds, shorten, stagesOf, toneOfOutcome } from './words.ts'
+import {
+  breaksOf,
+  faultWords,
+  headlineOf,
+  milliseconds,
+  shorten,
+  stagesOf,
+  toneOfOutcome,
+} from './words.ts'
 
 /** Four nodes in these states; what the page does not look at is left out. */
-function statusOf(states: readonly string[], validator = 'up'): Status {
-  const node = (state: string, index: number) => ({ name: `sv-${index + 1}`, state, faults: [] })
+function statusOf(states: readonly string[], validator = 'up', liars = 0): Status {
+  const node = (state: string, index: number) => ({
+    name: `sv-${index + 1}`,
+    state,
+    faults: [],
+    isCounted: state === 'up' && index >= liars,
+  })
   return {
     cluster: { n: 4, f: 1, readThreshold: 2, confirmThreshold: 3 },
     nodes: states.map(node),
@@ -30,9 +43,25 @@ describe('the headline', () => {
     expect(detail).toBe('n = 4, f = 1, need 2: 3 up')
   })
 
+  it('does not count on the votes of liars', () => {
+    expect(headlineOf(statusOf(['up', 'up', 'up', 'down'], 'up', 2))).toEqual({
+      tone: 'bad',
+      title: 'Quorum lost: lookups refuse',
+      detail: 'n = 4, f = 1, need 2: 3 up, 2 not to be counted on',
+    })
+  })
+
   it('does not promise lookups by quorum without a validator', () => {
     expect(headlineOf(statusOf(['up', 'up', 'up', 'up'], 'down')).tone).toBe('warn')
   })
+})
+
+it('what can be broken has an id of its own and words once it is in force', () => {
+  const faults = breaksOf('sv-2').flatMap((group) => group.faults)
+  expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length)
+  expect(faults.map(({ fault }) => fault.node)).toEqual(faults.map(() => 'sv-2'))
+  const killed = faultWords({ kind: 'kill', node: 'sv-2', redis: true })
+  expect(killed).toBe('Redis killed')
 })
 
 it('registrations stand still before lookups do', () => {

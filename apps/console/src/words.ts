@@ -1,5 +1,5 @@
 /** What the page says about the state of the cluster. Pure. */
-import type { LieKind, Status } from './api.ts'
+import type { FaultSpec, LieKind, Status } from './api.ts'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'idle'
 
@@ -9,8 +9,10 @@ export type Headline = { readonly tone: Tone; readonly title: string; readonly d
 export function headlineOf(status: Status): Headline {
   const { n, f, readThreshold } = status.cluster
   const up = upCount(status)
-  const detail = `n = ${n}, f = ${f}, need ${readThreshold}: ${up} up`
-  const spare = up - readThreshold
+  const counted = countedCount(status)
+  const broken = counted < up ? `, ${up - counted} not to be counted on` : ''
+  const detail = `n = ${n}, f = ${f}, need ${readThreshold}: ${up} up${broken}`
+  const spare = counted - readThreshold
   if (spare < 0) return { tone: 'bad', title: 'Quorum lost: lookups refuse', detail }
   if (status.validator.state !== 'up')
     return { tone: 'warn', title: 'The validator is not up: no lookups by quorum', detail }
@@ -54,6 +56,11 @@ export function upCount(status: Status): number {
   return status.nodes.filter(isUp).length
 }
 
+/** Up, and neither lying nor cut off. */
+export function countedCount(status: Status): number {
+  return status.nodes.filter(({ isCounted }) => isCounted).length
+}
+
 function isUp(service: { readonly state: string }): boolean {
   return service.state === 'up'
 }
@@ -70,7 +77,7 @@ export const states: Readonly<Record<State, { word: string; sign: string; tone: 
 }
 
 /** Lies in words, in the order in which they are offered. */
-export const lies: Readonly<Record<LieKind, string>> = {
+const lies: Readonly<Record<LieKind, string>> = {
   value: 'names belong to the liar',
   invent: 'unregistered names exist',
   deny: 'registered names do not exist',
@@ -85,6 +92,69 @@ export const lies: Readonly<Record<LieKind, string>> = {
   signature: 'a signature that does not fit',
   head: 'a head far beyond the log',
   confirm: 'confirms what does not exist',
+}
+
+/** Some of them the select shows; the command line has all, with every option. */
+type Breaks = readonly {
+  readonly title: string
+  readonly faults: readonly {
+    readonly id: string
+    readonly words: string
+    readonly fault: FaultSpec
+  }[]
+}[]
+
+/** What else can be broken about a node, in the order in which it is offered. */
+export function breaksOf(node: string): Breaks {
+  const lieKinds = Object.keys(lies) as LieKind[]
+  return [
+    {
+      title: 'Lies',
+      faults: lieKinds.map((lie) => ({
+        id: `lie ${lie}`,
+        words: `${lie}: ${lies[lie]}`,
+        fault: { kind: 'lie', node, lie },
+      })),
+    },
+    {
+      title: 'Network',
+      faults: [
+        {
+          id: 'slow',
+          words: 'slow by 300 ms',
+          fault: { kind: 'slow', node, edge: 'http', latencyMs: 300, jitterMs: 100 },
+        },
+        {
+          id: 'drop',
+          words: 'connections go silent, 30 %',
+          fault: { kind: 'drop', node, edge: 'http', rate: 0.3 },
+        },
+        { id: 'reset', words: 'connections reset', fault: { kind: 'reset', node, edge: 'http' } },
+        {
+          id: 'log',
+          words: 'cut off from the log',
+          fault: { kind: 'partition', node, from: 'log' },
+        },
+        {
+          id: 'proxy',
+          words: 'cut off from the proxy',
+          fault: { kind: 'partition', node, from: 'proxy' },
+        },
+      ],
+    },
+    {
+      title: 'Machine',
+      faults: [
+        {
+          id: 'clock',
+          words: 'clock 30 s behind',
+          fault: { kind: 'clock', node, offsetMs: -30_000 },
+        },
+        { id: 'memory', words: 'Redis out of memory', fault: { kind: 'memory', node } },
+        { id: 'redis', words: 'Redis killed', fault: { kind: 'kill', node, redis: true } },
+      ],
+    },
+  ]
 }
 
 /** A fault in force in a few words. */

@@ -1,8 +1,9 @@
 /** The chaos runs of one cluster: one at a time, their files kept in the data directory. */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
+import { formatTime } from '@quorumscan/model'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { readJson, writeFileAtomic } from '../data-directory.ts'
 import { createFeed, type Feed } from '../watch/feed.ts'
@@ -10,7 +11,7 @@ import { check } from './checker/check.ts'
 import { toJsonLines } from './history.ts'
 import { renderReport } from './report.ts'
 import { runChaos } from './run.ts'
-import { planSchedule, type Scenario } from './schedule.ts'
+import { planSchedule, type Scenario, scenario as scenarioFile } from './schedule.ts'
 import { type Summary, summarize } from './summary.ts'
 import type { ChaosTarget } from './target.ts'
 
@@ -18,16 +19,33 @@ const RUN_ID_BYTES = 4
 /** Older ones stay on disk. */
 const RUNS_MAX = 50
 const PROGRESS_MAX = 200
+/** What `list` shows, for the next control plane. */
+const STATE_FILE = 'run.json'
 
 export type RunState = {
   readonly id: string
   readonly seed: string
   readonly state: 'running' | 'done' | 'failed'
+  /** ISO 8601. */
+  readonly startedAt: string
+  /** Of the chaos itself, without what comes before and after it. */
+  readonly durationMs: number
+  readonly budget: Scenario['budget']
   /** The verdict, or why there is none, or what it does now. */
   readonly sentence: string
   readonly verdict: 'valid' | 'invalid' | 'unknown' | null
   /** Where its files are: `report.html`, `report.json`, `history.jsonl`, `log.jsonl`, `scenario.json`. */
   readonly directory: string
+  /** The numbers that everybody looks for; null before the verdict. */
+  readonly summary: RunNumbers | null
+}
+
+export type RunNumbers = {
+  readonly wrongAnswers: number
+  readonly decided: number
+  readonly refused: number
+  readonly p50Ms: number | null
+  readonly p99Ms: number | null
 }
 
 export type ChaosRuns = {
@@ -35,8 +53,12 @@ export type ChaosRuns = {
   list(): readonly RunState[]
   get(id: string): RunState
   summary(id: string): Summary | null
+  /** The report as HTML. @throws {ClusterError} If the run has none. */
+  report(id: string): string
   /** @throws {ClusterError} If one is running already. */
   start(scenario: Scenario): RunState
+  /** The same faults at the same times. @throws {ClusterError} If it is not done, or one is running. */
+  repeat(id: string): RunState
   /** Ends the chaos of the running one; it heals, reads and is judged all the same. */
   stop(id: string): void
   readonly progress: Feed<RunState>
@@ -70,7 +92,7 @@ export function createChaosRuns(options: {
   readonly clock: Clock
 }): ChaosRuns {
   const { target, genesis, clock } = options
-  const runs = new Map<string, RunState>()
+  const runs = new Map(readRuns(options.directory).map((state) => [state.id, state]))
   const progress = createFeed<RunState>(PROGRESS_MAX)
   let running: { readonly id: string; readonly stopping: AbortController } | null = null
 
@@ -85,8 +107,22 @@ export function createChaosRuns(options: {
     if (state === undefined) throw new ClusterError(`there is no chaos run ${id}`)
     return state
   }
+  const finished = (id: string): RunState => {
+    const state = known(id)
+    if (state.state === 'done') return state
+    throw new ClusterError(`the chaos run ${id} is ${state.state}: it has no report`)
+  }
 
   const run = async (first: RunState, scenario: Scenario, signal: AbortSignal): Promise<void> => {
+    const write = (name: string, text: string) => writeFileAtomic(join(first.directory, name), text)
+    const end = (state: RunState) => {
+      tell(state)
+      try {
+        write(STATE_FILE, JSON.stringify(state))
+      } catch {
+        // Only the next control plane will not know of it.
+      }
+    }
     try {
       const result = await runChaos({
         target,
@@ -99,49 +135,62 @@ export function createChaosRuns(options: {
       tell({ ...known(first.id), sentence: 'checking' })
       const verdict = await check({ ...result, genesis })
       const summary = summarize(result.history, { verdict, scenario })
-      const write = (name: string, text: string) =>
-        writeFileAtomic(join(first.directory, name), text)
       write('history.jsonl', toJsonLines(result.history))
       write('log.jsonl', toJsonLines(result.log))
       write('genesis.json', `${JSON.stringify(genesis, null, 2)}\n`)
       write('scenario.json', `${JSON.stringify(scenario, null, 2)}\n`)
       write('report.json', `${JSON.stringify(summary, null, 2)}\n`)
       write('report.html', renderReport(result.history, summary))
-      tell({ ...first, state: 'done', verdict: verdict.verdict, sentence: verdict.sentence })
+      end({
+        ...first,
+        state: 'done',
+        verdict: verdict.verdict,
+        sentence: verdict.sentence,
+        summary: numbersOf(summary),
+      })
     } catch (error) {
-      tell({ ...first, state: 'failed', verdict: 'unknown', sentence: messageOf(error) })
+      end({ ...first, state: 'failed', verdict: 'unknown', sentence: messageOf(error) })
     }
+  }
+
+  const start = (scenario: Scenario): RunState => {
+    if (running !== null) throw new ClusterError(`the chaos run ${running.id} is going on`)
+    if (scenario.nodes !== genesis.nodes.length)
+      throw new ClusterError(
+        `the scenario is for ${scenario.nodes} nodes, the cluster has ${genesis.nodes.length}`,
+      )
+    const id = randomHex(systemRandom, RUN_ID_BYTES)
+    const directory = join(options.directory, id)
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const first: RunState = {
+      id,
+      seed: scenario.seed,
+      state: 'running',
+      startedAt: formatTime(clock.nowMicros()),
+      durationMs: scenario.durationMs,
+      budget: scenario.budget,
+      sentence: 'starting',
+      verdict: null,
+      directory,
+      summary: null,
+    }
+    tell(first)
+    const stopping = new AbortController()
+    running = { id, stopping }
+    void run(first, scenario, stopping.signal).finally(() => {
+      running = null
+    })
+    return first
   }
 
   return {
     list: () => [...runs.values()].toReversed(),
     get: known,
     summary: (id) => readJson(join(known(id).directory, 'report.json')) as Summary | null,
-    start(scenario) {
-      if (running !== null) throw new ClusterError(`the chaos run ${running.id} is going on`)
-      if (scenario.nodes !== genesis.nodes.length)
-        throw new ClusterError(
-          `the scenario is for ${scenario.nodes} nodes, the cluster has ${genesis.nodes.length}`,
-        )
-      const id = randomHex(systemRandom, RUN_ID_BYTES)
-      const directory = join(options.directory, id)
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
-      const first: RunState = {
-        id,
-        seed: scenario.seed,
-        state: 'running',
-        sentence: 'starting',
-        verdict: null,
-        directory,
-      }
-      tell(first)
-      const stopping = new AbortController()
-      running = { id, stopping }
-      void run(first, scenario, stopping.signal).finally(() => {
-        running = null
-      })
-      return first
-    },
+    report: (id) => readFileSync(join(finished(id).directory, 'report.html'), 'utf8'),
+    start,
+    repeat: (id) =>
+      start(scenarioFile.parse(readJson(join(finished(id).directory, 'scenario.json')))),
     stop(id) {
       known(id)
       if (running?.id === id) running.stopping.abort()
@@ -149,4 +198,25 @@ export function createChaosRuns(options: {
     progress,
     stopRunning: () => running?.stopping.abort(),
   }
+}
+
+/** What earlier control planes of this directory ran to an end, oldest first. */
+function readRuns(directory: string): RunState[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory)
+    .flatMap((id) => {
+      try {
+        return (readJson(join(directory, id, STATE_FILE)) as RunState | null) ?? []
+      } catch {
+        return [] // Cut short, or no run at all: nothing to show.
+      }
+    })
+    .sort((left, right) => (left.startedAt < right.startedAt ? -1 : 1))
+    .slice(-RUNS_MAX)
+}
+
+function numbersOf(summary: Summary): RunNumbers {
+  const { decided, undecidedByCode, p50Ms, p99Ms } = summary.lookups
+  const refused = Object.values(undecidedByCode).reduce((sum, count) => sum + count, 0)
+  return { wrongAnswers: summary.wrongAnswers, decided, refused, p50Ms, p99Ms }
 }

@@ -170,6 +170,22 @@ export function slotOf(spec: FaultSpec): string {
   return `${spec.node}/${kind}/${place}`
 }
 
+/** Whether lookups cannot count on the vote of a node with this fault, even while it is up. */
+export function takesVote(spec: FaultSpec): boolean {
+  switch (spec.kind) {
+    case 'lie':
+      return spec.lie !== 'confirm' // Its lookups are true.
+    case 'partition':
+      return spec.from !== 'log' // Cut off from the log it lags, which its state tells.
+    case 'drop':
+      return spec.edge === 'http' && spec.rate === 1
+    case 'reset':
+      return spec.edge === 'http'
+    default:
+      return false
+  }
+}
+
 /** One fault in a few words, for tables. */
 export function describeFault(spec: FaultSpec): string {
   const where = 'edge' in spec && spec.edge !== 'http' ? ` (${spec.edge})` : ''

@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
 import type { Cluster } from '../cluster.ts'
-import { describeFault, type Fault } from '../faults/fault-spec.ts'
+import { describeFault, type Fault, takesVote } from '../faults/fault-spec.ts'
 import type { ClusterStatus, NodeStatus } from '../status.ts'
 import { createFeed, type Feed } from './feed.ts'
 import type { NodeStatistics, Prober, Sample } from './prober.ts'
@@ -17,6 +17,8 @@ export type LiveNode = NodeStatus &
     /** Entries behind the most advanced node. */
     readonly lag: number | null
     readonly faults: readonly Fault[]
+    /** Whether lookups can count on its vote: it is up, and nothing in force takes that from them. */
+    readonly isCounted: boolean
   }
 
 export type LiveStatus = Omit<ClusterStatus, 'nodes'> & {
@@ -67,12 +69,16 @@ export function startLive(options: {
     return {
       ...plain,
       faults,
-      nodes: plain.nodes.map((node) => ({
-        ...node,
-        ...(prober?.statistics(node.name) ?? NO_STATISTICS),
-        lag: node.offset === null ? null : newest - node.offset,
-        faults: faults.filter(({ spec }) => spec.node === node.name),
-      })),
+      nodes: plain.nodes.map((node) => {
+        const own = faults.filter(({ spec }) => spec.node === node.name)
+        return {
+          ...node,
+          ...(prober?.statistics(node.name) ?? NO_STATISTICS),
+          lag: node.offset === null ? null : newest - node.offset,
+          faults: own,
+          isCounted: node.state === 'up' && !own.some(({ spec }) => takesVote(spec)),
+        }
+      }),
     }
   }
   const run = async () => {
@@ -130,7 +136,7 @@ export function eventsBetween(
   const missing = (from: LiveStatus, in_: LiveStatus) =>
     from.faults.filter(({ id }) => !in_.faults.some((fault) => fault.id === id))
   const isQuorum = (status: LiveStatus) =>
-    status.nodes.filter(({ state }) => state === 'up').length >= status.cluster.readThreshold
+    status.nodes.filter(({ isCounted }) => isCounted).length >= status.cluster.readThreshold
   return [
     ...missing(now, before).map(({ spec }) => ({
       kind: 'fault' as const,
@@ -150,7 +156,7 @@ export function eventsBetween(
             kind: 'quorum' as const,
             node: null,
             sentence: isQuorum(now)
-              ? 'enough nodes are up: lookups are answered again'
+              ? 'enough nodes can be counted on: lookups are answered again'
               : 'quorum lost: lookups refuse',
           },
         ]),

@@ -1,15 +1,8 @@
 /** A row per node, with what can be done to it. */
 import { useState } from 'react'
-import {
-  type Api,
-  type LieKind,
-  type NodeStatus,
-  reasonOf,
-  type Sample,
-  type Status,
-} from '../api.ts'
+import { type Api, type NodeStatus, reasonOf, type Sample, type Status } from '../api.ts'
 import { Panel } from '../app.tsx'
-import { faultWords, lies, milliseconds, states } from '../words.ts'
+import { breaksOf, faultWords, milliseconds, states } from '../words.ts'
 
 type Action = { readonly label: string; readonly run: () => Promise<unknown> }
 
@@ -179,7 +172,7 @@ function Row(props: {
           label="Wipe"
           run={() => api.nodes.wipe.mutate(target)}
         />
-        <LiePicker node={node} api={api} act={act} />
+        <BreakPicker node={node} api={api} act={act} />
         <Button
           act={act}
           target={node.name}
@@ -192,36 +185,40 @@ function Row(props: {
   )
 }
 
-function LiePicker(props: {
+/** What can be done to a node beside its process: lies with its own keys, and its network, clock and memory. */
+function BreakPicker(props: {
   readonly node: NodeStatus
   readonly api: Api
   readonly act: (action: Action) => void
 }) {
   const { node, api, act } = props
   const inForce = node.faults.find(({ spec }) => spec.kind === 'lie')
-  const value = inForce?.spec.kind === 'lie' ? inForce.spec.lie : ''
-  const choose = (lie: LieKind) =>
-    act({
-      label: 'Lie',
-      run: () => api.faults.inject.mutate({ fault: { kind: 'lie', node: node.name, lie } }),
-    })
+  const value = inForce?.spec.kind === 'lie' ? `lie ${inForce.spec.lie}` : ''
+  const breaks = breaksOf(node.name)
   return (
     <select
       className={value === '' ? '' : 'lying'}
-      aria-label={`Let ${node.name} lie`}
+      aria-label={`Break ${node.name}`}
       value={value}
       onChange={(event) => {
-        const kind = (Object.keys(lies) as LieKind[]).find((each) => each === event.target.value)
-        if (kind !== undefined) choose(kind)
+        const chosen = breaks
+          .flatMap(({ faults }) => faults)
+          .find(({ id }) => id === event.target.value)
+        if (chosen === undefined) return
+        act({ label: 'Break', run: () => api.faults.inject.mutate({ fault: chosen.fault }) })
       }}
     >
       <option value="" disabled>
-        Lie …
+        Break …
       </option>
-      {Object.entries(lies).map(([kind, words]) => (
-        <option key={kind} value={kind}>
-          {kind}: {words}
-        </option>
+      {breaks.map(({ title, faults }) => (
+        <optgroup key={title} label={title}>
+          {faults.map(({ id, words }) => (
+            <option key={id} value={id}>
+              {words}
+            </option>
+          ))}
+        </optgroup>
       ))}
     </select>
   )

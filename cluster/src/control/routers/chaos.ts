@@ -12,6 +12,8 @@ export const chaosRouter = router({
   get: procedure.input(id).query(({ ctx, input }) => ctx.chaos.get(input.id)),
   /** The numbers of a run that is done; null before. */
   summary: procedure.input(id).query(({ ctx, input }) => ctx.chaos.summary(input.id)),
+  /** The report as one HTML file. */
+  report: procedure.input(id).query(({ ctx, input }) => ctx.chaos.report(input.id)),
   start: procedure
     .input(
       z.object({
@@ -26,6 +28,8 @@ export const chaosRouter = router({
     }),
   /** A run of given steps: a scenario file, a replay. */
   replay: procedure.input(scenario).mutation(({ ctx, input }) => ctx.chaos.start(input)),
+  /** The same faults at the same times as in a run that is done. */
+  repeat: procedure.input(id).mutation(({ ctx, input }) => ctx.chaos.repeat(input.id)),
   stop: procedure.input(id).mutation(({ ctx, input }) => ctx.chaos.stop(input.id)),
   /** Every step of every run, as it happens. */
   watch: procedure.subscription(async function* ({ ctx, signal }) {

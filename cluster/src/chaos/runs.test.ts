@@ -1,0 +1,66 @@
+/** What is kept of runs, with a cluster that answers nothing. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { expect, it } from 'vitest'
+import { type ChaosRuns, createChaosRuns, scenarioOf } from './runs.ts'
+import type { ChaosTarget } from './target.ts'
+
+const clock = createSystemClock()
+const { genesis } = createTestNetwork({ nodeCount: 4 })
+const nodeNames = genesis.nodes.map(({ name }) => name)
+const scenario = scenarioOf({ seed: '7', durationMs: 1000, nodeNames, budget: 'f' })
+
+const nothing = () => Promise.reject(new Error('no cluster here'))
+const absent: ChaosTarget = {
+  validatorUrl: 'http://127.0.0.1:1',
+  token: nothing,
+  status: () => {
+    throw new Error('no cluster here')
+  },
+  inject: nothing,
+  heal: nothing,
+  wipe: nothing,
+  readLog: nothing,
+  attestations: nothing,
+}
+
+const untilDone = (runs: ChaosRuns, id: string) =>
+  waitFor(() => (runs.get(id).state === 'running' ? undefined : runs.get(id)), {
+    clock,
+    timeoutMs: 10_000,
+    what: 'the end of the run',
+  })
+
+it('a run that cannot be judged is unknown, has a report, and is known after a restart', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-runs-'))
+  const create = () => createChaosRuns({ target: absent, genesis, directory, clock })
+  const runs = create()
+  const { id } = runs.start(scenario)
+  expect(() => runs.start(scenario)).toThrow(`the chaos run ${id} is going on`)
+  expect(() => runs.report(id)).toThrow('it has no report')
+  const run = await untilDone(runs, id)
+  expect(run).toMatchObject({
+    verdict: 'unknown',
+    seed: '7',
+    summary: { wrongAnswers: 0, decided: 0 },
+  })
+
+  // What else lies there is no run, and no reason to fail.
+  await writeFile(join(directory, 'notes.txt'), 'mine')
+  const next = create()
+  expect(next.list()).toEqual([run])
+  expect(next.report(id)).toContain('wrong answers served: 0')
+  const again = await untilDone(next, next.repeat(id).id)
+  expect([again.seed, again.durationMs, again.budget]).toEqual(['7', 1000, 'f'])
+  expect(next.list().map((one) => one.id)).toEqual([again.id, id])
+  expect(() => next.get('other')).toThrow('there is no chaos run other')
+  await rm(directory, { recursive: true })
+})
+
+it('a scenario for another number of nodes is refused', () => {
+  const runs = createChaosRuns({ target: absent, genesis, directory: '/nowhere', clock })
+  expect(() => runs.start({ ...scenario, nodes: 7 })).toThrow('is for 7 nodes, the cluster has 4')
+})
