@@ -46,24 +46,29 @@ async function startWorld() {
     overrides: null,
     clock,
   })
-  const cluster = new Cluster({
-    prepared,
-    clock,
-    wipe: false,
-    onStep: () => {},
-    topology: {
-      redisServer: process.env['REDIS_SERVER'] ?? 'redis-server',
-      rateLimit: 1000,
-      mains: { scan: main, validator: main, synchronizer: main },
-      logRules: LOG_ACL,
-      env: { ...process.env, EVENTS: events, HOLD: hold },
-    },
-  })
+  const createCluster = ({ adopt, rateLimit = 1000 }: { adopt: boolean; rateLimit?: number }) =>
+    new Cluster({
+      prepared,
+      clock,
+      wipe: false,
+      adopt,
+      consoleUrl: null,
+      onStep: () => {},
+      topology: {
+        redisServer: process.env['REDIS_SERVER'] ?? 'redis-server',
+        rateLimit,
+        mains: { scan: main, validator: main, synchronizer: main },
+        logRules: LOG_ACL,
+        env: { ...process.env, EVENTS: events, HOLD: hold },
+      },
+    })
+  const cluster = createCluster({ adopt: false })
   const start = cluster.start()
   await start.catch(() => cluster.stop())
   await start
   return {
     cluster,
+    createCluster,
     prepared,
     hold,
     events: async () => (await readFile(events, 'utf8')).trim().split('\n'),
@@ -191,4 +196,41 @@ it('leaves nothing behind after a crash once the next one has cleaned up', async
   expect(await cleanUp(directory, clock)).toBe(8)
   expect(existsSync(path)).toBe(false)
   expect(await cleanUp(directory, clock)).toBe(0)
+})
+
+it('is taken over after a crash by the next one, with the faults in force, and then stopped whole', async () => {
+  await using world = await startWorld()
+  await world.cluster.kill({ node: 'sv-1', redis: false })
+  await world.cluster.pause({ node: 'sv-2', redis: false })
+  const pidsOf = (cluster: Cluster) => {
+    const { nodes, validator, synchronizer } = cluster.status()
+    return [...nodes, validator, synchronizer].flatMap(({ pid, redisPid }) => [pid, redisPid])
+  }
+  const pids = pidsOf(world.cluster)
+
+  // This test's own supervisor stands for a crashed one.
+  const next = world.createCluster({ adopt: true })
+  expect(await next.endOthers()).toEqual({ adopted: 7, ended: 0 })
+  await next.start()
+  expect(pidsOf(next)).toEqual(pids)
+  expect(next.faults().map(({ spec }) => [spec.node, spec.kind])).toEqual([
+    ['sv-1', 'kill'],
+    ['sv-2', 'pause'],
+  ])
+  expect(next.status().nodes.map(({ state }) => state)).toEqual(['down', 'paused'])
+  await next.heal({})
+  expect(next.status().nodes.map(({ state }) => state)).toEqual(['up', 'up'])
+  expect(next.status().nodes[1]?.pid).toBe(pids[2])
+  await next.stop()
+  expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
+})
+
+it('ends after a crash what would be started in another way now', async () => {
+  await using world = await startWorld()
+  const next = world.createCluster({ adopt: true, rateLimit: 2000 })
+  // Each Redis stays.
+  expect(await next.endOthers()).toEqual({ adopted: 4, ended: 4 })
+  await next.start()
+  expect(next.status().validator.state).toBe('up')
+  await next.stop()
 })

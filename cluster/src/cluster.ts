@@ -2,7 +2,7 @@
  * A running cluster: starts its processes in order, watches them, breaks and mends them on request,
  * and stops them in the opposite order. Restarts nothing on its own.
  */
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Clock, waitFor } from '@quorumscan/base'
@@ -41,6 +41,8 @@ export type ClusterOptions = {
   readonly clock: Clock
   /** Whether to start by deleting every replica, as `wipe` does. */
   readonly wipe: boolean
+  /** Whether to take over what a control plane that crashed left running, and the faults in force. */
+  readonly adopt?: boolean
   /** Where the console is served, with its token; null where it is not. */
   readonly consoleUrl: string | null
   /** Told one sentence for each step of the start. */
@@ -71,15 +73,16 @@ export class Cluster {
   /** Whose process does not know yet what faults it has. */
   readonly #untold = new Set<string>()
   #stopped: Promise<void> | null = null
+  #adoptedCount = 0
 
   constructor(options: ClusterOptions) {
     this.#options = options
+    const { directory } = options.prepared
+    const kept = options.adopt === true ? keptSockets(directory) : null
     // Below the real path of the temporary directory, because Redis is given it as it is.
-    this.#socketDirectory = mkdtempSync(join(realpathSync(tmpdir()), SOCKET_DIRECTORY_PREFIX))
-    writeFileAtomic(
-      options.prepared.directory.socketsFile,
-      JSON.stringify({ path: this.#socketDirectory }),
-    )
+    this.#socketDirectory =
+      kept ?? mkdtempSync(join(realpathSync(tmpdir()), SOCKET_DIRECTORY_PREFIX))
+    writeFileAtomic(directory.socketsFile, JSON.stringify({ path: this.#socketDirectory }))
     this.#services = planServices({
       ...options.topology,
       prepared: options.prepared,
@@ -96,10 +99,27 @@ export class Cluster {
       },
       onChange: () => {},
     })
+    if (kept === null) return
+    this.#adoptedCount = this.#supervisor.adopt(
+      this.#services.flatMap(({ app, redis }) => [app, redis]),
+    )
+    if (this.#adoptedCount > 0) this.#faults.restore()
+  }
+
+  /** Ends what a control plane that crashed left running, where this one has not taken it over. */
+  async endOthers(): Promise<{ readonly adopted: number; readonly ended: number }> {
+    return { adopted: this.#adoptedCount, ended: await this.#supervisor.endOthers() }
+  }
+
+  /** The ports on which processes that run already listen. */
+  portsInUse(): ReadonlySet<number> {
+    const running = this.#services.filter(({ app }) => this.#supervisor.pid(app.id) !== null)
+    return new Set(running.map(({ url }) => Number(new URL(url).port)))
   }
 
   /**
-   * Starts everything and returns when all of it is ready. Stop the cluster when this throws.
+   * Starts everything that does not run and returns when all of it is ready. What is broken on purpose
+   * stays so, and nobody waits for it. Stop the cluster when this throws.
    *
    * @throws {ClusterError} If a process ends or does not get ready in time; the end of its log is shown.
    */
@@ -110,18 +130,27 @@ export class Cluster {
       this.#services.map((service) =>
         this.#options.wipe && service.kind !== 'synchronizer'
           ? this.#deleteReplica(service)
-          : this.#startRedis(service),
+          : this.#isKilled(service, true)
+            ? undefined
+            : this.#startRedis(service),
       ),
     )
     for (const kind of ['synchronizer', 'scan', 'validator'] as const) {
       const services = this.#services.filter((service) => service.kind === kind)
       onStep(`starting ${services.map((service) => service.name).join(', ')}`)
-      await Promise.all(services.map((service) => this.#startApp(service)))
+      await Promise.all(
+        services.map(({ name }) =>
+          this.#exclusively(name, (service) => this.#startOrTakeOver(service)),
+        ),
+      )
       for (const service of services) void this.#watch(service)
-      await Promise.all(services.map((service) => this.#untilUp(service)))
+      const whole = services.filter(({ name }) => this.#faults.of(name).length === 0)
+      await Promise.all(whole.map((service) => this.#untilUp(service)))
     }
-    onStep('waiting for the first answer that enough nodes agree on')
-    await this.#untilQuorum()
+    if (this.#faults.list().length === 0) {
+      onStep('waiting for the first answer that enough nodes agree on')
+      await this.#untilQuorum()
+    }
     void this.#boundLogs()
   }
 
@@ -395,6 +424,19 @@ export class Cluster {
       await limitMemory(service.redisAddress.socketPath, true)
   }
 
+  async #startOrTakeOver(service: Service): Promise<void> {
+    if (this.#supervisor.pid(service.app.id) !== null || this.#isKilled(service, false))
+      this.#watchedByName.set(service.name, { health: null, wasUp: false })
+    else await this.#startApp(service)
+  }
+
+  /** Whether it is killed on purpose. */
+  #isKilled(service: Service, redis: boolean): boolean {
+    return this.#faults
+      .of(service.name)
+      .some((spec) => spec.kind === 'kill' && spec.redis === redis)
+  }
+
   async #startApp(service: Service): Promise<void> {
     this.#stopping.signal.throwIfAborted()
     this.#watchedByName.set(service.name, { health: null, wasUp: false })
@@ -512,6 +554,12 @@ export async function cleanUp(directory: DataDirectory, clock: Clock): Promise<n
 /** How the processes of a cluster are recorded and recognised. */
 function supervisorOptions(directory: DataDirectory, clock: Clock) {
   return { recordFile: directory.processesFile, marker: directory.path, clock }
+}
+
+/** Where the sockets of a control plane that crashed are, if they are there. */
+function keptSockets(directory: DataDirectory): string | null {
+  const recorded = readJson(directory.socketsFile) as { readonly path: string } | null
+  return recorded !== null && existsSync(recorded.path) ? recorded.path : null
 }
 
 function removeSockets(directory: DataDirectory): void {

@@ -1,8 +1,10 @@
 /**
  * Owns processes: starts each in a process group of its own, remembers it on disk at once, signals it,
- * and sees it end. Starts nothing again on its own, and knows nothing about what the processes are.
+ * and sees it end; takes over those of a predecessor that crashed. Starts nothing again on its own, and
+ * knows nothing about what the processes are.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import {
   closeSync,
   copyFileSync,
@@ -39,16 +41,22 @@ export type ProcessSpec = {
 const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
 /** A log file this long becomes the previous one (`.1`): a restart loop fills no disk. */
 const LOG_BYTES_MAX = 16 * 2 ** 20
+/** What of the environment makes a process another one: ours, but not the faults, which change while it runs. */
+const SETTING = /^QS_(?!FAULTS$)/
+/** How soon the end of a process that is no child of ours is seen. */
+const ADOPTED_CHECK_MS = 50
 /** A signalled process is gone from the process table within milliseconds; this is a machine under load. */
 const KILL_TIMEOUT_MS = 10_000
 
 type Running = {
   readonly spec: ProcessSpec
-  readonly child: ChildProcess
   readonly identity: ProcessIdentity
   /** Resolves when the process has ended and was reaped. */
   readonly ended: Promise<void>
 }
+
+/** What is on disk of a running process. */
+type Recorded = ProcessIdentity & { readonly id: string; readonly start: string }
 
 export type SupervisorOptions = {
   /** Where the running processes are recorded. */
@@ -86,15 +94,37 @@ export class Supervisor {
     }
     const identity = identityOf(child.pid)
     if (identity === null) throw new ClusterError(`${spec.id} ended at once; see ${spec.logFile}`)
-    const ended = new Promise<void>((resolve) => {
-      child.once('exit', () => {
-        this.#runningById.delete(spec.id)
-        this.#record()
-        resolve()
-      })
+    const exited = new Promise<void>((resolve) => {
+      child.once('exit', () => resolve())
     })
-    this.#runningById.set(spec.id, { spec, child, identity, ended })
+    this.#own(spec, identity, exited)
     this.#record()
+  }
+
+  /**
+   * Takes over those of these processes that an earlier supervisor of the same cluster left running, if
+   * they were started as they would be now. Returns how many.
+   */
+  adopt(specs: readonly ProcessSpec[]): number {
+    const { recordFile, clock } = this.#options
+    const recorded = (readJson(recordFile) ?? []) as readonly Recorded[]
+    const found = recorded.flatMap(({ id, start, ...identity }) => {
+      const spec = specs.find((one) => one.id === id && startOf(one) === start)
+      return spec === undefined || stateOf(identity) === 'gone' ? [] : [{ spec, identity }]
+    })
+    const untilGone = async (identity: ProcessIdentity) => {
+      while (stateOf(identity) !== 'gone') await clock.delay(ADOPTED_CHECK_MS)
+    }
+    for (const { spec, identity } of found) this.#own(spec, identity, untilGone(identity))
+    return found.length
+  }
+
+  /** Ends what an earlier supervisor of the same cluster left running and what was not taken over. */
+  async endOthers(): Promise<number> {
+    const own = new Set([...this.#runningById.values()].map(({ identity }) => identity.pid))
+    const count = await endLeftovers(this.#options, own)
+    this.#record()
+    return count
   }
 
   /** @returns null while it does not run. */
@@ -152,6 +182,14 @@ export class Supervisor {
     }
   }
 
+  #own(spec: ProcessSpec, identity: ProcessIdentity, gone: Promise<void>): void {
+    const ended = gone.then(() => {
+      this.#runningById.delete(spec.id)
+      this.#record()
+    })
+    this.#runningById.set(spec.id, { spec, identity, ended })
+  }
+
   async #signalUntil(
     id: string,
     signal: NodeJS.Signals,
@@ -171,8 +209,10 @@ export class Supervisor {
   #record(): void {
     // The data directory may have been deleted under a running cluster; then there is nothing to keep.
     if (!existsSync(dirname(this.#options.recordFile))) return
-    const identities = [...this.#runningById.values()].map((running) => running.identity)
-    writeFileAtomic(this.#options.recordFile, JSON.stringify(identities))
+    const recorded = [...this.#runningById.values()].map(
+      ({ spec, identity }): Recorded => ({ id: spec.id, start: startOf(spec), ...identity }),
+    )
+    writeFileAtomic(this.#options.recordFile, JSON.stringify(recorded))
   }
 }
 
@@ -180,11 +220,16 @@ export class Supervisor {
  * Kills what an earlier supervisor of the same cluster left running, and returns how many that were.
  * A pid that belongs to another process by now is left alone.
  */
-export async function endLeftovers(options: SupervisorOptions): Promise<number> {
+export async function endLeftovers(
+  options: SupervisorOptions,
+  exceptPids: ReadonlySet<number> = new Set(),
+): Promise<number> {
   const recorded = (readJson(options.recordFile) ?? []) as ProcessIdentity[]
   const marked = findByEnvironment(MARKER_VARIABLE, options.marker)
   const byPid = new Map([...recorded, ...marked].map((identity) => [identity.pid, identity]))
-  const alive = [...byPid.values()].filter((identity) => stateOf(identity) !== 'gone')
+  const alive = [...byPid.values()].filter(
+    (identity) => !exceptPids.has(identity.pid) && stateOf(identity) !== 'gone',
+  )
   for (const identity of alive) signalGroup(identity, 'SIGKILL')
   for (const identity of alive)
     await waitFor(() => (stateOf(identity) === 'gone' ? true : undefined), {
@@ -194,6 +239,13 @@ export async function endLeftovers(options: SupervisorOptions): Promise<number> 
       what: `the leftover process ${identity.pid} to end`,
     })
   return alive.length
+}
+
+/** Tells a process that would be started in another way, e.g. on another port, from one that runs. */
+function startOf({ command, args, env }: ProcessSpec): string {
+  const settings = Object.entries(env).filter(([name]) => SETTING.test(name))
+  const text = JSON.stringify([command, args, settings.sort()])
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
 function openLog(path: string): number {

@@ -2,9 +2,12 @@
  * The main job on real processes, while they are killed, paused, wiped and restarted. One cluster for the
  * whole file: each test leaves all nodes up.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type RunningCluster, startCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, lookup, send, until, untilFound } from './client.ts'
+import { runCommand } from './command.ts'
 
 let cluster: RunningCluster
 let alice: Awaited<ReturnType<typeof createUser>>
@@ -240,4 +243,28 @@ describe('registration', () => {
     )
     expect(paid).toEqual(winner === alice.party ? [200, 0] : [0, 200])
   })
+})
+
+describe('the control plane', () => {
+  it('takes over after a crash what runs, with the faults in force', async () => {
+    const pid = controlPid()
+    await cluster.kill('sv-3')
+    const pidsOf = async () => (await cluster.status()).nodes.map((node) => node.pid)
+    const pids = await pidsOf()
+    process.kill(pid, 'SIGKILL')
+    expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+    const again = await runCommand(cluster, 'up', '--detach')
+    expect(again.code, again.text).toBe(0)
+    expect(controlPid()).not.toBe(pid)
+    expect(await pidsOf()).toEqual(pids)
+    expect((await cluster.faults()).map(({ spec }) => [spec.node, spec.kind])).toEqual([
+      ['sv-3', 'kill'],
+    ])
+    await cluster.heal()
+  })
+
+  function controlPid(): number {
+    const file = readFileSync(join(cluster.dataDir, 'control.json'), 'utf8')
+    return (JSON.parse(file) as { process: { pid: number } }).process.pid
+  }
 })

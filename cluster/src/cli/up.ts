@@ -82,8 +82,13 @@ async function follow(
 ): Promise<number> {
   const first = await Promise.race([launch.ended, interrupted])
   if (first !== 'interrupted') {
-    progress(first.exitCode === 0 ? 'the cluster was stopped' : 'the control plane crashed')
-    return first.exitCode === 0 ? 0 : 1
+    if (first.exitCode === 0) {
+      progress('the cluster was stopped')
+      return 0
+    }
+    progress('the control plane crashed; ending what it left')
+    await stopCluster(options.directory, options.clock)
+    return 1
   }
   progress('stopping')
   await stopCluster(options.directory, options.clock)

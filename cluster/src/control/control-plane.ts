@@ -53,7 +53,7 @@ export type ControlPlane = {
   readonly stop: () => Promise<void>
 }
 
-/** Takes the control port, ends what a crashed predecessor left, and is ready to start the cluster. */
+/** Takes the control port, takes over or ends what a crashed predecessor left, and is ready to start the rest. */
 export async function createControlPlane(
   options: ControlOptions,
   onStep: (sentence: string) => void,
@@ -119,19 +119,26 @@ export async function createControlPlane(
     await stop()
   }
   try {
-    const leftoverCount = await cleanUp(directory, clock)
-    if (leftoverCount > 0) onStep(`ended ${leftoverCount} processes that a crash had left running`)
-    await untilPortsFree(prepared, { clock, timeoutMs: leftoverCount > 0 ? PORTS_TIMEOUT_MS : 0 })
+    if (options.wipe) await cleanUp(directory, clock)
     cluster = new Cluster({
       prepared,
       topology: topologyOf(options),
       wipe: options.wipe,
+      adopt: !options.wipe,
       consoleUrl:
         console === null
           ? null
           : consoleUrl({ port: prepared.ports.control, token: prepared.secrets.control }),
       clock,
       onStep,
+    })
+    const { adopted, ended } = await cluster.endOthers()
+    if (adopted > 0) onStep(`took over ${adopted} processes that a crash had left running`)
+    if (ended > 0) onStep(`ended ${ended} processes that a crash had left running`)
+    await untilPortsFree(prepared, {
+      clock,
+      timeoutMs: ended > 0 ? PORTS_TIMEOUT_MS : 0,
+      ours: cluster.portsInUse(),
     })
     live = startLive({
       cluster,
@@ -198,10 +205,21 @@ function logReaderOf(cluster: Cluster, prepared: Prepared, clock: Clock): Orderi
 
 async function untilPortsFree(
   prepared: Prepared,
-  options: { readonly clock: Clock; readonly timeoutMs: number },
+  options: {
+    readonly clock: Clock
+    readonly timeoutMs: number
+    readonly ours: ReadonlySet<number>
+  },
 ): Promise<void> {
-  // The control port is ours by now.
-  const others = { ...prepared.ports, control: 0 }
+  const { ports } = prepared
+  // Port 0 is always free.
+  const unlessOurs = (port: number) => (options.ours.has(port) ? 0 : port)
+  const others = {
+    control: 0, // Ours by now.
+    validator: unlessOurs(ports.validator),
+    synchronizer: unlessOurs(ports.synchronizer),
+    nodes: ports.nodes.map(unlessOurs),
+  }
   const isFree = async () => ((await findTakenPort(others)) === undefined ? true : undefined)
   await waitFor(isFree, { ...options, what: 'free ports' }).catch(async () => {
     const taken = await findTakenPort(others)
