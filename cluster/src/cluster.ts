@@ -230,6 +230,18 @@ export class Cluster {
     }
   }
 
+  /**
+   * Moves the horizon of a scan node: it refuses to read below the offset from then on.
+   *
+   * @returns The horizon: never less than before.
+   * @throws {ClusterError} If the node does not answer, or has not reached the offset.
+   */
+  async prune(pruned: { node: string; to: number }): Promise<{ readonly horizon: number }> {
+    const { kind, faultSocket } = this.#service(pruned.node)
+    if (kind !== 'scan') throw new ClusterError(`${pruned.node} is no scan node`)
+    return (await askAgent(faultSocket, '/prune', { to: pruned.to })) as { horizon: number }
+  }
+
   /** SIGKILL to the process, or to its Redis. */
   async kill(target: Target): Promise<void> {
     await this.inject({ kind: 'kill', ...target }, null)

@@ -12,6 +12,7 @@ import { launchControlPlane } from './control/launch.ts'
 import { dataDirectory } from './data-directory.ts'
 import type { EdgeName, Fault, FaultInput, LieKind } from './faults/fault-spec.ts'
 import type { GenesisOverrides } from './genesis.ts'
+import { prune } from './prune.ts'
 import type { ClusterStatus } from './status.ts'
 import { createToken, FIRST_ADMIN_USER, parseTtl } from './token.ts'
 
@@ -58,6 +59,8 @@ export type RunningCluster = AsyncDisposable & {
   /** Returns when it is up again, or after a bounded wait. */
   restart(node: string, options?: ProcessOptions): Promise<void>
   wipe(node: string): Promise<void>
+  /** Forgets what precedes an offset: updates of the validator, reads of a node. Returns what is in force. */
+  prune(node: string, to: number): Promise<number>
   /** Makes a super-validator byzantine, with its own keys. */
   lie(node: string, kind?: LieKind, options?: FaultOptions): Promise<Fault>
   /** Answers on an edge come late by this much. */
@@ -143,6 +146,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     pause: (node, redis) => call(client.nodes.pause.mutate(target(node, redis))),
     resume: (node, redis) => call(client.nodes.resume.mutate(target(node, redis))),
     restart: (node, redis) => call(client.nodes.restart.mutate(target(node, redis))),
+    prune: (node, to) => prune(directory, { node, to, clock }),
     wipe: (node) => call(client.nodes.wipe.mutate({ node })),
     lie: (node, lie = 'value', options) => inject({ kind: 'lie', node, lie }, options),
     slow: (node, { latencyMs, jitterMs, edge, ...options }) =>

@@ -1,8 +1,9 @@
-/** The commands that look: replicas compared, job queues, a steady load. */
+/** The commands of who looks after a cluster: replicas compared and pruned, job queues, a steady load. */
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { askAttestations } from '../attest.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
+import { prune, VALIDATOR } from '../prune.ts'
 import { registerName } from '../registration.ts'
 import { createToken, parseTtl } from '../token.ts'
 import { percentile } from '../watch/prober.ts'
@@ -49,6 +50,23 @@ export function addWatchCommands(
             ),
           ].join('\n'),
         )
+    })
+
+  command('prune', 'forget what precedes an offset: updates of the validator, reads of a node')
+    .argument('[node]', 'validator or sv-1 …', VALIDATOR)
+    .requiredOption('--to <offset>', 'where', integer(1, Number.MAX_SAFE_INTEGER))
+    .option('--json', 'print what is in force as JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ quorumscan prune --to 1200\n  $ quorumscan prune sv-1 --to 1200',
+    )
+    .action(async (node: string, { dataDir, to, json }: Common & { to: number }) => {
+      const offset = await prune(dataDirectory(dataDir), { node, to, clock: context.clock })
+      const sentence =
+        node === VALIDATOR
+          ? `updates and completions begin after offset ${offset}`
+          : `${node} answers from offset ${offset} on`
+      print(json ? JSON.stringify({ node, offset }) : sentence)
     })
 
   const jobs = command('jobs', 'what waits in the job queues, and what failed of late')

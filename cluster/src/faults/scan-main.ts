@@ -3,11 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { keyPairFromSeed, systemRandom } from '@quorumscan/base'
 import { createSubmitClient } from '@quorumscan/http'
 import { envToConfig, type Overrides, type ScanConfig, startScan } from '@quorumscan/scan'
+import type { AgentHandlers } from './agent.ts'
 import type { ProcessFaults } from './fault-spec.ts'
 import { jobHandlers } from './job-handlers.ts'
 import { createFalseConfirmer } from './lies/confirmations.ts'
 import { installLiar } from './lies/liar.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
+import { pruneHandlers } from './prune-handlers.ts'
 import { runProcess } from './run.ts'
 
 type Parts = Parameters<NonNullable<Overrides['extend']>>[0]
@@ -33,12 +35,16 @@ await runProcess(async () => {
     extend: (parts) => {
       faulty.guard(parts.server)
       const apply = makeByzantine(parts, { config, faulty, operatorSeed: operatorSeed.trim() })
-      start = () => faulty.listen({ apply, handlers: jobHandlers(parts.context.jobs) })
+      start = () => faulty.listen({ apply, handlers: handlersOf(parts.context) })
     },
   })
   await start()
   return scan
 })
+
+function handlersOf({ jobs, replica }: Parts['context']): AgentHandlers {
+  return { ...jobHandlers(jobs), ...pruneHandlers(replica) }
+}
 
 /** Everything by which a node can turn against the others, with its own keys. Returns the switch. */
 function makeByzantine(

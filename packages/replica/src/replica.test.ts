@@ -307,6 +307,34 @@ describe('pinned reads', () => {
     })
   })
 
+  test('end at a horizon that an operator moved, while entries come and after a restart', async () => {
+    const story = new Scenario()
+    for (const label of ['a', 'b', 'c', 'd'])
+      story.register(story.actor(label), `${label}.unverified.ns`)
+    const entries = story.ledger.entries()
+    const half = Math.floor(entries.length / 2)
+    const check = async (run: Running) => {
+      expect(run.replica.horizon()).toBe(half)
+      await expect(run.replica.pin(half - 1, signal)).rejects.toMatchObject({
+        code: 'OFFSET_PRUNED',
+      })
+      const { offset } = await run.replica.pin(half, signal)
+      expect(await run.replica.lookupNames(['a.unverified.ns'], offset)).not.toEqual([null])
+    }
+    {
+      await using run = await start({ of: story, entries: entries.slice(0, half), cut: 1 })
+      await run.reach(half)
+      expect(await run.replica.pin(1, signal)).toMatchObject({ offset: 1 })
+      run.ordering.push(entries.slice(half))
+      expect(await run.replica.raiseHorizon(half, signal)).toBe(half)
+      expect(await run.replica.raiseHorizon(1, signal)).toBe(half)
+      await run.reach(entries.length)
+      await check(run)
+    }
+    await using run = await start({ of: story, entries })
+    await check(run)
+  })
+
   test('wait 250 ms for an offset that is close, and not at all for one that is far', async () => {
     await using run = await start({ entries: log.slice(0, 10) })
     await run.reach(10)

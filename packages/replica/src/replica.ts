@@ -27,6 +27,7 @@ import { createWriteConnection, openReadConnection, reach } from './connection.t
 import { walkContracts, walkContractsByKey } from './contract-walks.ts'
 import type { Store } from './contracts.ts'
 import { loadOrStart, syntheticEntries } from './genesis.ts'
+import { raiseHorizon } from './horizon.ts'
 import { ingest } from './ingest.ts'
 import type { InterpretedEntry } from './interpret-batch.ts'
 import { type JoinedContracts, readJoinedContracts } from './joined-reads.ts'
@@ -356,6 +357,23 @@ export class Replica implements Ledger, AsyncDisposable {
   async prune(upTo: Offset): Promise<Offset> {
     assert(upTo <= this.head().offset, 'what is pruned has been applied')
     return await pruneHistory(this.#redis, upTo)
+  }
+
+  /** The oldest offset that can be read (D-10). */
+  horizon(): Offset {
+    return this.#mirror.head.horizon
+  }
+
+  /**
+   * Moves the horizon up to an offset that has been applied; a restart does not move it back, only a wipe.
+   * Returns the horizon: never less than before.
+   */
+  async raiseHorizon(to: Offset, signal: AbortSignal): Promise<Offset> {
+    assert(to <= this.head().offset, 'the head can always be read')
+    // Fenced by the ingest, whose reply is about to come.
+    while ((await raiseHorizon(this.#redis, this.#mirror, { horizon: to, signal })) === 'fenced')
+      signal.throwIfAborted()
+    return this.horizon()
   }
 
   async dryRun(

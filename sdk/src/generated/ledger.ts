@@ -95,6 +95,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/state/latest-pruned-offsets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Up to where updates and completions are gone; 0 if they never were pruned. */
+        get: operations["getLatestPrunedOffsets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/participant/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forget updates and completions up to an offset.
+         * @description Contracts stay. What was pruned before is not undone by a smaller offset.
+         */
+        post: operations["pruneParticipant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/state/ledger-end": {
         parameters: {
             query?: never;
@@ -557,6 +594,12 @@ export interface components {
                 permission: string;
             }[];
         };
+        GetLatestPrunedOffsetsResponse: {
+            /** Format: int64 */
+            participantPrunedUpToInclusive: number;
+            /** Format: int64 */
+            allDivulgedContractsPrunedUpToInclusive: number;
+        };
         GetLedgerApiVersionResponse: {
             version: string;
             features: {
@@ -837,6 +880,10 @@ export interface components {
             isLocal: boolean;
             localMetadata: components["schemas"]["ObjectMeta"];
             identityProviderId: string;
+        };
+        PruneRequest: {
+            /** Format: int64 */
+            pruneUpTo: number;
         };
         RevokeUserRightsResponse: {
             newlyRevokedRights: components["schemas"]["Right"][];
@@ -1410,6 +1457,182 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetConnectedSynchronizersResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getLatestPrunedOffsets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetLatestPrunedOffsetsResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    pruneParticipant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PruneRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetLatestPrunedOffsetsResponse"];
                 };
             };
             /** @description The request does not decode (one line of text), or it is refused. */

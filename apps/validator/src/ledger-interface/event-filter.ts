@@ -93,7 +93,7 @@ function shown(text: string): string {
   return JSON.stringify(text.slice(0, TEXT_SHOWN))
 }
 
-function identifierFilters(format: EventFormat): readonly IdentifierFilter[] {
+export function identifierFilters(format: EventFormat): readonly IdentifierFilter[] {
   const all = [...Object.values(format.filtersByParty), format.filtersForAnyParty]
   return all.flatMap((filters) =>
     (filters?.cumulative ?? []).map(({ identifierFilter }) => identifierFilter),

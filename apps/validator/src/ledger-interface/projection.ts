@@ -52,7 +52,8 @@ export function createProjection(view: UpdateView, synchronizerId: string): Proj
       return topology === null ? null : topologyElement(update, topology, synchronizerId)
     if (transactions === null) return null
     const value = transactionJson(update, transactions, synchronizerId)
-    return value === null ? null : `{"update":{"Transaction":{"value":${value}}}}`
+    const name = transactions.shape === 'tree' ? 'TransactionTree' : 'Transaction'
+    return value === null ? null : `{"update":{"${name}":{"value":${value}}}}`
   }
 }
 
@@ -65,22 +66,34 @@ export function transactionJson(
   const eyes = new Eyes(update, view.filter)
   let events = ''
   for (const event of update.events) {
-    const shown =
+    const found =
       view.shape === 'acs-delta'
         ? deltaEvent(update, event, eyes)
         : effectEvent(update, event, eyes)
-    if (shown !== null) events += events === '' ? shown : `,${shown}`
+    if (found === null) continue
+    const shown = view.shape === 'tree' ? treeEntry(event, found) : found
+    events += events === '' ? shown : `,${shown}`
   }
   if (events === '' && view.isShownEmpty !== true) return null
   const { offset, updateId, workflowId } = update
   const time = formatInstant(update.recordTime)
   const commandId = eyes.sendsCommand(update.submitters) ? update.commandId : ''
-  return (
+  const begin =
     `{"updateId":"${updateId}","commandId":${JSON.stringify(commandId)},` +
-    `"workflowId":${JSON.stringify(workflowId)},"effectiveAt":"${time}","events":[${events}],` +
+    `"workflowId":${JSON.stringify(workflowId)},"effectiveAt":"${time}",`
+  const middle =
     `"offset":${offset},"synchronizerId":${JSON.stringify(synchronizerId)},"traceContext":null,` +
-    `"recordTime":"${time}","externalTransactionHash":null,"paidTrafficCost":null}`
-  )
+    `"recordTime":"${time}"`
+  return view.shape === 'tree'
+    ? `${begin}"eventsById":{${events}},${middle}}`
+    : `${begin}"events":[${events}],${middle},"externalTransactionHash":null,"paidTrafficCost":null}`
+}
+
+/** An entry of `eventsById`: the event under another name. */
+function treeEntry(event: StoredEvent, shown: string): string {
+  const name = event.kind === 'created' ? 'Created' : 'Exercised'
+  const value = shown.slice(`{"${name}Event":`.length, -1)
+  return `"${event.nodeId}":{"${name}TreeEvent":{"value":${value}}}`
 }
 
 function topologyElement(

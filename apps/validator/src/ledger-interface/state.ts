@@ -1,23 +1,39 @@
 /** Where the ledger stands and what is active on it (reference/ledger-interface.md §5.2). */
 import { canReadAs } from '@quorumscan/auth'
 import { LedgerError } from '@quorumscan/errors'
-import { partyParticipant } from '@quorumscan/model'
+import { type Offset, partyParticipant } from '@quorumscan/model'
 import type { Context } from '../context.ts'
 import { activeContracts, checkActiveContracts } from './active-contracts.ts'
 import type { LedgerHandlersOf } from './handlers.ts'
 import { listOf } from './list.ts'
 import { participantIdOf } from './participant-id.ts'
+import { afterLedgerEnd, nonPositiveOffset } from './update-request.ts'
 
 /** The name by which a participant knows its synchronizer. */
 const SYNCHRONIZER_ALIAS = 'global'
 
 export function stateHandlers(
   context: Pick<Context, 'ledger' | 'reads' | 'participantId'>,
-): LedgerHandlersOf<'getLedgerEnd' | 'getActiveContracts' | 'getConnectedSynchronizers'> {
-  const { active, guard } = context.reads
+): LedgerHandlersOf<
+  | 'getLedgerEnd'
+  | 'getActiveContracts'
+  | 'getConnectedSynchronizers'
+  | 'getLatestPrunedOffsets'
+  | 'pruneParticipant'
+> {
+  const { active, guard, history } = context.reads
   return {
     async getLedgerEnd() {
       return { offset: context.ledger.head().offset }
+    },
+    async getLatestPrunedOffsets() {
+      return prunedOffsets(await active.prunedOffset())
+    },
+    async pruneParticipant({ body: { pruneUpTo } }) {
+      const end = active.feed.end().offset
+      if (pruneUpTo <= 0) throw nonPositiveOffset('prune_up_to', pruneUpTo)
+      if (pruneUpTo > end) throw afterLedgerEnd('prune_up_to', pruneUpTo, end)
+      return prunedOffsets(await history.prune(pruneUpTo))
     },
     async getActiveContracts({ body, query, caller, signal }) {
       const wanted = await checkActiveContracts(active, body, caller)
@@ -44,5 +60,12 @@ export function stateHandlers(
         ],
       }
     },
+  }
+}
+
+function prunedOffsets(offset: Offset) {
+  return {
+    participantPrunedUpToInclusive: offset,
+    allDivulgedContractsPrunedUpToInclusive: offset,
   }
 }

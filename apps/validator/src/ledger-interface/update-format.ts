@@ -7,12 +7,13 @@ import {
   compileEventFormat,
   type EventFilter,
   type EventFormat,
+  identifierFilters,
   isPartyText,
   type UpdateFormat,
 } from './event-filter.ts'
 
-/** ACS_DELTA shows creates and archivals, LEDGER_EFFECTS creates and exercises (§2.4). */
-export type Shape = 'acs-delta' | 'ledger-effects'
+/** ACS_DELTA shows creates and archivals, LEDGER_EFFECTS creates and exercises (§2.4); trees the same by node id. */
+export type Shape = 'acs-delta' | 'ledger-effects' | 'tree'
 
 export type TransactionView = { readonly shape: Shape; readonly filter: EventFilter }
 
@@ -52,6 +53,32 @@ export function combineFormats(
     ...(parties.length === 0
       ? {}
       : { includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties } } }),
+  }
+}
+
+/**
+ * What a request for trees asks for (D-28): parties, in the legacy form.
+ *
+ * @throws {LedgerError} INVALID_ARGUMENT for any other form, and for filters of templates or interfaces.
+ */
+export function combineTreeFormat(
+  request: LegacyFilter & { readonly updateFormat?: UpdateFormat },
+): UpdateFormat {
+  const { updateFormat, filter, verbose } = request
+  if (updateFormat !== undefined)
+    throw new LedgerError('INVALID_ARGUMENT', 'update_format must be unset where trees are asked for')
+  if (filter === undefined)
+    throw new LedgerError('INVALID_ARGUMENT', 'filter is required where trees are asked for')
+  const eventFormat = { ...filter, verbose }
+  for (const each of identifierFilters(eventFormat))
+    if ('TemplateFilter' in each || 'InterfaceFilter' in each)
+      throw new LedgerError(
+        'INVALID_ARGUMENT',
+        'filters of templates and interfaces must be empty where trees are asked for',
+      )
+  return {
+    includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS' },
+    includeReassignments: eventFormat,
   }
 }
 

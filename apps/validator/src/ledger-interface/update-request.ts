@@ -3,12 +3,15 @@ import type { LedgerBodyOf, ledgerRoutes } from '@quorumscan/api'
 import { LedgerError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { Caller } from './callers.ts'
+import type { UpdateFormat } from './event-filter.ts'
 import { createProjection, type Projection } from './projection.ts'
 import {
   assertMayRead,
   checkUpdateFormat,
   combineFormats,
+  combineTreeFormat,
   compileUpdateFormat,
+  type UpdateView,
 } from './update-format.ts'
 import {
   boundedUpdates,
@@ -39,6 +42,26 @@ export async function checkUpdatesRequest(
 ): Promise<UpdatesQuery> {
   const format = combineFormats(request)
   assertMayRead(caller, format)
+  return await checkRange(deps, request, { format, isTree: false })
+}
+
+/** As `checkUpdatesRequest`, for trees. */
+export async function checkTreesRequest(
+  deps: UpdatesDeps,
+  request: UpdatesRequest,
+  caller: Pick<Caller, 'userId' | 'rights'>,
+): Promise<UpdatesQuery> {
+  const format = combineTreeFormat(request)
+  assertMayRead(caller, format)
+  return await checkRange(deps, request, { format, isTree: true })
+}
+
+/** Rows 4 to 13. */
+async function checkRange(
+  deps: UpdatesDeps,
+  request: UpdatesRequest,
+  { format, isTree }: { readonly format: UpdateFormat; readonly isTree: boolean },
+): Promise<UpdatesQuery> {
   const { beginExclusive: after, descendingOrder } = request
   const upTo = request.endInclusive ?? null
   const end = deps.feed.end().offset
@@ -52,7 +75,8 @@ export async function checkUpdatesRequest(
   if (after > end) throw afterLedgerEnd('Begin', after, end)
   if (upTo !== null && upTo > end) throw afterLedgerEnd('End', upTo, end)
   checkUpdateFormat(format)
-  const view = compileUpdateFormat(format)
+  const compiled = compileUpdateFormat(format)
+  const view = isTree ? asTree(compiled) : compiled
   const order = descendingOrder ? 'desc' : 'asc'
   const query = {
     after,
@@ -69,6 +93,12 @@ export async function checkUpdatesRequest(
   const pruned = await deps.prunedOffset()
   if (after < pruned) throw prunedError({ after, upTo, pruned })
   return query
+}
+
+function asTree(view: UpdateView): UpdateView {
+  return view.transactions === null
+    ? view
+    : { ...view, transactions: { ...view.transactions, shape: 'tree' } }
 }
 
 /** The elements that the query asks for; fails with the signal's reason. */

@@ -403,6 +403,65 @@ describe('single updates (§3.5)', () => {
   })
 })
 
+describe('under their former names (D-28)', () => {
+  const legacy = async (more: object = {}) => ({
+    beginExclusive: 0,
+    endInclusive: await ledgerEnd(),
+    filter: { filtersByParty: { [alice.party]: {} } },
+    ...more,
+  })
+
+  it('flats are updates', async () => {
+    const body = await legacy()
+    expect((await client.post(`${UPDATES}/flats`, body)).body).toEqual(
+      (await client.post(UPDATES, body)).body,
+    )
+  })
+
+  it('trees show the events of LEDGER_EFFECTS by their node ids', async () => {
+    const { body: trees } = await client.post(`${UPDATES}/trees`, await legacy())
+    const { body: effects } = await client.post(UPDATES, {
+      ...(await legacy({ filter: undefined })),
+      updateFormat: format({ [alice.party]: {} }, 'TRANSACTION_SHAPE_LEDGER_EFFECTS'),
+    })
+    type Events = Record<string, { nodeId: number }>
+    const asTrees = effects.map(({ update }: { update: Record<string, never> }) => {
+      const { events, externalTransactionHash, paidTrafficCost, ...value } = (
+        update['Transaction'] as unknown as { value: Record<string, never> }
+      ).value
+      expect([externalTransactionHash, paidTrafficCost]).toEqual([null, null])
+      const eventsById = Object.fromEntries(
+        (events as unknown as Events[]).map((event) => {
+          const [[kind, of] = ['', { nodeId: -1 }]] = Object.entries(event)
+          return [of.nodeId, { [kind.replace('Event', 'TreeEvent')]: { value: of } }]
+        }),
+      )
+      return { update: { TransactionTree: { value: { ...value, eventsById } } } }
+    })
+    expect(asTrees.length).toBeGreaterThan(0)
+    expect(trees).toEqual(asTrees)
+  })
+
+  it.each([
+    ['updateFormat', '400 INVALID_ARGUMENT', () => ({ updateFormat: own() })],
+    ['no filter', '400 INVALID_ARGUMENT', () => ({ filter: undefined })],
+    [
+      'a template',
+      '400 INVALID_ARGUMENT',
+      () => ({ filter: { filtersByParty: { [bob.party]: template(COIN) } } }),
+    ],
+    [
+      'an interface',
+      '400 INVALID_ARGUMENT',
+      () => ({ filter: { filtersByParty: { [bob.party]: holding(HOLDING) } } }),
+    ],
+    ["somebody else's", '403 NA', () => ({ filter: { filtersByParty: { [bob.party]: {} } } })],
+    ['a negative begin', '400 NEGATIVE_OFFSET', () => ({ beginExclusive: -1 })],
+  ])('trees refuse %s', async (_, want, more) => {
+    expect(outcome(await client.post(`${UPDATES}/trees`, await legacy(more())))).toBe(want)
+  })
+})
+
 describe('active contracts (§5.2)', () => {
   const ACTIVE = '/v2/state/active-contracts'
   const at = async (offset: number, limit = '') =>
@@ -601,5 +660,57 @@ describe('over WebSocket (§3.6)', () => {
     expect(String(data)).toContain('daml.ws.auth')
     expect(String(data)).not.toContain(token)
     socket.destroy()
+  })
+})
+
+describe('pruning (§3.1, row 13)', () => {
+  const read = async (beginExclusive: number, endInclusive: number) =>
+    await client.post(UPDATES, { beginExclusive, endInclusive, updateFormat: own() })
+
+  it('takes what lies below, tells so, and leaves the rest as it was; a restarted node knows', async () => {
+    for (const amount of ['1.0', '2.0', '3.0'])
+      await alice.client.post('/v0/wallet/tap', { amount })
+    const end = await ledgerEnd()
+    const before = (await read(0, end)).body as {
+      update: { Transaction: { value: { offset: number; updateId: string } } }
+    }[]
+    const [first, second] = before.map(({ update }) => update.Transaction.value)
+    const cut = second?.offset ?? 0
+    expect(outcome(await client.post('/v2/participant/prune', { pruneUpTo: cut }))).toBe('403 NA')
+    for (const [pruneUpTo, want] of [
+      [0, '400 NON_POSITIVE_OFFSET'],
+      [1e9, '400 OFFSET_AFTER_LEDGER_END'],
+    ] as const)
+      expect(outcome(await admin.post('/v2/participant/prune', { pruneUpTo }))).toBe(want)
+    const offsets = {
+      participantPrunedUpToInclusive: cut,
+      allDivulgedContractsPrunedUpToInclusive: cut,
+    }
+    expect((await admin.post('/v2/participant/prune', { pruneUpTo: cut })).body).toEqual(offsets)
+    // What is pruned stays so.
+    expect((await admin.post('/v2/participant/prune', { pruneUpTo: 1 })).body).toEqual(offsets)
+
+    const check = async () => {
+      const refused = await read(cut - 1, end)
+      expect(outcome(refused)).toBe('400 PARTICIPANT_PRUNED_DATA_ACCESSED')
+      expect(refused.body.context).toMatchObject({ earliest_offset: String(cut) })
+      // An empty range comes first (row 11), a reversed one too (row 12).
+      expect(outcome(await read(1, 1))).toBe('0 elements')
+      expect(outcome(await read(2, 1))).toBe('400 OFFSET_OUT_OF_RANGE')
+      expect((await read(cut, end)).body).toEqual(before.slice(2))
+      const { updateId } = first ?? { updateId: '' }
+      const byId = await client.post(`${UPDATES}/update-by-id`, { updateId, updateFormat: own() })
+      expect(outcome(byId)).toBe('404 UPDATE_NOT_FOUND')
+      const active = await client.post('/v2/state/active-contracts', {
+        activeAtOffset: cut - 1,
+        eventFormat: { filtersByParty: { [alice.party]: {} } },
+      })
+      expect(outcome(active)).toBe('400 PARTICIPANT_PRUNED_DATA_ACCESSED')
+      expect((await client.get('/v2/state/latest-pruned-offsets')).body).toEqual(offsets)
+    }
+    await check()
+    await world.restart()
+    client = createLedgerClient(world.url, await world.network.token('alice'))
+    await check()
   })
 })

@@ -10,25 +10,35 @@ import type { LedgerReads } from './ledger-reads.ts'
 import { LIST_IDLE_MS, listOf } from './list.ts'
 import { createProjection, type Projection } from './projection.ts'
 import { assertMayRead, checkUpdateFormat, compileUpdateFormat, missing } from './update-format.ts'
-import { checkUpdatesRequest, nonPositiveOffset, updatesOf } from './update-request.ts'
+import { checkTreesRequest, checkUpdatesRequest, nonPositiveOffset, updatesOf } from './update-request.ts'
 
 /** LedgerString (§4.8). */
 const UPDATE_ID = /^[A-Za-z0-9._:\-#/ ]{1,255}$/
 
+type ListRequest = Parameters<LedgerHandlersOf<'getUpdates'>['getUpdates']>[0]
+
 export function updateHandlers({
   reads,
-}: Pick<Context, 'reads'>): LedgerHandlersOf<'getUpdates' | 'getUpdateById' | 'getUpdateByOffset'> {
+}: Pick<Context, 'reads'>): LedgerHandlersOf<
+  'getUpdates' | 'getUpdateFlats' | 'getUpdateTrees' | 'getUpdateById' | 'getUpdateByOffset'
+> {
   const { updates, guard, history } = reads
-  return {
-    async getUpdates({ body, query, caller, signal }) {
-      const wanted = await checkUpdatesRequest(updates, body, caller)
+  const listWith =
+    (check: typeof checkUpdatesRequest) =>
+    async ({ body, query, caller, signal }: ListRequest): Promise<Uint8Array> => {
+      const wanted = await check(updates, body, caller)
       return await listOf((ended) => updatesOf(updates, wanted, guard.watch(caller, ended)), {
         limit: query.limit,
         idleMs: query.stream_idle_timeout_ms ?? (wanted.upTo === null ? LIST_IDLE_MS : null),
         clock: updates.clock,
         signal,
       })
-    },
+    }
+  const list = listWith(checkUpdatesRequest)
+  return {
+    getUpdates: list,
+    getUpdateFlats: list,
+    getUpdateTrees: listWith(checkTreesRequest),
     async getUpdateById({ body, caller }) {
       const { updateId } = body
       const format = demandFormat(body.updateFormat, caller)

@@ -9,6 +9,9 @@ export const nodesRouter = router({
   pause: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.pause(input)),
   resume: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.resume(input)),
   restart: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.restart(input)),
+  prune: procedure
+    .input(z.object({ node: nodeName, to: z.number().int().min(1) }))
+    .mutation(({ ctx, input }) => ctx.cluster.prune(input)),
   wipe: procedure
     .input(z.object({ node: nodeName }))
     .mutation(({ ctx, input }) => ctx.cluster.wipe(input.node)),

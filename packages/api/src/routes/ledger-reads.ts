@@ -6,6 +6,8 @@ import {
   ConnectedSynchronizersQuery,
   GetActiveContractsRequest,
   LedgerEndAnswer,
+  PrunedOffsetsAnswer,
+  PruneRequest,
 } from '../schemas/ledger/state.ts'
 import {
   GetUpdateByIdRequest,
@@ -13,6 +15,7 @@ import {
   GetUpdatesAnswer,
   GetUpdatesElement,
   GetUpdatesRequest,
+  GetUpdateTreesAnswer,
   ListQuery,
 } from '../schemas/ledger/updates.ts'
 
@@ -30,6 +33,29 @@ export const ledgerReadRoutes = {
     query: ListQuery,
     body: GetUpdatesRequest,
     response: GetUpdatesAnswer,
+    auth: 'user',
+    errorStatuses: [404, 409],
+  },
+  getUpdateFlats: {
+    method: 'POST',
+    path: '/v2/updates/flats',
+    summary: 'As `/v2/updates`, under its former name.',
+    tag: 'updates',
+    query: ListQuery,
+    body: GetUpdatesRequest,
+    response: GetUpdatesAnswer,
+    auth: 'user',
+    errorStatuses: [404, 409],
+  },
+  getUpdateTrees: {
+    method: 'POST',
+    path: '/v2/updates/trees',
+    summary: 'Transactions as trees, for clients of former times.',
+    description: '`updateFormat` must be unset, and `filter` names parties only.',
+    tag: 'updates',
+    query: ListQuery,
+    body: GetUpdatesRequest,
+    response: GetUpdateTreesAnswer,
     auth: 'user',
     errorStatuses: [404, 409],
   },
@@ -73,6 +99,25 @@ export const ledgerReadRoutes = {
     query: ConnectedSynchronizersQuery,
     response: ConnectedSynchronizersAnswer,
     auth: 'user',
+  },
+  getLatestPrunedOffsets: {
+    method: 'GET',
+    path: '/v2/state/latest-pruned-offsets',
+    summary: 'Up to where updates and completions are gone; 0 if they never were pruned.',
+    tag: 'state',
+    response: PrunedOffsetsAnswer,
+    auth: 'user',
+  },
+  // Spec silent: upstream's participants are pruned through another interface.
+  pruneParticipant: {
+    method: 'POST',
+    path: '/v2/participant/prune',
+    summary: 'Forget updates and completions up to an offset.',
+    description: 'Contracts stay. What was pruned before is not undone by a smaller offset.',
+    tag: 'participant',
+    body: PruneRequest,
+    response: PrunedOffsetsAnswer,
+    auth: 'admin',
   },
   getLedgerEnd: {
     method: 'GET',

@@ -1,6 +1,6 @@
 /** Events as transactions and active contracts show them (reference/ledger-interface.md §2.3). */
 import { Type } from 'typebox'
-import { Int32, Int64, nullable, oneOf, Timestamp } from './relaxed.ts'
+import { Int32, Int64, nullable, oneOf, Timestamp, wrapped } from './relaxed.ts'
 
 const Parties = Type.Array(Type.String())
 /** Daml-LF JSON. */
@@ -73,6 +73,12 @@ const ExercisedEvent = Type.Object(
     acsDelta: Type.Boolean(),
   },
   { title: 'ExercisedEvent' },
+)
+
+/** Of trees, where events stand under their node ids. */
+export const TreeEvent = oneOf(
+  { CreatedTreeEvent: wrapped(CreatedEvent), ExercisedTreeEvent: wrapped(ExercisedEvent) },
+  'TreeEvent',
 )
 
 export const Event = oneOf({ CreatedEvent, ArchivedEvent, ExercisedEvent }, 'Event')

@@ -50,3 +50,10 @@ export const ConnectedSynchronizersAnswer = Type.Object(
   },
   { title: 'GetConnectedSynchronizersResponse' },
 )
+
+export const PrunedOffsetsAnswer = Type.Object(
+  { participantPrunedUpToInclusive: Int64, allDivulgedContractsPrunedUpToInclusive: Int64 },
+  { title: 'GetLatestPrunedOffsetsResponse' },
+)
+
+export const PruneRequest = Type.Object({ pruneUpTo: Int64 }, { title: 'PruneRequest' })

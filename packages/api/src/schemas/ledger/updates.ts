@@ -1,6 +1,6 @@
 /** Requests for updates and what they answer (reference/ledger-interface.md §1.2, §2). */
 import { Type } from 'typebox'
-import { Event } from './events.ts'
+import { Event, TreeEvent } from './events.ts'
 import { TransactionFilter, UpdateFormat } from './formats.ts'
 import { bool, Int64, int64, nullable, oneOf, Timestamp, text, wrapped } from './relaxed.ts'
 
@@ -104,6 +104,33 @@ export const Update = oneOf(
 
 export const GetUpdatesElement = Type.Object({ update: Update }, { title: 'JsGetUpdatesResponse' })
 export const GetUpdatesAnswer = Type.Array(GetUpdatesElement)
+
+const JsTransactionTree = Type.Object(
+  {
+    updateId: Type.String(),
+    commandId: Type.String(),
+    workflowId: Type.String(),
+    effectiveAt: Timestamp,
+    offset: Int64,
+    eventsById: Type.Record(Type.String({ pattern: '^[0-9]+$' }), TreeEvent),
+    synchronizerId: Type.String(),
+    traceContext: TraceContext,
+    recordTime: Timestamp,
+  },
+  { title: 'JsTransactionTree' },
+)
+
+export const GetUpdateTreesAnswer = Type.Array(
+  Type.Object(
+    {
+      update: oneOf({
+        TransactionTree: wrapped(JsTransactionTree),
+        OffsetCheckpoint: wrapped(OffsetCheckpoint),
+      }),
+    },
+    { title: 'JsGetUpdateTreesResponse' },
+  ),
+)
 
 export const GetUpdateByIdRequest = Type.Object(
   { updateId: text(), updateFormat: Type.Optional(UpdateFormat) },
