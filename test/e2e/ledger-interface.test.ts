@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type RunningCluster, startCluster } from 'quorumscan'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, send, until } from './client.ts'
+import { awaitCompletion, isJsCantonError, LedgerClient } from './unchanged-clients.mjs'
 
 let cluster: RunningCluster
 let alice: Awaited<ReturnType<typeof createUser>>
@@ -114,5 +115,142 @@ describe('a submission with a least ledger time', () => {
     await until('the coin to be there', async () =>
       (await coinOf()) - before > 0.5 ? true : undefined,
     )
+  })
+})
+
+describe('pruning', () => {
+  it('of a node: what lies below is refused, the rest is as it was, and a restarted node knows', async () => {
+    const url = cluster.urls.nodes['sv-1']
+    const read = (offset: number) =>
+      send(`${url}/v0/ans-entries/by-name/dso.ns`, {
+        headers: { 'x-read-at-offset': String(offset) },
+      })
+    const head = Number((await send(`${url}/v0/dso`)).headers.get('x-ledger-head'))
+    expect((await read(head - 1)).status).toBe(200)
+    await expect(cluster.prune('sv-1', head + 1_000_000)).rejects.toThrow('has reached offset')
+    await expect(cluster.prune('synchronizer', 1)).rejects.toThrow('no scan node')
+    expect(await cluster.prune('sv-1', head)).toBe(head)
+    expect(await cluster.prune('sv-1', 1)).toBe(head)
+    const check = async () => {
+      const refused = await read(head - 1)
+      expect([refused.status, refused.body.code]).toEqual([410, 'OFFSET_PRUNED'])
+      expect((await read(head)).status).toBe(200)
+    }
+    await check()
+    await cluster.restart('sv-1')
+    await check()
+  })
+
+  it('of the validator: as the ledger interface tells', async () => {
+    const { body } = await send(`${cluster.urls.validator}/v2/state/ledger-end`, {
+      headers: { authorization: `Bearer ${alice.token}` },
+    })
+    expect(await cluster.prune('validator', body.offset)).toBe(body.offset)
+    const read = { beginExclusive: 0, filter: { filtersByParty: { [alice.party]: {} } } }
+    expect(await post('/v2/updates', read)).toMatchObject({
+      status: 400,
+      code: 'PARTICIPANT_PRUNED_DATA_ACCESSED',
+      context: { earliest_offset: String(body.offset) },
+    })
+    await expect(cluster.prune('validator', body.offset + 1_000_000)).rejects.toThrow(
+      'is after ledger end',
+    )
+  })
+})
+
+describe('the most used ledger client, unchanged', () => {
+  const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
+  const connect = async (token: string) => {
+    const client = new LedgerClient({
+      baseUrl: new URL(cluster.urls.validator),
+      logger: quiet,
+      accessTokenProvider: { getAccessToken: async () => token },
+    })
+    await client.init()
+    return client
+  }
+
+  const ledgerEnd = async (client: LedgerClient) =>
+    Number((await client.get('/v2/state/ledger-end'))['offset'])
+
+  it('connects, and learns the version and who it is', async () => {
+    const client = await connect(alice.token)
+    expect(client.getCurrentClientVersion()).toBe('3.5')
+    const answer = await client.get('/v2/authenticated-user')
+    expect(answer['user']).toMatchObject({
+      id: 'alice',
+      primaryParty: alice.party,
+      isDeactivated: false,
+    })
+  })
+
+  it('submits, waits, and reads the update', async () => {
+    const client = await connect(alice.token)
+    const beginExclusive = await ledgerEnd(client)
+    const submitted = await client.post('/v2/commands/submit-and-wait', tapRequest())
+    const updates = await client.post(
+      '/v2/updates',
+      {
+        beginExclusive,
+        endInclusive: submitted['completionOffset'],
+        verbose: false,
+        updateFormat: {
+          includeTransactions: {
+            eventFormat: { filtersByParty: { [alice.party]: {} }, verbose: false },
+            transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
+          },
+        },
+      },
+      { query: { limit: 200, stream_idle_timeout_ms: 1000 } },
+    )
+    expect(updates).toMatchObject([
+      { update: { Transaction: { value: { updateId: submitted['updateId'] } } } },
+    ])
+  })
+
+  it('submits and finds the completion, an error as well', async () => {
+    const client = await connect(alice.token)
+    const offset = await ledgerEnd(client)
+    const request = tapRequest({ userId: 'alice', readAs: [] })
+    expect(await client.post('/v2/commands/async/submit', request)).toEqual({})
+    const found = awaitCompletion(client, offset, alice.party, 'alice', request.commandId)
+    expect(await found).toMatchObject({ status: { code: 0 }, actAs: [alice.party] })
+    const again = { ...request, submissionId: randomUUID() }
+    await client.post('/v2/commands/async/submit', again)
+    const refused = awaitCompletion(client, offset, alice.party, 'alice', again.submissionId)
+    await expect(refused).rejects.toMatchObject({
+      code: 6,
+      errorInfo: {
+        reason: 'DUPLICATE_COMMAND',
+        metadata: { existingSubmissionId: expect.any(String) },
+      },
+    })
+  })
+
+  it('knows our errors', async () => {
+    const client = await connect(alice.token)
+    const refused = await client
+      .post('/v2/commands/async/submit', tapRequest({ commands: [] }))
+      .catch((error: unknown) => error)
+    expect(isJsCantonError(refused)).toBe(true)
+    expect(refused).toMatchObject({ code: 'MISSING_FIELD', errorCategory: 8 })
+  })
+
+  it('administers users and parties', async () => {
+    const client = await connect(await cluster.token())
+    const { partyDetails } = await client.post('/v2/parties', { partyIdHint: 'conformance' })
+    const party = String(partyDetails?.['party'])
+    expect(await client.checkIfPartyExists(party)).toBe(true)
+    expect(await client.createUser('conformance', party)).toMatchObject({
+      id: 'conformance',
+      primaryParty: party,
+    })
+    await client.waitForPartyAndGrantUserRights('conformance', party)
+    await client.grantMasterUserRights('conformance', true, true)
+    const answer = await client.get('/v2/users/{user-id}/rights', {
+      path: { 'user-id': 'conformance' },
+    })
+    expect(answer['rights']).toContainEqual({ kind: { CanReadAsAnyParty: { value: {} } } })
+    expect(answer['rights']).toContainEqual({ kind: { CanActAs: { value: { party } } } })
   })
 })

@@ -9,9 +9,7 @@ const PRUNE_MS_MAX = 2_000
 
 const pruned = z.object({ to: z.number().int().min(1) })
 
-export function pruneHandlers(
-  replica: Pick<Replica, 'head' | 'raiseHorizon'>,
-): AgentHandlers {
+export function pruneHandlers(replica: Pick<Replica, 'head' | 'raiseHorizon'>): AgentHandlers {
   return {
     '/prune': async (body) => {
       const { to } = pruned.parse(body)

@@ -11,12 +11,16 @@ export function isUserId(value: unknown): value is UserId {
   return typeof value === 'string' && USER_ID.test(value)
 }
 
-/** CanActAs implies reading. ParticipantAdmin administers users and parties, and reads or acts as nobody. */
+/**
+ * CanActAs implies reading. ParticipantAdmin administers users and parties, and reads or acts as nobody.
+ * CanExecuteAsAnyParty is kept and gives nothing: existing clients grant it, and nothing is executed for others.
+ */
 export type Right =
   | { readonly kind: 'CanActAs'; readonly party: PartyId }
   | { readonly kind: 'CanReadAs'; readonly party: PartyId }
   | { readonly kind: 'CanReadAsAnyParty' }
   | { readonly kind: 'ParticipantAdmin' }
+  | { readonly kind: 'CanExecuteAsAnyParty' }
 
 export type User = {
   readonly id: UserId

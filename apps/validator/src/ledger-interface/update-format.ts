@@ -66,7 +66,10 @@ export function combineTreeFormat(
 ): UpdateFormat {
   const { updateFormat, filter, verbose } = request
   if (updateFormat !== undefined)
-    throw new LedgerError('INVALID_ARGUMENT', 'update_format must be unset where trees are asked for')
+    throw new LedgerError(
+      'INVALID_ARGUMENT',
+      'update_format must be unset where trees are asked for',
+    )
   if (filter === undefined)
     throw new LedgerError('INVALID_ARGUMENT', 'filter is required where trees are asked for')
   const eventFormat = { ...filter, verbose }

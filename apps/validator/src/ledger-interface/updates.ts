@@ -10,7 +10,12 @@ import type { LedgerReads } from './ledger-reads.ts'
 import { LIST_IDLE_MS, listOf } from './list.ts'
 import { createProjection, type Projection } from './projection.ts'
 import { assertMayRead, checkUpdateFormat, compileUpdateFormat, missing } from './update-format.ts'
-import { checkTreesRequest, checkUpdatesRequest, nonPositiveOffset, updatesOf } from './update-request.ts'
+import {
+  checkTreesRequest,
+  checkUpdatesRequest,
+  nonPositiveOffset,
+  updatesOf,
+} from './update-request.ts'
 
 /** LedgerString (§4.8). */
 const UPDATE_ID = /^[A-Za-z0-9._:\-#/ ]{1,255}$/

@@ -10,6 +10,7 @@ export function readRight({ kind }: LedgerRight): Right {
     return { kind: 'CanReadAs', party: readParty(kind.CanReadAs.value.party) }
   if ('CanReadAsAnyParty' in kind) return { kind: 'CanReadAsAnyParty' }
   if ('ParticipantAdmin' in kind) return { kind: 'ParticipantAdmin' }
+  if ('CanExecuteAsAnyParty' in kind) return { kind: 'CanExecuteAsAnyParty' }
   if ('Empty' in kind) throw missingField('rights.kind')
   // D-32: neither interactive submission nor further identity providers exist.
   throw invalidArgument(`this participant has no right ${Object.keys(kind)[0]}`)
@@ -23,6 +24,8 @@ export function toLedgerRight(right: Right): LedgerRight {
       return { kind: { CanReadAs: { value: { party: right.party } } } }
     case 'CanReadAsAnyParty':
       return { kind: { CanReadAsAnyParty: { value: {} } } }
+    case 'CanExecuteAsAnyParty':
+      return { kind: { CanExecuteAsAnyParty: { value: {} } } }
     case 'ParticipantAdmin':
       return { kind: { ParticipantAdmin: { value: {} } } }
   }

@@ -1,0 +1,3 @@
+// Clients that nobody here wrote, without their types, which do not compile under nodenext.
+// biome-ignore lint/performance/noBarrelFile: it stands between their types and ours.
+export { awaitCompletion, isJsCantonError, LedgerClient } from '@canton-network/core-ledger-client'
