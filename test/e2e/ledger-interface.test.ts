@@ -1,9 +1,10 @@
 /** The ledger interface of a real validator: what wallets do with it, while it is killed and restarted. */
 import { randomUUID } from 'node:crypto'
 import { type RunningCluster, startCluster } from 'quorumscan'
+import { WebSocket } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, send, until } from './client.ts'
-import { awaitCompletion, isJsCantonError, LedgerClient } from './unchanged-clients.mjs'
+import { awaitCompletion, isJsCantonError, LedgerClient, SDK } from './unchanged-clients.mjs'
 
 let cluster: RunningCluster
 let alice: Awaited<ReturnType<typeof createUser>>
@@ -252,5 +253,87 @@ describe('the most used ledger client, unchanged', () => {
     })
     expect(answer['rights']).toContainEqual({ kind: { CanReadAsAnyParty: { value: {} } } })
     expect(answer['rights']).toContainEqual({ kind: { CanActAs: { value: { party } } } })
+  })
+})
+
+describe('the wallet SDK of the network, unchanged', () => {
+  const connect = (token: string) => {
+    const auth = { method: 'static', token }
+    return SDK.create({
+      auth,
+      ledgerClientUrl: cluster.urls.validator,
+      logAdapter: { log() {} },
+      events: { auth, websocketURL: cluster.urls.validator.replace('http', 'ws') },
+    })
+  }
+  const COIN = '#quorumscan-coin:Coin:Coin'
+  const HOLDING = '#quorumscan-coin:Coin.Holding:Holding'
+
+  /** The first element with this member. */
+  async function first(elements: AsyncIterable<Record<string, never>>, member: string) {
+    for await (const element of elements) {
+      const found = Object.values(element)[0]?.[member] as { value: object } | undefined
+      if (found !== undefined) return found.value
+    }
+    throw new Error(`the stream ended without a ${member}`)
+  }
+
+  beforeAll(() => {
+    // Node 20 has none; browsers do.
+    globalThis.WebSocket ??= WebSocket as never
+  })
+
+  it('submits, and follows updates and completions by WebSocket', async () => {
+    const sdk = await connect(alice.token)
+    const beginOffset = await sdk.ledger.ledgerEnd()
+    const { commands, commandId, actAs } = tapRequest()
+    const submitted = await sdk.ledger.internal.submit({ commands, commandId, actAs })
+    const { updateId } = submitted
+    const partyId = alice.party
+    const ofTemplate = sdk.events.updates({ beginOffset, partyId, templateIds: [COIN] })
+    expect(await first(ofTemplate, 'Transaction')).toMatchObject({ updateId, commandId })
+    const ofInterface = sdk.events.updates({ beginOffset, partyId, interfaceIds: [HOLDING] })
+    expect(await first(ofInterface, 'Transaction')).toMatchObject({
+      updateId,
+      events: [{ CreatedEvent: { interfaceViews: [{ viewStatus: { code: 0 } }] } }],
+    })
+    const completions = sdk.events.completions({ beginOffset, parties: [partyId] })
+    expect(await first(completions, 'Completion')).toMatchObject({ updateId, commandId })
+  })
+
+  it('reads active contracts, and knows whose parties it may use', async () => {
+    const sdk = await connect(alice.token)
+    expect(await sdk.party.list()).toContain(alice.party)
+    const coins = await sdk.ledger.acs.read({
+      parties: [alice.party],
+      templateIds: [COIN],
+      filterByParty: true,
+    })
+    expect(coins.length).toBeGreaterThan(0)
+    for (const { createArgument } of coins)
+      expect(createArgument).toMatchObject({ owner: alice.party })
+  })
+
+  it('administers users and parties', async () => {
+    const sdk = await connect(await cluster.token())
+    const primaryParty = await sdk.party.internal.allocate({ partyHint: 'wallet' })
+    expect(await sdk.party.internal.allocate({ partyHint: 'wallet' })).toBe(primaryParty)
+    const userRights = { actAs: [primaryParty] }
+    const user = { userId: 'wallet', primaryParty, userRights }
+    expect(await sdk.user.create(user)).toMatchObject({ id: 'wallet', primaryParty })
+    expect(await sdk.user.create(user)).toMatchObject({ id: 'wallet' })
+    expect((await sdk.user.list()).users.map(({ id }) => id)).toContain('wallet')
+    // Administrators only are told of parties that are not their own.
+    const more = {
+      userId: 'wallet',
+      userRights: { canReadAsAnyParty: true, participantAdmin: true },
+    }
+    await sdk.user.rights.grant(more)
+    const own = await connect(await cluster.token('wallet'))
+    const rights = async () => (await own.user.rights.list()).rights
+    expect(await rights()).toContainEqual({ kind: { CanReadAsAnyParty: { value: {} } } })
+    expect(await own.party.list()).toEqual(expect.arrayContaining([primaryParty, alice.party]))
+    await sdk.user.rights.revoke(more)
+    expect(await rights()).toEqual([{ kind: { CanActAs: { value: { party: primaryParty } } } }])
   })
 })

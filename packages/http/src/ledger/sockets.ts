@@ -180,6 +180,8 @@ async function serve<Caller>(
     const request = decode(parseJson(frame)) as never
     const elements = await socket.open({ request, caller, signal: closed.signal })
     for await (const batch of elements) {
+      // On its way to being closed it takes everything, and at once: nothing would hold the stream back.
+      if (webSocket.readyState !== webSocket.OPEN) return
       for (const element of batch) webSocket.send(element)
       if (webSocket.bufferedAmount <= WAITING_BYTES_MAX) continue
       if (!(await drained(webSocket, clock, closed.signal)))

@@ -1,0 +1,97 @@
+/** Lists over HTTP: the rows of the reference's table (§3.2). */
+import { fromUtf8 } from '@quorumscan/base'
+import { createManualClock } from '@quorumscan/testkit'
+import { expect, test } from 'vitest'
+import { type ListOptions, listOf } from './list.ts'
+
+const { signal } = new AbortController()
+
+/** Counts up to the end in batches, and waits between them as told. */
+async function* counting(
+  end: number,
+  options: { readonly batch?: number; readonly pause?: () => Promise<void> } = {},
+): AsyncGenerator<readonly string[]> {
+  const { batch = 7, pause } = options
+  for (let next = 1; next <= end; next += batch) {
+    if (next > 1) await pause?.()
+    const size = Math.min(batch, end - next + 1)
+    yield Array.from({ length: size }, (_, index) => String(next + index))
+  }
+}
+
+const read = async (
+  stream: AsyncGenerator<readonly string[]>,
+  options: Partial<ListOptions> = {},
+): Promise<number[]> => {
+  const all = { limit: undefined, idleMs: null, clock: createManualClock(), signal, ...options }
+  return JSON.parse(fromUtf8(await listOf(() => stream, all)))
+}
+/** Until what was begun waits for the clock. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+const upTo = (end: number) => Array.from({ length: end }, (_, index) => index + 1)
+
+test.each([
+  ['nothing', 0, undefined, 0],
+  ['as many as there may be', 200, undefined, 200],
+  ['a limit', 500, 3, 3],
+  ['the highest limit', 500, 200, 200],
+  ['a limit above the highest, which is ignored', 200, 5_000, 200],
+  ['a limit of 0', 500, 0, 0],
+  ['a limit below 0', 500, -5, 0],
+])('%s: of %i elements with limit %s come %i', async (_, end, limit, count) => {
+  expect(await read(counting(end), { limit })).toEqual(upTo(count))
+})
+
+test.each([undefined, 201, 5_000])('201 elements with limit %s are 413', async (limit) => {
+  await expect(read(counting(201), { limit })).rejects.toMatchObject({
+    code: 'JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED',
+    message: expect.stringMatching(/\(201\).*\(200\)/),
+    spec: { httpStatus: 413, category: 2 },
+  })
+})
+
+test('each element begins the idle time anew; then what came is answered', async () => {
+  const clock = createManualClock()
+  let pauses = 0
+  const stream = counting(100, {
+    batch: 1,
+    pause: () => clock.delay(pauses++ < 3 ? 80 : 1_000_000),
+  })
+  let answer: number[] | undefined
+  const reading = read(stream, { idleMs: 100, clock }).then((found) => {
+    answer = found
+  })
+  await turn()
+  await clock.advance(339)
+  expect(answer).toBeUndefined()
+  await clock.advance(1)
+  await reading
+  expect(answer).toEqual(upTo(4))
+})
+
+test('without an idle time a list waits for its end', async () => {
+  const clock = createManualClock()
+  const reading = read(counting(3, { batch: 1, pause: () => clock.delay(60_000) }), { clock })
+  await turn()
+  await clock.advance(120_000)
+  expect(await reading).toEqual(upTo(3))
+})
+
+test('an error in the middle is an error of the whole', async () => {
+  const stream = counting(30, { pause: () => Promise.reject(new Error('pruned meanwhile')) })
+  await expect(read(stream)).rejects.toThrow('pruned meanwhile')
+})
+
+test('whoever has enough ends the stream', async () => {
+  let isOver = false
+  async function* endless(): AsyncGenerator<readonly string[]> {
+    try {
+      for (;;) yield ['1']
+    } finally {
+      isOver = true
+    }
+  }
+  await read(endless(), { limit: 5 })
+  await Promise.resolve()
+  expect(isOver).toBe(true)
+})

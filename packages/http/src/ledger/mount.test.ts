@@ -1,0 +1,173 @@
+/** The scope of the ledger interface in a server: whose errors are whose, and what is kept from callers. */
+import { LedgerDecodeError, LedgerError, ScanError } from '@quorumscan/errors'
+import { createManualClock } from '@quorumscan/testkit'
+import { Type } from 'typebox'
+import { afterEach, expect, test } from 'vitest'
+import { createLogger } from '../logger.ts'
+import { buildServer } from '../server.ts'
+import { mountLedger } from './mount.ts'
+
+const routes = {
+  read: {
+    operationId: 'read',
+    method: 'POST',
+    path: '/v2/read',
+    summary: '',
+    tag: 'test',
+    body: Type.Object({ at: Type.Integer({ format: 'int64' }) }),
+    response: Type.Object({ ok: Type.Boolean() }),
+    auth: 'user',
+  },
+} as const
+
+let closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers) await close()
+  closers = []
+})
+
+function serve(read: () => Promise<{ ok: boolean }>, authenticate = async () => 'alice') {
+  const lines: string[] = []
+  const logger = createLogger({
+    name: 'test',
+    level: 'info',
+    stream: { write: (line) => lines.push(line) },
+  })
+  const clock = createManualClock()
+  const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null, logger })
+  const participant = 'participant::1220'
+  mountLedger(app, { routes, handlers: { read }, authenticate, sockets: [], participant, clock })
+  closers.push(() => app.close())
+  const send = (payload = '{"at":1}') =>
+    app.inject({
+      method: 'POST',
+      url: '/v2/read',
+      payload,
+      headers: { authorization: 'Bearer secret-token', 'x-request-id': 'req-7' },
+    })
+  return { lines, clock, send }
+}
+
+const REDACTED = {
+  code: 'NA',
+  cause: expect.stringContaining('security-sensitive'),
+  correlationId: null,
+  traceId: 'req-7',
+  context: {},
+  resources: [],
+  errorCategory: -1,
+  retryInfo: null,
+  definiteAnswer: null,
+}
+
+test.each([
+  ['an exception', new Error('secret reason'), 500, 13],
+  ['no valid token', new LedgerError('UNAUTHENTICATED', 'secret reason'), 401, 16],
+  ['a missing right', new LedgerError('PERMISSION_DENIED', 'secret reason'), 403, 7],
+])(
+  '%s is redacted; the reason stands in the log under the correlation id',
+  async (_, error, status, grpc) => {
+    const { lines, send } = serve(() => Promise.reject(error))
+    const reply = await send()
+    expect(reply.statusCode).toBe(status)
+    expect(reply.json()).toEqual({ ...REDACTED, grpcCodeValue: grpc })
+    expect(reply.headers['www-authenticate']).toBeUndefined()
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toContain('secret reason')
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ request_id: 'req-7' })
+    expect(lines[0]).not.toContain('secret-token')
+  },
+)
+
+test('the three producers of errors have three forms', async () => {
+  const text = await serve(() => Promise.reject(new LedgerDecodeError('body.at: no'))).send()
+  expect([text.statusCode, text.headers['content-type'], text.body]).toEqual([
+    400,
+    'text/plain; charset=utf-8',
+    'body.at: no',
+  ])
+  const json = await serve(() =>
+    Promise.reject(new LedgerError('JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED', 'too many')),
+  ).send()
+  expect([json.statusCode, json.json()]).toEqual([
+    413,
+    {
+      code: 'JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED',
+      cause: 'too many',
+      correlationId: null,
+      traceId: 'req-7',
+      context: {},
+      resources: [],
+      errorCategory: 2,
+      grpcCodeValue: 10,
+      retryInfo: '1 second',
+      definiteAnswer: false,
+    },
+  ])
+  const { lines, send } = serve(() => Promise.reject(new LedgerError('INVALID_ARGUMENT', 'why')))
+  const ledger = await send()
+  expect([ledger.statusCode, ledger.json()]).toEqual([
+    400,
+    {
+      code: 'INVALID_ARGUMENT',
+      cause: 'why',
+      correlationId: null,
+      traceId: 'req-7',
+      context: {
+        category: '8',
+        definite_answer: 'false',
+        participant: 'participant::1220',
+        tid: 'req-7',
+      },
+      resources: [],
+      errorCategory: 8,
+      grpcCodeValue: 3,
+      retryInfo: null,
+      definiteAnswer: null,
+    },
+  ])
+  // The caller's own mistake is worth no line.
+  expect(lines).toEqual([])
+})
+
+test('decoding comes before authentication, and that before the handler', async () => {
+  let isHandled = false
+  const { send } = serve(
+    async () => {
+      isHandled = true
+      return { ok: true }
+    },
+    () => Promise.reject(new LedgerError('UNAUTHENTICATED', 'no')),
+  )
+  expect((await send('{"at":"x"}')).statusCode).toBe(400)
+  expect((await send()).statusCode).toBe(401)
+  expect(isHandled).toBe(false)
+})
+
+test('an operation that takes longer than 20 s is 503, as text', async () => {
+  let begun = () => {}
+  const begins = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const { clock, send } = serve(() => {
+    begun()
+    return new Promise(() => {})
+  })
+  const reply = send()
+  await begins
+  await clock.advance(20_000)
+  const { statusCode, headers } = await reply
+  expect([statusCode, headers['content-type']]).toEqual([503, 'text/plain; charset=utf-8'])
+})
+
+test('what is down for a while is 503 with a time to wait', async () => {
+  const { send } = serve(() =>
+    Promise.reject(new ScanError('OVERLOADED', 'busy', { retryAfterSeconds: 2 })),
+  )
+  const reply = await send()
+  expect([reply.statusCode, reply.headers['retry-after'], reply.json().errorCategory]).toEqual([
+    503,
+    '2',
+    1,
+  ])
+})

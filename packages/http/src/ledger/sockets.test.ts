@@ -1,0 +1,183 @@
+/** WebSockets of the ledger interface: what bounds a client, and what it is told (reference §3.6). */
+import { once } from 'node:events'
+import { connect, type Server } from 'node:net'
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createManualClock } from '@quorumscan/testkit'
+import { Type } from 'typebox'
+import { afterEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { buildServer } from '../server.ts'
+import { mountLedger } from './mount.ts'
+
+const ELEMENT_BYTES = 64 * 1024
+const ELEMENT = JSON.stringify('x'.repeat(ELEMENT_BYTES - 2))
+/** What the kernel holds for a connection of this machine, at most, and what we hold. */
+const HELD_BYTES_MAX = 24 * 1024 * 1024
+
+type Stream = AsyncGenerator<readonly string[]>
+let closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.toReversed()) await close()
+  closers = []
+})
+
+async function start(open: (signal: AbortSignal) => Stream) {
+  const clock = createManualClock()
+  const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
+  mountLedger(app, {
+    routes: {},
+    handlers: {},
+    authenticate: async () => 'alice',
+    sockets: [
+      { path: '/v2/stream', request: Type.Object({}), open: async ({ signal }) => open(signal) },
+    ],
+    participant: 'participant::1220',
+    clock,
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  closers.push(() => app.close())
+  return {
+    app,
+    clock,
+    url,
+    async connect(): Promise<WebSocket> {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/v2/stream`, 'daml.ws.auth')
+      socket.on('error', () => {}) // A terminated one is reset.
+      closers.push(() => socket.terminate())
+      await once(socket, 'open')
+      return socket
+    },
+  }
+}
+
+const until = (what: string, isTrue: () => boolean | Promise<boolean>) =>
+  waitFor(async () => ((await isTrue()) ? true : undefined), {
+    clock: createSystemClock(),
+    timeoutMs: 20_000,
+    what,
+    intervalMs: 100,
+  })
+
+/** A stream without end, and how much of it was taken. */
+function endless() {
+  const state = { bytes: 0, isOver: false }
+  return {
+    state,
+    async *open(signal: AbortSignal): Stream {
+      try {
+        while (!signal.aborted) {
+          state.bytes += ELEMENT_BYTES
+          yield [ELEMENT]
+        }
+      } finally {
+        state.isOver = true
+      }
+    },
+  }
+}
+
+/** Resolves when nothing more is taken. */
+async function untilBlocked({ bytes }: { bytes: () => number }): Promise<void> {
+  let before = -1
+  await until('the stream to stand still', () => {
+    const isSame = bytes() === before && before > 0
+    before = bytes()
+    return isSame
+  })
+}
+
+test('a client that stops reading holds little, is told why it is cut off, and slows nobody', async () => {
+  const streams = [endless(), endless()] as const
+  let opened = 0
+  const { clock, connect: open } = await start((signal) =>
+    (streams[opened++] ?? streams[1]).open(signal),
+  )
+  const stalled = await open()
+  stalled.pause()
+  stalled.send('{}')
+  await untilBlocked({ bytes: () => streams[0].state.bytes })
+  expect(streams[0].state.bytes).toBeLessThan(HELD_BYTES_MAX)
+
+  let received = 0
+  const other = await open()
+  other.on('message', () => {
+    received += ELEMENT_BYTES
+  })
+  other.send('{}')
+  await until('the other one to have received more', () => received > 2 * HELD_BYTES_MAX)
+  expect(streams[0].state.isOver).toBe(false)
+
+  await clock.advance(30_000)
+  await until('the stream to be over', () => streams[0].state.isOver)
+  const closed = once(stalled, 'close')
+  stalled.resume()
+  const [code, reason] = await closed
+  expect([code, String(reason)]).toEqual([1013, 'the client does not read'])
+  expect(other.readyState).toBe(WebSocket.OPEN)
+})
+
+test('a client that never reads again is cut off without being waited for', async () => {
+  const stream = endless()
+  const { app, clock, connect: open } = await start((signal) => stream.open(signal))
+  const stalled = await open()
+  stalled.pause()
+  stalled.send('{}')
+  await untilBlocked({ bytes: () => stream.state.bytes })
+  await clock.advance(30_000)
+  await until('the stream to be over', () => stream.state.isOver)
+  await clock.advance(2_000)
+  await until('the connection to be gone', async () => (await countOf(app)) === 0)
+})
+
+test('without a request within 10 s the connection ends', async () => {
+  const { clock, connect: open } = await start((signal) => endless().open(signal))
+  const silent = await open()
+  const closed = once(silent, 'close')
+  await clock.advance(10_000)
+  const [code, reason] = await closed
+  expect([code, String(reason)]).toEqual([1008, 'no request came within 10 s'])
+})
+
+test('a client that answers no ping is gone', async () => {
+  const { clock, url } = await start(async function* (signal): Stream {
+    yield ['1']
+    await clock.delay(1e9, signal)
+  })
+  const { port, hostname } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  closers.push(() => socket.destroy())
+  socket.write(
+    'GET /v2/stream HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n' +
+      'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
+      'sec-websocket-protocol: daml.ws.auth\r\n\r\n',
+  )
+  await once(socket, 'data')
+  // The request `{}`, masked with zeros.
+  socket.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x7b, 0x7d]))
+  await once(socket, 'data')
+  const closed = once(socket, 'close')
+  await clock.advance(60_000)
+  await closed
+})
+
+test('a server that stops says so', async () => {
+  const {
+    app,
+    clock,
+    connect: open,
+  } = await start(async function* (signal): Stream {
+    yield ['1']
+    await clock.delay(1e9, signal)
+  })
+  const socket = await open()
+  socket.send('{}')
+  await once(socket, 'message')
+  const closed = once(socket, 'close')
+  await app.close()
+  expect((await closed)[0]).toBe(1001)
+})
+
+/** Open connections of the server. */
+function countOf({ server }: { readonly server: Server }): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)))
+}
