@@ -143,7 +143,7 @@ test('no request gets a 500, and every error has a code and the head', async () 
     timeoutMs: 10_000,
     what: 'the replica to be live',
   })
-  const server = createServer(context, () => 0)
+  const server = createServer(context, () => 0, null)
   const codes = new Set<string>()
   const request = fc.oneof(
     fc.record({ method: fc.constant('GET' as const), path, query, headers }),

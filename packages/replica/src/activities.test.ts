@@ -357,12 +357,12 @@ describe('large histories', () => {
 
 /** Redis holds these rows, who they belong to, and the offsets that they are of; nothing else. */
 async function expectStored(rows: readonly string[]): Promise<void> {
-  const members = (await connection.zrangeBuffer(KEYS.activities, 0, -1)).map(decodeActivity)
+  const members = (await connection.zrangeBuffer(KEYS.activities, 0, '-1')).map(decodeActivity)
   expect(members.map(({ body }) => fromUtf8(body))).toEqual(rows)
-  const own = await connection.zrangeBuffer(KEYS.activityParties, 0, -1)
+  const own = await connection.zrangeBuffer(KEYS.activityParties, 0, '-1')
   expect(own.map(eventIdOfPartyMember).sort()).toEqual(
     members.flatMap(({ eventId, tags }) => tags.map(() => eventId)).sort(),
   )
   const offsets = new Set(members.map(({ eventId }) => eventId.slice(0, 16)))
-  expect(await connection.zrange(KEYS.activityTimes, 0, -1)).toEqual([...offsets])
+  expect(await connection.zrange(KEYS.activityTimes, 0, '-1')).toEqual([...offsets])
 }

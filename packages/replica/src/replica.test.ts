@@ -391,7 +391,7 @@ describe('reads of the newest state', () => {
     }
     const newest = scenario.ledger
       .all(openMiningRound)
-      .sort((a, b) => b.payload.round.number - a.payload.round.number)[0]?.contract
+      .toSorted((a, b) => b.payload.round.number - a.payload.round.number)[0]?.contract
     expect(await replica.documentAsOf('OpenMiningRound', end.offset)).toEqual(newest)
     expect(await replica.documentAsOf('CoinRules', end.offset)).toEqual(
       scenario.ledger.all(coinRules)[0]?.contract,

@@ -139,7 +139,7 @@ function told(element: Wire): unknown {
     { value: Record<string, never> }
   >
   const value = (Transaction ?? TopologyTransaction)?.value as Record<string, never>
-  const events = value['events'] as Record<string, Record<string, never>>[]
+  const events = value['events'] as unknown as Record<string, Record<string, never>>[]
   return {
     offset: value['offset'],
     recordTime: value['recordTime'],
@@ -169,9 +169,11 @@ function toldEvent(event: Record<string, Record<string, never>>): unknown {
     witnesses: [...(value['witnessParties'] ?? [])].sort(),
     acsDelta: value['acsDelta'],
     hasBlob: kind === 'CreatedEvent' && value['createdEventBlob'] !== '',
-    hasView: kind === 'CreatedEvent' && (value['interfaceViews'] as unknown[]).length > 0,
+    hasView:
+      kind === 'CreatedEvent' && (value['interfaceViews'] as unknown as unknown[]).length > 0,
     isByInterface:
-      kind !== 'CreatedEvent' && (value['implementedInterfaces'] as unknown[]).length > 0,
+      kind !== 'CreatedEvent' &&
+      (value['implementedInterfaces'] as unknown as unknown[]).length > 0,
   }
 }
 

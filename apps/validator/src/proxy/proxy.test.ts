@@ -120,7 +120,7 @@ describe('quorumOptions', () => {
   const genesis = { nodes: [1, 2, 3, 4] } as unknown as Genesis
   const { signal } = new AbortController()
   const options = (headers: object, query: object = {}) =>
-    quorumOptions({ headers, query, signal }, genesis)
+    quorumOptions({ headers, query, forward: {}, signal }, genesis)
 
   it('default to weak, and the header wins over the query', () => {
     expect(options({})).toEqual({ threshold: 'weak', sign: false, signal })

@@ -65,7 +65,7 @@ function sampleOf(descriptor: unknown, party: string): unknown {
     const [first] = type['cases'] as readonly [string, unknown][]
     return { tag: first?.[0], value: sampleOf(first?.[1], party) }
   }
-  return (type['values'] as readonly string[])[0]
+  return (type['values'] as unknown as readonly string[])[0]
 }
 
 it('who creates every template with himself as the operator gets nothing', async () => {
