@@ -119,24 +119,21 @@ describe('quorumOptions', () => {
   // Only the number of nodes matters here.
   const genesis = { nodes: [1, 2, 3, 4] } as unknown as Genesis
   const { signal } = new AbortController()
+  const forward = { 'x-request-id': 'r-1' }
+  const always = { sign: false, signal, headers: forward }
   const options = (headers: object, query: object = {}) =>
-    quorumOptions({ headers, query, forward: {}, signal }, genesis)
+    quorumOptions({ headers, query, forward, signal }, genesis)
 
   it('default to weak, and the header wins over the query', () => {
-    expect(options({})).toEqual({ threshold: 'weak', sign: false, signal })
-    expect(options({}, { quorum: 'all' })).toEqual({ threshold: 'all', sign: false, signal })
-    expect(options({ 'x-quorum': '3' }, { quorum: 'all' })).toEqual({
-      threshold: 3,
-      sign: false,
-      signal,
-    })
+    expect(options({})).toEqual({ ...always, threshold: 'weak' })
+    expect(options({}, { quorum: 'all' })).toEqual({ ...always, threshold: 'all' })
+    expect(options({ 'x-quorum': '3' }, { quorum: 'all' })).toEqual({ ...always, threshold: 3 })
   })
 
   it('hand on floor and freshness', () => {
     expect(options({ 'x-min-offset': 5, 'x-max-age-ms': 0 })).toEqual({
+      ...always,
       threshold: 'weak',
-      sign: false,
-      signal,
       minOffset: 5,
       maxAgeMs: 0,
     })
