@@ -2,10 +2,11 @@
 import { sha256Hex } from '@quorumscan/base'
 import { findTemplate, templates } from '@quorumscan/ledger'
 import type { Right } from '@quorumscan/model'
-import { growRandomLog } from '@quorumscan/replica/testing'
+import { createSeededIntegers, growRandomLog } from '@quorumscan/replica/testing'
 import { createManualClock } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { type MemoryHistory, startHistory } from '../testing/memory-history.ts'
 import {
   type PlainFilter,
@@ -13,6 +14,7 @@ import {
   plainProjection,
   toWireFormat,
 } from '../testing/plain-projection.ts'
+import { startUpdateServer } from '../testing/update-server.ts'
 import { formatInstant } from './instants.ts'
 import { createUpdateFeed, type UpdateFeed } from './update-feed.ts'
 import { checkUpdatesRequest, type UpdatesDeps, updatesOf } from './update-request.ts'
@@ -31,7 +33,7 @@ let deps: UpdatesDeps
 
 beforeAll(async () => {
   let cuts = 0
-  history = await startHistory(scenario, () => 1 + (cuts++ % 37))
+  history = await startHistory(scenario, { nextCut: () => 1 + (cuts++ % 37) })
   feed = createUpdateFeed(history.replica)
   deps = {
     feed,
@@ -264,5 +266,96 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
       }
     }
     expect(compared).toBeGreaterThan(20)
+  })
+})
+
+describe('over the network', () => {
+  const network = scenario.network
+  const asCaller = { ...caller, expiresAt: null }
+  const serverOf = (of: MemoryHistory) =>
+    startUpdateServer(of, {
+      caller: asCaller,
+      genesis: network.genesis,
+      genesisHash: network.genesisHash,
+    })
+  const offsetOf = (element: Wire) =>
+    Number(
+      (Object.values(element['update'] ?? {})[0] as { value: { offset: number } }).value.offset,
+    )
+  const local = (elements: Wire[]): Wire[] =>
+    JSON.parse(
+      JSON.stringify(elements).replaceAll(network.genesis.synchronizerId, deps.synchronizerId),
+    )
+
+  /** Frames of a stream, until so many came or it ended; then the connection is dropped without a word. */
+  const frames = (url: string, request: object, count = Number.MAX_SAFE_INTEGER): Promise<Wire[]> =>
+    new Promise((resolve, reject) => {
+      const found: Wire[] = []
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/v2/updates`, 'daml.ws.auth')
+      socket.on('open', () => socket.send(JSON.stringify(request)))
+      socket.on('message', (data) => {
+        const frame = JSON.parse(String(data))
+        if (found.length < count && !('OffsetCheckpoint' in frame.update)) found.push(frame)
+        if (found.length === count) socket.terminate()
+      })
+      socket.on('close', () => resolve(found))
+      socket.on('error', reject)
+    })
+
+  test('pages of any size over HTTP, and WebSocket, in either direction, deliver the same', async () => {
+    await using server = await serverOf(history)
+    const size = fc.integer({ min: 1, max: 200 })
+    await fc.assert(
+      fc.asyncProperty(format, size, fc.boolean(), async (plain, limit, descendingOrder) => {
+        const wanted = await read(plain, { begin: 0, end, descending: descendingOrder })
+        const request = { updateFormat: toWireFormat(plain), descendingOrder }
+        const bounded = { ...request, beginExclusive: 0, endInclusive: end }
+        expect(local(await frames(server.url, bounded))).toEqual(wanted)
+        const pages: Wire[] = []
+        for (let range = { beginExclusive: 0, endInclusive: end }; ; ) {
+          const answer = await fetch(`${server.url}/v2/updates?limit=${limit}`, {
+            method: 'POST',
+            body: JSON.stringify({ ...request, ...range }),
+          })
+          const page = (await answer.json()) as Wire[]
+          pages.push(...page)
+          const last = page.at(-1)
+          if (page.length < limit || last === undefined) break
+          range = descendingOrder
+            ? { beginExclusive: 0, endInclusive: offsetOf(last) - 1 }
+            : { beginExclusive: offsetOf(last), endInclusive: end }
+          if (range.endInclusive <= range.beginExclusive) break
+        }
+        expect(local(pages)).toEqual(wanted)
+      }),
+      { numRuns: isLong ? 100 : 12, seed: Number(seed) },
+    )
+  })
+
+  test('resuming after dropped connections, while the log grows, loses and repeats nothing', async () => {
+    const plain: PlainFormat = {
+      byParty: {},
+      anyParty: [],
+      shape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
+      topology: [],
+    }
+    const wanted = await read(plain, { begin: 0, end, descending: false })
+    const first = Math.floor(end / 3)
+    await using growing = await startHistory(scenario, { first, nextCut: () => 5 })
+    await using server = await serverOf(growing)
+    const next = createSeededIntegers(seed)
+    const found: Wire[] = []
+    let pushed = first
+    while (found.length < wanted.length) {
+      const more = pushed + next(20)
+      growing.ordering.push(ledger.entries().slice(pushed, more))
+      pushed = Math.min(more, end)
+      const beginExclusive = found.length === 0 ? 0 : offsetOf(found.at(-1) as Wire)
+      const known = wanted.filter((element) => offsetOf(element) <= pushed).length - found.length
+      if (known === 0) continue
+      const request = { beginExclusive, updateFormat: toWireFormat(plain) }
+      found.push(...(await frames(server.url, request, 1 + next(known))))
+    }
+    expect(local(found)).toEqual(wanted)
   })
 })

@@ -13,11 +13,16 @@ export type MemoryHistory = AsyncDisposable & {
   reach(offset: number): Promise<void>
 }
 
-/** @param nextCut - Entries of the next batch; all by default. */
 export async function startHistory(
   scenario: Scenario,
-  nextCut?: () => number,
+  options: {
+    /** Entries of the next batch; all by default. */
+    readonly nextCut?: () => number
+    /** Entries that the log has at first; all by default. */
+    readonly first?: number
+  } = {},
 ): Promise<MemoryHistory> {
+  const { nextCut, first = scenario.ledger.head().offset } = options
   const redis = await startRedis()
   const { genesis, genesisHash } = scenario.network
   const replica = await Replica.create({
@@ -29,7 +34,7 @@ export async function startHistory(
     clock: createManualClock(scenario.ledger.head().recordTime + 86_400_000_000),
   })
   const stop = new AbortController()
-  const ordering = createMemoryOrdering(scenario.ledger.entries(), nextCut)
+  const ordering = createMemoryOrdering(scenario.ledger.entries().slice(0, first), nextCut)
   const running = replica.run(ordering, stop.signal)
   const reach = (offset: number) =>
     waitFor(async () => (replica.head().offset >= offset ? true : undefined), {
@@ -37,7 +42,7 @@ export async function startHistory(
       timeoutMs: 20_000,
       what: `offset ${offset}`,
     }).then(() => {})
-  await reach(scenario.ledger.head().offset)
+  await reach(first)
   return {
     replica,
     ordering,

@@ -380,6 +380,49 @@ describe('synchronous refusals', () => {
     )
   })
 
+  it('of disclosed contracts that are not what or where they are said to be', async () => {
+    const { coins } = (await alice.client.get('/v0/wallet/coins')).body as never as {
+      coins: readonly { contract: { contract: Record<string, string> } }[]
+    }
+    const { contract_id: contractId, created_event_blob: createdEventBlob } =
+      coins[0]?.contract.contract ?? {}
+    const disclosed = (...more: object[]) => ({
+      disclosedContracts: more.map((one) => ({ createdEventBlob, contractId, ...one })),
+    })
+    const here = { synchronizerId: world.network.genesis.synchronizerId }
+    const there = { synchronizerId: `other::1220${'0'.repeat(64)}` }
+    expect(await submitted(disclosed({ templateId: COIN, ...here }))).toBe('accepted')
+    for (const wrong of [{ contractId: unknownId }, { templateId: COIN_RULES }])
+      expect(await submitted(disclosed(wrong))).toBe('400 INVALID_ARGUMENT')
+    expect(await submitted(disclosed({ synchronizerId: 'x' }))).toBe('400 INVALID_FIELD')
+    for (const mixed of [disclosed(here, there), disclosed(there)])
+      expect(await submitted(mixed)).toBe('400 DISCLOSED_CONTRACTS_SYNCHRONIZER_ID_MISMATCH')
+    expect(await submitted({ ...disclosed(there), ...here })).toBe(
+      '400 PRESCRIBED_SYNCHRONIZER_ID_MISMATCH',
+    )
+  })
+
+  it('of a change that is under way name its submission', async () => {
+    const body = request({ submissionId: 's-first', minLedgerTimeRel: { seconds: 30 } })
+    expect(outcome(await client.post(SUBMIT, body))).toBe('accepted')
+    for (const path of [SUBMIT, WAIT]) {
+      const answer = await client.post(path, { ...body, submissionId: 's-again' })
+      expect(outcome(answer)).toBe('409 SUBMISSION_ALREADY_IN_FLIGHT')
+      expect(answer.body).toMatchObject({
+        correlationId: 's-again',
+        context: { existing_submission_id: 's-first' },
+        retryInfo: '1 second',
+      })
+    }
+    // Another change of the same parties is none of it.
+    expect(await submitted({})).toBe('accepted')
+    await world.network.advance(31_000_000)
+    const again = { ...body, minLedgerTimeRel: null }
+    await world.until('it to have taken effect', async () =>
+      (await client.post(WAIT, again)).body.code === 'DUPLICATE_COMMAND' ? true : undefined,
+    )
+  })
+
   it('of parties that live elsewhere say so', async () => {
     const foreign = `alice::1220${'0'.repeat(64)}`
     const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))

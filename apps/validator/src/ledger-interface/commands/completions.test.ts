@@ -133,6 +133,48 @@ describe('completions', () => {
     expect(one.found).toEqual([found[0]])
   })
 
+  it('tell that somebody else was faster', async () => {
+    const { coins } = (await alice.client.get('/v0/wallet/coins')).body as never as {
+      coins: readonly { contract: { contract: { contract_id: string } } }[]
+    }
+    const input = String(coins[0]?.contract.contract.contract_id)
+    // Both can be done when they are tried; when their time has come, one of them is left.
+    const spend = () => ({
+      ...tap(alice, { minLedgerTimeRel: { seconds: 30 } }),
+      commands: [
+        {
+          ExerciseCommand: {
+            templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+            contractId: rules['CoinRules'],
+            choice: 'CoinRules_Transfer',
+            choiceArgument: { sender: alice.party, inputs: [input], outputs: [] },
+          },
+        },
+      ],
+    })
+    const beginExclusive = await ledgerEnd()
+    for (const request of [spend(), spend()])
+      expect((await ofAlice.post('/v2/commands/async/submit', request)).status).toBe(200)
+    await world.network.advance(31_000_000)
+    const both = await world.until('both to be told', async () => {
+      const { found } = await completions(ofAlice, { parties: [alice.party], beginExclusive })
+      return found.length === 2 ? found : undefined
+    })
+    expect(both.map(({ status }) => (status as { code: number }).code)).toEqual([0, 5])
+    expect(both[1]).toMatchObject({
+      updateId: '',
+      status: {
+        message: expect.stringMatching(/^LOCAL_VERDICT_INACTIVE_CONTRACTS\(11,/),
+        details: expect.arrayContaining([
+          expect.objectContaining({
+            typeUrl: 'type.googleapis.com/google.rpc.ResourceInfo',
+            valueDecoded: expect.objectContaining({ resourceName: input }),
+          }),
+        ]),
+      },
+    })
+  })
+
   it('are those of the user and the parties asked for', async () => {
     const beginExclusive = await ledgerEnd()
     await ofBob.post('/v2/commands/submit-and-wait', tap(bob))

@@ -3,7 +3,7 @@ import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, decodeEntry, type Head } from '@quorumscan/ledger'
 import { type CompletionRecord, participantOfKey, type Submission } from '@quorumscan/model'
 import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
-import { ValidatorStore } from '@quorumscan/users'
+import { PENDING_MAX, ValidatorStore } from '@quorumscan/users'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Dispatcher, type DispatchInput } from './dispatcher.ts'
 
@@ -176,6 +176,21 @@ test('one submission of a change is under way at a time', async () => {
   await first.dispatcher.dispatch(again)
   expect(await outcome).toMatchObject({ offset: 2, outcome: { kind: 'accepted' } })
 })
+
+test('more than the participant can hold are refused, until some are through', async () => {
+  const log = createLog()
+  await using running = await start(log)
+  const dispatch = (number: number) =>
+    running.dispatcher.dispatch({ ...input, commandId: `c-${number}` })
+  await Promise.all(Array.from({ length: PENDING_MAX }, (_, number) => dispatch(number)))
+  await expect(dispatch(PENDING_MAX)).rejects.toMatchObject({
+    code: 'PARTICIPANT_BACKPRESSURE',
+    spec: { httpStatus: 409, category: 2 },
+  })
+  log.checkpoint(301 * SECOND)
+  await until(async () => (await running.store.outbox.list()).length === 0 || undefined)
+  await dispatch(PENDING_MAX)
+}, 60_000)
 
 test('a least ledger time is kept by record time, across a restart', async () => {
   const log = createLog()

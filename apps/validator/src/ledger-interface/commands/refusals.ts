@@ -22,6 +22,12 @@ const CODES_IN_LOG: Readonly<Record<string, LedgerErrorCode>> = {
   CONTRACT_NOT_FOUND: 'LOCAL_VERDICT_INACTIVE_CONTRACTS',
 }
 
+/** Those of category 11: their resource is the contract. */
+const NAME_A_CONTRACT: ReadonlySet<LedgerErrorCode> = new Set([
+  'CONTRACT_NOT_FOUND',
+  'CONTRACT_NOT_ACTIVE',
+  'LOCAL_VERDICT_INACTIVE_CONTRACTS',
+])
 const CONTRACT_ID = /\b0[01][0-9a-f]{24,252}\b/
 
 /** Of interpretation ahead of the log. */
@@ -61,7 +67,7 @@ function toError(
 ): LedgerError {
   const code = options.codes[refused.code] ?? 'DAML_FAILURE'
   const contractId = CONTRACT_ID.exec(refused.message)?.[0]
-  const names = code === 'CONTRACT_NOT_FOUND' || code === 'CONTRACT_NOT_ACTIVE'
+  const names = NAME_A_CONTRACT.has(code)
   return new LedgerError(code, refused.message, {
     // What upstream's templates say with the name of an exception.
     context: code === 'DAML_FAILURE' ? { error_id: refused.code } : options.context,

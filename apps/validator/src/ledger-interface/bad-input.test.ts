@@ -1,0 +1,296 @@
+/** Whatever is sent to the ledger interface: the specified error, nothing lost, nobody else slowed. */
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { createDevelopmentToken, DEFAULT_AUDIENCE } from '@quorumscan/auth'
+import { createKeyPair, fromHex } from '@quorumscan/base'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  createLedgerClient,
+  genesisContracts,
+  type LedgerAnswer,
+  type LedgerClient,
+} from '../testing/ledger-client.ts'
+import { balanceOf, type Person, startWorld, type World } from '../testing/world.ts'
+
+const UPDATES = '/v2/updates'
+const SUBMIT = '/v2/commands/async/submit'
+const COMPLETIONS = '/v2/commands/completions'
+const ACTIVE = '/v2/state/active-contracts'
+const isLong = process.env['LONG'] !== undefined
+
+let world: World
+let alice: Person
+let bob: Person
+let client: LedgerClient
+/** Who reads as anyone. */
+let reader: LedgerClient
+let rules: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  world = await startWorld()
+  alice = await world.registered('alice')
+  bob = await world.registered('bob', null)
+  client = createLedgerClient(world.url, await world.network.token('alice'))
+  rules = await genesisContracts(world)
+  const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+  const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
+  expect((await admin.post('/v2/users', { user: { id: 'reader' }, rights })).status).toBe(200)
+  reader = createLedgerClient(world.url, await world.network.token('reader'))
+}, 60_000)
+
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]()
+})
+
+const format = (filtersByParty: object) => ({
+  includeTransactions: {
+    eventFormat: { filtersByParty },
+    transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
+  },
+})
+const own = () => format({ [alice.party]: {} })
+const tap = (more: object = {}) => ({
+  commands: [
+    {
+      ExerciseCommand: {
+        templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+        contractId: rules['CoinRules'],
+        choice: 'CoinRules_DevNet_Tap',
+        choiceArgument: { receiver: alice.party, amount: '1' },
+      },
+    },
+  ],
+  commandId: randomUUID(),
+  actAs: [alice.party],
+  ...more,
+})
+
+/** `code status`, or the beginning of the text where nothing was decoded. */
+function outcome({ status, type, body }: LedgerAnswer): string {
+  return type === 'text/plain' ? `${status} text` : `${status} ${body.code ?? ''}`.trim()
+}
+
+describe('of what does not decode', () => {
+  const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+  it.each([
+    ['malformed JSON', () => '{"beginExclusive":'],
+    ['no UTF-8', () => `{"beginExclusive":0,"x":"\ud800"`],
+    ['a number beyond all bounds', () => '{"beginExclusive":1e400}'],
+    ['an integer beyond 64 bits', () => `{"beginExclusive":"${2n ** 64n}"}`],
+    ['a fraction', () => ({ beginExclusive: 0.5 })],
+    ['100 000 brackets', () => nested(100_000)],
+    ['brackets where a member is', () => `{"beginExclusive":${nested(50_000)}}`],
+    [
+      'a template id of two parts',
+      () => ({
+        beginExclusive: 0,
+        updateFormat: format({
+          a: {
+            cumulative: [
+              { identifierFilter: { TemplateFilter: { value: { templateId: 'a:b' } } } },
+            ],
+          },
+        }),
+      }),
+    ],
+    [
+      'a filter of two kinds',
+      () => ({
+        beginExclusive: 0,
+        updateFormat: format({
+          a: { cumulative: [{ identifierFilter: { Empty: {}, WildcardFilter: { value: {} } } }] },
+        }),
+      }),
+    ],
+  ])('%s is one line of text', async (_, body) => {
+    const answer = await client.post(UPDATES, body())
+    expect(outcome(answer)).toBe('400 text')
+    expect(answer.body).not.toContain('\n')
+    expect(answer.body.length).toBeLessThan(1_000)
+  })
+
+  it('blobs that are no Base64 say so', async () => {
+    const disclosedContracts = [{ createdEventBlob: 'a-b_' }]
+    const answer = await client.post(SUBMIT, tap({ disclosedContracts }))
+    expect(outcome(answer)).toBe('400 text')
+    expect(answer.body).toContain('createdEventBlob')
+  })
+})
+
+describe('of what is too much', () => {
+  const huge = 'x'.repeat(1_000_000)
+  it.each([
+    ['a command id', () => tap({ commandId: huge }), '400 INVALID_FIELD'],
+    ['a user id', () => tap({ userId: huge }), '403 NA'],
+    ['a party', () => tap({ actAs: [huge] }), '400 INVALID_ARGUMENT'],
+    ['a workflow id', () => tap({ workflowId: huge }), '400 INVALID_ARGUMENT'],
+    ['a synchronizer', () => tap({ synchronizerId: huge }), '400 INVALID_FIELD'],
+    ['100 001 parties', () => tap({ readAs: Array(100_001).fill(bob.party) }), '403 NA'],
+    [
+      '201 commands',
+      () => tap({ commands: Array(201).fill(tap().commands[0]) }),
+      '400 INVALID_ARGUMENT',
+    ],
+  ])('%s of a submission', async (_, body, want) => {
+    const answer = await client.post(SUBMIT, body())
+    expect(outcome(answer)).toBe(want)
+    expect(answer.body.cause.length).toBeLessThanOrEqual(512)
+  })
+
+  it.each([
+    ['nested deeply', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
+    ['very long', JSON.stringify(huge)],
+  ])('an argument that is %s', async (_, amount) => {
+    const text = JSON.stringify(tap()).replace('"1"', amount)
+    expect(outcome(await client.post(SUBMIT, text))).toMatch(/^400 /)
+  })
+
+  it('10 000 parties in a filter are read, and slow nobody', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, index) => [`p${index}::1220${'0'.repeat(64)}`, {}]),
+    )
+    const body = { beginExclusive: 0, updateFormat: format({ ...many, [alice.party]: {} }) }
+    const [all, end] = await Promise.all([
+      reader.post(`${UPDATES}?stream_idle_timeout_ms=100`, body),
+      client.get('/v2/state/ledger-end'),
+    ])
+    expect(end.status).toBe(200)
+    expect(all.body.length).toBeGreaterThan(0)
+  })
+})
+
+describe('rows that only who reads as anyone can break (§3.1, §1.5)', () => {
+  const range = { beginExclusive: 2, endInclusive: 1 }
+  it.each([
+    ['9 a filter of what is no party', format({ 'a/b': {} }), '400 INVALID_ARGUMENT'],
+    [
+      '9 topology of what is no party',
+      { includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: ['a/b'] } } },
+      '400 INVALID_FIELD',
+    ],
+    ['9 reassignments of nobody', { includeReassignments: {} }, '400 INVALID_ARGUMENT'],
+    [
+      '10 reassignments of an unknown template',
+      {
+        includeReassignments: {
+          filtersForAnyParty: {
+            cumulative: [
+              { identifierFilter: { TemplateFilter: { value: { templateId: '#no:B:C' } } } },
+            ],
+          },
+        },
+      },
+      '404 PACKAGE_NAMES_NOT_FOUND',
+    ],
+    ['12 nothing asked for', {}, '400 OFFSET_OUT_OF_RANGE'],
+  ])('%s', async (_, updateFormat, want) => {
+    expect(outcome(await reader.post(UPDATES, { ...range, updateFormat }))).toBe(want)
+  })
+
+  it('a party of readAs that is none', async () => {
+    const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+    const rights = [
+      { kind: { CanActAs: { value: { party: alice.party } } } },
+      { kind: { CanReadAsAnyParty: { value: {} } } },
+    ]
+    await admin.post('/v2/users', { user: { id: 'actor' }, rights })
+    const actor = createLedgerClient(world.url, await world.network.token('actor'))
+    expect(outcome(await actor.post(SUBMIT, tap({ readAs: ['a/b'] })))).toBe('400 INVALID_ARGUMENT')
+  })
+})
+
+describe('tokens', () => {
+  const { clock } = { clock: { nowMicros: () => world.network.clock.nowMicros() } }
+  const signed = async (more: object) => {
+    const { tokens } = world.network.config
+    if (tokens.kind !== 'shared-secret') throw new Error('the test network shares a secret')
+    const secret = fromHex((await readFile(tokens.secretFile, 'utf8')).trim())
+    const input = { secret, user: 'alice', ttlSeconds: 60, audience: DEFAULT_AUDIENCE }
+    return await createDevelopmentToken({ ...input, clock: clock as never, ...more })
+  }
+  it.each([
+    ['one that is valid', {}, 200],
+    ['an expired one', { ttlSeconds: -10 }, 401],
+    ['one for somebody else', { audience: 'https://elsewhere.example' }, 401],
+    ['a foreign one', { secret: fromHex(createKeyPair().seed) }, 401],
+    ['one of a user who cannot be', { user: 'a b' }, 401],
+  ])('%s', async (_, more, status) => {
+    const caller = createLedgerClient(world.url, await signed(more))
+    const answer = await caller.get('/v2/state/ledger-end')
+    expect(answer.status).toBe(status)
+    if (status === 401) expect(answer.body).toMatchObject({ code: 'NA', grpcCodeValue: 16 })
+  })
+})
+
+describe('anything at any place', () => {
+  it('is an answer below 500, and leaves everything as it was', async () => {
+    const before = await balanceOf(bob.client)
+    const requests: readonly (readonly [string, () => unknown])[] = [
+      [
+        `${UPDATES}?stream_idle_timeout_ms=1`,
+        () => ({ beginExclusive: 0, endInclusive: 1, updateFormat: own(), descendingOrder: false }),
+      ],
+      [
+        `${UPDATES}/trees`,
+        () => ({
+          beginExclusive: 0,
+          endInclusive: 1,
+          filter: { filtersByParty: { [alice.party]: {} } },
+        }),
+      ],
+      [ACTIVE, () => ({ activeAtOffset: 1, filter: { filtersByParty: { [alice.party]: {} } } })],
+      [
+        `${COMPLETIONS}?stream_idle_timeout_ms=1`,
+        () => ({ parties: [alice.party], userId: 'alice' }),
+      ],
+      [
+        SUBMIT,
+        () =>
+          tap({
+            actAs: [bob.party],
+            readAs: [],
+            deduplicationPeriod: { DeduplicationDuration: { value: { seconds: 1, nanos: 0 } } },
+            minLedgerTimeRel: { seconds: 0, nanos: 0 },
+            disclosedContracts: [{ createdEventBlob: 'AAAA', contractId: '00' }],
+          }),
+      ],
+    ]
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...requests),
+        fc.infiniteStream(fc.nat()),
+        fc.oneof(fc.jsonValue(), fc.constantFrom(null, -1, 1e300, '', '::', [], {}, [[]])),
+        async ([path, body], choices, value) => {
+          const next = (): number => Number(choices.next().value)
+          const { status } = await client.post(path, mutated(body(), next, value))
+          expect(status).toBeLessThan(500)
+        },
+      ),
+      { numRuns: isLong ? 2_000 : 150 },
+    )
+    expect(await balanceOf(bob.client)).toEqual(before)
+  })
+})
+
+/** The value with something else at a place chosen by the numbers. */
+function mutated(value: unknown, next: () => number, replacement: unknown): unknown {
+  if (typeof value !== 'object' || value === null || next() % 4 === 0) return replacement
+  const keys = Object.keys(value)
+  const key = keys[next() % Math.max(keys.length, 1)]
+  if (key === undefined) return replacement
+  const changed = mutated((value as Record<string, unknown>)[key], next, replacement)
+  return Array.isArray(value)
+    ? value.map((item, index) => (String(index) === key ? changed : item))
+    : { ...value, [key]: changed }
+}
+
+it('who sends slowly holds up nobody', async () => {
+  const { port, hostname } = new URL(world.url())
+  const slow = Array.from({ length: 20 }, () => connect(Number(port), hostname))
+  for (const socket of slow)
+    socket.write(`POST ${UPDATES} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{`)
+  expect((await client.post('/v2/commands/submit-and-wait', tap())).status).toBe(200)
+  for (const socket of slow) socket.destroy()
+})

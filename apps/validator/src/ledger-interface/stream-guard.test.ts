@@ -1,0 +1,93 @@
+/** Who may no longer read as when the stream began is not shown more (reference §6.3). */
+import type { UserId } from '@quorumscan/model'
+import { createManualClock } from '@quorumscan/testkit'
+import type { UserRecord } from '@quorumscan/users'
+import { expect, test } from 'vitest'
+import { createStreamGuard } from './stream-guard.ts'
+
+const rights = [{ kind: 'CanReadAsAnyParty' as const }]
+const alice: UserRecord = {
+  user: {
+    id: 'alice',
+    primaryParty: null,
+    isDeactivated: false,
+    metadata: {},
+    identityProviderId: '',
+  },
+  rights,
+}
+
+function start() {
+  const clock = createManualClock()
+  let record: UserRecord | null | Error = alice
+  let tell: (userId: UserId) => void = () => {}
+  const guard = createStreamGuard({
+    clock,
+    users: {
+      get: async () => {
+        if (record instanceof Error) throw record
+        return record
+      },
+      onChange: (listener) => {
+        tell = listener
+        return () => {}
+      },
+    },
+  })
+  const until = new AbortController()
+  return {
+    clock,
+    until,
+    watch: (expiresAt: number | null = null, userId = 'alice') =>
+      guard.watch({ userId, rights, expiresAt }, until.signal),
+    async change(next: typeof record, userId = 'alice') {
+      record = next
+      tell(userId)
+      await new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+}
+
+const codeOf = (signal: AbortSignal) => (signal.aborted ? signal.reason.code : 'goes on')
+
+test.each([
+  ['rights were added', { ...alice, rights: [...rights, { kind: 'ParticipantAdmin' as const }] }],
+  ['rights were taken', { ...alice, rights: [] }],
+  ['the user was deactivated', { ...alice, user: { ...alice.user, isDeactivated: true } }],
+  ['the user was deleted', null],
+  ['the rights cannot be read', new Error('Redis is away')],
+])('a stream ends when %s', async (_, next) => {
+  const { watch, change } = start()
+  const signal = watch()
+  await change(next)
+  expect(codeOf(signal)).toBe('STALE_STREAM_AUTHORIZATION')
+})
+
+test('it goes on when something else changes, or somebody else', async () => {
+  const { watch, change } = start()
+  const signal = watch()
+  await change({ ...alice, user: { ...alice.user, metadata: { colour: 'blue' } } })
+  await change(null, 'bob')
+  expect(codeOf(signal)).toBe('goes on')
+})
+
+test('it ends when the token does, however long that is', async () => {
+  const { clock, watch } = start()
+  const days = 3 * 86_400_000
+  const ending = watch(clock.nowMicros() + days * 1000)
+  const endless = watch(null)
+  await clock.advance(days - 1)
+  expect(codeOf(ending)).toBe('goes on')
+  await clock.advance(1)
+  expect(codeOf(ending)).toBe('ACCESS_TOKEN_EXPIRED')
+  expect(codeOf(endless)).toBe('goes on')
+})
+
+test('the watch ends with the stream', async () => {
+  const { clock, until, watch, change } = start()
+  const signal = watch(clock.nowMicros() + 1_000_000)
+  until.abort(new Error('the client left'))
+  await change(null)
+  await clock.advance(2_000)
+  expect(signal.reason.message).toBe('the client left')
+})

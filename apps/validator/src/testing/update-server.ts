@@ -1,0 +1,65 @@
+/** For tests: the updates of a history, served over HTTP and WebSocket to whoever asks. */
+import { GetUpdatesRequest, ledgerRoutes } from '@quorumscan/api'
+import { createSystemClock } from '@quorumscan/base'
+import { buildServer, mountLedger } from '@quorumscan/http'
+import { startRedis } from '@quorumscan/testkit'
+import { ValidatorStore } from '@quorumscan/users'
+import type { Caller } from '../ledger-interface/callers.ts'
+import { createLedgerReads } from '../ledger-interface/ledger-reads.ts'
+import {
+  checkUpdatesRequest,
+  type UpdatesRequest,
+  updatesOf,
+} from '../ledger-interface/update-request.ts'
+import { updateHandlers } from '../ledger-interface/updates.ts'
+import type { MemoryHistory } from './memory-history.ts'
+
+export type UpdateServer = AsyncDisposable & {
+  /** Without a trailing slash. */
+  readonly url: string
+}
+
+export async function startUpdateServer(
+  { replica }: Pick<MemoryHistory, 'replica'>,
+  options: {
+    readonly caller: Caller
+    readonly genesis: Parameters<typeof createLedgerReads>[0]['genesis']
+    readonly genesisHash: string
+  },
+): Promise<UpdateServer> {
+  const { caller, genesis, genesisHash } = options
+  const clock = createSystemClock()
+  const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
+  const store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+  const reads = createLedgerReads({ replica, users: store.users, clock, genesis })
+  const { updates, guard } = reads
+  const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
+  const { getUpdates } = updateHandlers({ reads })
+  mountLedger(app, {
+    routes: { getUpdates: ledgerRoutes.getUpdates },
+    handlers: { getUpdates },
+    authenticate: async () => caller,
+    sockets: [
+      {
+        path: '/v2/updates',
+        request: GetUpdatesRequest,
+        async open({ request, signal }) {
+          const query = await checkUpdatesRequest(updates, request as UpdatesRequest, caller)
+          return updatesOf(updates, query, guard.watch(caller, signal))
+        },
+      },
+    ],
+    participant: 'participant::1220',
+    clock,
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      await app.close()
+      await reads[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+      await redis[Symbol.asyncDispose]()
+    },
+  }
+}
