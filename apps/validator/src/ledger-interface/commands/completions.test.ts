@@ -160,7 +160,7 @@ describe('completions', () => {
       const { found } = await completions(ofAlice, { parties: [alice.party], beginExclusive })
       return found.length === 2 ? found : undefined
     })
-    expect(both.map(({ status }) => (status as { code: number }).code)).toEqual([0, 5])
+    expect(both.map(({ status }) => (status as unknown as { code: number }).code)).toEqual([0, 5])
     expect(both[1]).toMatchObject({
       updateId: '',
       status: {
