@@ -1,4 +1,4 @@
-// Writes src/generated/checks.ts and ledger-checks.ts: for every answer that the SDK reads a function that says whether a
+// Writes src/generated/*checks.ts: for every answer that the SDK reads a function that says whether a
 // value is one, as plain code, so that no schema and no compiler of schemas is shipped and a strict
 // Content Security Policy has nothing to forbid. `npm run generate` runs it; test/parity compares.
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -7,43 +7,50 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** Document → the schemas of it that are checked. What they refer to comes along. */
-const CHECKED = {
-  validator: [
-    'AcceptAnswer',
-    'ActivitiesAnswer',
-    'AutoRenewAnswer',
-    'BalanceAnswer',
-    'BatchAnswer',
-    'CoinsAnswer',
-    'Contract',
-    'CreateEntryAnswer',
-    'EntryPage',
-    'InitialPaymentsAnswer',
-    'OwnEntriesAnswer',
-    'PartyIdAnswer',
-    'PayAnswer',
-    'SubscriptionRequestsAnswer',
-    'SubscriptionsAnswer',
-    'TapAnswer',
-    'TransactionsAnswer',
-    'TransferAnswer',
-    'TransfersAnswer',
-    'UserStatusAnswer',
-    'VerifiedAnswer',
-    'VerifiedBatchAnswer',
-  ],
-  ledger: ['GetLedgerEndResponse', 'JsGetUpdatesResponse', 'SubmitAndWaitResponse'],
+/** File → its document, and the schemas of it that are checked. What they refer to comes along. */
+export const FILES = {
+  // What lookups need is apart from the rest, and activities, the largest, from lookups.
+  'entry-checks.ts': { document: 'validator', wanted: ['EntryPage'] },
+  'activity-checks.ts': { document: 'validator', wanted: ['ActivitiesAnswer'] },
+  'checks.ts': {
+    document: 'validator',
+    wanted: [
+      'AcceptAnswer',
+      'AutoRenewAnswer',
+      'BalanceAnswer',
+      'BatchAnswer',
+      'CoinsAnswer',
+      'Contract',
+      'CreateEntryAnswer',
+      'InitialPaymentsAnswer',
+      'OwnEntriesAnswer',
+      'PartyIdAnswer',
+      'PayAnswer',
+      'SubscriptionRequestsAnswer',
+      'SubscriptionsAnswer',
+      'TapAnswer',
+      'TransactionsAnswer',
+      'TransferAnswer',
+      'TransfersAnswer',
+      'UserStatusAnswer',
+      'VerifiedAnswer',
+      'VerifiedBatchAnswer',
+    ],
+  },
+  'ledger-checks.ts': {
+    document: 'ledger',
+    wanted: ['GetLedgerEndResponse', 'JsGetUpdatesResponse', 'SubmitAndWaitResponse'],
+  },
 }
 
-/** The text of a file: that of the document `validator`, or of `ledger`. */
-export function checksSource(name, document) {
+/** The text of a file, from its document. */
+export function checksSource(file, document) {
+  const { document: name, wanted } = FILES[file]
   const { schemas } = document.components
   const parts = [
     '// Written by scripts/generate-checks.mjs from the OpenAPI documents; do not edit.',
     `import type { components as ${name} } from './${name}.ts'`,
   ]
-  const wanted = CHECKED[name]
   const bodies = reachable(schemas, wanted).map((title) => {
     const type = `${name}['schemas'][${JSON.stringify(title)}]`
     const is = `function is${title}(v: unknown): v is ${type} {\n  return ${check(schemas[title], 'v')}\n}`
@@ -127,10 +134,9 @@ function literal(value) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const files = { validator: 'checks.ts', ledger: 'ledger-checks.ts' }
-  for (const [name, file] of Object.entries(files)) {
-    const path = join(here, `../../packages/api/generated/${name}.json`)
-    const source = checksSource(name, JSON.parse(readFileSync(path, 'utf8')))
+  for (const [file, { document }] of Object.entries(FILES)) {
+    const path = join(here, `../../packages/api/generated/${document}.json`)
+    const source = checksSource(file, JSON.parse(readFileSync(path, 'utf8')))
     writeFileSync(join(here, '../src/generated', file), source)
   }
 }

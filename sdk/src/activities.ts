@@ -5,7 +5,6 @@ import { type Checkpoint, createProgress } from './checkpoint.ts'
 import type { Clock } from './clock.ts'
 import { withDeadline } from './deadline.ts'
 import { invalidArgument, isQuorumscanError } from './errors.ts'
-import { isActivitiesAnswer } from './generated/checks.ts'
 import type { components } from './generated/validator.ts'
 import type { LookupOptions, LookupSource } from './lookups.ts'
 import { jsonOf } from './names.ts'
@@ -60,6 +59,8 @@ export function createActivities(parts: {
       isRead: true,
     }
     return withDeadline(bound, async (deadline) => {
+      // The largest of all checks, and few wallets show activities.
+      const { isActivitiesAnswer } = await import('./generated/activity-checks.ts')
       const outcome = await source.read(
         {
           operation: 'listActivities',

@@ -10,7 +10,7 @@ import {
 import type { Clock } from './clock.ts'
 import { withDeadline } from './deadline.ts'
 import { invalidArgument } from './errors.ts'
-import { isEntryPage } from './generated/checks.ts'
+import { isEntryPage } from './generated/entry-checks.ts'
 import type {
   Absent,
   Found,

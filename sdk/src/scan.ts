@@ -1,30 +1,21 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
 import {
-  type AddressRecord,
   type CryptoPort,
-  createFetchTransport,
-  createReader,
-  createReceipt,
   type Fork,
-  fetchGenesis,
   type Genesis,
-  GenesisError,
-  hashGenesis,
-  isDecided,
   parseGenesis,
   parseNodeUrl,
-  type Reader,
-  ReaderError,
   type ReaderStatus,
   type Threshold,
 } from '@quorumscan/consensus'
 import { type Activities, createActivities } from './activities.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { TIMEOUT_MS } from './deadline.ts'
-import { type ErrorCode, invalidArgument, QuorumscanError } from './errors.ts'
+import { invalidArgument, QuorumscanError } from './errors.ts'
 import type { LookupSource, NameChange } from './lookups.ts'
 import { createNames, type Names } from './names.ts'
-import { platformCrypto, requireEd25519 } from './platform-crypto.ts'
+import { platformCrypto } from './platform-crypto.ts'
+import type { OpenedReader, ScanReader } from './scan-reader.ts'
 import { createMemoryStore, type Store, storeKey } from './store.ts'
 
 export type ScanOptions = {
@@ -53,6 +44,11 @@ export type ScanOptions = {
    * on one's own machine.
    */
   readonly allowPrivateAddresses?: boolean
+  /**
+   * That of `@quorumscan/sdk/reader`, where `import()` is not to be had, as in the service worker of an
+   * extension. Default: loaded with the first lookup.
+   */
+  readonly reader?: ScanReader
   /** A name belongs to somebody else than when it was last accepted. */
   readonly onChanged?: (change: NameChange) => void
   /** Nodes hold different histories of the ledger: at least one of them lies, or the log forked. */
@@ -107,48 +103,31 @@ function createScanSource(
   if (typeof pinned === 'string' && !HASH.test(pinned))
     throw invalidArgument('A genesis hash has 64 lower-case hex digits.')
   const document = typeof pinned === 'string' ? null : checkedGenesis(pinned)
-  const transport = createFetchTransport(options)
   const isLocal = seeds.every((seed) => parseNodeUrl(seed, false) === undefined)
   const closing = new AbortController()
-  let hash: Promise<string> | undefined
-  let opening: Promise<Reader> | undefined
-  let reader: Reader | null = null
+  let opening: Promise<OpenedReader> | undefined
+  let reader: OpenedReader | null = null
 
-  const genesisHash = (): Promise<string> => {
-    hash ??= document === null ? Promise.resolve(pinned as string) : hashGenesis(document, crypto)
-    return hash
-  }
-
-  const open = async (): Promise<Reader> => {
+  const open = async (): Promise<OpenedReader> => {
+    const scanReader = options.reader ?? (await import('./scan-reader.ts')).scanReader
     const { signal } = closing
-    const at = await genesisHash()
-    const genesis =
-      document ?? (await fetchGenesis({ genesisHash: at, seeds, transport, signal, crypto }))
-    await requireEd25519(crypto, genesis)
-    const floorKey = storeKey(at, 'floor')
-    const addressKey = storeKey(at, 'addresses')
-    reader = createReader({
-      genesis,
-      genesisHash: at,
+    signal.throwIfAborted()
+    reader = await scanReader({
       seeds,
-      transport,
+      genesis: document,
+      genesisHash: typeof pinned === 'string' ? pinned : null,
+      store,
       clock: parts.clock,
       crypto,
+      fetch: options.fetch,
       allowPrivateAddresses: options.allowPrivateAddresses ?? isLocal,
-      floorStore: {
-        load: async () => Number((await store.get(floorKey)) ?? 0),
-        save: async (offset) => store.set(floorKey, String(offset)),
-      },
-      addressStore: {
-        load: async () => JSON.parse((await store.get(addressKey)) ?? '[]') as AddressRecord[],
-        save: async (records) => store.set(addressKey, JSON.stringify(records)),
-      },
-      ...(options.onFork === undefined ? {} : { onFork: options.onFork }),
+      onFork: options.onFork,
+      signal,
     })
     return reader
   }
 
-  const opened = (): Promise<Reader> => {
+  const opened = (): Promise<OpenedReader> => {
     if (closing.signal.aborted) return Promise.reject(closed())
     opening ??= open().catch((error: unknown) => {
       opening = undefined // The next call tries again.
@@ -159,20 +138,16 @@ function createScanSource(
 
   return {
     verifiedBy: 'self',
-    storeKey: async (what) => storeKey(await genesisHash(), what),
-    lookup: async (lookups, read) =>
-      (await opened().catch(rethrow)).lookup(lookups, read).catch(rethrow),
-    read: async (request, read) =>
-      (await opened().catch(rethrow)).read(request, read).catch(rethrow),
-    async receipt(outcome, request) {
-      if (!isDecided(outcome) || outcome.signatures.length < outcome.threshold) return null
-      return createReceipt({ outcome, request, genesisHash: await genesisHash() })
-    },
+    storeKey: async (what) =>
+      storeKey(typeof pinned === 'string' ? pinned : (await opened()).genesisHash, what),
+    lookup: async (lookups, read) => (await opened()).lookup(lookups, read),
+    read: async (request, read) => (await opened()).read(request, read),
+    receipt: async (outcome, request) => (await opened()).receipt(outcome, request),
     status: () => reader?.status() ?? null,
     async close() {
       closing.abort(closed())
       await opening?.catch(() => {}) // It failed, or was ended just now.
-      await reader?.[Symbol.asyncDispose]()
+      await reader?.close()
     },
   }
 }
@@ -191,29 +166,4 @@ function closed(): QuorumscanError {
     definite: true,
     retryable: false,
   })
-}
-
-const READER_CODES: Record<ReaderError['code'], ErrorCode> = {
-  INVALID_THRESHOLD: 'INVALID_QUORUM',
-  INVALID_ARGUMENT: 'INVALID_ARGUMENT',
-  OVERLOADED: 'OVERLOADED',
-  CLOSED: 'CLOSED',
-  NO_FLOOR: 'STORE_UNAVAILABLE',
-}
-
-/** The consensus package's errors as ours. */
-function rethrow(error: unknown): never {
-  if (error instanceof ReaderError)
-    throw new QuorumscanError(`${error.message}.`, {
-      code: READER_CODES[error.code],
-      definite: true,
-      retryable: error.code === 'OVERLOADED' || error.code === 'NO_FLOOR',
-      cause: error,
-    })
-  if (error instanceof GenesisError)
-    throw new QuorumscanError(
-      `${error.message}. Are the seeds reachable, and is the hash that of their network?`,
-      { code: 'WRONG_GENESIS', definite: true, retryable: true, cause: error },
-    )
-  throw error
 }

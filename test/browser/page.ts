@@ -1,10 +1,17 @@
 /** What the page of the browser test runs: the SDK as a web wallet bundles it. */
-import { createLocalStorageStore, createScan, type LookupOutcome, type Scan } from '@quorumscan/sdk'
+import {
+  createLocalStorageStore,
+  createScan,
+  createValidator,
+  type LookupOutcome,
+  type Scan,
+} from '@quorumscan/sdk'
 import { NamesProvider, useName, useReverse } from '@quorumscan/sdk/react'
 import { parseGenesis, requestOfLookup, verifyReceipt } from '@quorumscan/sdk/receipts'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { createElement as h, type ReactElement } from 'react'
+import { createElement as h, type ReactElement, type ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { backs, payees, type Told } from './trust-states.ts'
 
 let scan: Scan
 
@@ -12,6 +19,48 @@ function Payee({ name, party }: { readonly name: string; readonly party: string 
   const payee = useName(name)
   const back = useReverse(party)
   return h('p', { id: 'payee' }, `${payee.trust} ${payee.party} ${back.trust} ${back.name}`)
+}
+
+/** Renders, and gives the element that the page shows. */
+function render(node: ReactNode, onError: (error: unknown) => void = () => {}): HTMLElement {
+  const root = document.createElement('div')
+  document.body.append(root)
+  const client = new QueryClient()
+  createRoot(root, { onUncaughtError: onError }).render(h(QueryClientProvider, { client }, node))
+  return root
+}
+
+function ToldPayee({ told }: { readonly told: Told }): ReactElement {
+  const { names, name = 'a.unverified.ns', expectParty, maxAgeMs } = told
+  const options = {
+    names,
+    ...(expectParty === undefined ? {} : { expectParty }),
+    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
+  }
+  const { trust, party } = useName(name, options)
+  return h('p', null, `${trust} ${party}`)
+}
+
+function ToldBack({ told }: { readonly told: Told }): ReactElement {
+  const { trust, name } = useReverse(told.name ?? 'alice::1220', { names: told.names })
+  return h('p', null, `${trust} ${name}`)
+}
+
+/** The first texts that are shown, in order: so many. */
+function shown(element: HTMLElement, count: number): Promise<readonly string[]> {
+  const texts: string[] = []
+  return new Promise((resolve) => {
+    const look = () => {
+      const text = element.textContent
+      if (text !== '' && text !== texts.at(-1)) texts.push(text)
+      if (texts.length < count) return
+      observer.disconnect()
+      resolve(texts)
+    }
+    const observer = new MutationObserver(look)
+    observer.observe(element, { subtree: true, childList: true, characterData: true })
+    look()
+  })
 }
 
 export const wallet = {
@@ -41,12 +90,52 @@ export const wallet = {
     }
     return ids
   },
+  /** Offsets, as they come over the WebSocket of the browser. */
+  async updates(
+    options: { readonly url: string; readonly token: string; readonly party: string },
+    count: number,
+  ): Promise<readonly number[]> {
+    const offsets: number[] = []
+    const { url, token, party } = options
+    const noPages = async () => Promise.reject(new Error('asked for a page'))
+    const { updates } = createValidator({ url, token, fetch: noPages })
+    for await (const { offset } of updates({ parties: [party] })) {
+      offsets.push(offset)
+      if (offsets.length >= count) break
+    }
+    return offsets
+  },
   show(name: string, party: string): void {
-    const root = document.createElement('div')
-    document.body.append(root)
-    const payee = h(Payee, { name, party })
-    const names = h(NamesProvider, { names: scan.names }, payee)
-    createRoot(root).render(h(QueryClientProvider, { client: new QueryClient() }, names))
+    render(h(NamesProvider, { names: scan.names }, h(Payee, { name, party })))
+  },
+  /** The example of the README, as it stands. */
+  async showExample(name: string): Promise<string | null> {
+    const path = '/payee.js' // Bundled beside this page.
+    const { App } = (await import(path)) as {
+      App: (props: { scan: Scan; name: string }) => ReactElement
+    }
+    const root = render(h(App, { scan, name }))
+    await new Promise<void>((resolve) => {
+      const look = () =>
+        root.textContent?.includes('::') ? resolve() : requestAnimationFrame(look)
+      look()
+    })
+    return root.textContent
+  },
+  /** What is shown for each of the answers that are told; `counts`: how many texts to wait for. */
+  async showTold(kind: 'payees' | 'backs', counts: Record<string, number>) {
+    const told = Object.entries(kind === 'payees' ? payees : backs)
+    const texts = told.map(async ([title, each]) => {
+      const element = render(h(kind === 'payees' ? ToldPayee : ToldBack, { told: each }))
+      return [title, await shown(element, counts[title] ?? 1)] as const
+    })
+    return Object.fromEntries(await Promise.all(texts))
+  },
+  /** What is thrown where nothing provides names. */
+  showWithoutNames(): Promise<string> {
+    return new Promise((resolve) => {
+      render(h(Payee, { name: 'a', party: 'b' }), (error) => resolve((error as Error).message))
+    })
   },
   stored: (): readonly string[] => Object.keys(localStorage),
 }

@@ -15,7 +15,7 @@ import type { wallet as PageWallet } from './page.ts'
 declare const wallet: typeof PageWallet // In the page.
 
 const ALICE = 'alice.unverified.ns'
-const CSP = "default-src 'none'; script-src 'self'; connect-src http://127.0.0.1:*"
+const CSP = "default-src 'none'; script-src 'self'; connect-src http://127.0.0.1:* ws://127.0.0.1:*"
 
 describe.skipIf(chromiumPath === null)('in Chromium', () => {
   let cluster: TestCluster
@@ -33,23 +33,29 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     await alice.wallet.tap({ amount: '10.0' })
     party = (await alice.names.register({ name: ALICE })).party
     const { outputFiles } = await build({
-      entryPoints: [join(import.meta.dirname, 'page.ts')],
+      entryPoints: {
+        page: join(import.meta.dirname, 'page.ts'),
+        payee: join(import.meta.dirname, '../../sdk/examples/payee.ts'),
+      },
       bundle: true,
       minify: true,
       write: false,
+      outdir: '/',
+      // As bundlers of web applications do: what is loaded later is in files of its own.
+      splitting: true,
       format: 'esm',
       define: { 'process.env.NODE_ENV': '"production"' },
     })
+    const scripts = new Map(outputFiles.map(({ path, text }) => [path, text]))
     server = createServer((request, response) => {
-      const isScript = request.url === '/page.js'
+      const script = scripts.get(request.url ?? '')
       response.writeHead(200, {
-        'content-type': isScript ? 'text/javascript' : 'text/html',
+        'content-type': script === undefined ? 'text/html' : 'text/javascript',
         'content-security-policy': CSP,
       })
       response.end(
-        isScript
-          ? outputFiles[0]?.text
-          : '<!doctype html><title>wallet</title><script type="module" src="/page.js"></script>',
+        script ??
+          '<!doctype html><title>wallet</title><script type="module" src="/page.js"></script>',
       )
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -98,14 +104,62 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     )
   })
 
+  it('shows the example of the README as it stands', async () => {
+    expect(await page.evaluate((name) => wallet.showExample(name), ALICE)).toBe(
+      `verified: ${party}`,
+    )
+  })
+
+  /** What is shown of each told answer, for as many texts as are expected. */
+  const showTold = (kind: 'payees' | 'backs', expected: Record<string, readonly string[]>) => {
+    const counts = Object.entries(expected).map(([title, texts]) => [title, texts.length])
+    const entries = Object.fromEntries(counts) as Record<string, number>
+    return page.evaluate(([told, count]) => wallet.showTold(told, count), [kind, entries] as const)
+  }
+
+  it('shows a party only where it is verified, and only as long as it is', async () => {
+    const alice = 'alice::1220'
+    const expected = {
+      'nothing is typed': ['idle null'],
+      'enough nodes agree': ['checking null', `verified ${alice}`],
+      'there are too few nodes': ['checking null', `trusted ${alice}`],
+      'the name changed hands': ['checking null', `changed ${alice}`],
+      'nobody has it': ['checking null', 'absent null'],
+      'it is somebody else': ['checking null', 'mismatch null'],
+      'nodes are gone': ['checking null', 'unverified null'],
+      'the lookup fails': ['checking null', 'unverified null'],
+      'the answer cannot be renewed': ['checking null', `verified ${alice}`, 'checking null'],
+      'the next answer fails': ['checking null', `verified ${alice}`, 'unverified null'],
+    }
+    expect(await showTold('payees', expected)).toEqual(expected)
+  })
+
+  it('shows a name only where it leads back to the party', async () => {
+    const expected = {
+      'there is no party': ['idle null'],
+      'it has a name that leads back': ['checking null', 'verified a.unverified.ns'],
+      'it has none': ['checking null', 'absent null'],
+      'the lookup fails': ['checking null', 'unverified null'],
+    }
+    expect(await showTold('backs', expected)).toEqual(expected)
+    expect(await page.evaluate(() => wallet.showWithoutNames())).toMatch(/NamesProvider/)
+  })
+
   it('follows a stream while a node is killed, and goes on resolving', async () => {
     const wanted = 12
     const following = page.evaluate((count) => wallet.follow(count), wanted)
+    const aliceSees = { url: cluster.validatorUrl, token: await cluster.token('alice'), party }
+    const updating = page.evaluate((options) => wallet.updates(options, 5), aliceSees)
     await page.waitForSelector('#activities[data-count]', { state: 'attached' })
     await cluster.kill('sv-2')
     const bob = cluster.validator('bob')
     await bob.wallet.register()
     for (let taps = 0; taps < wanted; taps++) await bob.wallet.tap({ amount: '1.0' })
+    const alice = cluster.validator('alice')
+    for (let taps = 0; taps < 5; taps++) await alice.wallet.tap({ amount: '1.0' })
+    const offsets = await updating
+    expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
+    expect(offsets).toHaveLength(5)
     const ids = await following
     expect(ids).toEqual([...new Set(ids)].sort())
     expect(ids).toHaveLength(wanted)

@@ -39,6 +39,7 @@ let sdkTarball: string
 /** Compiler, module, resolution. */
 const SETTINGS = [
   ['typescript-5.4', 'nodenext', 'nodenext'],
+  ['typescript-5.4', 'esnext', 'bundler'],
   ['typescript-5.9', 'esnext', 'bundler'],
   ['typescript', 'nodenext', 'nodenext'],
   ['typescript', 'esnext', 'bundler'],
@@ -110,10 +111,11 @@ describe('at run time', () => {
     if (typeof scan.names.resolve !== 'function' || typeof verifyReceipt !== 'function') throw 0
     if (typeof createFileStore('x').get !== 'function' || typeof startCluster !== 'function') throw 0
     if (typeof createScanClient({ baseUrl: 'http://h' }).GET !== 'function') throw 0
-    if (typeof useName !== 'function') throw 0
+    if (typeof useName !== 'function' || typeof scanReader !== 'function') throw 0
   `
   const imports = [
     ['createScan', ''],
+    ['scanReader', '/reader'],
     ['verifyReceipt', '/receipts'],
     ['createFileStore', '/node'],
     ['startCluster', '/testing'],

@@ -1,8 +1,10 @@
 /**
- * The SDK as a wallet uses it, on real processes: lookups straight from the nodes and through the proxy,
- * a registration from the first request to a verified name, and what it says when nodes are gone.
+ * The SDK as a wallet uses it, on real processes that its own `/testing` starts: lookups straight from the
+ * nodes and through the proxy, a registration from the first request to a verified name, coin, streams, and
+ * what it says when nodes are gone.
  */
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +14,7 @@ import {
   createScan,
   createValidator,
   type Genesis,
+  isQuorumscanError,
   type NameChange,
   type RegisterProgress,
   type Registration,
@@ -20,13 +23,15 @@ import {
 } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
 import { createScanClient } from '@quorumscan/sdk/raw'
+import { scanReader } from '@quorumscan/sdk/reader'
 import { parseGenesis, requestOfLookup, verifyReceipt } from '@quorumscan/sdk/receipts'
+import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
 import { build } from 'esbuild'
-import { type RunningCluster, startCluster } from 'quorumscan'
+import { WebSocket } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { until } from './client.ts'
+import { clock, until } from './client.ts'
 
-let cluster: RunningCluster
+let cluster: TestCluster
 let genesis: Genesis
 let scan: Scan
 let alice: Validator
@@ -36,14 +41,12 @@ const events: RegisterProgress[] = []
 const ALICE = 'alice.unverified.ns'
 const NOBODY = 'nobody.unverified.ns'
 
-const seeds = () => Object.values(cluster.urls.nodes)
+const DAY_MICROS = 86_400_000_000
+/** How long after its registration a name can be renewed here. */
+const WINDOW_AFTER_MICROS = 30_000_000
 
-function userOf(user: string): Validator {
-  return createValidator({
-    url: cluster.urls.validator,
-    token: () => cluster.token(user),
-  })
-}
+const seeds = () => cluster.seeds
+const userOf = (user: string): Validator => cluster.validator(user)
 
 async function withCoin(user: string): Promise<Validator> {
   const validator = userOf(user)
@@ -53,9 +56,14 @@ async function withCoin(user: string): Promise<Validator> {
 }
 
 beforeAll(async () => {
-  cluster = await startCluster({ nodes: 4 })
+  const entryLifetimeMicros = 90 * DAY_MICROS
+  const renewalDurationMicros = entryLifetimeMicros - WINDOW_AFTER_MICROS
+  cluster = await startCluster({
+    nodes: 4,
+    genesisOverrides: { names: { entryLifetimeMicros, renewalDurationMicros } },
+  })
   genesis = parseGenesis(JSON.parse(await readFile(join(cluster.dataDir, 'genesis.json'), 'utf8')))
-  scan = createScan({ seeds: seeds(), genesis })
+  scan = cluster.scan()
   alice = await withCoin('alice')
   party = (await alice.wallet.status()).partyId
   registration = await alice.names.register(
@@ -67,14 +75,16 @@ afterAll(async () => {
   await scan?.close()
   await cluster?.down()
 })
-afterEach(async () => {
+
+/** Until they vote again, so that the next test begins as the first did. */
+async function restartAll(): Promise<void> {
   for (const { name, state } of (await cluster.status()).nodes)
     if (state === 'down') await cluster.restart(name)
   await until('all four nodes to vote', async () => {
     const outcome = await scan.names.lookup(ALICE, { threshold: 'all', receipt: false })
     return outcome.kind === 'verified' ? true : undefined
   })
-})
+}
 
 describe('a registration', () => {
   it('goes from the request over the payment to a name that enough nodes know', async () => {
@@ -126,12 +136,12 @@ describe('a registration', () => {
   })
 
   it('renewed too early is refused with the reason; cancelled it stays until it expires', async () => {
-    await expect(alice.names.renew(ALICE)).rejects.toMatchObject({
+    const erin = await withCoin('erin')
+    await erin.names.register({ name: 'erin.unverified.ns' })
+    await expect(erin.names.renew('erin.unverified.ns')).rejects.toMatchObject({
       code: 'CHOICE_REFUSED',
       payment: 'not-paid',
     })
-    const erin = await withCoin('erin')
-    await erin.names.register({ name: 'erin.unverified.ns' })
     await erin.names.cancel('erin.unverified.ns')
     expect(await erin.names.list()).toEqual([])
     expect(await erin.names.resolve('erin.unverified.ns')).not.toBeNull()
@@ -146,7 +156,7 @@ describe.each([
   ['through the proxy', () => userOf('reader').names],
   [
     'through the proxy, checked here',
-    () => createValidator({ url: cluster.urls.validator, genesis }).names,
+    () => createValidator({ url: cluster.validatorUrl, genesis }).names,
   ],
 ] as const)('lookups %s', (_, names) => {
   it('find a name, its party and nothing else', async () => {
@@ -162,6 +172,41 @@ describe.each([
       genesis.dso,
       party,
     ])
+  })
+
+  it('of more names than one request holds come in order', async () => {
+    const many = Array.from({ length: 300 }, (_, index) => (index % 100 === 99 ? ALICE : NOBODY))
+    const parties = await names().resolveMany(many)
+    expect(parties).toEqual(many.map((name) => (name === ALICE ? party : null)))
+  })
+
+  it('are bound by what the caller asks: offset, age, time, threshold, signal', async () => {
+    expect(await names().lookup(ALICE, { minOffset: 10 ** 9, receipt: false })).toMatchObject({
+      kind: 'lagging',
+    })
+    expect(await names().lookup(ALICE, { maxAgeMs: 0, receipt: false })).toMatchObject({
+      kind: 'lagging',
+      reason: 'stale',
+    })
+    await expect(names().resolve(ALICE, { threshold: 5 })).rejects.toMatchObject({
+      code: expect.stringMatching(/^INVALID_/),
+      definite: true,
+    })
+    await expect(names().resolve(ALICE, { timeoutMs: 1 })).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      definite: true,
+    })
+    const signal = AbortSignal.abort(new Error('left the page'))
+    await expect(names().resolve(ALICE, { signal })).rejects.toThrow(/^left the page$/)
+  })
+
+  it('refuse what is no name of this service before anything is asked', async () => {
+    await expect(names().isAvailable('alice')).rejects.toMatchObject({
+      code: 'NAME_SUFFIX_MISSING',
+    })
+    await expect(names().isAvailable('Alice.unverified.ns')).rejects.toMatchObject({
+      code: 'INVALID_NAME',
+    })
   })
 
   it('come with a receipt that proves them', async () => {
@@ -195,6 +240,8 @@ describe.each([
 })
 
 describe('with nodes gone', () => {
+  afterEach(restartAll)
+
   it('one: lookups go on; three: they are refused, and absence is not made up', async () => {
     await cluster.kill('sv-1')
     expect(await scan.names.resolve(ALICE)).toBe(party)
@@ -253,11 +300,83 @@ describe('what is remembered', () => {
 })
 
 it('the genesis may be pinned by its hash; another network is refused', async () => {
-  const { cluster: facts } = await cluster.status()
-  await using pinned = createScan({ seeds: seeds(), genesis: facts.genesisHash })
+  const genesisHash = cluster.genesisHash
+  await using pinned = createScan({ seeds: seeds(), genesis: genesisHash, reader: scanReader })
   expect(await pinned.names.resolve(ALICE)).toBe(party)
   await using wrong = createScan({ seeds: seeds(), genesis: 'ab'.repeat(32) })
   await expect(wrong.names.resolve(ALICE)).rejects.toMatchObject({ code: 'WRONG_GENESIS' })
+})
+
+it('a client that was closed says so', async () => {
+  const closed = cluster.scan()
+  expect(await closed.names.resolve(ALICE)).toBe(party)
+  await closed.close()
+  await expect(closed.names.resolve(ALICE)).rejects.toMatchObject({
+    code: 'CLOSED',
+    definite: true,
+  })
+})
+
+describe('a wallet', () => {
+  const TRANSFER = { amount: '5.0', description: 'lunch' } as const
+  const inAnHour = () => clock.nowMicros() + 3_600_000_000
+
+  it('offers coin that the receiver takes, refuses, or that is taken back', async () => {
+    const [gina, hugo] = [await withCoin('gina'), await withCoin('hugo')]
+    const receiver = (await hugo.wallet.status()).partyId
+    const offer = async (trackingId: string) => {
+      const terms = { ...TRANSFER, receiver, trackingId, expiresAt: inAnHour() }
+      const { output } = await gina.wallet.createTransfer(terms)
+      if (!('transferInstructionCid' in output)) throw new Error('not an offer')
+      return output.transferInstructionCid
+    }
+    const before = Number((await hugo.wallet.balance()).effectiveUnlockedQty)
+    const accepted = await offer('t-1')
+    expect(await hugo.wallet.transfers()).toMatchObject([{ contractId: accepted }])
+    await hugo.wallet.acceptTransfer(accepted)
+    await hugo.wallet.rejectTransfer(await offer('t-2'))
+    await gina.wallet.withdrawTransfer(await offer('t-3'))
+    expect(await hugo.wallet.transfers()).toEqual([])
+    expect(Number((await hugo.wallet.balance()).effectiveUnlockedQty)).toBe(before + 5)
+    expect((await hugo.wallet.coins()).coins.length).toBeGreaterThan(1)
+    const kinds: string[] = []
+    for await (const item of gina.wallet.transactions({ pageSize: 2 }))
+      kinds.push(item.transactionType)
+    expect(kinds).toContain('transfer')
+    // The same payment cannot be made twice.
+    await expect(offer('t-1')).rejects.toMatchObject({ definite: true })
+  })
+
+  it('gives coin for one command once, and its requests can be refused', async () => {
+    const ivan = await withCoin('ivan')
+    const before = await ivan.wallet.balance()
+    await ivan.wallet.tap({ amount: '1.0', commandId: 'once' })
+    await ivan.wallet.tap({ amount: '1.0', commandId: 'once' }).catch(() => {})
+    const after = await ivan.wallet.balance()
+    expect(Number(after.effectiveUnlockedQty) - Number(before.effectiveUnlockedQty)).toBe(200)
+    const crash = new AbortController()
+    const asked = ivan.names.register(
+      { name: 'ivan.unverified.ns' },
+      { signal: crash.signal, onProgress: () => crash.abort(new Error('crash')) },
+    )
+    await expect(asked).rejects.toThrow('crash')
+    const [request] = await ivan.wallet.subscriptionRequests()
+    const contractId = request?.contractId ?? 'none'
+    expect(await ivan.wallet.subscriptionRequest(contractId)).toEqual(request)
+    await ivan.wallet.rejectSubscriptionRequest(contractId)
+    expect(await ivan.wallet.subscriptionRequests()).toEqual([])
+  })
+
+  it('turns renewals that pay themselves on and off', async () => {
+    const [subscription] = await alice.wallet.subscriptions()
+    const id = subscription?.subscription.contractId ?? 'none'
+    const isOn = async () => (await alice.wallet.subscriptions())[0]?.autoRenew
+    expect(await isOn()).toBe(false)
+    await alice.wallet.setAutoRenew(id, true)
+    expect(await isOn()).toBe(true)
+    await alice.wallet.setAutoRenew(id, false)
+    expect(await isOn()).toBe(false)
+  })
 })
 
 it('activities come once each, in order, and go on from the checkpoint', async () => {
@@ -276,22 +395,64 @@ it('activities come once each, in order, and go on from the checkpoint', async (
   expect([...first.slice(0, 2), ...rest]).toEqual(all)
 })
 
-describe('the ledger interface', () => {
-  it('streams what the parties see, goes on from the checkpoint, and ends where it is told', async () => {
+describe.each([
+  ['over WebSocket', WebSocket],
+  ['by pages', null],
+])('updates %s', (_, socket) => {
+  /** Where there is a WebSocket, no page is asked for. */
+  const noPages: typeof fetch = async (input, init) => {
+    if (String(input).includes('/v2/updates')) throw new Error('asked for a page')
+    return fetch(input, init)
+  }
+
+  it('are what the parties see, go on from the checkpoint, and end where they are told', async () => {
     const checkpoint = { store: createMemoryStore(), key: 'updates' }
     const offsets: number[] = []
-    for await (const update of alice.updates({ parties: [party], follow: false, checkpoint }))
+    const { updates } = cluster.validator('alice', {
+      url: `${cluster.validatorUrl}/api/validator`,
+      WebSocket: socket,
+      ...(socket === null ? {} : { fetch: noPages }),
+    })
+    for await (const update of updates({ parties: [party], follow: false, checkpoint }))
       offsets.push(update.offset)
     expect(offsets.length).toBeGreaterThan(2)
     expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
     await alice.wallet.tap({ amount: '1.0' })
-    for await (const update of alice.updates({ parties: [party], checkpoint })) {
+    for await (const update of updates({ parties: [party], checkpoint })) {
       expect(update).toMatchObject({ kind: 'transaction' })
       expect(update.offset).toBeGreaterThan(offsets.at(-1) ?? 0)
       break
     }
   })
 
+  it('that the user may not see are refused with the reason', async () => {
+    const stranger = cluster.validator('stranger', { WebSocket: socket })
+    const following = async () => {
+      for await (const update of stranger.updates({ parties: [party] })) return update
+      return undefined
+    }
+    await expect(following()).rejects.toMatchObject({ definite: true, retryable: false })
+  })
+})
+
+it('updates go on when the validator is killed and comes back', async () => {
+  const overWebSocket = cluster.validator('alice', { WebSocket })
+  const seen: number[] = []
+  let before = 0
+  for await (const update of overWebSocket.updates({ parties: [party], follow: false }))
+    before = update.offset
+  for await (const update of overWebSocket.updates({ parties: [party], after: before - 1 })) {
+    seen.push(update.offset)
+    if (seen.length === 2) break
+    await cluster.kill('validator')
+    await cluster.restart('validator')
+    await alice.wallet.tap({ amount: '1.0' })
+  }
+  expect(seen[0]).toBe(before)
+  expect(seen[1]).toBeGreaterThan(before)
+})
+
+describe('commands', () => {
   it('takes a command once, however often it is submitted, and says so', async () => {
     const rules = await createScanClient({ baseUrl: seeds()[0] ?? '' }).POST('/v0/ans-rules', {
       body: {},
@@ -359,14 +520,13 @@ describe('the examples of the README run as they stand', () => {
     ['resolve', /^alice::1220/],
     ['lookup', /say sv-\d.*\nSigned by sv-\d.* at offset \d+\.\n$/],
   ])('%s', async (name, output) => {
-    const { cluster: facts } = await cluster.status()
-    const env = { SEED: cluster.urls.nodes['sv-1'] ?? '', GENESIS_HASH: facts.genesisHash }
+    const env = { SEED: seeds()[0] ?? '', GENESIS_HASH: cluster.genesisHash }
     expect(await example(name, env)).toMatch(output)
   })
 
   it('register', async () => {
     const output = await example('register', {
-      VALIDATOR: cluster.urls.validator,
+      VALIDATOR: cluster.validatorUrl,
       TOKEN: await cluster.token('frank'),
       NAME: 'frank.unverified.ns',
     })
@@ -375,5 +535,59 @@ describe('the examples of the README run as they stand', () => {
 
   it('test-against-a-cluster', async () => {
     expect(await example('test-against-a-cluster')).toBe('still verified with one node dead\n')
+  })
+})
+
+it('a name is renewed inside the window: once, for another period', async () => {
+  const [before] = await alice.names.list()
+  const balance = async () => Number((await alice.wallet.balance()).effectiveUnlockedQty)
+  const coin = await balance()
+  const renewal = await until('the window to open', async () => {
+    try {
+      return await alice.names.renew(ALICE)
+    } catch (error) {
+      if (isQuorumscanError(error) && error.code === 'CHOICE_REFUSED') return undefined
+      throw error
+    }
+  })
+  expect(renewal.name).toBe(ALICE)
+  expect(await balance()).toBe(coin - 200)
+  const [after] = await alice.names.list()
+  expect(Number(after?.expiresAt) - Number(before?.expiresAt)).toBe((90 * DAY_MICROS) / 1000)
+  expect(await scan.names.resolve(ALICE)).toBe(party)
+})
+
+describe('a test cluster', () => {
+  it('pauses, resumes, wipes and restarts its nodes, and waits for what a test wants', async () => {
+    const is = (name: string, state: string) => () =>
+      cluster.waitFor(({ nodes }) =>
+        nodes.some((node) => node.name === name && node.state === state),
+      )
+    await cluster.pause('sv-1')
+    await is('sv-1', 'paused')()
+    expect(await scan.names.resolve(ALICE)).toBe(party)
+    await cluster.resume('sv-1')
+    await is('sv-1', 'up')()
+    await cluster.wipe('sv-3')
+    await restartAll()
+    const { cluster: facts } = await cluster.status()
+    expect(facts).toMatchObject({ n: 4, f: 1, genesisHash: cluster.genesisHash })
+    await expect(cluster.waitFor(() => false, { timeoutMs: 1 })).rejects.toThrow(
+      /not within 1 ms; the cluster is .*sv-1/,
+    )
+    expect((await cluster.token()).split('.').length).toBe(3)
+  })
+
+  it('says what is missing when the command is not there, or why it does not start', async () => {
+    const missing = startCluster({ command: ['no-such-quorumscan'] })
+    await expect(missing).rejects.toThrow(/no quorumscan command/)
+    await expect(startCluster({ nodes: 0 })).rejects.toThrow(/before the cluster was ready:\n.+/)
+  })
+
+  it('leaves nothing behind', async () => {
+    await scan.close()
+    await cluster.down()
+    expect(existsSync(cluster.dataDir)).toBe(false)
+    await expect(fetch(`${cluster.validatorUrl}/readyz`)).rejects.toThrow()
   })
 })

@@ -28,15 +28,15 @@ describe.each(Object.entries(openApiDocuments()))('%s', (name, document) => {
   })
 })
 
-test.each([
-  ['validator', 'checks.ts'],
-  ['ledger', 'ledger-checks.ts'],
-] as const)("the SDK's checks of answers are those of the document %s", async (name, file) => {
-  const { checksSource } = (await import(join(root, 'sdk/scripts/generate-checks.mjs'))) as {
-    checksSource: (name: string, document: unknown) => string
+test("the SDK's checks of answers are those of the documents", async () => {
+  const { checksSource, FILES } = (await import(join(root, 'sdk/scripts/generate-checks.mjs'))) as {
+    checksSource: (file: string, document: unknown) => string
+    FILES: Record<string, { document: keyof ReturnType<typeof openApiDocuments> }>
   }
-  const document: unknown = JSON.parse(JSON.stringify(openApiDocuments()[name]))
-  expect(await read(`sdk/src/generated/${file}`)).toBe(checksSource(name, document))
+  for (const [file, { document }] of Object.entries(FILES)) {
+    const json: unknown = JSON.parse(JSON.stringify(openApiDocuments()[document]))
+    expect(await read(`sdk/src/generated/${file}`), file).toBe(checksSource(file, json))
+  }
 })
 
 test('the documents have the version of their package', async () => {

@@ -1,0 +1,73 @@
+/** Names whose answers are told, one for each thing that the hooks can show. */
+import type { LookupOutcome, Names } from '@quorumscan/sdk'
+
+export type Told = {
+  readonly names: Names
+  readonly name?: string
+  readonly expectParty?: string
+  readonly maxAgeMs?: number
+}
+
+const ALICE = 'alice::1220'
+const never = () => new Promise<never>(() => {})
+const facts = {
+  offset: 1,
+  recordTime: 1,
+  threshold: 2,
+  nodeCount: 4,
+  agreed: ['sv-1', 'sv-2'],
+  dissented: [],
+  verifiedBy: 'self',
+  receipt: null,
+} as const
+const entry = {
+  name: 'a.unverified.ns',
+  party: ALICE,
+  url: '',
+  description: '',
+  expiresAt: null,
+  contractId: null,
+}
+const change = { name: entry.name, previousParty: 'mallory::1220', party: ALICE }
+
+/** Each lookup gets the next answer, the last one for ever. */
+function answering(
+  ...answers: readonly (LookupOutcome | 'never' | 'fails' | string | null)[]
+): Names {
+  let count = 0
+  const next = async () => {
+    const answer = answers[Math.min(count++, answers.length - 1)]
+    if (answer === 'never') return never()
+    if (answer === 'fails') throw new Error('no answer')
+    return answer
+  }
+  return { lookup: next, reverse: next } as unknown as Names // The hooks use no other.
+}
+
+const found = { kind: 'verified', entry, changed: null, ...facts } as const
+
+export const payees: Record<string, Told> = {
+  'nothing is typed': { names: answering('never'), name: '' },
+  'enough nodes agree': { names: answering(found) },
+  'there are too few nodes': { names: answering({ ...found, kind: 'trusted' }) },
+  'the name changed hands': { names: answering({ ...found, changed: change }) },
+  'nobody has it': { names: answering({ kind: 'verified-absent', entry: null, ...facts }) },
+  'it is somebody else': {
+    names: answering({ ...found, kind: 'mismatch', expectedParty: 'bob::1220' }),
+    expectParty: 'bob::1220',
+  },
+  'nodes are gone': {
+    names: answering({ kind: 'insufficient', reachable: 1, needed: 2, ...facts, answered: 1 }),
+  },
+  'the lookup fails': { names: answering('fails') },
+  // Asked again in half the time; the answer that is shown grows too old meanwhile.
+  'the answer cannot be renewed': { names: answering(found, 'never'), maxAgeMs: 300 },
+  'the next answer fails': { names: answering(found, 'fails'), maxAgeMs: 300 },
+}
+
+export const backs: Record<string, Told> = {
+  'there is no party': { names: answering('never'), name: '' },
+  'it has a name that leads back': { names: answering('a.unverified.ns') },
+  'it has none': { names: answering(null) },
+  'the lookup fails': { names: answering('fails') },
+}
