@@ -5,7 +5,7 @@ import { type Genesis, parseGenesis } from '@quorumscan/consensus'
 import type { RunningCluster } from 'quorumscan'
 import { runChild, startChild } from '../child.ts'
 import type { ClientArgument, ClientLoad } from './client-child.ts'
-import type { JsonRpcArgument } from './json-rpc-child.ts'
+import type { JsonRpcArgument, LastServer } from './json-rpc-child.ts'
 import { nameOf, registerNames } from './names.ts'
 import { CONNECTIONS, startBenchCluster, verified } from './round.ts'
 
@@ -19,8 +19,9 @@ export type Clients = {
   readonly reader: number
   readonly fetch: number
   readonly ethers: number
-  /** With the last server hung. */
+  /** With the last server hung, and dead. */
   readonly hung: { readonly reader: number; readonly ethers: number }
+  readonly dead: { readonly reader: number; readonly ethers: number }
   /** Verified lookups/s through the proxy, by the number of nodes. */
   readonly few: number
   readonly many: number
@@ -35,16 +36,20 @@ export async function measureClients(ms: number): Promise<Clients> {
   const urls = Object.values(cluster.urls.nodes)
   const reads = await rateOf({ kind: 'reader', urls, genesis, ms })
   const naive = await rateOf({ kind: 'fetch', urls, genesis: null, ms })
-  const ethers = await ethersRate(ms, false)
-  await cluster.pause(`sv-${SERVERS}`)
+  const ethers = await ethersRate(ms, 'fine')
+  const last = `sv-${SERVERS}`
+  await cluster.pause(last)
   const hungReads = await rateOf({ kind: 'reader', urls, genesis, ms })
-  await cluster.resume(`sv-${SERVERS}`)
-  const hungEthers = await ethersRate(ms, true)
+  await cluster.resume(last)
+  await cluster.kill(last)
+  const deadReads = await rateOf({ kind: 'reader', urls, genesis, ms })
+  await cluster.restart(last)
   return {
     reader: reads,
     fetch: naive,
     ethers,
-    hung: { reader: hungReads, ethers: hungEthers },
+    hung: { reader: hungReads, ethers: await ethersRate(ms, 'hung') },
+    dead: { reader: deadReads, ethers: await ethersRate(ms, 'dead') },
     ...(await measureSizes(cluster, ms)),
   }
 }
@@ -61,8 +66,8 @@ async function measureSizes(
   }
 }
 
-async function ethersRate(ms: number, isLastHung: boolean): Promise<number> {
-  const argument: JsonRpcArgument = { count: SERVERS, isLastHung }
+async function ethersRate(ms: number, last: LastServer): Promise<number> {
+  const argument: JsonRpcArgument = { count: SERVERS, last }
   await using servers = startChild(JSON_RPC, argument)
   const { urls } = await servers.result<{ urls: string[] }>()
   return await rateOf({ kind: 'ethers', urls, genesis: null, ms })

@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { answer, childArgument } from '../child.ts'
 
+/** A hung server takes connections and never answers; at the address of a dead one nobody listens. */
+export type LastServer = 'fine' | 'hung' | 'dead'
 export type JsonRpcArgument = {
   readonly count: number
-  /** The last one takes connections and never answers. */
-  readonly isLastHung: boolean
+  readonly last: LastServer
 }
 type Call = { readonly id: number; readonly method: string }
 
@@ -20,22 +21,24 @@ const RESULTS: Readonly<Record<string, string>> = {
   eth_call: VALUE,
 }
 
-const { count, isLastHung } = childArgument<JsonRpcArgument>()
+const { count, last } = childArgument<JsonRpcArgument>()
 const result = ({ id, method }: Call) => ({ jsonrpc: '2.0', id, result: RESULTS[method] ?? null })
 
-function serve(isHung: boolean): Promise<string> {
+function serve(kind: LastServer): Promise<string> {
   const server = createServer(async (request, response) => {
-    if (isHung) return
+    if (kind === 'hung') return
     const asked = (await json(request)) as Call | readonly Call[]
     const body = JSON.stringify(Array.isArray(asked) ? asked.map(result) : result(asked as Call))
     response.writeHead(200, { 'content-type': 'application/json' }).end(body)
   })
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
-      resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      const { port } = server.address() as AddressInfo
+      if (kind === 'dead') server.close()
+      resolve(`http://127.0.0.1:${port}`)
     })
   })
 }
 
-const urls = Array.from({ length: count }, (_, index) => serve(isLastHung && index === count - 1))
+const urls = Array.from({ length: count }, (_, index) => serve(index === count - 1 ? last : 'fine'))
 answer({ urls: await Promise.all(urls) })

@@ -76,6 +76,7 @@ function printClients(clients: readonly Clients[]): void {
   row('reads/s of a client ÷ ethers FallbackProvider', (c) => c.reader / c.ethers, atLeast(8))
   row('reads/s of a client ÷ a quorum over fetch', (c) => c.reader / c.fetch, atLeast(20))
   row('the same, one node hung ÷ ethers', (c) => c.hung.reader / c.hung.ethers, atLeast(100))
+  row('the same, one node dead ÷ ethers', (c) => c.dead.reader / c.dead.ethers, atLeast(100))
 }
 
 type RowOf<Sample> = (what: string, of: (sample: Sample) => number, budget: Row['budget']) => void
