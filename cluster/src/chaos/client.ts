@@ -132,6 +132,7 @@ export async function createChaosClient(options: {
             kind: 'decided',
             offset: Number(answer.headers?.get('x-quorum-offset')),
             entry: answer.status === 200 ? (memberOf(answer.body, 'entry') as SeenEntry) : null,
+            dissented: namesIn(answer.headers?.get('x-quorum-dissented') ?? ''),
           }
         : { kind: 'undecided', code: codeOf(answer) ?? 'UNREACHABLE' },
     })
@@ -308,6 +309,10 @@ function codeOf(answer: Answer): string | null {
   const code = memberOf(answer.body, 'code')
   if (typeof code === 'string') return code
   return answer.status === null ? 'UNREACHABLE' : `HTTP_${answer.status}`
+}
+
+function namesIn(list: string): string[] {
+  return list.split(',').filter((name) => name !== '')
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -38,7 +38,13 @@ export type HistoryEvent =
       readonly quorum: 'weak' | 'strong'
       /** Undecided outcomes say nothing about the name. */
       readonly outcome:
-        | { readonly kind: 'decided'; readonly offset: number; readonly entry: SeenEntry | null }
+        | {
+            readonly kind: 'decided'
+            readonly offset: number
+            readonly entry: SeenEntry | null
+            /** Nodes that were heard in time and said something else (D-40). */
+            readonly dissented?: readonly string[]
+          }
         | { readonly kind: 'undecided'; readonly code: string }
     })
   | (Timed & {
@@ -62,9 +68,21 @@ export type HistoryEvent =
   | {
       readonly kind: 'fault'
       readonly startMs: number
-      /** When the node had recovered. */
+      /** When the control plane first saw that the node is not up; null if it always was. */
+      readonly seenMs?: number | null
+      /** When the fault was ended. */
+      readonly healedMs?: number
+      /** When the node was up again, be it behind the others. */
+      readonly upMs?: number | null
+      /** When the node had recovered, and was where the others are. */
       readonly endMs: number
       readonly fault: ChaosFault
+    }
+  | {
+      readonly kind: 'evidence'
+      readonly node: string
+      /** Pairs of signed statements by which the node contradicts itself (D-43), as the proxy keeps them. */
+      readonly pairs: number
     }
   | { readonly kind: 'phase'; readonly atMs: number; readonly phase: 'healing' | 'final' | 'end' }
   | {

@@ -18,7 +18,7 @@ export function renderReport(history: readonly HistoryEvent[], summary: Summary)
 <style>
 :root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:1060px;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.2rem .6rem;border-bottom:1px solid #8884}
-td.n{text-align:right;font-variant-numeric:tabular-nums}.valid{color:#1a7f37}.invalid{color:#cf222e}.unknown{color:#9a6700}
+td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}.wide{overflow-x:auto}.note{opacity:.75;font-size:13px}.valid{color:#1a7f37}.invalid{color:#cf222e}.unknown{color:#9a6700}
 code{font-size:13px;overflow-wrap:anywhere}svg{width:100%;height:auto}text{fill:currentColor;font-size:11px}
 </style>
 <h1>Chaos run <code>${escapeHtml(scenario.seed)}</code>: <span class="${verdict.verdict}">${verdict.verdict}</span></h1>
@@ -30,14 +30,16 @@ healed in ${ms(summary.healingMs)}.</p>
 <h2>Timeline</h2>
 ${timeline(history)}
 <h2>Faults</h2>
-<table><tr><th>node<th>fault<th>from<th>whole again<th>recovery<th>answered<th>refused<th>p99</tr>
+<div class="wide"><table><tr><th>node<th>fault<th class=n>from<th class=n>whole again<th class=n>detected<th class=n>recovered<th class=n>caught up<th class=n>answered<th class=n>refused<th class=n>p99</tr>
 ${summary.faults
   .map(
     (fault) =>
-      `<tr><td>${escapeHtml(fault.node)}<td>${escapeHtml(fault.fault)}<td class=n>${seconds(fault.startMs)}<td class=n>${seconds(fault.endMs)}<td class=n>${ms(fault.recoveryMs)}<td class=n>${fault.decided}<td class=n>${fault.undecided}<td class=n>${ms(fault.p99Ms)}</tr>`,
+      `<tr><td>${escapeHtml(fault.node)}<td>${escapeHtml(fault.fault)}<td class=n>${seconds(fault.startMs)}<td class=n>${seconds(fault.endMs)}<td class=n>${after(fault.detectionMs)}<td class=n>${after(fault.recoveryMs)}<td class=n>${after(fault.catchUpMs)}<td class=n>${fault.decided}<td class=n>${fault.undecided}<td class=n>${ms(fault.p99Ms)}</tr>`,
   )
   .join('\n')}
-</table>
+</table></div>
+<p class="note">Detected: seen as not up, or as saying something else than the quorum, so long after the fault began.
+Recovered: up, so long after the fault ended. Caught up: where the others are, so long after that.</p>
 <h2>Outcomes</h2>
 <table>${Object.entries(summary.lookups.undecidedByCode)
     .map(([code, count]) => `<tr><td>lookups refused: ${escapeHtml(code)}<td class=n>${count}</tr>`)
@@ -50,14 +52,24 @@ ${Object.entries(summary.writes)
     ),
   )
   .join('')}</table>
-<h2>Evidence</h2>
+<h2>Findings</h2>
 ${
   verdict.findings.length === 0
     ? '<p>Nothing was found that must not be.</p>'
     : `<ul>${verdict.findings.map(({ rule, sentence }) => `<li>${escapeHtml(rule)}: ${escapeHtml(sentence)}`).join('')}</ul>`
 }
+<h2>Evidence</h2>
+${
+  summary.evidence.length === 0
+    ? '<p>No node was caught signing two answers to one question.</p>'
+    : `<p>Signed statements by which a node contradicts itself, as the scan proxy keeps them (at most 32 pairs of
+each node); <code>quorumscan verify</code> checks them offline.</p>
+<table><tr><th>node<th class=n>pairs</tr>${summary.evidence
+        .map(({ node, pairs }) => `<tr><td>${escapeHtml(node)}<td class=n>${pairs}</tr>`)
+        .join('')}</table>`
+}
 <h2>Replicas</h2>
-<table><tr><th>node<th>offset<th>history hash</tr>${summary.replicas
+<table><tr><th>node<th class=n>offset<th>history hash</tr>${summary.replicas
     .map(
       ({ node, offset, historyHash }) =>
         `<tr><td>${escapeHtml(node)}<td class=n>${offset}<td><code>${historyHash ?? 'none'}</code></tr>`,
@@ -109,6 +121,12 @@ ${bands.join('')}${labels.join('')}${scale.join('')}${dots.join('')}
 
 function ms(value: number | null): string {
   return value === null ? '-' : `${Math.round(value)} ms`
+}
+
+/** How long something took. */
+function after(value: number | null): string {
+  if (value === null) return '-'
+  return value < 1000 ? ms(value) : seconds(value)
 }
 
 function seconds(valueMs: number): string {

@@ -73,6 +73,7 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
     onProgress(`comparing replicas at offset ${offset}`)
     for (const { node, historyHash } of await target.attestations(offset))
       record({ kind: 'attestation', node, offset, historyHash })
+    for (const { node, pairs } of await target.evidence()) record({ kind: 'evidence', node, pairs })
     log = await target.readLog(offset)
     record({ kind: 'phase', atMs: nowMs(), phase: 'end' })
   } catch (error) {
@@ -144,20 +145,65 @@ async function runLane(
     if (waitMs > 0) await clock.delay(waitMs, lane.signal).catch(() => {}) // Looked at below.
     if (lane.signal.aborted) return
     const startMs = nowMs()
+    const watch = watchNode(lane.options, { node: fault.node, nowMs })
+    let healedMs = startMs
     onProgress(`${fault.node}: ${fault.kind}${fault.kind === 'lie' ? ` ${fault.lie}` : ''}`)
     try {
       if (fault.kind === 'wipe') await target.wipe(fault.node)
       else {
         const { id } = await target.inject(fault, null)
         await clock.delay(durationMs, lane.signal).catch(() => {}) // Healed early.
+        healedMs = nowMs()
         await target.heal({ id })
       }
       await untilRecovered(lane.options, fault.node)
     } catch (error) {
       trouble(`${fault.node} did not recover from ${fault.kind}: ${messageOf(error)}`)
     }
-    record({ kind: 'fault', startMs, endMs: nowMs(), fault })
+    const { seenMs, upMs } = await watch.stop(healedMs)
+    record({ kind: 'fault', startMs, seenMs, healedMs, upMs, endMs: nowMs(), fault })
   }
+}
+
+/** When the control plane saw a node go, and come back. */
+function watchNode(
+  options: RunOptions,
+  { node, nowMs }: { readonly node: string; readonly nowMs: () => number },
+) {
+  const over = new AbortController()
+  const seen: { readonly atMs: number; readonly isUp: boolean }[] = []
+  const look = () => {
+    const isUp = stateOf(options.target, node) === 'up'
+    if (seen.at(-1)?.isUp !== isUp) seen.push({ atMs: nowMs(), isUp })
+  }
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      look()
+      await options.clock.delay(POLL_MS, over.signal).catch(() => {}) // Over: the loop ends.
+    }
+  })()
+  return {
+    async stop(healedMs: number) {
+      over.abort()
+      await watching
+      look()
+      const last = seen.at(-1)
+      return {
+        seenMs: seen.find(({ isUp }) => !isUp)?.atMs ?? null,
+        upMs: last?.isUp === true ? Math.max(healedMs, last.atMs) : null,
+      }
+    },
+  }
+}
+
+function stateOf(target: ChaosTarget, name: string) {
+  const { nodes, validator, synchronizer } = target.status()
+  const services = [
+    ...nodes,
+    { ...validator, name: 'validator' },
+    { ...synchronizer, name: 'synchronizer' },
+  ]
+  return services.find((service) => service.name === name)?.state
 }
 
 async function untilRecovered(options: RunOptions, name: string): Promise<void> {

@@ -25,6 +25,7 @@ const absent: ChaosTarget = {
   wipe: nothing,
   readLog: nothing,
   attestations: nothing,
+  evidence: nothing,
 }
 
 const untilDone = (runs: ChaosRuns, id: string) =>

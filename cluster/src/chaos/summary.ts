@@ -18,6 +18,8 @@ export type Summary = {
   readonly wrongAnswers: number
   readonly faults: readonly FaultSummary[]
   readonly healingMs: number | null
+  /** Pairs of signed statements by which a node contradicts itself, as the scan proxy keeps them. */
+  readonly evidence: readonly { readonly node: string; readonly pairs: number }[]
   readonly replicas: readonly {
     readonly node: string
     readonly offset: number
@@ -30,8 +32,12 @@ export type FaultSummary = {
   readonly node: string
   readonly startMs: number
   readonly endMs: number
-  /** From the end of the fault to the node being where the others are. */
+  /** From its begin to the node being seen as not up, or as saying something else; null if it never was. */
+  readonly detectionMs: number | null
+  /** From the end of the fault to the node being up. */
   readonly recoveryMs: number | null
+  /** From there to the node being where the others are. */
+  readonly catchUpMs: number | null
   readonly decided: number
   readonly undecided: number
   readonly p99Ms: number | null
@@ -70,9 +76,12 @@ export function summarize(
     writes,
     wrongAnswers: known.verdict.findings.filter(({ rule }) => rule === 'answers are true').length,
     faults: history.flatMap((event) =>
-      event.kind === 'fault' ? [faultSummary(event, lookups, known.scenario)] : [],
+      event.kind === 'fault' ? [faultSummary(event, lookups)] : [],
     ),
     healingMs: healing === null || final === null ? null : final - healing,
+    evidence: history.flatMap((event) =>
+      event.kind === 'evidence' ? [{ node: event.node, pairs: event.pairs }] : [],
+    ),
     replicas: history.flatMap((event) =>
       event.kind === 'attestation'
         ? [{ node: event.node, offset: event.offset, historyHash: event.historyHash }]
@@ -86,20 +95,23 @@ type Lookup = Extract<HistoryEvent, { kind: 'lookup' }>
 function faultSummary(
   event: Extract<HistoryEvent, { kind: 'fault' }>,
   lookups: readonly Lookup[],
-  scenario: Scenario,
 ): FaultSummary {
   const during = lookups.filter(({ startMs }) => startMs >= event.startMs && startMs < event.endMs)
   const decided = during.filter(({ outcome }) => outcome.kind === 'decided')
-  const step = scenario.steps.find(
-    ({ fault }) => JSON.stringify(fault) === JSON.stringify(event.fault),
+  const { startMs, endMs, seenMs, healedMs, upMs } = event
+  const dissent = decided.find(
+    ({ outcome }) =>
+      outcome.kind === 'decided' && outcome.dissented?.includes(event.fault.node) === true,
   )
+  const noticed = [seenMs, dissent?.endMs].filter((ms) => typeof ms === 'number')
   return {
     fault: describeChaosFault(event.fault),
     node: event.fault.node,
-    startMs: event.startMs,
-    endMs: event.endMs,
-    recoveryMs:
-      step === undefined ? null : Math.max(0, event.endMs - event.startMs - step.durationMs),
+    startMs,
+    endMs,
+    detectionMs: noticed.length === 0 ? null : Math.min(...noticed) - startMs,
+    recoveryMs: upMs == null || healedMs === undefined ? null : upMs - healedMs,
+    catchUpMs: upMs == null ? null : endMs - upMs,
     decided: decided.length,
     undecided: during.length - decided.length,
     p99Ms: percentile(latenciesOf(decided), 0.99),

@@ -15,4 +15,6 @@ export type ChaosTarget = {
   readLog(throughOffset: number): Promise<readonly LogLine[]>
   /** What each node attests at an offset: its history hash, or null without a signature that fits. */
   attestations(offset: number): Promise<readonly { node: string; historyHash: string | null }[]>
+  /** Pairs of statements by which nodes contradict themselves, as the scan proxy keeps them; none, none. */
+  evidence(): Promise<readonly { node: string; pairs: number }[]>
 }

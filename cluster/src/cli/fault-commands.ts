@@ -1,4 +1,5 @@
 /** The commands that break and mend: each is one call to the control plane. */
+import type { Clock } from '@quorumscan/base'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ClusterError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
@@ -13,6 +14,7 @@ import {
   LIE_KINDS,
 } from '../faults/fault-spec.ts'
 import { formatFaults } from './format.ts'
+import { print, slowly } from './options.ts'
 
 type Common = { dataDir: string; json?: boolean }
 type Timed = Common & { for?: number }
@@ -22,7 +24,7 @@ export type MakeCommand = (name: string, description: string) => Command
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-export function addFaultCommands(command: MakeCommand, print: (text: string) => void): void {
+export function addFaultCommands(command: MakeCommand, clock: Clock): void {
   const breaking = (name: string, description: string, example: string) =>
     command(name, description)
       .argument('<node>', 'sv-1 …, validator or synchronizer')
@@ -113,11 +115,12 @@ export function addFaultCommands(command: MakeCommand, print: (text: string) => 
       const chosen = [node, options.all, options.id].filter((choice) => choice !== undefined)
       if (chosen.length !== 1) throw new ClusterError('name a node, say --id, or say --all')
       const client = connectControl(dataDirectory(options.dataDir))
-      const healed = await call(
-        client.faults.heal.mutate({
-          ...(node === undefined ? {} : { node }),
-          ...(options.id === undefined ? {} : { id: options.id }),
-        }),
+      const selection = {
+        ...(node === undefined ? {} : { node }),
+        ...(options.id === undefined ? {} : { id: options.id }),
+      }
+      const healed = await slowly('waiting for what was down', clock, () =>
+        call(client.faults.heal.mutate(selection)),
       )
       if (options.json) print(JSON.stringify(healed))
       else

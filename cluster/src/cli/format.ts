@@ -76,8 +76,11 @@ function measured(status: ClusterStatus | LiveStatus): string[] {
         `p50 ${number(node.p50Ms, ' ms')}, p99 ${number(node.p99Ms, ' ms')}`,
       ].join(''),
     )
+  const errors = status.nodes
+    .filter(({ lastError }) => lastError !== null)
+    .map(({ name, lastError }) => shorten(`${name.padEnd(14)}last error ${lastError}`, WIDTH))
   const faults = status.faults.length === 0 ? [] : ['', ...formatFaults(status.faults).split('\n')]
-  return [...(rows.length === 0 ? [] : ['', ...rows]), ...faults]
+  return [...(rows.length === 0 ? [] : ['', ...rows, ...errors]), ...faults]
 }
 
 /** One step of the demo: the request and the answer, in short. */

@@ -1,4 +1,5 @@
-/** What several commands share: parsing of numbers, and the one way to the terminal. */
+/** What several commands share: parsing of numbers, and the ways to the terminal. */
+import type { Clock } from '@quorumscan/base'
 import { InvalidArgumentError } from 'commander'
 
 export function integer(min: number, max: number) {
@@ -11,4 +12,25 @@ export function integer(min: number, max: number) {
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`)
+}
+
+/** Longer than this, and a person wonders. */
+const QUIET_MS = 700
+
+/** Says on stderr what it waits for, if it takes that long. */
+export async function slowly<T>(
+  sentence: string,
+  clock: Clock,
+  work: () => Promise<T>,
+): Promise<T> {
+  const over = new AbortController()
+  clock.delay(QUIET_MS, over.signal).then(
+    () => process.stderr.write(`${sentence} …\n`),
+    () => {}, // Done before.
+  )
+  try {
+    return await work()
+  } finally {
+    over.abort()
+  }
 }

@@ -1,5 +1,5 @@
 /** The command line: what can be typed, and which call each command is. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { type Clock, createSystemClock } from '@quorumscan/base'
 import { isDecided } from '@quorumscan/consensus'
 import { Command, Option } from 'commander'
@@ -12,9 +12,10 @@ import { registerName } from '../registration.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
+import { addExamples } from './examples.ts'
 import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
-import { integer, print } from './options.ts'
+import { integer, print, slowly } from './options.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
 import { readGenesis, verify } from './verify.ts'
@@ -114,12 +115,13 @@ export async function runCommandLine(
       .option('--json', 'print the status as JSON')
       .action(async (node: string, options: Common & { redis?: boolean }) => {
         const client = connectControl(dataDirectory(options.dataDir))
-        await call(client.nodes[name].mutate({ node, redis: options.redis ?? false }))
+        const target = { node, redis: options.redis ?? false }
+        await slowly(`waiting for ${node}`, clock, () => call(client.nodes[name].mutate(target)))
         const what = options.redis ? `the Redis of ${node}` : node
         await report(dataDirectory(options.dataDir), options, `${what} ${done}`)
       })
 
-  addFaultCommands(command, print)
+  addFaultCommands(command, clock)
   const context = {
     clock,
     exitWith: (code: number) => {
@@ -133,38 +135,47 @@ export async function runCommandLine(
     .argument('<node>', 'sv-1 … or validator')
     .option('--json', 'print the status as JSON')
     .action(async (node: string, options: Common) => {
-      await call(connectControl(dataDirectory(options.dataDir)).nodes.wipe.mutate({ node }))
+      const client = connectControl(dataDirectory(options.dataDir))
+      await slowly(`${node} rebuilds its replica`, clock, () =>
+        call(client.nodes.wipe.mutate({ node })),
+      )
       await report(dataDirectory(options.dataDir), options, `${node} was wiped and runs`)
     })
 
-  command('down', 'stop everything').action(async (options: Common) => {
-    const outcome = await stopCluster(dataDirectory(options.dataDir), clock)
-    if (outcome.kind === 'stopped') print('stopped')
-    else if (outcome.kind === 'nothing-ran') print(`no cluster runs in ${options.dataDir}`)
-    else
-      print(`the control plane was gone or hung; ended ${outcome.processCount} processes it left`)
-  })
+  command('down', 'stop everything')
+    .option('--json', 'print the outcome as JSON')
+    .action(async (options: Common) => {
+      const outcome = await slowly('stopping', clock, () =>
+        stopCluster(dataDirectory(options.dataDir), clock),
+      )
+      if (options.json) print(JSON.stringify(outcome))
+      else if (outcome.kind === 'stopped') print('stopped')
+      else if (outcome.kind === 'nothing-ran') print(`no cluster runs in ${options.dataDir}`)
+      else
+        print(`the control plane was gone or hung; ended ${outcome.processCount} processes it left`)
+    })
 
   command('token', 'print a development token for a user of the validator')
     .argument('[user]', 'a user id')
     .option('--admin', 'for the administrator instead')
     .option('--ttl <time>', 'how long it is valid, e.g. 15m', DEFAULT_TTL)
+    .option('--json', 'as JSON')
     .action(
       async (user: string | undefined, options: Common & { admin?: boolean; ttl: string }) => {
         if ((user === undefined) === (options.admin === undefined))
           throw new ClusterError('name a user, or say --admin')
-        const token = createToken(dataDirectory(options.dataDir), {
+        const token = await createToken(dataDirectory(options.dataDir), {
           user: user ?? FIRST_ADMIN_USER,
           ttlSeconds: parseTtl(options.ttl),
           clock,
         })
-        print(await token)
+        print(options.json ? JSON.stringify({ token }) : token)
       },
     )
 
-  command('demo', 'register a name through the public interface, step by step').action(
-    (options: Common) => demo(dataDirectory(options.dataDir), clock),
-  )
+  command('demo', 'register a name through the public interface, step by step')
+    .option('--json', 'a line of JSON for each step')
+    .action((options: Common) => demo(dataDirectory(options.dataDir), options, clock))
 
   command('resolve', 'look a name or a party up at the nodes themselves, without the proxy')
     .argument('<name>', 'a whole name such as alice.unverified.ns, or a party')
@@ -191,18 +202,19 @@ export async function runCommandLine(
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
     .option('--request <request>', 'what it must answer: a name, a party, or a request as JSON')
     .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
+    .option('--json', 'print what is proven, or why nothing is, as JSON')
     .action(
       async (
         file: string,
         options: Common & { genesis?: string; request?: string; threshold: string },
       ) => {
-        const { isValid, text } = await verify({
+        const { isValid, text, json } = await verify({
           file,
           genesisFile: options.genesis ?? dataDirectory(options.dataDir).genesisFile,
           request: options.request ?? null,
           threshold: options.threshold,
         })
-        print(text)
+        print(options.json ? JSON.stringify(json) : text)
         exitCode = isValid ? 0 : 1
       },
     )
@@ -231,24 +243,27 @@ export async function runCommandLine(
 
   command('logs', `the last ${LOG_LINES_SHOWN} lines of a log`)
     .argument('<process>', 'sv-1 …, validator, synchronizer or control; sv-1.redis for its Redis')
+    .option('--json', 'as JSON')
     .action((name: string, options: Common) => {
-      if (!/^[a-z0-9.-]{1,40}$/.test(name)) throw new ClusterError(`there is no process ${name}`)
       const file = dataDirectory(options.dataDir).logFile(name)
-      print(
-        `${file}\n${readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_LINES_SHOWN).join('\n')}`,
-      )
+      if (!/^[a-z0-9.-]{1,40}$/.test(name) || !existsSync(file))
+        throw new ClusterError(`there is no log of ${name}; there are those of sv-1, sv-1.redis, …`)
+      const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_LINES_SHOWN)
+      print(options.json ? JSON.stringify({ file, lines }) : [file, ...lines].join('\n'))
     })
 
+  addExamples(program)
   await program.parseAsync([...args], { from: 'user' })
   return exitCode
 }
 
-async function demo(directory: DataDirectory, clock: Clock): Promise<void> {
+async function demo(directory: DataDirectory, options: Common, clock: Clock): Promise<void> {
+  const tell = (text: string) => (options.json ? undefined : print(text))
   const status = await call(connectControl(directory).cluster.status.query())
   const label = freshLabel()
   const name = `${label}.unverified.ns`
   const token = await createToken(directory, { user: label, ttlSeconds: DEMO_TTL_SECONDS, clock })
-  print(`Registering ${name} as user ${label} at ${status.validator.url}`)
+  tell(`Registering ${name} as user ${label} at ${status.validator.url}`)
   let count = 0
   const found = await registerName({
     validatorUrl: status.validator.url,
@@ -258,13 +273,14 @@ async function demo(directory: DataDirectory, clock: Clock): Promise<void> {
     clock,
     onStep: (title, exchange) => {
       count += 1
-      print(`\n${count}. ${title}\n${formatExchange(exchange)}`)
+      tell(`\n${count}. ${title}\n${formatExchange(exchange)}`)
+      if (options.json) print(JSON.stringify({ step: title, ...exchange }))
     },
   })
   const outcome = found.headers.get('x-quorum-outcome')
   const isExpected = outcome === (status.cluster.f === 0 ? 'trusted' : 'verified')
   if (!isExpected) throw new ClusterError(`the lookup was answered, but its outcome is ${outcome}`)
-  print(`\n${name} is registered, and its lookup is ${outcome}.`)
+  tell(`\n${name} is registered, and its lookup is ${outcome}.`)
 }
 
 async function report(directory: DataDirectory, options: Common, sentence: string): Promise<void> {

@@ -93,9 +93,10 @@ const judge = (
 
 describe('a valid receipt', () => {
   it('is told with request, answer, offset, time and signers', async () => {
-    expect(await judge(encodeReceipt(receiptOf()))).toEqual({
-      isValid: true,
-      text: [
+    const { isValid, text, json } = await judge(encodeReceipt(receiptOf()))
+    expect(isValid).toBe(true)
+    expect(text).toBe(
+      [
         'valid',
         '',
         `request    getEntryByName {"name":"${NAME}"}`,
@@ -104,6 +105,10 @@ describe('a valid receipt', () => {
         'time       2023-11-14T22:13:20.000001Z',
         'signed by  sv-1, sv-2 (2 of 4, 2 needed)',
       ].join('\n'),
+    )
+    expect(json).toMatchObject({
+      valid: true,
+      proven: [{ answer: JSON.parse(ENTRY), offset: 17, signers: ['sv-1', 'sv-2'] }],
     })
   })
 

@@ -35,18 +35,24 @@ const STANDARD_INPUT = 0
  */
 export async function verify(
   options: VerifyOptions,
-): Promise<{ readonly isValid: boolean; readonly text: string }> {
+): Promise<{ readonly isValid: boolean; readonly text: string; readonly json: unknown }> {
   const genesis = readGenesis(options.genesisFile)
   const request = options.request === null ? null : parseRequest(options.request)
   const threshold = parseVotes(options.threshold, genesis)
-  const text = read(options.file === '-' ? STANDARD_INPUT : options.file)
+  const document = read(options.file === '-' ? STANDARD_INPUT : options.file)
   try {
-    const proven = await judgeProof(text, { genesis, request, threshold })
+    const proven = await judgeProof(document, { genesis, request, threshold })
     const parts = proven.map((one) => formatProven(one, genesis))
-    return { isValid: true, text: ['valid', ...parts].join('\n') }
+    const text = ['valid', ...parts].join('\n')
+    return { isValid: true, text, json: { valid: true, proven: proven.map(jsonOf) } }
   } catch (error) {
     if (!(error instanceof InvalidProof)) throw error
-    return { isValid: false, text: `invalid, because ${printable(error.message)}` }
+    const reason = printable(error.message)
+    return {
+      isValid: false,
+      text: `invalid, because ${reason}`,
+      json: { valid: false, reason },
+    }
   }
 }
 
@@ -69,6 +75,17 @@ export function parseVotes(text: string, genesis: Genesis): number {
   throw new ClusterError(
     `a threshold is weak, strong, all or a number from ${votesMin} to ${nodeCount}`,
   )
+}
+
+/** For a program: an answer as a value. */
+function jsonOf(proven: Proven): unknown {
+  if (proven.kind !== 'answer') return proven.evidence
+  const { answer, recordTime, ...receipt } = proven.receipt
+  return {
+    ...receipt,
+    recordTime: formatTime(recordTime),
+    answer: JSON.parse(new TextDecoder().decode(answer)),
+  }
 }
 
 function formatProven(proven: Proven, genesis: Genesis): string {

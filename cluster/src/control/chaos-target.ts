@@ -12,6 +12,7 @@ import { createToken, parseTtl } from '../token.ts'
 const LOG_READER = 'reader'
 const LOG_BATCH = 1000
 const LOG_TIMEOUT_MS = 30_000
+const EVIDENCE_TIMEOUT_MS = 5000
 /** Longer than the longest run. */
 const TOKEN_TTL = '4h'
 
@@ -51,5 +52,18 @@ export function createChaosTarget(options: {
       const { nodes } = cluster.status()
       return await askAttestations(offset, { genesis, nodes })
     },
+    evidence: () => askEvidence(`http://127.0.0.1:${prepared.ports.validator}`).catch(() => []),
   }
+}
+
+/** How many pairs of contradicting statements the scan proxy keeps of each node. */
+async function askEvidence(validatorUrl: string): Promise<{ node: string; pairs: number }[]> {
+  const response = await fetch(`${validatorUrl}/v0/scan-proxy/evidence`, {
+    signal: AbortSignal.timeout(EVIDENCE_TIMEOUT_MS),
+  })
+  const { evidence } = (await response.json()) as { evidence: readonly { signer: string }[] }
+  const signers = evidence.map(({ signer }) => signer)
+  return [...new Set(signers)]
+    .sort()
+    .map((node) => ({ node, pairs: signers.filter((signer) => signer === node).length }))
 }

@@ -107,6 +107,10 @@ export async function createControlPlane(
     },
   })
   const ended = new AbortController()
+  let tellReady = () => {}
+  const ready = new Promise<void>((resolve) => {
+    tellReady = resolve
+  })
   const stop = () => {
     stopped ??= stopAll(server, { cluster, live, chaos, watch, prepared })
     ended.abort()
@@ -148,6 +152,7 @@ export async function createControlPlane(
             validatorUrl: `http://127.0.0.1:${prepared.ports.validator}`,
             nodes,
             clock,
+            after: ready,
           })
         : null,
     })
@@ -163,7 +168,11 @@ export async function createControlPlane(
     await stop()
     throw error
   }
-  return { start: () => cluster?.start() ?? Promise.resolve(), stop }
+  const start = async () => {
+    await cluster?.start()
+    tellReady()
+  }
+  return { start, stop }
 }
 
 async function stopAll(

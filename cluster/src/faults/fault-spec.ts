@@ -29,7 +29,7 @@ export const docOfLie: Readonly<Record<LieKind, string>> = {
   invent: 'names that nobody registered exist',
   deny: 'names that are registered do not exist',
   equivocate: 'some callers hear the truth, others a wrong value',
-  stale: 'the answers of the moment at which the lie began, given as those of today',
+  stale: 'the answers of the moment when the lie began, as today’s',
   garbage: 'random bytes',
   oversize: '100 MB for each answer',
   trickle: 'one byte a second',

@@ -61,6 +61,8 @@ export function startProber(options: {
   readonly validatorUrl: string
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
   readonly clock: Clock
+  /** Nobody is asked before this: a cluster that starts refuses nothing. */
+  readonly after?: Promise<unknown>
 }): Prober {
   const { clock } = options
   const samples = createFeed<Sample>(SAMPLES_MAX)
@@ -94,7 +96,11 @@ export function startProber(options: {
       nodes,
     })
   }
+  const closed = new Promise<void>((resolve) => {
+    closing.signal.addEventListener('abort', () => resolve())
+  })
   const run = async () => {
+    await Promise.race([options.after, closed])
     while (!closing.signal.aborted) {
       await probe()
       await clock.delay(INTERVAL_MS, closing.signal).catch(() => {}) // Closing: the loop ends.

@@ -9,7 +9,7 @@ import { milliseconds, toneOfOutcome } from '../words.ts'
 const MINUTE_MS = 60_000
 const WINDOWS = [2, 10] as const
 const HEIGHT = 190
-const EDGE = { left: 52, right: 10, top: 12 }
+const EDGE = { left: 60, right: 10, top: 12 }
 const PLOT_HEIGHT = 122
 /** Below the latencies: one mark for each lookup. */
 const OUTCOME_TOP = EDGE.top + PLOT_HEIGHT + 12

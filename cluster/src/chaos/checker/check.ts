@@ -39,19 +39,27 @@ export async function check(input: CheckInput): Promise<Verdict> {
       sentence: `${first.rule}: ${first.sentence}${findings.length > 1 ? ` (and ${findings.length - 1} more)` : ''}`,
       findings,
     }
-  return { ...(doubtAbout(history, { truth, genesis }) ?? valid(history)), findings }
+  return { ...(doubtAbout(history, { truth, genesis }) ?? valid(history, isBeyond)), findings }
 }
 
 type Told = Pick<Verdict, 'verdict' | 'sentence'>
 
-function valid(history: readonly HistoryEvent[]): Told {
-  const decided = history.filter(
+/** @param isBeyond - Then weak answers promise nothing, and were not judged. */
+function valid(history: readonly HistoryEvent[], isBeyond: boolean): Told {
+  const judged = history.filter(
+    (event) => event.kind === 'lookup' && (!isBeyond || event.quorum === 'strong'),
+  )
+  const decided = judged.filter(
     (event) => event.kind === 'lookup' && event.outcome.kind === 'decided',
   ).length
   const faults = history.filter((event) => event.kind === 'fault').length
   return {
     verdict: 'valid',
-    sentence: `${decided} answers, all true at their offsets, under ${faults} faults; nothing acknowledged was lost`,
+    sentence: [
+      `${decided} ${isBeyond ? 'strong ' : ''}answers, all true at their offsets`,
+      `${judged.length - decided} refusals`,
+      `under ${faults} ${faults === 1 ? 'fault' : 'faults'}; nothing acknowledged was lost`,
+    ].join(', '),
   }
 }
 

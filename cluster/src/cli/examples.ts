@@ -1,0 +1,37 @@
+/** An example of each command, shown by its help. */
+import type { Command } from 'commander'
+
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  up: ['up --nodes 7 --detach', 'up --genesis-overrides seconds.json --base-port 0'],
+  down: ['down'],
+  status: ['status', 'status --watch', 'status --json | jq .console.url'],
+  kill: ['kill sv-2', 'kill synchronizer --redis'],
+  pause: ['pause sv-3'],
+  resume: ['resume sv-3'],
+  restart: ['restart sv-2'],
+  wipe: ['wipe sv-4'],
+  faults: ['faults --json'],
+  check: ['check', 'check --offset 100'],
+  token: ['token alice --ttl 15m', 'token --admin'],
+  demo: ['demo'],
+  resolve: [
+    'resolve alice.unverified.ns --quorum strong --explain',
+    'resolve alice::1220ab… --json',
+  ],
+  verify: ['verify receipt.json --request alice.unverified.ns', 'verify - < evidence.json'],
+  get: ['config get --json'],
+  set: ['config set entry-fee=2.5 entry-lifetime=90d'],
+  logs: ['logs sv-1', 'logs sv-1.redis'],
+}
+
+/** Shows the examples of the commands that do not show their own. */
+export function addExamples(program: Command): void {
+  for (const command of program.commands) {
+    addExamples(command)
+    const examples = EXAMPLES[command.name()]
+    if (examples === undefined) continue
+    const title = examples.length === 1 ? 'Example' : 'Examples'
+    const lines = examples.map((example) => `  $ quorumscan ${example}`)
+    command.addHelpText('after', `\n${title}:\n${lines.join('\n')}`)
+  }
+}
