@@ -216,7 +216,7 @@ async function build() {
 
 async function run() {
   if (command === 'start') {
-    const cli = await import(pathToFileURL(join(root, 'cluster/dist/cli/main.js')).href)
+    const cli = await import(pathToFileURL(join(root, 'cluster/dist/processes/cli-main.js')).href)
     process.exitCode = await cli.main(['up', '--seed-names', ...args])
   } else if (command === 'test') {
     const tests = await import(pathToFileURL(join(root, 'test/run.mjs')).href)

@@ -17,7 +17,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { REPOSITORY_ROOT } from './built-files.ts'
 
 const DIRECTORY_MODE = 0o700
 const SECRET_MODE = 0o600
@@ -51,8 +51,8 @@ export function dataDirectory(root: string) {
 
 /** `.quorumscan` at the root of the repository; where the package is installed elsewhere, in `cwd`. */
 export function defaultDataDirectory(cwd: string): string {
-  const root = fileURLToPath(new URL('../../', import.meta.url))
-  return join(existsSync(join(root, 'turbo.json')) ? root : cwd, '.quorumscan')
+  const isRepository = existsSync(join(REPOSITORY_ROOT, 'turbo.json'))
+  return join(isRepository ? REPOSITORY_ROOT : cwd, '.quorumscan')
 }
 
 /** Makes the directory and what is above it; 0700 even where it existed with more rights. */

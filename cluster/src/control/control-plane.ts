@@ -1,9 +1,9 @@
 /** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
-import { fileURLToPath } from 'node:url'
 import { type Clock, createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
 import type { Ordering } from '@quorumscan/ledger'
 import { createLogReader, LOG_ACL } from '@quorumscan/log'
 import type { FastifyInstance } from 'fastify'
+import { bundleOf, CONSOLE_DIRECTORY } from '../built-files.ts'
 import { type ChaosRuns, createChaosRuns } from '../chaos/runs.ts'
 import { Cluster, cleanUp } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
@@ -28,8 +28,6 @@ const PORTS_TIMEOUT_MS = 5000
 const FORGOTTEN_CHECK_MS = 2000
 /** A registration takes at most a minute. */
 const TOKEN_TTL_SECONDS = 600
-/** Where `npm run build` puts the console. */
-const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../../apps/console/dist', import.meta.url))
 
 /** What `up` asks for; crosses a process boundary as JSON. */
 export type ControlOptions = {
@@ -241,14 +239,13 @@ async function untilPortsFree(
 
 function topologyOf(options: ControlOptions) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('QS_'))
-  const pathOf = (url: URL) => fileURLToPath(url)
   return {
     redisServer: options.redisServer,
     rateLimit: options.rateLimit,
     mains: {
-      scan: pathOf(new URL('../../dist/processes/scan-main.js', import.meta.url)),
-      validator: pathOf(new URL('../../dist/processes/validator-main.js', import.meta.url)),
-      synchronizer: pathOf(new URL('../../dist/processes/synchronizer-main.js', import.meta.url)),
+      scan: bundleOf('scan'),
+      validator: bundleOf('validator'),
+      synchronizer: bundleOf('synchronizer'),
     },
     logRules: LOG_ACL,
     env: Object.fromEntries(inherited),

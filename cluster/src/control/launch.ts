@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { bundleOf } from '../built-files.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { dataDirectory } from '../data-directory.ts'
+import type { LaunchMessage } from './control-main.ts'
 import type { ControlOptions } from './control-plane.ts'
-import type { LaunchMessage } from './main.ts'
 
 export type Launch = {
   /**
@@ -30,12 +30,14 @@ export function launchControlPlane(
   const logFile = dataDirectory(options.dataDir).logFile('control')
   mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 })
   const log = openSync(logFile, 'a', 0o600)
-  // The compiled file: this one may run from its source, in a test.
-  const main = fileURLToPath(new URL('../../dist/control/main.js', import.meta.url))
-  const child = spawn(process.execPath, ['--enable-source-maps', main, JSON.stringify(options)], {
-    detached: true,
-    stdio: ['ignore', log, log, 'ipc'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--enable-source-maps', bundleOf('control'), JSON.stringify(options)],
+    {
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+    },
+  )
   closeSync(log)
   const ended = new Promise<{ exitCode: number | null }>((resolve) => {
     child.once('exit', (exitCode) => resolve({ exitCode }))

@@ -10,6 +10,7 @@ export {
   sha256Hex,
   verifySignature,
 } from './keys.ts'
+export { packageRoot } from './package-root.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { type WaitForOptions, waitFor } from './wait-for.ts'

@@ -1,6 +1,6 @@
 /** What is running, for `/version`. */
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { MICROS_PER_MS } from '@quorumscan/base'
+import { readFileSync, statSync } from 'node:fs'
+import { MICROS_PER_MS, packageRoot } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
 
 export type BuildInfo = {
@@ -10,19 +10,13 @@ export type BuildInfo = {
 }
 
 /**
- * @param moduleUrl - `import.meta.url` of a module of the app. The package.json nearest above it is
- *   read: that of the app, or of the cluster where the app was bundled into one file.
- * @throws {Error} If there is none.
+ * @param moduleUrl - `import.meta.url` of a module of the app; where the app was bundled, it is the
+ *   version of what it was bundled into.
  */
 export function readBuildInfo(moduleUrl: string): BuildInfo {
-  for (let folder = new URL('./', moduleUrl); ; folder = new URL('../', folder)) {
-    const packageFile = new URL('package.json', folder)
-    if (existsSync(packageFile)) {
-      // Our own package.json.
-      const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
-      const { mtimeMs } = statSync(packageFile)
-      return { version, commitTime: formatTime(Math.floor(mtimeMs) * MICROS_PER_MS) }
-    }
-    if (folder.pathname === '/') throw new Error(`no package.json above ${moduleUrl}`)
-  }
+  const packageFile = new URL('package.json', packageRoot(moduleUrl))
+  // Our own package.json.
+  const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
+  const { mtimeMs } = statSync(packageFile)
+  return { version, commitTime: formatTime(Math.floor(mtimeMs) * MICROS_PER_MS) }
 }
