@@ -58,5 +58,5 @@ describe('the same log gives the same state (Rule 1)', () => {
     })
     const digest = await replayDigest(input)
     expect(await Promise.all(digests)).toEqual([digest, digest])
-  }, 30_000)
+  }, 120_000)
 })
