@@ -52,6 +52,12 @@ async function named(user: string, options: { usd?: string; autoRenew?: boolean 
   return { client, party, name, request, id: subscription.subscription.contract_id }
 }
 
+/** The two newest rows of the user's history. */
+async function newestOf(client: Client) {
+  const { body } = await client.post('/v0/wallet/transactions', { page_size: 2 })
+  return body['items'] as { transaction_subtype: { choice: string } }[]
+}
+
 const active = (client: Client) => world.until('an entry', async () => (await entriesOf(client))[0])
 
 const renewed = (client: Client, before: string) =>
@@ -80,6 +86,10 @@ describe('a subscription', () => {
       const next = await renewed(again, expiresAt)
       expect(Number(next) - Number(expiresAt)).toBe((90 * DAY_MICROS) / 1_000)
       expect(await balanceOf(again)).toEqual({ unlocked, locked: '0.0000000000' })
+      expect((await newestOf(again)).map((item) => item.transaction_subtype.choice)).toEqual([
+        'AnsRules_CollectEntryRenewalPayment',
+        'SubscriptionIdleState_MakePayment',
+      ])
       expiresAt = next
       await world.network.advance(29 * DAY_MICROS)
     }
@@ -97,6 +107,19 @@ describe('a subscription', () => {
       unlocked: '400.0000000000',
       locked: '0.0000000000',
     })
+    // What came before is older than what is kept (D-25: 90 days).
+    expect(
+      await world.until('the lapse to be told', async () => {
+        const items = await newestOf(again)
+        return items.length > 0 ? items : undefined
+      }),
+    ).toMatchObject([
+      {
+        transaction_type: 'notification',
+        transaction_subtype: { choice: 'SubscriptionIdleState_ExpireSubscription' },
+        details: 'ANS entry: "carla.unverified.ns"',
+      },
+    ])
     const other = await world.registered('dario')
     const taken = await requestName(other.client, 'carla.unverified.ns')
     expect((await accept(other.client, taken)).status).toBe(200)
@@ -220,6 +243,33 @@ describe('the wallet automation', () => {
     expect((await balanceOf(client)).locked).toBe('0.0000000000')
     const transfers = await receiver.client.get('/v0/wallet/token-standard/transfers')
     expect(transfers.body).toEqual({ transfers: [] })
+    const byStep = (await newestOf(client)).toSorted((a, b) =>
+      a.transaction_subtype.choice < b.transaction_subtype.choice ? -1 : 1,
+    )
+    expect(byStep).toEqual([
+      {
+        transaction_type: 'balance_change',
+        transaction_subtype: {
+          template_id: expect.stringMatching(/:SubscriptionInitialPayment$/),
+          choice: 'SubscriptionInitialPayment_Expire',
+          coin_operation: null,
+          interface_id: null,
+        },
+        event_id: expect.stringMatching(/^\d{16}:1000$/),
+        date: expect.stringMatching(/Z$/),
+        receivers: [{ party, amount: '200.0000000000' }],
+        transfer_instruction_cid: null,
+      },
+      {
+        transaction_type: 'balance_change',
+        transaction_subtype: expect.objectContaining({ choice: 'TransferInstruction_Expire' }),
+        event_id: expect.stringMatching(/^\d{16}:1000$/),
+        date: expect.stringMatching(/Z$/),
+        receivers: [],
+        transfer_instruction_cid: (offered.body['output'] as { transfer_instruction_cid: string })
+          .transfer_instruction_cid,
+      },
+    ])
     world.network.setWorking(true)
   }, 60_000)
 })

@@ -1,7 +1,7 @@
 /**
  * What a transaction means for coin, as rows of the activity history (D-24, D-25): a pure projection of
  * its events. Rows exist for tap, mint, every transfer, and offers that were rejected or withdrawn;
- * burning, unlocking and expiry make none.
+ * burning, unlocking and expiry make none (`notices.ts` tells their owners).
  */
 import { assert } from '@quorumscan/base'
 import {
@@ -16,11 +16,9 @@ import {
   type PartyId,
   parseAmount,
 } from '@quorumscan/model'
+import { enclosing, formatEventId, type HistoryStep, isHistoryStep } from './history-rows.ts'
 
 const ZERO = formatAmount(0n)
-/** Digits of the two parts of an event id; a transaction has at most 1 000 nodes (Rule 1). */
-const OFFSET_DIGITS = 16
-const INDEX_DIGITS = 4
 
 /** Amounts are decimals with ten digits; there are no fees (D-18), so the wire's fee members are zeros. */
 export type TransferActivity = {
@@ -73,13 +71,17 @@ export type Activity = {
   } | null
 }
 
-/** A row with the parties whose own history it belongs to, each once. */
-export type ActivityRow = { readonly activity: Activity; readonly parties: readonly PartyId[] }
+/** A row with the parties whose own history it belongs to, each once, and what made it. */
+export type ActivityRow = {
+  readonly activity: Activity
+  readonly parties: readonly PartyId[]
+  readonly step: HistoryStep
+}
 
 type Kind = Pick<Activity, 'activity_type' | 'round'> &
   Partial<Pick<Activity, 'transfer' | 'mint' | 'tap' | 'abort_transfer_instruction'>>
 
-type AppliedResult = {
+export type AppliedResult = {
   readonly offset: Offset
   readonly recordTime: Micros
   readonly synchronizerId: string
@@ -114,7 +116,11 @@ export function activityRowsOf(entry: AppliedResult): readonly ActivityRow[] {
       tap: kind.tap ?? null,
       abort_transfer_instruction: kind.abort_transfer_instruction ?? null,
     }
-    rows.push({ activity, parties: partiesOf(activity, event) })
+    rows.push({
+      activity,
+      parties: partiesOf(activity, event),
+      step: stepOf(event as ExercisedEvent, events),
+    })
   }
   return rows
 }
@@ -132,11 +138,6 @@ function partiesOf(activity: Activity, event: LedgerEvent): PartyId[] {
   ]
   // The row of an offer that ended names nobody.
   return [...new Set(named.length > 0 ? named : [...event.signatories, ...event.observers])]
-}
-
-/** D-25. */
-export function formatEventId(offset: Offset, index: number): string {
-  return `${String(offset).padStart(OFFSET_DIGITS, '0')}:${String(index).padStart(INDEX_DIGITS, '0')}`
 }
 
 function kindOf(event: LedgerEvent, events: readonly LedgerEvent[]): Kind | null {
@@ -163,7 +164,7 @@ function kindOf(event: LedgerEvent, events: readonly LedgerEvent[]): Kind | null
       return {
         activity_type: 'transfer',
         round: roundNumber((event.result as { round: RoundValue }).round),
-        transfer: transferOf(event, enclosingOf(event, events)),
+        transfer: transferOf(event, enclosing(event, events).at(-1) ?? null),
       }
     case 'TransferInstruction_Withdraw':
     case 'TransferInstruction_Reject':
@@ -186,15 +187,12 @@ function roundNumber(round: RoundValue): number {
   return Number(round.number)
 }
 
-/** The innermost exercise that the event is part of. */
-function enclosingOf(event: LedgerEvent, events: readonly LedgerEvent[]): ExercisedEvent | null {
-  const around = events.filter(
-    (other) =>
-      other.kind === 'exercised' &&
-      other.nodeId < event.nodeId &&
-      event.nodeId <= other.lastDescendantNodeId,
+/** What a wallet calls a row: the payment, collection or offer that a transfer is part of, else the choice. */
+function stepOf(event: ExercisedEvent, events: readonly LedgerEvent[]): HistoryStep {
+  return (
+    [...enclosing(event, events), event].map(({ choice }) => choice).find(isHistoryStep) ??
+    'CoinRules_Transfer'
   )
-  return (around.at(-1) as ExercisedEvent | undefined) ?? null
 }
 
 function transferOf(event: ExercisedEvent, parent: ExercisedEvent | null): TransferActivity {

@@ -3,7 +3,6 @@ export {
   type ActivityRow,
   activitiesOf,
   activityRowsOf,
-  formatEventId,
   type TransferActivity,
 } from './activities.ts'
 export {
@@ -54,6 +53,7 @@ export {
 } from './entry.ts'
 export { genesisDelta, svPartyOf } from './genesis-state.ts'
 export { encodeResult, genesisHashOf, nextHistoryHash } from './history.ts'
+export { formatEventId, HISTORY_STEPS, type HistoryStep, isNoticeId } from './history-rows.ts'
 export { holdingViewOf, implementsHolding } from './holding-view.ts'
 export {
   cellName,
@@ -74,6 +74,7 @@ export {
   PAYMENTS_IN_FLIGHT_MAX,
   TRANSFER_INPUTS_MAX,
 } from './limits.ts'
+export { type Notice, type NoticeRow, noticeRowsOf } from './notices.ts'
 export { createOffer, type OfferAttempt } from './offer.ts'
 export type { AppliedEntry, DueItem, Head, Ledger, LogEntry, Ordering } from './ports.ts'
 export { errorCodeOf, type RejectionCode } from './refusal.ts'

@@ -1,6 +1,7 @@
 import { fromUtf8 } from '@quorumscan/base'
-import { type ActivityRow, formatEventId } from '@quorumscan/ledger'
+import { type ActivityRow, formatEventId, type NoticeRow } from '@quorumscan/ledger'
 import { HOUR_MICROS, Scenario } from '@quorumscan/ledger/testing'
+import { partyParticipant } from '@quorumscan/model'
 import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
@@ -10,6 +11,7 @@ import { decodeActivity, eventIdOfPartyMember } from './activity-member.ts'
 import {
   ACTIVITY_PAGE_BYTES_MAX,
   type ActivityBody,
+  type ActivityPage,
   activityRulesOf,
   readActivities,
 } from './activity-reads.ts'
@@ -43,11 +45,17 @@ beforeEach(async () => {
 const texts = (rows: readonly ActivityBody[]) => rows.map((row) => fromUtf8(row.body))
 
 /** A replica of the scenario whose log arrives when `reach` is called. */
-async function follow(scenario: Scenario) {
+async function follow(scenario: Scenario, participant?: string) {
   const { genesis, genesisHash } = scenario.network
   const clock = createManualClock(scenario.ledger.head().recordTime)
   const path = redis.socketPath
-  const replica = await Replica.create({ redis: { path }, genesis, genesisHash, clock })
+  const replica = await Replica.create({
+    redis: { path },
+    genesis,
+    genesisHash,
+    clock,
+    ...(participant === undefined ? {} : { participant }),
+  })
   const log = scenario.ledger.entries()
   const ordering = createMemoryOrdering([], () => 7)
   const running = replica.run(ordering, signal)
@@ -239,6 +247,54 @@ describe('the activity history', () => {
   })
 })
 
+describe('notices', () => {
+  /** A payment that is refunded between two taps: of the three only the taps, and the lock, are activities. */
+  const scenario = new Scenario()
+  const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
+  scenario.register(bob, 'bob.unverified.ns')
+  scenario.tap(alice, '200')
+  const late = scenario.pay(alice, 'x.unverified.ns').payment
+  scenario.tap(bob, '200')
+  scenario.resolve(scenario.pay(bob, 'x.unverified.ns').payment)
+  scenario.resolve(late)
+  scenario.tap(alice, '1')
+  const { offset } = scenario.ledger.head()
+  const participant = partyParticipant(alice.party) ?? ''
+
+  test('are part of the own history of their party, in both directions, and of nothing else', async () => {
+    await using run = await follow(scenario, participant)
+    await run.reach(offset)
+    const steps = async (page: Partial<ActivityPage>) => {
+      const found: ActivityBody[] = []
+      for (let after: string | null = null; ; after = found.at(-1)?.eventId ?? null) {
+        const next = { after, limit: 1, order: 'asc', ...page, offset } as const
+        const rows = await run.replica.activities(next)
+        if (rows.length === 0) return found.map(({ step }) => step)
+        found.push(...rows)
+      }
+    }
+    const own = [
+      'CoinRules_DevNet_Tap',
+      'SubscriptionRequest_AcceptAndMakePayment',
+      'SubscriptionInitialPayment_Reject',
+      'CoinRules_DevNet_Tap',
+    ]
+    expect(await steps({ party: alice.party })).toEqual(own)
+    expect(await steps({ party: alice.party, order: 'desc' })).toEqual(own.toReversed())
+    expect(await steps({ party: bob.party })).not.toContain('SubscriptionInitialPayment_Reject')
+    const all = await run.replica.activities({ after: null, limit: 1_000, order: 'asc', offset })
+    expect(texts(all)).toEqual(
+      new ActivityOracle(scenario).page({ after: null, limit: 1_000, order: 'asc', offset }),
+    )
+  })
+
+  test('are kept for a participant only', async () => {
+    await using run = await follow(scenario)
+    await run.reach(offset)
+    expect(await connection.zcard(KEYS.notices)).toBe(0)
+  })
+})
+
 describe('large histories', () => {
   /** A transfer to many, as large as wanted. */
   const row = (offset: number, index: number, size = 0): ActivityRow => {
@@ -246,7 +302,11 @@ describe('large histories', () => {
     const date = '2023-11-14T22:13:20.000001Z'
     // Only what the replica looks at; the rest of a row is the projection's.
     const activity = { event_id, date, filler: 'x'.repeat(size) } as never
-    return { activity, parties: [testParty('alice'), testParty(`p${index % 7}`)] }
+    return {
+      activity,
+      parties: [testParty('alice'), testParty(`p${index % 7}`)],
+      step: 'CoinRules_Transfer',
+    }
   }
   const { genesis, genesisHash } = new Scenario({ activityRetentionMicros: 1_000 }).network
   const rules = activityRulesOf(genesis)
@@ -298,6 +358,42 @@ describe('large histories', () => {
     }
     await expectStored([JSON.stringify(row(2, 0).activity)])
     expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe('done')
+  })
+
+  test('are cleaned up together with notices, of which no time goes before them', async () => {
+    const { mirror } = await begin()
+    const apply = async (recordTime: number, notices: readonly NoticeRow[]) => {
+      const activities = notices.length > 0 ? [row(mirror.head.offset + 1, 0)] : []
+      const step = { ...stepAfter(mirror.head, { recordTime }), activities, notices }
+      await writeSteps(connection, mirror, {
+        steps: [step],
+        layout: createLayout({ genesis, genesisHash }),
+        signal,
+      })
+    }
+    const count = ACTIVITY_CLEAN_UP_PORTION + 50
+    const many = Array.from({ length: count }, (_, i) => row(1, 1_000 + i) as unknown as NoticeRow)
+    await apply(genesis.recordTime + 1, many)
+    await apply(genesis.recordTime + 601_000_000, [row(2, 1_000) as unknown as NoticeRow])
+    await apply(genesis.recordTime + 601_000_002, [])
+    const moment = { offset: 3, recordTime: genesis.recordTime + 601_000_002 }
+    const mine = { after: null, limit: 10, order: 'asc', party: testParty('alice') } as const
+    const read = async () =>
+      (await readActivities(connection, mine, moment, rules)).map(({ eventId }) => eventId)
+    const kept = [formatEventId(2, 0), formatEventId(2, 1_000)]
+    for (const [outcome, notices, times] of [
+      ['more', 51, 2],
+      ['done', 1, 1],
+    ] as const) {
+      expect(await read()).toEqual(kept)
+      expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe(outcome)
+      expect(await connection.zcard(KEYS.notices)).toBe(notices)
+      expect(await connection.zcard(KEYS.activityTimes)).toBe(times)
+    }
+    expect(await read()).toEqual(kept)
+    expect(await connection.zcard(KEYS.activities)).toBe(1)
+    // Alice, and one of the others, for the row and for the notice.
+    expect(await connection.zcard(KEYS.activityParties)).toBe(4)
   })
 
   test('are read only while Redis holds the whole of what is visible', async () => {

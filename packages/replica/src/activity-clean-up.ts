@@ -1,5 +1,5 @@
 /**
- * Takes rows out of the activity history that no readable offset can show, in bounded passes. A row of
+ * Takes rows out of the activity history, and notices, that no readable offset can show, in bounded passes. A row of
  * offset M goes when T(M) + retention ≤ T(horizon): every offset that can be read is as late (D-25).
  */
 import { assert } from '@quorumscan/base'
@@ -13,7 +13,7 @@ import { KEYS } from './keys.ts'
 import { cutCommand } from './scripts.ts'
 import { type Mirror, writeFenced } from './store.ts'
 
-/** Rows per pass: about 2 ms of Redis, which reads wait for. */
+/** Rows, and notices, per pass: about 2 ms of Redis each, which reads wait for. */
 export const ACTIVITY_CLEAN_UP_PORTION = 200
 
 /** `done`: nothing is left that could go. `fenced`: somebody else wrote; load anew. */
@@ -40,18 +40,19 @@ export async function cleanUpActivities(
   ])
   if (oldest.length === 0) return 'done'
   const max = firstKept === undefined ? '+' : Buffer.from(lexBound('(', firstKept))
-  const members = await redis.zrangebylexBuffer(
-    KEYS.activities,
-    '-',
-    max,
-    'LIMIT',
-    0,
-    ACTIVITY_CLEAN_UP_PORTION,
+  const [activities, notices] = await Promise.all(
+    [KEYS.activities, KEYS.notices].map((key) =>
+      redis.zrangebylexBuffer(key, '-', max, 'LIMIT', 0, ACTIVITY_CLEAN_UP_PORTION),
+    ),
   )
-  const rows = members.map(decodeActivity)
-  const isWhole = members.length < ACTIVITY_CLEAN_UP_PORTION
-  // The offset of the last row may have more of them: its time goes when they have gone.
-  const timesUntil = isWhole ? goneUntil : `(${timeOf(rows.at(-1)?.body)}`
+  assert(activities !== undefined && notices !== undefined, 'each was read')
+  const portions = [activities, notices].map((members) => members.map(decodeActivity))
+  const cut = portions.filter((rows) => rows.length === ACTIVITY_CLEAN_UP_PORTION)
+  const isWhole = cut.length === 0
+  // The offset of a last row may have more of them: its time goes when they have gone.
+  const timesUntil = isWhole
+    ? goneUntil
+    : `(${Math.min(...cut.map((rows) => timeOf(rows.at(-1)?.body)))}`
   const head = encodeHead(mirror.head)
   const outcome = await writeFenced(redis, {
     expected: head,
@@ -60,12 +61,19 @@ export async function cleanUpActivities(
       ...cutCommand(
         'ZREM',
         KEYS.activities,
-        members.map((member) => [member]),
+        activities.map((member) => [member]),
+      ),
+      ...cutCommand(
+        'ZREM',
+        KEYS.notices,
+        notices.map((member) => [member]),
       ),
       ...cutCommand(
         'ZREM',
         KEYS.activityParties,
-        rows.flatMap(({ eventId, tags }) => tags.map((tag) => [activityPartyMember(tag, eventId)])),
+        portions
+          .flat()
+          .flatMap(({ eventId, tags }) => tags.map((tag) => [activityPartyMember(tag, eventId)])),
       ),
       ['ZREMRANGEBYSCORE', KEYS.activityTimes, '-inf', timesUntil],
     ],

@@ -1,9 +1,15 @@
 /**
- * Members of `activities` and `activityParties`. Both continue an event id, whose order as text is that
+ * Members of `activities`, `notices` and `activityParties`. All continue an event id, whose order as text is that
  * of the log (D-25), so that a page is one range of bytes.
  */
 import { assert, concatBytes, utf8 } from '@quorumscan/base'
-import { type ActivityRow, formatEventId } from '@quorumscan/ledger'
+import {
+  type ActivityRow,
+  formatEventId,
+  HISTORY_STEPS,
+  type HistoryStep,
+  type NoticeRow,
+} from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
 import { lexBound, TAG_BYTES, tagOf } from './intern.ts'
 import { readBytes, readVarint, varint } from './packing.ts'
@@ -19,16 +25,18 @@ export type StoredActivity = {
   readonly eventId: string
   /** Interned parties whose history the row belongs to. */
   readonly tags: readonly Uint8Array[]
+  readonly step: HistoryStep
   /** JSON, ready to be sent. */
   readonly body: Uint8Array
 }
 
-/** event id ‖ 0 ‖ count of parties ‖ their tags ‖ JSON. The tags are what the clean-up needs. */
-export function encodeActivity(row: ActivityRow): Uint8Array {
+/** event id ‖ 0 ‖ count of parties ‖ their tags ‖ step ‖ JSON. The tags are what the clean-up needs. */
+export function encodeActivity(row: ActivityRow | NoticeRow): Uint8Array {
   return concatBytes([
     utf8(row.activity.event_id + ID_END),
     varint(row.parties.length),
     ...row.parties.map(tagOf),
+    varint(HISTORY_STEPS.indexOf(row.step)),
     utf8(JSON.stringify(row.activity)),
   ])
 }
@@ -38,9 +46,12 @@ export function decodeActivity(member: Uint8Array): StoredActivity {
   const cursor = { bytes: member, position: EVENT_ID_BYTES + 1 }
   const count = readVarint(cursor)
   const tags = Array.from({ length: count }, () => readBytes(cursor, TAG_BYTES))
+  const step = HISTORY_STEPS[readVarint(cursor)]
+  assert(step !== undefined, 'a member is of a known step')
   return {
     eventId: textOf(member.subarray(0, EVENT_ID_BYTES)),
     tags,
+    step,
     body: member.subarray(cursor.position),
   }
 }

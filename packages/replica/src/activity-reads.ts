@@ -8,6 +8,7 @@
  */
 import { assert } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
+import { type HistoryStep, isNoticeId } from '@quorumscan/ledger'
 import type { Micros, PartyId } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import {
@@ -32,12 +33,16 @@ export type ActivityPage = {
   readonly after: string | null
   readonly limit: number
   readonly order: 'asc' | 'desc'
-  /** Only rows that belong to this party's own history. */
+  /** Only rows that belong to this party's own history, notices among them. */
   readonly party?: PartyId
 }
 
-/** JSON of one row, ready to be sent. */
-export type ActivityBody = { readonly eventId: string; readonly body: Uint8Array }
+/** JSON of one row, ready to be sent: of an `Activity`, or of a `Notice` (`isNoticeId`). */
+export type ActivityBody = {
+  readonly eventId: string
+  readonly step: HistoryStep
+  readonly body: Uint8Array
+}
 
 /**
  * A page ends early where its rows exceed this, so that no answer outgrows what readers take (8 MiB):
@@ -130,20 +135,18 @@ async function readRows(redis: Redis, walk: Walk, moment: Moment): Promise<Activ
 async function readRowsOfParty(redis: Redis, walk: Walk, moment: Moment): Promise<ActivityBody[]> {
   const [members = []] = await readTogether(redis, [rangeOf('activityParties', walk)], moment)
   if (members.length === 0) return []
-  const ranges = members.map((member) =>
-    rangeOf('activities', {
-      bounds: boundsOfRow(eventIdOfPartyMember(member)),
-      count: 1,
-      order: 'asc',
-    }),
-  )
+  const ranges = members.map((member) => {
+    const eventId = eventIdOfPartyMember(member)
+    const walk = { bounds: boundsOfRow(eventId), count: 1, order: 'asc' } as const
+    return rangeOf(isNoticeId(eventId) ? 'notices' : 'activities', walk)
+  })
   return (await readTogether(redis, ranges, moment)).map(([row]) => {
     assert(row !== undefined, 'a visible row is there as long as its offset can be read')
     return decodeActivity(row)
   })
 }
 
-function rangeOf(key: 'activities' | 'activityParties', walk: Walk): Argument[] {
+function rangeOf(key: 'activities' | 'notices' | 'activityParties', walk: Walk): Argument[] {
   const { min, max } = walk.bounds
   const ends = walk.order === 'asc' ? [min, max] : [max, min]
   const order = walk.order === 'asc' ? [] : ['REV']

@@ -16,6 +16,7 @@ import {
   type LoadedCell,
   type LogEntry,
   nextHistoryHash,
+  noticeRowsOf,
   type WorkingState,
 } from '@quorumscan/ledger'
 import type { EntryResult } from '@quorumscan/model'
@@ -93,7 +94,12 @@ export async function interpretBatch(
     done.push({
       ...step,
       ...(completion === undefined ? {} : { completion }),
-      ...(participant === undefined ? {} : { update: updateOf(step, codec) }),
+      ...(participant === undefined
+        ? {}
+        : {
+            update: updateOf(step, codec),
+            notices: noticeRowsOf({ offset, recordTime, synchronizerId, result }),
+          }),
     })
   }
   // The steps carry what is to be written.

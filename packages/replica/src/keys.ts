@@ -25,9 +25,11 @@ export const KEYS = {
   at: '{replica}:at',
   /** sorted set, score 0: rows of the activity history by event id (`activity-member.ts`) */
   activities: '{replica}:activities',
-  /** sorted set, score 0: party tag ‖ event id, for each party that a row belongs to */
+  /** sorted set, score 0: notices by event id, as `activities`; a participant's replica has them */
+  notices: '{replica}:notices',
+  /** sorted set, score 0: party tag ‖ event id, for each party that a row or a notice belongs to */
   activityParties: '{replica}:activity-parties',
-  /** sorted set, score record time in µs: each offset with rows, as in event ids */
+  /** sorted set, score record time in µs: each offset with rows or notices, as in event ids */
   activityTimes: '{replica}:activity-times',
   /** sorted set, score 0: offset (8 bytes) ‖ JSON of a completion of the own participant (`completions.ts`) */
   completions: '{replica}:completions',

@@ -1,4 +1,4 @@
-/** What a batch adds to the activity history (D-24): rows, who they belong to, and when they were. */
+/** What a batch adds to the activity history (D-24) and to notices: rows, who they belong to, and when they were. */
 import { utf8 } from '@quorumscan/base'
 import { activityPartyMember, encodeActivity, offsetText } from './activity-member.ts'
 import { tagOf } from './intern.ts'
@@ -8,7 +8,10 @@ import type { Step } from './step.ts'
 
 export function planActivities(steps: readonly Step[]): Command[] {
   const rows = steps.flatMap((step) => step.activities ?? [])
-  const offsets = steps.filter((step) => (step.activities ?? []).length > 0)
+  const notices = steps.flatMap((step) => step.notices ?? [])
+  const offsets = steps.filter(
+    ({ activities = [], notices = [] }) => activities.length + notices.length > 0,
+  )
   return [
     ...cutCommand(
       'ZADD',
@@ -17,8 +20,13 @@ export function planActivities(steps: readonly Step[]): Command[] {
     ),
     ...cutCommand(
       'ZADD',
+      KEYS.notices,
+      notices.map((row) => [0, encodeActivity(row)]),
+    ),
+    ...cutCommand(
+      'ZADD',
       KEYS.activityParties,
-      rows.flatMap(({ activity, parties }) =>
+      [...rows, ...notices].flatMap(({ activity, parties }) =>
         parties.map((party) => [0, activityPartyMember(tagOf(party), activity.event_id)]),
       ),
     ),

@@ -1,5 +1,5 @@
 /** One entry of the log with what it did: what batches are made of. */
-import type { ActivityRow, Head, StateDelta } from '@quorumscan/ledger'
+import type { ActivityRow, Head, NoticeRow, StateDelta } from '@quorumscan/ledger'
 import type { CompletionRecord, Contract } from '@quorumscan/model'
 
 /** The head after the entry, and the change that led there. */
@@ -7,6 +7,8 @@ export type Step = Head & {
   readonly delta: StateDelta
   /** What it adds to the activity history; absent for nothing. */
   readonly activities?: readonly ActivityRow[]
+  /** What it adds to the own histories of parties beyond that; absent where no history is kept. */
+  readonly notices?: readonly NoticeRow[]
   /** What its submitter is told; absent where that is nobody here. */
   readonly completion?: CompletionRecord
   /** What it adds to the history of updates; null for nothing, absent where no history is kept. */

@@ -59,6 +59,10 @@ export function isInitialPaymentsAnswer(v: unknown): v is validator['schemas']["
   return isObject(v) && isList(v['initial_payments'], (e0) => isContract(e0))
 }
 
+function isNotificationItem(v: unknown): v is validator['schemas']["NotificationItem"] {
+  return isObject(v) && v['transaction_type'] === 'notification' && isObject(v['transaction_subtype']) && typeof v['transaction_subtype']['template_id'] === 'string' && typeof v['transaction_subtype']['choice'] === 'string' && (typeof v['transaction_subtype']['coin_operation'] === 'string' || v['transaction_subtype']['coin_operation'] === null) && (typeof v['transaction_subtype']['interface_id'] === 'string' || v['transaction_subtype']['interface_id'] === null) && typeof v['event_id'] === 'string' && isText(v['date'], /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$/u) && typeof v['details'] === 'string'
+}
+
 export function isOwnEntriesAnswer(v: unknown): v is validator['schemas']["OwnEntriesAnswer"] {
   return isObject(v) && isList(v['entries'], (e0) => isObject(e0) && isText(e0['contractId'], /^00[0-9a-f]{64}$/u) && typeof e0['name'] === 'string' && isText(e0['amount'], /^-?[0-9]{1,28}\.[0-9]{10}$/u) && typeof e0['unit'] === 'string' && typeof e0['expiresAt'] === 'string' && typeof e0['paymentInterval'] === 'string' && typeof e0['paymentDuration'] === 'string')
 }
@@ -92,7 +96,7 @@ export function isTapAnswer(v: unknown): v is validator['schemas']["TapAnswer"] 
 }
 
 export function isTransactionsAnswer(v: unknown): v is validator['schemas']["TransactionsAnswer"] {
-  return isObject(v) && isList(v['items'], (e0) => (isTransferItem(e0) || isBalanceChangeItem(e0)))
+  return isObject(v) && isList(v['items'], (e0) => (isTransferItem(e0) || isBalanceChangeItem(e0) || isNotificationItem(e0)))
 }
 
 export function isTransferAnswer(v: unknown): v is validator['schemas']["TransferAnswer"] {

@@ -990,6 +990,22 @@ export interface components {
                 };
             };
         };
+        NotificationItem: {
+            /** @constant */
+            transaction_type: "notification";
+            transaction_subtype: {
+                template_id: string;
+                choice: string;
+                coin_operation: string | null;
+                interface_id: string | null;
+            };
+            /** @description The same as in the activity history (D-25). */
+            event_id: string;
+            /** @description ISO-8601 UTC with six fractional digits. */
+            date: string;
+            /** @description What it is about, e.g. the subscription that ran out. */
+            details: string;
+        };
         OwnEntriesAnswer: {
             entries: {
                 /** @description A contract id: `00` and 64 hex digits. */
@@ -1118,7 +1134,7 @@ export interface components {
         };
         /** @description Newest first. */
         TransactionsAnswer: {
-            items: (components["schemas"]["TransferItem"] | components["schemas"]["BalanceChangeItem"])[];
+            items: (components["schemas"]["TransferItem"] | components["schemas"]["BalanceChangeItem"] | components["schemas"]["NotificationItem"])[];
         };
         TransactionsRequest: {
             page_size: number;

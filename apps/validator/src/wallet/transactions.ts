@@ -1,8 +1,20 @@
-/** The user's own history: the activities of its party (D-24) in the shape that wallets read (D-20). */
+/**
+ * The user's own history: the activities of its party (D-24), what came back to it and what ran out, in the
+ * shape that wallets read (D-20).
+ */
 import { fromUtf8 } from '@quorumscan/base'
 import {
   type Activity,
+  ansRules,
   coinRules,
+  type HistoryStep,
+  isNoticeId,
+  lockedCoin,
+  type Notice,
+  subscriptionIdleState,
+  subscriptionInitialPayment,
+  subscriptionPayment,
+  subscriptionRequest,
   type TransferActivity,
   templateIdOf,
   transferInstruction,
@@ -37,26 +49,43 @@ export async function listTransactions(
     limit,
     offset,
   })
-  // Written by the replica from `Activity`.
-  return rows.map(({ body }) => itemOf(JSON.parse(fromUtf8(body)) as Activity))
+  return rows.map(({ eventId, step, body }) => {
+    // Written by the replica from `Notice` and `Activity`.
+    const row: unknown = JSON.parse(fromUtf8(body))
+    return isNoticeId(eventId) ? noticeItem(row as Notice, step) : itemOf(row as Activity, step)
+  })
 }
 
-export type TransactionItem = ReturnType<typeof itemOf>
+export type TransactionItem = ReturnType<typeof itemOf> | ReturnType<typeof noticeItem>
 
-function itemOf(activity: Activity) {
+function itemOf(activity: Activity, step: HistoryStep) {
   const { event_id, date, transfer, mint, tap, abort_transfer_instruction: aborted } = activity
-  if (transfer !== null) return { ...transferItem(transfer), event_id, date }
-  const received = mint ?? tap
-  const receivers =
-    received === null ? [] : [{ party: received.coin_owner, amount: received.coin_amount }]
+  const transaction_subtype = subtypeOf(step)
+  if (transfer !== null) return { ...transferItem(transfer), transaction_subtype, event_id, date }
   return {
     transaction_type: 'balance_change' as const,
-    transaction_subtype: subtypeOf(activity),
+    transaction_subtype,
     event_id,
     date,
-    receivers,
+    receivers: receiversOf(mint ?? tap),
     transfer_instruction_cid: aborted?.transfer_instruction_cid ?? null,
   }
+}
+
+function noticeItem(notice: Notice, step: HistoryStep) {
+  const { event_id, date, returned, transfer_instruction_cid, details } = notice
+  const base = { transaction_subtype: subtypeOf(step), event_id, date }
+  if (details !== null) return { transaction_type: 'notification' as const, ...base, details }
+  return {
+    transaction_type: 'balance_change' as const,
+    ...base,
+    receivers: receiversOf(returned),
+    transfer_instruction_cid,
+  }
+}
+
+function receiversOf(holding: { coin_owner: string; coin_amount: string } | null) {
+  return holding === null ? [] : [{ party: holding.coin_owner, amount: holding.coin_amount }]
 }
 
 function transferItem(transfer: TransferActivity) {
@@ -64,7 +93,6 @@ function transferItem(transfer: TransferActivity) {
   const change = transfer.balance_changes.find(({ party }) => party === sender.party)
   return {
     transaction_type: 'transfer' as const,
-    transaction_subtype: subtype(TRANSFER_STEPS[transfer.transfer_kind ?? 'none']),
     // As upstream: what the sender's balance, locked coin included, changed by.
     sender: {
       party: sender.party,
@@ -83,24 +111,26 @@ function transferItem(transfer: TransferActivity) {
   }
 }
 
-type Step = readonly [template: { readonly templateId: string }, choice: string]
+/** By what their choices begin with. The interface of holdings has none, nor are there coin operations. */
+const TEMPLATE_IDS = {
+  CoinRules: templateIdOf(coinRules),
+  TransferInstruction: templateIdOf(transferInstruction),
+  SubscriptionRequest: templateIdOf(subscriptionRequest),
+  SubscriptionIdleState: templateIdOf(subscriptionIdleState),
+  SubscriptionInitialPayment: templateIdOf(subscriptionInitialPayment),
+  SubscriptionPayment: templateIdOf(subscriptionPayment),
+  AnsRules: templateIdOf(ansRules),
+  LockedCoin: templateIdOf(lockedCoin),
+} as const satisfies Record<EntityOf<HistoryStep>, string>
 
-const ofCoinRules = { templateId: templateIdOf(coinRules) }
-const ofInstruction = { templateId: templateIdOf(transferInstruction) }
+type EntityOf<S> = S extends `${infer Entity}_${string}` ? Entity : never
 
-const TRANSFER_STEPS = {
-  none: [ofCoinRules, 'CoinRules_Transfer'],
-  create_transfer_instruction: [ofCoinRules, 'CoinRules_CreateTransferInstruction'],
-  transfer_instruction_accept: [ofInstruction, 'TransferInstruction_Accept'],
-} as const satisfies Record<string, Step>
-
-function subtypeOf({ mint, abort_transfer_instruction: aborted }: Activity) {
-  if (aborted === null)
-    return subtype([ofCoinRules, mint === null ? 'CoinRules_DevNet_Tap' : 'CoinRules_Mint'])
-  const choice = aborted.abort_kind === 'withdraw' ? 'Withdraw' : 'Reject'
-  return subtype([ofInstruction, `TransferInstruction_${choice}`])
-}
-
-function subtype([{ templateId }, choice]: Step) {
-  return { template_id: templateId, choice, coin_operation: null, interface_id: null }
+function subtypeOf(step: HistoryStep) {
+  const entity = step.slice(0, step.indexOf('_')) as EntityOf<HistoryStep>
+  return {
+    template_id: TEMPLATE_IDS[entity],
+    choice: step,
+    coin_operation: null,
+    interface_id: null,
+  }
 }

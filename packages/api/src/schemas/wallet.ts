@@ -262,7 +262,16 @@ const BalanceChangeItem = Type.Object(
   { title: 'BalanceChangeItem' },
 )
 
+const NotificationItem = Type.Object(
+  {
+    transaction_type: Type.Literal('notification'),
+    ...baseItem,
+    details: Type.String({ description: 'What it is about, e.g. the subscription that ran out.' }),
+  },
+  { title: 'NotificationItem' },
+)
+
 export const TransactionsAnswer = Type.Object(
-  { items: Type.Array(Type.Union([TransferItem, BalanceChangeItem])) },
+  { items: Type.Array(Type.Union([TransferItem, BalanceChangeItem, NotificationItem])) },
   { title: 'TransactionsAnswer', description: 'Newest first.' },
 )
