@@ -154,3 +154,12 @@ it('the types are what is shipped, for every way to import them', async () => {
 it('stays as small as it says', async () => {
   passed(await run(bin('size-limit'), [], { cwd: join(root, 'sdk') }))
 })
+
+it.runIf(process.env['LONG'])(
+  'the reference is written, and no link in it leads nowhere',
+  async () => {
+    const docs = join(project, 'docs')
+    passed(await run(join(root, 'sdk/node_modules/.bin/typedoc'), ['--out', docs], { cwd: join(root, 'sdk') }))
+    expect(await readdir(docs)).toContain('index.html')
+  },
+)

@@ -533,6 +533,18 @@ describe('the examples of the README run as they stand', () => {
     expect(output).toMatch(/^requested\npaid\nactive\nfrank\.unverified\.ns belongs to frank/)
   })
 
+  it('follow', async () => {
+    const STORE = join(tmpdir(), `qs-follow-${crypto.randomUUID()}.json`)
+    const env = { VALIDATOR: cluster.validatorUrl, TOKEN: await cluster.token('alice'), STORE }
+    try {
+      expect(await example('follow', env)).toMatch(/^(\d+ transaction\n){3,}$/)
+      // Everything was seen.
+      expect(await example('follow', env)).toBe('')
+    } finally {
+      await rm(STORE, { force: true })
+    }
+  })
+
   it('test-against-a-cluster', async () => {
     expect(await example('test-against-a-cluster')).toBe('still verified with one node dead\n')
   })
