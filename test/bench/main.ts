@@ -4,22 +4,25 @@
  *
  *   npm run bench                    some two minutes
  *   npm run bench -- --full          100 000 names, five rounds
- *   npm run bench -- names           only these: names, proxy
+ *   npm run bench -- names           only these: names, proxy, streams
  */
 import { parseArgs } from 'node:util'
 import { measureNames } from './names/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
 import { print } from './report.ts'
+import { measureStreams } from './streams/measure.ts'
 
 const QUICK = {
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
+  streams: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
 }
 const FULL = {
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
   proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },
+  streams: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
 }
-const PARTS = ['names', 'proxy']
+const PARTS = ['names', 'proxy', 'streams']
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -38,5 +41,6 @@ async function main(args: readonly string[]): Promise<number> {
   const sizes = values.full ? FULL : QUICK
   if (parts.includes('names')) await measureNames(sizes.names)
   if (parts.includes('proxy')) await measureProxy(sizes.proxy)
+  if (parts.includes('streams')) await measureStreams(sizes.streams)
   return 0
 }

@@ -106,6 +106,13 @@ const CREATED_MEMBERS = [
   'acsDelta',
 ]
 
+const EVERYTHING: PlainFormat = {
+  byParty: {},
+  anyParty: [],
+  shape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
+  topology: [],
+}
+
 type Wire = Record<string, never>
 
 async function read(
@@ -269,6 +276,28 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
   })
 })
 
+test('a stream that pruning overtakes fails as one that begins too early', async () => {
+  await using own = await startHistory(scenario)
+  // What was pruned when the request was checked is that of the other history: nothing.
+  const ownDeps = { ...deps, feed: createUpdateFeed(own.replica) }
+  const request = {
+    beginExclusive: 0,
+    verbose: false,
+    descendingOrder: false,
+    updateFormat: toWireFormat(EVERYTHING),
+  }
+  for (const range of [{}, { endInclusive: end }]) {
+    const query = await checkUpdatesRequest(ownDeps, { ...request, ...range } as never, caller)
+    await own.replica.prune(end - 1)
+    const stream = updatesOf(ownDeps, query, new AbortController().signal)
+    await expect(stream.next()).rejects.toMatchObject({
+      code: 'PARTICIPANT_PRUNED_DATA_ACCESSED',
+      context: { earliest_offset: String(end - 1) },
+    })
+  }
+  ownDeps.feed.close()
+})
+
 describe('over the network', () => {
   const network = scenario.network
   const asCaller = { ...caller, expiresAt: null }
@@ -333,12 +362,7 @@ describe('over the network', () => {
   })
 
   test('resuming after dropped connections, while the log grows, loses and repeats nothing', async () => {
-    const plain: PlainFormat = {
-      byParty: {},
-      anyParty: [],
-      shape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
-      topology: [],
-    }
+    const plain = EVERYTHING
     const wanted = await read(plain, { begin: 0, end, descending: false })
     const first = Math.floor(end / 3)
     await using growing = await startHistory(scenario, { first, nextCut: () => 5 })

@@ -68,7 +68,10 @@ async function does(actAs: string | readonly string[], ...exercise: Exercise) {
   const { status, body } = await submit(parties, commandOf(entity, contractId, choice, argument))
   expect(status, JSON.stringify(body)).toBe(200)
   const { ExercisedEvent } = body.transaction.events[0]
-  expect(ExercisedEvent).toMatchObject({ choice, actingParties: expect.arrayContaining([...parties]) })
+  expect(ExercisedEvent).toMatchObject({
+    choice,
+    actingParties: expect.arrayContaining([...parties]),
+  })
   return ExercisedEvent.exerciseResult
 }
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
   bob = await world.registered('bob')
   client = createLedgerClient(world.url, await world.network.token('alice'))
   rules = await genesisContracts(world)
-}, 30_000)
+}, 60_000)
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
@@ -377,6 +377,36 @@ describe('synchronous refusals', () => {
     expect(await submitted({ commands: [twice] })).toBe('404 CONTRACT_NOT_ACTIVE')
     expect(await submitted({ commands: [archive(COIN, await coinOf(bob))] })).toBe(
       '404 CONTRACT_NOT_FOUND',
+    )
+  })
+
+  it('of what the submitters do not see depend on readAs', async () => {
+    const rights = [
+      { kind: { CanActAs: { value: { party: alice.party } } } },
+      { kind: { CanReadAs: { value: { party: bob.party } } } },
+    ]
+    const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+    await admin.post('/v2/users', { user: { id: 'seeing' }, rights })
+    const seeing = createLedgerClient(world.url, await world.network.token('seeing'))
+    const contractId = await coinOf(bob)
+    const of = (more: object) =>
+      request({
+        ...more,
+        commands: [
+          {
+            ExerciseCommand: {
+              templateId: COIN,
+              contractId,
+              choice: 'Archive',
+              choiceArgument: {},
+            },
+          },
+        ],
+      })
+    expect(outcome(await seeing.post(SUBMIT, of({})))).toBe('404 CONTRACT_NOT_FOUND')
+    // Seen, and no more than that.
+    expect(outcome(await seeing.post(SUBMIT, of({ readAs: [bob.party] })))).toBe(
+      '400 DAML_AUTHORIZATION_ERROR',
     )
   })
 

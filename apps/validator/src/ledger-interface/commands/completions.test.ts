@@ -22,7 +22,7 @@ beforeAll(async () => {
   ofAlice = createLedgerClient(world.url, await world.network.token('alice'))
   ofBob = createLedgerClient(world.url, await world.network.token('bob'))
   rules = await genesisContracts(world)
-}, 30_000)
+}, 60_000)
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()

@@ -1,0 +1,94 @@
+/** A participant's history with so many updates: taps, applied by a replica's own ingest. */
+import { assert, type KeyPair } from '@quorumscan/base'
+import { walletJobs } from '@quorumscan/jobs'
+import {
+  allocatePartyCommand,
+  coinRules,
+  encodeEntry,
+  genesisDelta,
+  isOf,
+  tapCommand,
+} from '@quorumscan/ledger'
+import type { TestNetwork } from '@quorumscan/ledger/testing'
+import {
+  AMOUNT_SCALE,
+  type Command,
+  type PartyId,
+  participantOfKey,
+  partyIdOf,
+} from '@quorumscan/model'
+import { Replica } from '@quorumscan/replica'
+import { lateClock } from '../names/grow.ts'
+import { createMemoryLog } from '../names/memory-ordering.ts'
+
+/** Entries that are signed and appended at once. */
+const PORTION = 500
+const STEP_MICROS = 1_000
+const NOT_AFTER_MICROS = 60_000_000
+
+/** Returns the party that sees every update. The validator can go on with what is in Redis then. */
+export async function growUpdates(options: {
+  readonly network: TestNetwork
+  readonly socketPath: string
+  readonly keyPair: KeyPair
+  readonly count: number
+}): Promise<PartyId> {
+  const { keyPair, count, network } = options
+  const { genesis, genesisHash } = network
+  const party = partyIdOf('reader', keyPair.publicKey)
+  assert(party !== undefined, 'it is a hint')
+  const rules = genesisDelta(genesis, genesisHash).created.find((one) => isOf(coinRules, one))
+  assert(rules !== undefined, 'the genesis has coin rules')
+  await using replica = await Replica.create({
+    redis: { path: options.socketPath },
+    genesis,
+    genesisHash,
+    participant: participantOfKey(keyPair.publicKey),
+    dueJobs: walletJobs.map(({ name }) => name),
+    clock: lateClock(network),
+  })
+  const log = createMemoryLog(genesis.recordTime)
+  const stopping = new AbortController()
+  const running = replica.run(log, stopping.signal)
+  const append = (actAs: readonly PartyId[], command: Command, copies: number) =>
+    new Promise<void>((resolve) => {
+      const first = log.entries.length
+      const stop = replica.onApplied(({ offset, result }) => {
+        assert(result.kind === 'accepted', `the ledger accepts every entry, not ${result.kind}`)
+        if (offset < first + copies) return
+        stop()
+        resolve()
+      })
+      const sign = (_: unknown, index: number) => {
+        const id = String(first + index).padStart(32, '0')
+        const submission = {
+          genesis: genesisHash,
+          participant: keyPair.publicKey,
+          id,
+          notAfter: replica.head().recordTime + NOT_AFTER_MICROS,
+          userId: 'bench',
+          actAs,
+          readAs: [],
+          commandId: id,
+          submissionId: '',
+          workflowId: '',
+          deduplication: { kind: 'duration', micros: 0 } as const,
+          disclosed: [],
+          commands: [command],
+        }
+        return encodeEntry(submission, keyPair)
+      }
+      log.append(Array.from({ length: copies }, sign), STEP_MICROS)
+    })
+  await append([], allocatePartyCommand({ hint: 'reader' }), 1)
+  const tap = tapCommand({
+    coinRules: rules.contractId,
+    receiver: party,
+    amount: AMOUNT_SCALE,
+  })
+  for (let done = 0; done < count; done += PORTION)
+    await append([party], tap, Math.min(PORTION, count - done))
+  stopping.abort()
+  await running
+  return party
+}

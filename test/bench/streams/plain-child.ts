@@ -1,0 +1,34 @@
+/** The plainest loop: reads what lies ready in Redis, portion by portion, and writes it to a socket. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { Redis } from 'ioredis'
+import { answer, childArgument } from '../child.ts'
+
+export type PlainArgument = { readonly socketPath: string; readonly key: string }
+export type PlainAnswer = { readonly port: number }
+
+/** As many as the validator takes at once. */
+const PORTION = 500
+
+const { socketPath, key } = childArgument<PlainArgument>()
+const redis = new Redis({ path: socketPath })
+const server = createServer(async (socket) => {
+  socket.on('error', () => {}) // The client has enough.
+  await once(socket, 'data')
+  for (let after = '-'; ; ) {
+    const entries = (await redis.callBuffer('XRANGE', key, after, '+', 'COUNT', PORTION)) as [
+      Buffer,
+      [Buffer, Buffer],
+    ][]
+    const last = entries.at(-1)
+    if (last === undefined) break
+    let isFull = false
+    for (const [, [, element]] of entries) isFull = !socket.write(element)
+    if (isFull) await once(socket, 'drain')
+    after = `(${last[0].toString()}`
+  }
+  socket.end()
+})
+server.listen(0, '127.0.0.1', () => {
+  answer({ port: (server.address() as AddressInfo).port } satisfies PlainAnswer)
+})

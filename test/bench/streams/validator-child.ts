@@ -1,0 +1,59 @@
+/** A process with a validator on a Redis that has a history; its log is away, so that nothing is added. */
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createDevelopmentToken, DEFAULT_AUDIENCE, FIRST_ADMIN_USER } from '@quorumscan/auth'
+import { createSystemClock, fromHex } from '@quorumscan/base'
+import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
+import { startValidator } from '@quorumscan/validator'
+import { answer, childArgument } from '../child.ts'
+
+export type ValidatorArgument = { readonly socketPath: string; readonly party: string }
+export type ValidatorAnswer = { readonly url: string; readonly token: string }
+
+const TOKEN_SECONDS = 100_000
+
+const { socketPath, party } = childArgument<ValidatorArgument>()
+const directory = await mkdtemp(join(tmpdir(), 'qs-bench-'))
+const file = async (name: string, text: string) => {
+  const path = join(directory, name)
+  await writeFile(path, text, { mode: 0o600 })
+  return path
+}
+const secret = testKeyPair('secret').seed
+const validator = await startValidator({
+  genesisFile: await file('genesis.json', JSON.stringify(createTestNetwork().genesis)),
+  host: '127.0.0.1',
+  port: 0,
+  logLevel: 'silent',
+  redisPath: socketPath,
+  logRedis: { path: join(directory, 'no-log'), passwordFile: await file('reader', 'reader\n') },
+  synchronizerUrl: 'http://127.0.0.1:1',
+  participantKeyFile: await file('participant', testKeyPair('bench').seed),
+  seeds: ['http://127.0.0.1:1'],
+  tokens: { kind: 'shared-secret', secretFile: await file('jwt', secret) },
+  audience: DEFAULT_AUDIENCE,
+  tokenLifetimeSecondsMax: null,
+  rateLimit: 10_000_000,
+  nodeTokensFile: null,
+  allowPrivateAddresses: true,
+})
+const tokenOf = (user: string) =>
+  createDevelopmentToken({
+    secret: fromHex(secret),
+    user,
+    ttlSeconds: TOKEN_SECONDS,
+    audience: DEFAULT_AUDIENCE,
+    clock: createSystemClock(),
+  })
+const made = await fetch(`${validator.url}/v2/users`, {
+  method: 'POST',
+  headers: { authorization: `Bearer ${await tokenOf(FIRST_ADMIN_USER)}` },
+  body: JSON.stringify({
+    user: { id: 'reader' },
+    rights: [{ kind: { CanReadAs: { value: { party } } } }],
+  }),
+})
+// A process before this one made it.
+if (made.status !== 200 && made.status !== 409) throw new Error(await made.text())
+answer({ url: validator.url, token: await tokenOf('reader') } satisfies ValidatorAnswer)
