@@ -114,21 +114,22 @@ describe.skipIf(chromiumPath === null)('the console', () => {
 
   it('is readable by machines, in both themes and on a telephone', async () => {
     const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [colorScheme, width] of [
+      ['light', 1280],
+      ['dark', 360],
+    ] as const) {
       await page.emulateMedia({ colorScheme })
-      for (const width of [1280, 360]) {
-        await page.setViewportSize({ width, height: 900 })
-        // Through the debugger, as the page's own policy rightly refuses scripts from elsewhere.
-        await page.evaluate(axe)
-        const violations = (await page.evaluate(
-          'axe.run().then(({violations}) => violations.map(({id, nodes}) => id + ": " + nodes.map(({html}) => html).join(" ")))',
-        )) as string[]
-        expect(violations, `${colorScheme} at ${width} px`).toEqual([])
-        const overflow = await page.evaluate(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        )
-        expect(overflow, `${colorScheme} at ${width} px is wider than the screen`).toBe(0)
-      }
+      await page.setViewportSize({ width, height: 900 })
+      // Through the debugger, as the page's own policy rightly refuses scripts from elsewhere.
+      await page.evaluate(axe)
+      const violations = (await page.evaluate(
+        'axe.run().then(({violations}) => violations.map(({id, nodes}) => id + ": " + nodes.map(({html}) => html).join(" ")))',
+      )) as string[]
+      expect(violations, `${colorScheme} at ${width} px`).toEqual([])
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      )
+      expect(overflow, `${colorScheme} at ${width} px is wider than the screen`).toBe(0)
     }
     await page.setViewportSize({ width: 1280, height: 900 })
   })
@@ -169,16 +170,47 @@ describe.skipIf(chromiumPath === null)('the console', () => {
   it('has a dashboard beside it, all of whose metrics exist', async () => {
     const file = join(import.meta.dirname, '../../cluster/grafana-dashboard.json')
     const wanted = new Set(readFileSync(file, 'utf8').match(METRIC))
-    const { validator, synchronizer, nodes } = cluster.urls
-    const exposed = await Promise.all(
-      [validator, synchronizer, ...Object.values(nodes)].map(async (url) =>
-        (await fetch(`${url}/metrics`)).text(),
-      ),
-    )
-    const existing = exposed.join('\n')
+    const existing = await scrape()
     expect(wanted.size).toBeGreaterThan(15)
     expect([...wanted].filter((name) => !existing.includes(name))).toEqual([])
   })
+
+  it('leaves what happened in the metrics of every process', async () => {
+    await cluster.lie('sv-4', 'deny')
+    const moved = [
+      /^quorumscan_lookups_total\{outcome="verified"\} [1-9]/m,
+      /^quorumscan_http_request_duration_seconds_count\{operation="[A-Za-z]+",status="200"\} [1-9]/m,
+      /^quorumscan_read_duration_seconds_count\{operation="lookup",outcome="verified"\} [1-9]/m,
+      /^quorumscan_node_reply_duration_seconds_count\{node="sv-1",outcome="answer"\} [1-9]/m,
+      /^quorumscan_node_votes_total\{node="sv-1"\} [1-9]/m,
+      /^quorumscan_node_dissents_total\{node="sv-2"\} [1-9]/m,
+      /^quorumscan_node_errors_total\{node="sv-1"\} [1-9]/m,
+      /^quorumscan_quorum_offset [1-9]/m,
+      /^quorumscan_quorum_lag_seconds [0-9]/m,
+      /^quorumscan_replica_entries_total [1-9]/m,
+      /^quorumscan_log_append_duration_seconds_count\{outcome="done"\} [1-9]/m,
+      /^quorumscan_jobs\{job="resolve-initial-payment",state="waiting"\} 0/m,
+      /^quorumscan_job_duration_seconds_count\{job="resolve-initial-payment",outcome="done"\} [1-9]/m,
+      /^quorumscan_process_up\{process="sv-1",state="up"\} 1/m,
+      /^quorumscan_faults\{node="sv-4",kind="lie"\} 1/m,
+    ]
+    const text = await scrape()
+    expect(moved.filter((line) => !line.test(text)).map(String)).toEqual([])
+  })
+
+  /** What every process exposes, the control plane with its token. */
+  async function scrape(): Promise<string> {
+    const { validator, synchronizer, nodes } = cluster.urls
+    const { console } = await cluster.status()
+    const control = new URL(String(console?.url))
+    const authorization = control.hash.replace('#token=', 'Bearer ')
+    const exposed = await Promise.all(
+      [validator, synchronizer, ...Object.values(nodes), control.origin].map(async (url) =>
+        (await fetch(`${url}/metrics`, { headers: { authorization } })).text(),
+      ),
+    )
+    return exposed.join('\n')
+  }
 })
 
 /** A page of another origin. */

@@ -15,6 +15,7 @@ import { dataDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
 import { startCluster } from '../start-cluster.ts'
 import { type MakeCommand, milliseconds } from './fault-commands.ts'
+import { wrap } from './format.ts'
 import { integer, print } from './options.ts'
 
 const DURATION_DEFAULT_MS = 60_000
@@ -162,12 +163,14 @@ function readScenario(file: string): Scenario {
 }
 
 function runLine(run: RunState): string {
-  return `${run.id}  ${(run.verdict ?? run.state).padEnd(9)} seed ${run.seed}  ${run.sentence}`
+  const head = `${run.id}  ${(run.verdict ?? run.state).padEnd(9)}seed ${run.seed}`
+  return [head, ...wrap(run.sentence)].join('\n')
 }
 
 function formatRun(run: RunState): string {
   return [
-    `${run.verdict ?? run.state}: ${run.sentence}`,
+    ...wrap(`${run.verdict ?? run.state}: ${run.sentence}`),
+    ...(run.summary === null ? [] : [`wrong answers served: ${run.summary.wrongAnswers}`]),
     `report  ${join(run.directory, 'report.html')}`,
     `history ${join(run.directory, 'history.jsonl')}`,
     `seed ${run.seed}`,

@@ -20,6 +20,7 @@ import { createRegistrations } from '../watch/registrations.ts'
 import { createAnsConfigControl } from './ans-config.ts'
 import { createChaosTarget } from './chaos-target.ts'
 import { readControlFile, removeControlFile, writeControlFile } from './control-file.ts'
+import { createControlMetrics } from './control-metrics.ts'
 import { startControlServer } from './server.ts'
 
 /** A killed process is a zombie at once, and closes its sockets a moment later. */
@@ -100,6 +101,7 @@ export async function createControlPlane(
         },
       }
     },
+    metrics: createControlMetrics(() => live),
     extend: async (scope) => {
       if (console !== null) await serveConsole(scope, console)
     },

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { createMetrics } from '@quorumscan/http'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { ClusterError } from '../cluster-error.ts'
@@ -11,13 +12,18 @@ async function startServer() {
   const context = () => {
     throw new ClusterError('no cluster in this test')
   }
-  const server = await startControlServer({ port, token: 'secret', context })
+  const metrics = createMetrics()
+  const server = await startControlServer({ port, token: 'secret', context, metrics })
   return { port, context, [Symbol.asyncDispose]: () => server.close() }
 }
 
-function statusOf(port: number, headers: Record<string, string>): Promise<number | undefined> {
+function statusOf(
+  port: number,
+  headers: Record<string, string>,
+  path = '/trpc/cluster.status',
+): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path: '/trpc/cluster.status', headers }, (response) => {
+    request({ host: '127.0.0.1', port, path, headers }, (response) => {
       response.resume()
       resolve(response.statusCode)
     })
@@ -31,6 +37,8 @@ it('answers whoever has the token, and nobody else', async () => {
   expect(await statusOf(server.port, {})).toBe(401)
   expect(await statusOf(server.port, { authorization: 'Bearer secre' })).toBe(401)
   expect(await statusOf(server.port, { authorization: 'Bearer secret' })).toBe(500)
+  expect(await statusOf(server.port, {}, '/metrics')).toBe(401)
+  expect(await statusOf(server.port, { authorization: 'Bearer secret' }, '/metrics')).toBe(200)
 })
 
 it('answers under its own address only, so that no web page can be pointed at it', async () => {

@@ -9,6 +9,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { sha256, utf8 } from '@quorumscan/base'
+import type { Metrics } from '@quorumscan/http'
 import { TRPCError } from '@trpc/server'
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import { applyWSSHandler } from '@trpc/server/adapters/ws'
@@ -32,6 +33,8 @@ export type ControlServerInput = {
   readonly port: number
   readonly token: string
   readonly context: () => ControlContext
+  /** Served at `/metrics`, to whoever has the token. */
+  readonly metrics?: Metrics
   /** Adds what needs no token, such as the files of the console. */
   readonly extend?: (server: FastifyInstance) => Promise<void>
 }
@@ -52,6 +55,12 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
       if (!isEqualSecret(request.headers.authorization ?? '', `Bearer ${input.token}`))
         return reply.code(401).send({ error: 'the token of the data directory is needed' })
     })
+    const { metrics } = input
+    if (metrics !== undefined)
+      scope.get('/metrics', async (_request, reply) => {
+        const { contentType, text } = await metrics.expose()
+        return reply.type(contentType).header('cache-control', 'no-store').send(text)
+      })
     await scope.register(fastifyTRPCPlugin, {
       prefix: PATH,
       trpcOptions: { router: appRouter, createContext: input.context },
