@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from './clock.ts'
 import { QuorumscanError } from './errors.ts'
 import type { Http, HttpRequest } from './http.ts'
-import { register } from './registration.ts'
+import { type RegisterProgress, register } from './registration.ts'
 import { createWallet } from './wallet.ts'
 
 const NAME = 'a.unverified.ns'
@@ -23,14 +23,15 @@ const lostAnswer = () =>
 const gone = () =>
   new QuorumscanError('gone', { code: 'CONTRACT_NOT_FOUND', definite: true, retryable: false })
 
-/** A ledger of one name; `accept` is what the test makes of a payment. */
-function world(accept: (ledger: Ledger) => void) {
+/** A ledger of one name; `accept` is what the test makes of a payment, `pass` of the time that passes. */
+function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void = () => {}) {
   let nowMs = 0
   const clock: Clock = {
     ...systemClock,
     monotonicMs: () => nowMs,
     delay: async (ms) => {
       nowMs += ms
+      pass(ledger)
     },
   }
   const ledger: Ledger = { requests: [], payments: [], isOwned: false, accepts: 0 }
@@ -75,7 +76,8 @@ function world(accept: (ledger: Ledger) => void) {
     },
   }
   const names = { resolve: async () => (ledger.isOwned ? PARTY : null) }
-  const run = () => register({ http, wallet: createWallet(http), names, clock }, { name: NAME })
+  const run = (onProgress: (event: RegisterProgress) => void = () => {}) =>
+    register({ http, wallet: createWallet(http), names, clock }, { name: NAME }, { onProgress })
   return { ledger, run }
 }
 
@@ -160,5 +162,36 @@ describe('a payment that was made', () => {
     })
     await expect(run()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS', payment: 'not-paid' })
     expect(ledger.accepts).toBe(1)
+  })
+})
+
+describe('after a crash', () => {
+  const unpaid = () => {
+    throw new Error('paid a second time')
+  }
+
+  it('between payment and name it waits for what was paid, and pays nothing', async () => {
+    const { ledger, run } = world(unpaid, (state) => {
+      state.payments = []
+      state.isOwned = true
+    })
+    ledger.payments = [PAYMENT]
+    const steps: [string, boolean][] = []
+    await run(({ step, isResumed }) => steps.push([step, isResumed]))
+    expect(steps).toEqual([
+      ['paid', true],
+      ['active', false],
+    ])
+    expect(ledger.accepts).toBe(0)
+  })
+
+  it('at the very end it only says so', async () => {
+    const { ledger, run } = world(unpaid)
+    ledger.isOwned = true
+    const steps: [string, boolean][] = []
+    expect(await run(({ step, isResumed }) => steps.push([step, isResumed]))).toMatchObject({
+      wasOwned: true,
+    })
+    expect(steps).toEqual([['active', true]])
   })
 })

@@ -73,11 +73,16 @@ const error = (code: string) =>
 /** Whatever a node does that is no vote. */
 const FAILURES: Record<string, (body: string) => Answer> = {
   'sends us elsewhere': broken(([, body, headers]) => [
-    307,
+    303,
     body,
     { ...headers, location: 'https://elsewhere.test/' },
   ]),
-  'says that it is not found': broken(([, , headers]) => [404, error('ENTRY_NOT_FOUND'), headers]),
+  // With a body that would be an answer, were the status not what it is.
+  'says that it is not found': broken(([, body, headers]) => [
+    404,
+    body.replace(/\{"entry":\{[^}]*\}\}/, '{"entry":null}'),
+    headers,
+  ]),
   'has no budget for us': broken(([, , headers]) => [
     429,
     error('RATE_LIMITED'),
@@ -95,8 +100,12 @@ const FAILURES: Record<string, (body: string) => Answer> = {
   ]),
 }
 
-/** Node by node, in order of the genesis. */
+/** Node by node, in order of the genesis. Where they send us, somebody answers who has no vote. */
 function serve(...behaviours: readonly ((body: string) => Answer)[]): void {
+  nock('https://elsewhere.test')
+    .persist()
+    .get('/')
+    .reply(200, '{"results":[{"entry":null}]}', position(HEAD))
   for (const [index, name] of NAMES.entries())
     nock(urlOf(name))
       .persist()

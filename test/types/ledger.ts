@@ -1,0 +1,56 @@
+/** What a wallet developer writes about streams and commands; compiled under every compiler in use. */
+import {
+  type Checkpoint,
+  type CommandOutcome,
+  createMemoryStore,
+  createValidator,
+} from '@quorumscan/sdk'
+
+const checkpoint: Checkpoint = { store: createMemoryStore(), key: 'updates' }
+// That of the platform is one that can be passed in; so is none.
+const validator = createValidator({
+  url: 'https://validator.example.com',
+  WebSocket: globalThis.WebSocket,
+})
+createValidator({ url: 'https://validator.example.com', WebSocket: null })
+
+export async function follow(party: string, signal: AbortSignal): Promise<string> {
+  for await (const update of validator.updates({ parties: [party], checkpoint, signal })) {
+    const offset: number = update.offset
+    if (update.kind === 'transaction') {
+      const commandId: string = update.commandId
+      return `${offset} ${commandId} ${update.events.length}`
+    }
+    const kind: 'topology' = update.kind
+    // @ts-expect-error Only a transaction has a command id.
+    update.commandId.length
+    return kind
+  }
+  return 'nothing'
+}
+
+export async function submit(party: string): Promise<string> {
+  const outcome: CommandOutcome = await validator.commands.submit({
+    commandId: 'kept where a crash does not lose it',
+    actAs: [party],
+    commands: [{ CreateCommand: { templateId: '#p:M:E', createArguments: { owner: party } } }],
+  })
+  switch (outcome.kind) {
+    case 'committed':
+      return `${outcome.offset} ${outcome.updateId} ${outcome.wasDuplicate}`
+    case 'rejected':
+      return outcome.error.code
+    case 'unknown':
+      return outcome.commandId
+    default: {
+      // Every ending has its case.
+      const nothing: never = outcome
+      return nothing
+    }
+  }
+}
+
+// @ts-expect-error Whose updates has no default.
+validator.updates()
+// @ts-expect-error Somebody acts.
+void validator.commands.submit({ commands: [] })
