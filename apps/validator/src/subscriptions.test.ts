@@ -216,6 +216,39 @@ describe('a subscription', () => {
   })
 })
 
+describe("the user's names", () => {
+  it('are all listed, in order of creation, and those that expired are left out', async () => {
+    const { client } = await world.registered('lea', '10')
+    const names = ['lea-2', 'lea-1', 'lea-3'].map((label) => `${label}.unverified.ns`)
+    for (const [index, name] of names.entries()) {
+      expect((await accept(client, await requestName(client, name))).status).toBe(200)
+      await world.until(name, async () =>
+        (await entriesOf(client)).length === index + 1 ? true : undefined,
+      )
+      await world.network.advance(20 * DAY_MICROS)
+    }
+    const listed = await entriesOf(client)
+    expect(listed).toEqual(
+      names.map((name) => ({
+        name,
+        contractId: expect.stringMatching(/^00/),
+        amount: '1.0000000000',
+        unit: 'USDUnit',
+        expiresAt: expect.stringMatching(/^\d{13}$/),
+        paymentInterval: String(90 * DAY_MICROS),
+        paymentDuration: String(30 * DAY_MICROS),
+      })),
+    )
+    // Nobody works: what is gone is so by its time alone.
+    world.network.setWorking(false)
+    for (const left of [names.slice(1), names.slice(2), []]) {
+      await world.network.advance((left.length === 2 ? 30 : 20) * DAY_MICROS)
+      expect((await entriesOf(client)).map(({ name }) => name)).toEqual(left)
+    }
+    world.network.setWorking(true)
+  }, 60_000)
+})
+
 describe('the wallet automation', () => {
   it('gives back what nobody collected, without any super-validator', async () => {
     const { client, party } = await world.registered('rita', '2')

@@ -4,7 +4,7 @@ import type { Contract, PartyId } from '@quorumscan/model'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { cleanUp, cleanUpBacklog } from './clean-up.ts'
 import { loadOrStart } from './genesis.ts'
 import { KEYS } from './keys.ts'
@@ -222,6 +222,59 @@ describe('lookups at an offset', () => {
     expect((await readNames(redis, [name], third)).map(nameIn)).toEqual([name])
     expect((await readParties(redis, [ann], third)).map(nameIn)).toEqual([name])
     expect(await readNames(redis, [name], fourth)).toEqual([null])
+  })
+
+  test('are one command each, however often a name was renewed and however many expired around it', async () => {
+    const mirror = await freshMirror()
+    const [ann, bob] = [testParty('ann'), testParty('bob')]
+    const name = 'n-old.unverified.ns'
+    let head = stepAfter(mirror.head, { recordTime: mirror.head.recordTime + 1 })
+    const steps = [head]
+    const go = (change: Omit<Parameters<typeof stepAfter>[1], 'recordTime'>, waits = 1) => {
+      head = stepAfter(head, { recordTime: head.recordTime + waits, ...change })
+      steps.push(head)
+      return head.delta.created
+    }
+    const expiresAt = mirror.head.recordTime + 9_000 * SECOND
+    const renewed = (user: PartyId) => ({ name, user, expiresAt })
+    let own = go({ created: [renewed(ann)] })
+    for (let renewal = 0; renewal < 100; renewal++)
+      own = go({ created: [renewed(ann)], archived: own })
+    const brief = Array.from({ length: 400 }, (_, index) => ({
+      name: `n-${index}.unverified.ns`,
+      user: ann,
+      expiresAt: head.recordTime + 2,
+    }))
+    const zoo = 'n-zoo.unverified.ns'
+    const [, ...expired] = go({ created: [{ ...renewed(bob), name: zoo }, ...brief] })
+    go({ archived: expired }, 5)
+    go({}, 601 * SECOND)
+    for (const step of steps) await writeSteps(redis, mirror, { steps: [step], layout, signal })
+    while (cleanUpBacklog(mirror) > 0) await cleanUp(redis, mirror, signal)
+    const moment = mirror.timeline.at(mirror.head.offset)
+    if (moment === undefined) throw new Error('no instant')
+
+    const lookups = {
+      name: async () => (await readNames(redis, [name, 'n-7.unverified.ns'], moment)).map(nameIn),
+      prefix: async () =>
+        (await readPrefix(redis, { prefix: 'n-', after: null, limit: 100 }, moment)).map(
+          (found) => found.name,
+        ),
+      parties: async () => (await readParties(redis, [bob], moment)).map(nameIn),
+    }
+    const expected = {
+      name: [name, null],
+      prefix: [name, zoo],
+      parties: [zoo],
+    }
+    for (const kind of ['name', 'prefix', 'parties'] as const) {
+      // A script's first use may take a second command that brings it.
+      expect(await lookups[kind]()).toEqual(expected[kind])
+      const sent = vi.spyOn(redis, 'sendCommand')
+      await lookups[kind]()
+      expect(sent, kind).toHaveBeenCalledTimes(1)
+      sent.mockRestore()
+    }
   })
 
   test('refuse to walk over more dead names than Redis can bear', async () => {

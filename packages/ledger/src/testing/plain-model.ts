@@ -72,6 +72,13 @@ export class PlainModel {
     return true
   }
 
+  transfer(from: string, to: string, amount: Amount): boolean {
+    if (amount <= 0n || (this.unlocked.get(from) ?? 0n) < amount) return false
+    this.#add(this.unlocked, from, -amount)
+    this.#add(this.unlocked, to, amount)
+    return true
+  }
+
   request(user: string, name: string): Registration | false {
     if (this.isLive(name) || this.#count(user, ['requested']) >= 16) return false
     const registration: Registration = {
