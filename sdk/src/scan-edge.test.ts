@@ -288,7 +288,17 @@ it.each([
   ['no seeds', { seeds: [] }],
   ['a seed that is no URL', { seeds: ['sv-1'] }],
   ['a hash that is none', { genesis: 'abc' }],
-  ['a document that is none', { genesis: {} as Genesis }],
 ])('%s is refused at once', (_, options) => {
   expect(() => connect(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
+})
+
+it('a genesis document that is none is refused by the first lookup, before anything is asked', async () => {
+  asked = []
+  serve()
+  await using scan = connect({ genesis: { ...genesis, nodes: [] } })
+  await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: expect.stringContaining('nodes'),
+  })
+  expect(asked).toEqual([])
 })

@@ -17,6 +17,7 @@ import {
   ReaderError,
   type ReaderStatus,
 } from '@quorumscan/consensus'
+import { checkedGenesis } from './checked-genesis.ts'
 import type { Clock } from './clock.ts'
 import { type ErrorCode, QuorumscanError } from './errors.ts'
 import type { LookupSource } from './lookups.ts'
@@ -27,7 +28,7 @@ export type ReaderParts = {
   readonly seeds: readonly string[]
   /** null: fetched from the seeds, by its hash. */
   readonly genesis: Genesis | null
-  /** null: that of the genesis. */
+  /** null: that of the genesis; one of both is given. */
   readonly genesisHash: string | null
   readonly store: Store
   readonly clock: Clock
@@ -54,10 +55,9 @@ export const scanReader: ScanReader = (parts) => open(parts).catch(rethrow)
 async function open(parts: ReaderParts): Promise<OpenedReader> {
   const { seeds, store, crypto, signal } = parts
   const transport = createFetchTransport(parts.fetch === undefined ? {} : { fetch: parts.fetch })
-  const given = async () => (parts.genesis === null ? '' : hashGenesis(parts.genesis, crypto))
-  const genesisHash = parts.genesisHash ?? (await given())
-  const genesis =
-    parts.genesis ?? (await fetchGenesis({ genesisHash, seeds, transport, signal, crypto }))
+  const given = parts.genesis === null ? null : checkedGenesis(parts.genesis)
+  const genesisHash = parts.genesisHash ?? (await hashGenesis(given as Genesis, crypto))
+  const genesis = given ?? (await fetchGenesis({ genesisHash, seeds, transport, signal, crypto }))
   await requireEd25519(crypto, genesis)
   const floorKey = storeKey(genesisHash, 'floor')
   const addressKey = storeKey(genesisHash, 'addresses')

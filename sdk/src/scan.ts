@@ -3,7 +3,6 @@ import {
   type CryptoPort,
   type Fork,
   type Genesis,
-  parseGenesis,
   parseNodeUrl,
   type ReaderStatus,
   type Threshold,
@@ -70,7 +69,9 @@ const HASH = /^[0-9a-f]{64}$/
 /**
  * A verified reader of the name service. Nothing is sent before the first lookup.
  *
- * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or genesis make no sense, CRYPTO_UNAVAILABLE.
+ * A genesis document is checked by the first lookup, which throws INVALID_ARGUMENT if it is none.
+ *
+ * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or the hash make no sense, CRYPTO_UNAVAILABLE.
  */
 export function createScan(options: ScanOptions): Scan {
   const { clock = systemClock, store = createMemoryStore(), timeoutMs = TIMEOUT_MS } = options
@@ -102,7 +103,7 @@ function createScanSource(
     throw invalidArgument('seeds are one or more http or https URLs of scan nodes.')
   if (typeof pinned === 'string' && !HASH.test(pinned))
     throw invalidArgument('A genesis hash has 64 lower-case hex digits.')
-  const document = typeof pinned === 'string' ? null : checkedGenesis(pinned)
+  const document = typeof pinned === 'string' ? null : pinned
   const isLocal = seeds.every((seed) => parseNodeUrl(seed, false) === undefined)
   const closing = new AbortController()
   let opening: Promise<OpenedReader> | undefined
@@ -149,14 +150,6 @@ function createScanSource(
       await opening?.catch(() => {}) // It failed, or was ended just now.
       await reader?.close()
     },
-  }
-}
-
-export function checkedGenesis(document: unknown): Genesis {
-  try {
-    return parseGenesis(document)
-  } catch (cause) {
-    throw invalidArgument((cause as Error).message, cause)
   }
 }
 

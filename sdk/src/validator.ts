@@ -2,6 +2,7 @@
 import type { CryptoPort, Genesis, Threshold } from '@quorumscan/consensus'
 import { type Activities, createActivities } from './activities.ts'
 import { type Camel, toCamel } from './camel.ts'
+import { checkedGenesis } from './checked-genesis.ts'
 import { type Clock, platformRandom, type Random, systemClock } from './clock.ts'
 import { type Commands, createCommands } from './commands.ts'
 import { TIMEOUT_MS } from './deadline.ts'
@@ -21,7 +22,6 @@ import {
   register,
 } from './registration.ts'
 import { cancel, type Renewal, renew } from './renewal.ts'
-import { checkedGenesis } from './scan.ts'
 import { createMemoryStore, type Store } from './store.ts'
 import type { WebSocketConstructor } from './update-socket.ts'
 import { createUpdates, type Updates } from './updates.ts'
