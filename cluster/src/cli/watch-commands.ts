@@ -1,6 +1,7 @@
 /** The commands of who looks after a cluster: replicas compared and pruned, job queues, a steady load. */
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { askAttestations } from '../attest.ts'
+import { ClusterError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { prune, VALIDATOR } from '../prune.ts'
@@ -78,7 +79,10 @@ export function addWatchCommands(
     const client = connectControl(dataDirectory(options.dataDir))
     if (options.retry !== undefined) {
       const [job = '', contractId = ''] = options.retry.split('/')
-      await call(client.jobs.retry.mutate({ node: options.node ?? '', job, contractId }))
+      const { node } = options
+      if (node === undefined || contractId === '')
+        throw new ClusterError('say --node, and --retry as `jobs` shows it: job/contract')
+      await call(client.jobs.retry.mutate({ node, job, contractId }))
       print(options.json ? '{}' : `${job} was added again`)
       return
     }
