@@ -4,7 +4,7 @@
  */
 import { type RunningCluster, startCluster } from 'quorumscan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createUser, lookup, send, until, untilFound } from './client.ts'
+import { createUser, lookup, send, until, untilFound, unwrap } from './client.ts'
 import { runCommand } from './command.ts'
 
 let cluster: RunningCluster
@@ -26,6 +26,15 @@ it('coin comes back when two super-validators stay dead until the lock has ended
     return Number(balance.effective_locked_qty) === 0 ? balance : undefined
   })
   expect(after.effective_unlocked_qty).toBe(before.effective_unlocked_qty)
+  const history = await alice.client.POST('/v0/wallet/transactions', { body: { page_size: 2 } })
+  expect(unwrap(history).items).toMatchObject([
+    {
+      transaction_type: 'balance_change',
+      transaction_subtype: { choice: 'SubscriptionInitialPayment_Expire' },
+      receivers: [{ party: alice.party, amount: '200.0000000000' }],
+    },
+    { transaction_subtype: { choice: 'SubscriptionRequest_AcceptAndMakePayment' } },
+  ])
   await cluster.restart('sv-3')
   await cluster.restart('sv-4')
   expect((await lookup(cluster, 'too-late.unverified.ns')).status).toBe(404)

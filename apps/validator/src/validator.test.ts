@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from './start.ts'
 import { type Answer, type Client, createClient } from './testing/client.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
+import { balanceOf } from './testing/world.ts'
 
 const clock = createSystemClock()
 const logger = createLogger({ name: 'validator', level: 'silent' })
@@ -302,8 +303,14 @@ describe('paying', () => {
     }
     const coin = coins.coins[0]?.contract.contract.contract_id ?? ''
     expect((await accept(owner.client, coin)).status).toBe(404)
+    const untouched = { unlocked: '2000.0000000000', locked: '0.0000000000' }
+    expect(await balanceOf(owner.client)).toEqual(untouched)
     const answers = await Promise.all([1, 2, 3].map(() => accept(owner.client, request)))
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409, 409])
+    await found('mine.unverified.ns')
+    // Paid once, and by nobody else.
+    expect((await balanceOf(owner.client)).unlocked).toBe('1800.0000000000')
+    expect(await balanceOf(thief.client)).toEqual(untouched)
   })
 
   it('can be rejected, once', async () => {
