@@ -5,6 +5,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Validator } from '@quorumscan/sdk'
 import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
@@ -154,9 +155,10 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     await cluster.kill('sv-2')
     const bob = cluster.validator('bob')
     await bob.wallet.register()
-    for (let taps = 0; taps < wanted; taps++) await bob.wallet.tap({ amount: '1.0' })
-    const alice = cluster.validator('alice')
-    for (let taps = 0; taps < 5; taps++) await alice.wallet.tap({ amount: '1.0' })
+    const tap = async ({ wallet: own }: Validator, count: number) => {
+      for (let taps = 0; taps < count; taps++) await own.tap({ amount: '1.0' })
+    }
+    await Promise.all([tap(bob, wanted), tap(cluster.validator('alice'), 5)])
     const offsets = await updating
     expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
     expect(offsets).toHaveLength(5)
