@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import {
   createLedgerClient,
+  genesisContracts,
   type LedgerAnswer,
   type LedgerClient,
 } from '../testing/ledger-client.ts'
@@ -579,6 +580,47 @@ describe('over WebSocket (§3.6)', () => {
       expect(frames).toEqual(body)
       expect(code).toBe(1000)
     }
+  })
+
+  it('delivers the active contracts that HTTP delivers', async () => {
+    const path = '/v2/state/active-contracts'
+    const filter = { filtersByParty: { [alice.party]: {} } }
+    const request = { activeAtOffset: await ledgerEnd(), filter }
+    const { body } = await client.post(path, request)
+    const { frames } = await ended(open(await protocols(), path), request)
+    const sorted = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort()
+    expect(body.length).toBeGreaterThan(0)
+    expect(sorted(frames)).toEqual(sorted(body))
+  })
+
+  it('shows a subscriber to completions what became of a submission', async () => {
+    const beginExclusive = await ledgerEnd()
+    const socket = open(await protocols(), '/v2/commands/completions')
+    const frame = new Promise<string>((resolve) => {
+      socket.on('message', (data) => {
+        if (!String(data).includes('OffsetCheckpoint')) resolve(String(data))
+      })
+    })
+    await once(socket, 'open')
+    socket.send(JSON.stringify({ parties: [alice.party], beginExclusive }))
+    const refused = { commands: [], commandId: 'c', actAs: [alice.party] }
+    expect(outcome(await client.post('/v2/commands/async/submit', refused))).toBe(
+      '400 MISSING_FIELD',
+    )
+    const tapped = {
+      templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+      contractId: (await genesisContracts(world))['CoinRules'],
+      choice: 'CoinRules_DevNet_Tap',
+      choiceArgument: { receiver: alice.party, amount: '1' },
+    }
+    const request = { ...refused, commands: [{ ExerciseCommand: tapped }] }
+    expect((await client.post('/v2/commands/async/submit', request)).status).toBe(200)
+    // A refusal at once leaves no completion, and uses up no command id.
+    expect(JSON.parse(await frame)).toMatchObject({
+      completionResponse: { Completion: { value: { commandId: 'c', status: { code: 0 } } } },
+    })
+    socket.close()
+    await once(socket, 'close')
   })
 
   it('takes the token from the header, too', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { packages } from '@quorumscan/ledger'
+import { formatTime } from '@quorumscan/model'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   createLedgerClient,
@@ -222,6 +223,11 @@ describe('synchronous refusals', () => {
     [
       'ledger time far ahead',
       () => ({ minLedgerTimeRel: { seconds: 61 } }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
+      'absolute ledger time far ahead',
+      () => ({ minLedgerTimeAbs: formatTime(world.network.clock.nowMicros() + 62_000_000) }),
       '400 INVALID_ARGUMENT',
     ],
     [
