@@ -99,6 +99,14 @@ export class ByteReader {
     return { start, end: this.#position }
   }
 
+  /** A list of integers. */
+  numbers(): number[] {
+    const count = this.unsigned()
+    const items: number[] = []
+    for (let index = 0; index < count; index++) items.push(this.unsigned())
+    return items
+  }
+
   list<T>(read: () => T): T[] {
     const count = this.unsigned()
     const items: T[] = []

@@ -91,8 +91,8 @@ export class StoredUpdate {
     this.workflowId = reader.text()
     this.commandId = reader.text()
     this.table = reader.list(() => readTabled(reader))
-    this.submitters = reader.list(() => reader.unsigned())
-    this.allocated = reader.list(() => reader.unsigned())
+    this.submitters = reader.numbers()
+    this.allocated = reader.numbers()
     this.events = reader.list(() => readEvent(reader))
   }
 
@@ -180,31 +180,51 @@ export function encodeUpdate(entry: {
   return head.finish()
 }
 
+/** Literals of one shape and no closures: streams read a hundred thousand of these in seconds. */
 function readEvent(reader: ByteReader): StoredEvent {
   const flags = reader.unsigned()
-  const numbers = () => reader.list(() => reader.unsigned())
-  const common = {
-    template: reader.unsigned(),
-    nodeId: reader.unsigned(),
-    contract: reader.unsigned(),
-    signatories: numbers(),
-    observers: numbers(),
-    inherited: numbers(),
-    isTransient: (flags & TRANSIENT) !== 0,
-  }
-  if ((flags & EXERCISED) === 0) return { ...common, kind: 'created', payload: reader.span() }
-  const exercised = {
-    ...common,
-    kind: 'exercised' as const,
-    consuming: (flags & CONSUMING) !== 0,
-    choice: reader.text(),
-    argument: reader.span(),
-    result: reader.span(),
-    actors: numbers(),
-    lastDescendantNodeId: reader.unsigned(),
-  }
+  const template = reader.unsigned()
+  const nodeId = reader.unsigned()
+  const contract = reader.unsigned()
+  const signatories = reader.numbers()
+  const observers = reader.numbers()
+  const inherited = reader.numbers()
+  const isTransient = (flags & TRANSIENT) !== 0
+  if ((flags & EXERCISED) === 0)
+    return {
+      kind: 'created',
+      template,
+      nodeId,
+      contract,
+      signatories,
+      observers,
+      inherited,
+      isTransient,
+      payload: reader.span(),
+    }
+  const choice = reader.text()
+  const argument = reader.span()
+  const result = reader.span()
+  const actors = reader.numbers()
+  const lastDescendantNodeId = reader.unsigned()
   const archived = reader.span()
-  return { ...exercised, archived: archived.start === archived.end ? null : archived }
+  return {
+    kind: 'exercised',
+    template,
+    nodeId,
+    contract,
+    signatories,
+    observers,
+    inherited,
+    isTransient,
+    consuming: (flags & CONSUMING) !== 0,
+    choice,
+    argument,
+    result,
+    actors,
+    lastDescendantNodeId,
+    archived: archived.start === archived.end ? null : archived,
+  }
 }
 
 function templateOf(event: LedgerEvent) {
