@@ -61,7 +61,12 @@ export function connect(
 
 /** Why a call failed, for a person. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof TRPCClientError && error.data == null)
-    return 'the control plane does not answer'
+  if (error instanceof TRPCClientError && error.data == null) {
+    // Refused before the router: the answer is not one of tRPC's.
+    const { status } = Object(error.meta?.['response']) as { status?: number }
+    return status === 401
+      ? 'the token of this address is not that of the cluster'
+      : 'the control plane does not answer'
+  }
   return error instanceof Error ? error.message : String(error)
 }
