@@ -42,7 +42,10 @@ async function createClone() {
      fs.mkdirSync('node_modules/mine', { recursive: true })
      fs.writeFileSync('node_modules/.package-lock.json', ${JSON.stringify(JSON.stringify(INSTALLED))})`,
   )
-  await put('cluster/dist/processes/cli-main.js', 'export const main = (args) => console.log(args.join(" "))')
+  await put(
+    'cluster/dist/processes/cli-main.js',
+    'export const main = (args) => console.log(args.join(" "))',
+  )
   await put(
     'test/run.mjs',
     'export const main = (args) => console.log([...args, process.env.CHROMIUM].join(" "))',

@@ -159,7 +159,11 @@ it.runIf(process.env['LONG'])(
   'the reference is written, and no link in it leads nowhere',
   async () => {
     const docs = join(project, 'docs')
-    passed(await run(join(root, 'sdk/node_modules/.bin/typedoc'), ['--out', docs], { cwd: join(root, 'sdk') }))
+    passed(
+      await run(join(root, 'sdk/node_modules/.bin/typedoc'), ['--out', docs], {
+        cwd: join(root, 'sdk'),
+      }),
+    )
     expect(await readdir(docs)).toContain('index.html')
   },
 )
