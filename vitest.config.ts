@@ -4,12 +4,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // Sources, not dist: tests need no build (condition of our package.json files).
 const conditions = ['@quorumscan/source', 'node', 'import', 'default']
 
-/** The longest first, so that they do not run alone at the end. It mostly waits for seconds of a ledger to pass. */
-const LONGEST = 'life-cycle.test.ts'
+/** The longest first, so that they do not run alone at the end. */
+const LONGEST = ['e2e/sdk.test.ts', 'life-cycle.test.ts', 'console.test.ts']
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith(LONGEST)
+    const isLongest = ({ moduleId }: TestSpecification) =>
+      LONGEST.some((end) => moduleId.endsWith(end))
     return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))]
   }
 }
@@ -19,6 +20,20 @@ const project = (name: string, include: string[], timeoutMs: number) => ({
   test: { name, include, testTimeout: timeoutMs, hookTimeout: timeoutMs },
 })
 
+/**
+ * They wait for processes, compilers and seconds of a ledger more than they compute: run together, as `npm test`
+ * does, three files go side by side.
+ */
+const waiting = (...options: Parameters<typeof project>) => {
+  const { test, ...rest } = project(...options)
+  return { ...rest, test: { ...test, maxWorkers: 3, sequence: { groupOrder: 1 } } }
+}
+
+const shared = (...options: Parameters<typeof project>) => {
+  const { test, ...rest } = project(...options)
+  return { ...rest, test: { ...test, isolate: false } }
+}
+
 export default defineConfig({
   ssr: { resolve: { conditions } },
   resolve: { conditions },
@@ -27,39 +42,20 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project(
-        'unit',
-        ['{packages,apps}/*/src/**/*.test.ts', '{cluster,sdk}/src/**/*.test.ts'],
-        30_000,
-      ),
+      // Files share what they import, which takes half of the time otherwise; those of the SDK cannot:
+      // nock patches what Node has loaded.
+      shared('unit', ['{packages,apps}/*/src/**/*.test.ts', 'cluster/src/**/*.test.ts'], 30_000),
+      project('sdk', ['sdk/src/**/*.test.ts'], 30_000),
       project('tidy', ['test/tidy/**/*.test.ts'], 30_000),
       project('parity', ['test/parity/**/*.test.ts'], 60_000),
       project('vectors', ['test/vectors/**/*.test.ts'], 60_000),
       // Packs and installs the built SDK, and runs seven compilers.
-      project('consumer', ['test/consumer/**/*.test.ts'], 300_000),
+      waiting('consumer', ['test/consumer/**/*.test.ts'], 300_000),
       project('sim', ['test/sim/**/*.test.ts'], 120_000),
-      {
-        extends: true,
-        test: {
-          name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'conformance',
-          include: ['test/conformance/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
-        },
-      },
+      waiting('browser', ['test/browser/**/*.test.ts'], 120_000),
+      waiting('conformance', ['test/conformance/**/*.test.ts'], 120_000),
       // Real processes, built: `npm test` builds before it runs these.
-      project('e2e', ['test/e2e/**/*.test.ts'], 120_000),
+      waiting('e2e', ['test/e2e/**/*.test.ts'], 120_000),
     ],
   },
 })

@@ -26,7 +26,9 @@ const CHECKS = [
 ]
 
 /** Quick kinds first: who waits sees a plain mistake early. Others follow in the order of the config. */
-const ORDER = ['tidy', 'unit', 'parity', 'sim', 'e2e']
+const ORDER = ['tidy', 'unit', 'sdk', 'parity', 'vectors', 'sim', 'e2e']
+/** Run side by side; vitest.config.ts says why. */
+const WAITING = ['e2e', 'conformance', 'browser', 'consumer']
 
 /** Runs the kinds that are named, or all, and returns the exit code. */
 export async function main(args) {
@@ -39,13 +41,19 @@ export async function main(args) {
     return 2
   }
   const results = []
-  for (const kind of names.length > 0 ? names : kinds) {
-    console.log(`\n== ${kind}`)
-    const startedAt = performance.now()
-    const counts = kind === 'check' ? runChecks() : runProject(kind)
-    results.push({ kind, ...counts, seconds: (performance.now() - startedAt) / 1000 })
+  const startedAt = performance.now()
+  for (const group of groupsOf(names.length > 0 ? names : kinds)) {
+    console.log(`\n== ${group.join(', ')}`)
+    results.push(...(group[0] === 'check' ? [runChecks()] : runProjects(group)))
   }
-  return report(results)
+  return report(results, secondsSince(startedAt))
+}
+
+/** Kinds that run at the same time. */
+function groupsOf(kinds) {
+  const waiting = kinds.filter((kind) => WAITING.includes(kind))
+  const others = kinds.filter((kind) => !WAITING.includes(kind)).map((kind) => [kind])
+  return waiting.length > 0 ? [...others, waiting] : others
 }
 
 async function listProjects() {
@@ -57,7 +65,8 @@ async function listProjects() {
 }
 
 function runChecks() {
-  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const startedAt = performance.now()
+  const counts = { kind: 'check', passed: 0, failed: 0, skipped: 0 }
   for (const { name, command } of CHECKS) {
     const [tool, ...args] = command
     const result = spawnSync(bin(tool), args, { cwd: root, encoding: 'utf8', env: environment() })
@@ -71,10 +80,11 @@ function runChecks() {
       )
     }
   }
-  return counts
+  return { ...counts, seconds: secondsSince(startedAt) }
 }
 
-function runProject(project) {
+/** Runs projects of vitest side by side, and counts each on its own. */
+function runProjects(projects) {
   const directory = mkdtempSync(join(tmpdir(), 'qs-test-'))
   const outputFile = join(directory, 'results.json')
   try {
@@ -82,46 +92,65 @@ function runProject(project) {
       bin('vitest'),
       [
         'run',
-        '--project',
-        project,
+        ...projects.map((project) => `--project=${project}`),
         '--reporter=default',
         '--reporter=json',
         `--outputFile.json=${outputFile}`,
       ],
       { cwd: root, stdio: 'inherit', env: environment() },
     )
-    const counts = readCounts(outputFile)
+    const files = readFiles(outputFile)
+    const results = projects.map((kind) => resultOf(kind, files))
     // Outside of any test: a file that does not load, an error that nobody awaited, a crash.
-    if (result.status !== 0 && counts.failed === 0) counts.failed = 1
-    return counts
+    if (result.status !== 0 && results.every(({ failed }) => failed === 0)) results[0].failed = 1
+    return results
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-function readCounts(file) {
+function readFiles(file) {
   try {
-    const results = JSON.parse(readFileSync(file, 'utf8'))
-    return {
-      passed: results.numPassedTests,
-      failed: results.numFailedTests,
-      skipped: results.numPendingTests + (results.numTodoTests ?? 0),
-    }
+    return JSON.parse(readFileSync(file, 'utf8')).testResults
   } catch {
     // vitest did not get as far as writing its results; its exit code makes that a failure.
-    return { passed: 0, failed: 0, skipped: 0 }
+    return []
   }
 }
 
-function report(results) {
+/** Tests across workspaces lie in a folder that is named as their kind; all others are run alone. */
+function resultOf(kind, files) {
+  const folder = join(root, 'test', kind, '/')
+  const own = WAITING.includes(kind) ? files.filter(({ name }) => name.startsWith(folder)) : files
+  const tests = own.flatMap(({ assertionResults }) => assertionResults)
+  const count = (...states) => tests.filter(({ status }) => states.includes(status)).length
+  const start = Math.min(...own.map(({ startTime }) => startTime))
+  const end = Math.max(...own.map(({ endTime }) => endTime))
+  return {
+    kind,
+    seconds: own.length === 0 ? 0 : (end - start) / 1000,
+    passed: count('passed'),
+    // A file of which nothing ran, because it could not be loaded, is one, too.
+    failed:
+      count('failed') +
+      own.filter((f) => f.status === 'failed' && f.assertionResults.length === 0).length,
+    skipped: count('pending', 'skipped', 'todo'),
+  }
+}
+
+function report(results, seconds) {
   const sum = (member) => results.reduce((total, result) => total + result[member], 0)
   console.log('\nkind           seconds   passed   failed  skipped')
-  for (const { kind, seconds, passed, failed, skipped } of results)
+  for (const result of results)
     console.log(
-      `${kind.padEnd(12)} ${seconds.toFixed(1).padStart(9)} ${cell(passed)} ${cell(failed)} ${cell(skipped)}`,
+      `${result.kind.padEnd(12)} ${result.seconds.toFixed(1).padStart(9)} ${cell(result.passed)} ${cell(result.failed)} ${cell(result.skipped)}`,
     )
-  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`)
+  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed in ${seconds.toFixed(0)} s`)
   return sum('failed') === 0 ? 0 : 1
+}
+
+function secondsSince(start) {
+  return (performance.now() - start) / 1000
 }
 
 function cell(count) {

@@ -9,6 +9,12 @@ const BLOCK_PORTS = 100
 const BLOCKS_TRIED_MAX = 50
 /** Below the range from which systems take the ports of outgoing connections, which could collide. */
 const FREE_PORTS = { min: 10_000, max: 32_000 }
+/**
+ * Blocks of any ports begin at multiples of this, at least the length of one. So two clusters that start at
+ * once either share no port or the first, on which the control plane listens from the beginning.
+ */
+const FREE_BLOCK_PORTS = 32
+const FREE_BLOCKS = (FREE_PORTS.max - FREE_PORTS.min) / FREE_BLOCK_PORTS
 
 export type Ports = {
   readonly control: number
@@ -53,7 +59,7 @@ export async function drawBasePort(
     const basePort =
       wanted === null
         ? DEFAULT_BASE_PORT + BLOCK_PORTS * block
-        : FREE_PORTS.min + Math.floor(random.fraction() * (FREE_PORTS.max - FREE_PORTS.min - span))
+        : FREE_PORTS.min + FREE_BLOCK_PORTS * Math.floor(random.fraction() * FREE_BLOCKS)
     if ((await findTakenPort(portsFrom(basePort, nodeCount))) === undefined) return basePort
   }
   throw new ClusterError('found no block of free ports; choose one with --base-port')

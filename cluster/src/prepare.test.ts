@@ -2,12 +2,12 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, verifySignature } from '@quorumscan/base'
+import { createSystemClock, systemRandom, verifySignature } from '@quorumscan/base'
 import { parseGenesis } from '@quorumscan/consensus'
 import { expect, it } from 'vitest'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { drawBasePort, portsFrom } from './ports.ts'
-import { type PrepareInput, prepareCluster } from './prepare.ts'
+import { NODE_COUNT_MAX, type PrepareInput, prepareCluster } from './prepare.ts'
 
 const clock = createSystemClock()
 
@@ -121,6 +121,18 @@ it('takes the next free hundred when nobody chose ports, so that two clusters ru
   } finally {
     server.close()
   }
+})
+
+it('draws blocks that are the same or share no port, whatever is drawn', async () => {
+  const bases = await Promise.all(
+    [0, 0.001, 0.0011, 0.5, 0.9999].map((fraction) =>
+      drawBasePort(0, NODE_COUNT_MAX, { ...systemRandom, fraction: () => fraction }),
+    ),
+  )
+  const length = (portsFrom(0, NODE_COUNT_MAX).nodes.at(-1) ?? 0) + 1
+  for (const one of bases)
+    for (const other of bases)
+      expect(one === other || Math.abs(one - other) >= length, `${one}, ${other}`).toBe(true)
 })
 
 it('names a taken port when somebody chose ports', async () => {
