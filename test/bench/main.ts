@@ -2,7 +2,7 @@
  * `npm run bench`: measures what design/performance.md has budgets for, and prints ratios, whose two sides
  * are always of the same run.
  *
- *   npm run bench                    some two minutes
+ *   npm run bench                    some ten minutes
  *   npm run bench -- --full          100 000 names, five rounds
  *   npm run bench -- names           only these: names, proxy, streams
  */
