@@ -28,8 +28,11 @@ export type UpdateRange = {
 export type UpdatePortion =
   | {
       readonly kind: 'updates'
-      /** In the order asked. */
-      readonly updates: readonly StoredUpdate[]
+      /**
+       * In the order asked. What was read is decoded as it is walked, by each walk anew: a hundred decoded
+       * updates that wait for their turn cost the collector of garbage more than decoding them.
+       */
+      readonly updates: Iterable<StoredUpdate>
       /** What remains of the range; null if nothing. */
       readonly rest: UpdateRange | null
     }
@@ -51,12 +54,18 @@ export async function readUpdatePortion(redis: Redis, range: UpdateRange): Promi
     throw new ScanError('NOT_READY', 'The history of updates does not reach so far yet.')
   const pruned = Number(found.pruned ?? 0)
   if (after < pruned) return { kind: 'pruned', upTo: pruned }
-  const updates = found.entries.map(({ id, bytes }) => new StoredUpdate(offsetOf(id), bytes))
-  const last = updates.at(-1)
+  const updates = { [Symbol.iterator]: () => decoded(found.entries) }
+  const last = found.entries.at(-1)
   if (!found.isCut || last === undefined) return { kind: 'updates', updates, rest: null }
-  const rest =
-    order === 'asc' ? { ...range, after: last.offset } : { ...range, upTo: last.offset - 1 }
+  const offset = offsetOf(last.id)
+  const rest = order === 'asc' ? { ...range, after: offset } : { ...range, upTo: offset - 1 }
   return { kind: 'updates', updates, rest: rest.after < rest.upTo ? rest : null }
+}
+
+function* decoded(
+  entries: readonly { readonly id: Buffer; readonly bytes: Buffer }[],
+): Generator<StoredUpdate, void, undefined> {
+  for (const { id, bytes } of entries) yield new StoredUpdate(offsetOf(id), bytes)
 }
 
 /** The update with this id that was not pruned; null if there is none. */

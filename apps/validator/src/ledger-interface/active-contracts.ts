@@ -113,7 +113,7 @@ async function* archivedContracts(
     const portion = await deps.feed.read(rest)
     if (portion.kind === 'pruned')
       throw prunedError({ after: rest.after, upTo: rest.upTo, pruned: portion.upTo })
-    yield portion.updates.flatMap((update) =>
+    yield Array.from(portion.updates).flatMap((update) =>
       update.events.flatMap((event) =>
         event.kind === 'exercised' && event.archived !== null
           ? [deps.contracts.archivedContract(update.bytesOf(event.archived))]

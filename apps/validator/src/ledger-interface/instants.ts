@@ -1,9 +1,20 @@
 /** How the interface writes instants (reference/ledger-interface.md §1.1). */
 import { formatTime, type Micros } from '@quorumscan/model'
 
+const SECOND_MICROS = 1_000_000
+const MILLI_MICROS = 1_000
+
+/** The second that was written last: neighbours in a stream share it, and an update says its time three times. */
+let known = { second: -1, text: '' }
+
 /** ISO-8601 UTC; the fraction has 0, 3 or 6 digits, whichever are enough. */
 export function formatInstant(micros: Micros): string {
-  const text = formatTime(micros)
-  if (text.endsWith('.000000Z')) return `${text.slice(0, -8)}Z`
-  return text.endsWith('000Z') ? `${text.slice(0, -4)}Z` : text
+  const second = Math.floor(micros / SECOND_MICROS)
+  if (second !== known.second)
+    known = { second, text: formatTime(second * SECOND_MICROS).slice(0, -'.000000Z'.length) }
+  const fraction = micros - second * SECOND_MICROS
+  if (fraction === 0) return `${known.text}Z`
+  return fraction % MILLI_MICROS === 0
+    ? `${known.text}.${String(fraction / MILLI_MICROS).padStart(3, '0')}Z`
+    : `${known.text}.${String(fraction).padStart(6, '0')}Z`
 }

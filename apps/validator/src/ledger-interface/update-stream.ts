@@ -14,8 +14,11 @@ import type { UpdateFeed } from './update-feed.ts'
 const FIRST_CHECKPOINT_MS = 500
 /** … and then so often, where it has moved on. */
 const CHECKPOINT_INTERVAL_MS = 15_000
-/** Projecting so many updates at a stretch takes some 5 ms, which others wait for. */
-const STRETCH_UPDATES = 500
+/**
+ * So many elements are sent at once: some 100 kB, 1 ms of work, which others wait for. Texts that wait to be
+ * sent cost the collector of garbage the more, the more of them there are.
+ */
+const BATCH_ELEMENTS = 64
 
 export type StreamDeps = {
   readonly feed: UpdateFeed
@@ -55,7 +58,7 @@ export async function* boundedUpdates(
     next = rest === null ? null : fetch(deps, rest)
     // Whoever stops early leaves it unread.
     next?.catch(() => {})
-    for (const elements of projected(updates, project)) yield elements
+    yield* projected(updates, project)
   }
 }
 
@@ -81,8 +84,7 @@ export async function* endlessUpdates(
       const range = { after: position.offset, upTo: end.offset, order: 'asc' } as const
       const { updates, rest } = await fetch(deps, range)
       signal.throwIfAborted()
-      for (const elements of projected(updates, project)) yield elements
-      const last = updates.at(-1)
+      const last = yield* projected(updates, project)
       position = rest === null || last === undefined ? end : last
     } else if (position.recordTime === null) position = end
     const nowMs = clock.monotonicMs()
@@ -118,25 +120,30 @@ async function untilWorthALook(
 async function fetch(
   { feed }: Pick<StreamDeps, 'feed'>,
   range: UpdateRange,
-): Promise<{ readonly updates: readonly StoredUpdate[]; readonly rest: UpdateRange | null }> {
+): Promise<{ readonly updates: Iterable<StoredUpdate>; readonly rest: UpdateRange | null }> {
   const portion = await feed.read(range)
   if (portion.kind === 'pruned')
     throw prunedError({ after: range.after, upTo: range.upTo, pruned: portion.upTo })
   return portion
 }
 
+/** Returns the last of the updates. */
 function* projected(
-  updates: readonly StoredUpdate[],
+  updates: Iterable<StoredUpdate>,
   project: Projection,
-): Generator<readonly string[]> {
-  for (let start = 0; start < updates.length; start += STRETCH_UPDATES) {
-    const elements: string[] = []
-    for (const update of updates.slice(start, start + STRETCH_UPDATES)) {
-      const element = project(update)
-      if (element !== null) elements.push(element)
-    }
-    if (elements.length > 0) yield elements
+): Generator<readonly string[], StoredUpdate | undefined, undefined> {
+  let elements: string[] = []
+  let last: StoredUpdate | undefined
+  for (const update of updates) {
+    const element = project(update)
+    if (element !== null) elements.push(element)
+    last = update
+    if (elements.length < BATCH_ELEMENTS) continue
+    yield elements
+    elements = []
   }
+  if (elements.length > 0) yield elements
+  return last
 }
 
 /** `OffsetCheckpoint` of an update stream; completions have one of their own. */

@@ -129,6 +129,25 @@ test('a client that never reads again is cut off without being waited for', asyn
   await until('the connection to be gone', async () => (await countOf(app)) === 0)
 })
 
+test('texts of every size come whole and in order, and before the error that ends them', async () => {
+  const sizes = [0, 125, 126, 65_535, 65_536, 300_000, 1, 127, 70_000, 2]
+  const texts = sizes.flatMap((size) => ['x'.repeat(size), 'é😀'.repeat(Math.ceil(size / 6))])
+  const { connect: open } = await start(async function* (): Stream {
+    yield texts
+    yield texts.toReversed()
+    throw new Error('broken')
+  })
+  const socket = await open()
+  const received: string[] = []
+  socket.on('message', (data) => received.push(String(data)))
+  const closed = once(socket, 'close')
+  socket.send('{}')
+  await closed
+  const error = received.pop() ?? ''
+  expect(JSON.parse(error)).toMatchObject({ code: expect.any(String) })
+  expect(received).toEqual([...texts, ...texts.toReversed()])
+})
+
 test('without a request within 10 s the connection ends', async () => {
   const { clock, connect: open } = await start((signal) => endless().open(signal))
   const silent = await open()

@@ -8,11 +8,12 @@
  *                    30 s is cut off (1013), one that answers no ping too; an error is the last frame
  *   end              1000 when the range is delivered, 1001 when the process stops
  *
- * Memory for a connection is bounded: the next elements are asked for when the socket has taken the last ones.
+ * Memory for a connection is bounded: while the socket takes a batch, the next one is made, and no more.
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '@quorumscan/base'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import type { FastifyInstance } from 'fastify'
@@ -22,13 +23,12 @@ import { parseJson } from '../body-parser.ts'
 import { JSON_TYPE, TEXT_TYPE, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerAuthenticate } from './mount.ts'
+import { textFrames } from './text-frames.ts'
 
 /** D-28. */
 const FRAME_BYTES_MAX = 1024 * 1024
 const FIRST_FRAME_MS = 10_000
-/** What may wait in a socket before the next elements are asked for. */
-const WAITING_BYTES_MAX = 1024 * 1024
-/** A client that takes nothing for so long does not read. */
+/** A client that does not take one buffer of frames in this time does not read. */
 const STALLED_MS = 30_000
 /** Between pings; a client that has not answered one by the next is gone. */
 const PING_MS = 30_000
@@ -187,18 +187,9 @@ async function serve<Caller>(
     if (frame === 'none') return close(CLOSED.refused, 'no request came within 10 s')
     const request = decode(parseJson(frame)) as never
     const elements = await socket.open({ request, caller, signal: closed.signal })
-    for await (const batch of elements) {
-      // On its way to being closed it takes everything, and at once: nothing would hold the stream back.
-      if (webSocket.readyState !== webSocket.OPEN) return
-      // Held back until the batch is whole: a system call for all of its frames instead of one for each.
-      connection.cork()
-      for (const element of batch) webSocket.send(element)
-      connection.uncork()
-      if (webSocket.bufferedAmount <= WAITING_BYTES_MAX) continue
-      if (!(await drained(webSocket, clock, closed.signal)))
-        return close(CLOSED.tooSlow, 'the client does not read')
-    }
-    close(CLOSED.done, '')
+    const sent = await deliver(elements, { webSocket, connection, clock, closed: closed.signal })
+    if (sent === 'taken') close(CLOSED.done, '')
+    else if (sent === 'stalled') close(CLOSED.tooSlow, 'the client does not read')
   } catch (error) {
     if (closed.signal.aborted) return
     const asFrame =
@@ -236,25 +227,58 @@ async function firstFrame(
   }
 }
 
-/** False if the client took nothing for too long. */
-async function drained(webSocket: WebSocket, clock: Clock, closed: AbortSignal): Promise<boolean> {
-  let before = webSocket.bufferedAmount
-  for (;;) {
-    const written = new AbortController()
-    const signal = AbortSignal.any([closed, written.signal])
-    try {
-      const isFlushed = await Promise.race([
-        // Called when what stands before the ping has been taken by the kernel.
-        new Promise<true>((resolve) => webSocket.ping('', false, () => resolve(true))),
-        clock.delay(STALLED_MS, signal).then((): false => false),
-      ])
-      if (isFlushed) return true
-    } finally {
-      written.abort()
+/** `gone`: the connection is closed, or on its way there, by either side. */
+type Sent = 'taken' | 'stalled' | 'gone'
+
+type Client = {
+  readonly webSocket: WebSocket
+  readonly connection: Duplex
+  readonly clock: Clock
+  readonly closed: AbortSignal
+}
+
+/** Sends a stream to its end. While the client takes a batch, the next one is made. */
+async function deliver(elements: AsyncIterable<readonly string[]>, client: Client): Promise<Sent> {
+  let sending: Promise<Sent> = Promise.resolve('taken')
+  try {
+    for await (const batch of elements) {
+      if ((await sending) !== 'taken') break
+      sending = send(batch, client)
     }
-    if (webSocket.bufferedAmount >= before) return false
-    before = webSocket.bufferedAmount
+  } catch (error) {
+    // What came before an error goes before it.
+    if ((await sending) === 'taken') throw error
   }
+  return await sending
+}
+
+/** Sends each element as a frame. Resolves when the kernel has taken all, or the client takes no more. */
+async function send(batch: readonly string[], client: Client): Promise<Sent> {
+  const { webSocket, connection, clock, closed } = client
+  for (const frames of textFrames(batch)) {
+    // On its way to being closed it takes everything, and at once: nothing would hold the stream back.
+    if (webSocket.readyState !== webSocket.OPEN) return 'gone'
+    let isTaken = false
+    const taken = new Promise<void>((resolve) => {
+      connection.write(frames, () => {
+        isTaken = true
+        resolve()
+      })
+    })
+    // Most are taken at once. Whoever else waits for this process has a turn meanwhile.
+    await setImmediate()
+    if (isTaken) continue
+    const done = new AbortController()
+    const stalled = clock
+      .delay(STALLED_MS, AbortSignal.any([closed, done.signal]))
+      .then((): Sent => 'stalled')
+    const outcome = await Promise.race([taken.then((): Sent => 'taken'), stalled]).catch(
+      (): Sent => 'gone',
+    )
+    done.abort()
+    if (outcome !== 'taken') return outcome
+  }
+  return 'taken'
 }
 
 /** Ends connections whose other side is gone without a word. */
@@ -269,8 +293,8 @@ async function keepAlive(
     await clock.delay(PING_MS, closing).catch(() => {})
     if (closing.aborted) return
     for (const client of server.clients) {
-      // What is full is watched by `drained`.
-      if (client.bufferedAmount > WAITING_BYTES_MAX) continue
+      // What is full is watched by `send`, and would not hear a ping.
+      if (client.bufferedAmount > 0) continue
       if (waiting.has(client)) client.terminate()
       else {
         waiting.add(client)

@@ -1,0 +1,36 @@
+/** How instants are written, in whichever order they come. */
+import { formatTime, parseTime } from '@quorumscan/model'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { formatInstant } from './instants.ts'
+
+test('the fraction has 0, 3 or 6 digits, whichever are enough', () => {
+  const written = [0, 1, 1_000, 999_000, 999_999, 1_000_000, 1_763_700_000_120_000, 0].map(
+    formatInstant,
+  )
+  expect(written).toEqual([
+    '1970-01-01T00:00:00Z',
+    '1970-01-01T00:00:00.000001Z',
+    '1970-01-01T00:00:00.001Z',
+    '1970-01-01T00:00:00.999Z',
+    '1970-01-01T00:00:00.999999Z',
+    '1970-01-01T00:00:01Z',
+    '2025-11-21T04:40:00.120Z',
+    '1970-01-01T00:00:00Z',
+  ])
+})
+
+test('an instant is written as it is everywhere else, whatever was written before it', () => {
+  const near = fc
+    .integer({ min: 0, max: 3_000_000 })
+    .map((micros) => 1_763_700_000_000_000 + micros)
+  fc.assert(
+    fc.property(fc.array(near), (instants) => {
+      for (const micros of instants) {
+        const shown = formatInstant(micros)
+        expect(parseTime(shown)).toBe(micros)
+        expect(formatTime(micros).startsWith(shown.slice(0, -1))).toBe(true)
+      }
+    }),
+  )
+})
