@@ -1,13 +1,15 @@
 /** The history of coin: pages of activities as one iterator that can follow, and resumes where it was. */
-import { isDecided, type ReadOptions } from '@quorumscan/consensus'
+import { isDecided } from '@quorumscan/consensus'
 import { type Camel, toCamel } from './camel.ts'
 import { type Checkpoint, createProgress } from './checkpoint.ts'
 import type { Clock } from './clock.ts'
 import { withDeadline } from './deadline.ts'
+import { jsonOf } from './entries.ts'
 import { invalidArgument, isQuorumscanError } from './errors.ts'
+import { isActivitiesAnswer } from './generated/activity-checks.ts'
 import type { components } from './generated/validator.ts'
 import type { LookupOptions, LookupSource } from './lookups.ts'
-import { jsonOf } from './names.ts'
+import { readOptions } from './names.ts'
 import { outcomeError } from './outcome-error.ts'
 
 /** One row: exactly one of transfer, mint, tap and abortTransferInstruction is not null. */
@@ -59,8 +61,6 @@ export function createActivities(parts: {
       isRead: true,
     }
     return withDeadline(bound, async (deadline) => {
-      // The largest of all checks, and few wallets show activities.
-      const { isActivitiesAnswer } = await import('./generated/activity-checks.ts')
       const outcome = await source.read(
         {
           operation: 'listActivities',
@@ -106,14 +106,5 @@ export function createActivities(parts: {
     } finally {
       await progress.save()
     }
-  }
-}
-
-function readOptions(options: LookupOptions): ReadOptions {
-  const { threshold, minOffset, maxAgeMs } = options
-  return {
-    ...(threshold === undefined ? {} : { threshold }),
-    ...(minOffset === undefined ? {} : { minOffset }),
-    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
   }
 }

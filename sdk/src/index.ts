@@ -27,6 +27,7 @@ export type {
   NameEntry,
 } from './lookups.ts'
 export type { Names } from './names.ts'
+export type { ScanReader } from './open-reader.ts'
 export type {
   RegisterInput,
   RegisterOptions,
@@ -35,7 +36,6 @@ export type {
 } from './registration.ts'
 export type { Renewal } from './renewal.ts'
 export { createScan, type Scan, type ScanOptions } from './scan.ts'
-export type { ScanReader } from './scan-reader.ts'
 export { createLocalStorageStore, createMemoryStore, type Store, type WebStorage } from './store.ts'
 export type { WebSocketConstructor, WebSocketLike } from './update-socket.ts'
 export type { Update, Updates, UpdatesOptions } from './updates.ts'

@@ -7,14 +7,14 @@ import {
   type ReaderStatus,
   type Threshold,
 } from '@quorumscan/consensus'
-import { type Activities, createActivities } from './activities.ts'
+import type { Activities } from './activities.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { TIMEOUT_MS } from './deadline.ts'
 import { invalidArgument, QuorumscanError } from './errors.ts'
 import type { LookupSource, NameChange } from './lookups.ts'
 import { createNames, type Names } from './names.ts'
+import type { OpenedReader, ScanReader } from './open-reader.ts'
 import { platformCrypto } from './platform-crypto.ts'
-import type { OpenedReader, ScanReader } from './scan-reader.ts'
 import { createMemoryStore, type Store, storeKey } from './store.ts'
 
 export type ScanOptions = {
@@ -64,6 +64,11 @@ export interface Scan extends AsyncDisposable {
   close(): Promise<void>
 }
 
+const lazyReader: ScanReader = {
+  open: async (parts) => (await import('./lean-scan-reader.ts')).open(parts),
+  extras: async () => (await import('./scan-extras.ts')).scanExtras,
+}
+
 const HASH = /^[0-9a-f]{64}$/
 
 /**
@@ -76,7 +81,8 @@ const HASH = /^[0-9a-f]{64}$/
 export function createScan(options: ScanOptions): Scan {
   const { clock = systemClock, store = createMemoryStore(), timeoutMs = TIMEOUT_MS } = options
   const crypto = options.crypto ?? platformCrypto()
-  const source = createScanSource(options, { clock, store, crypto })
+  const { extras, open } = options.reader ?? lazyReader
+  const source = createScanSource(options, { clock, store, crypto, extras, open })
   return {
     names: createNames({
       source,
@@ -85,8 +91,12 @@ export function createScan(options: ScanOptions): Scan {
       timeoutMs,
       defaults: options,
       onChanged: options.onChanged,
+      extras,
     }),
-    activities: createActivities({ source, clock, timeoutMs, defaults: options }),
+    async *activities(more) {
+      const { createActivities } = await extras()
+      yield* createActivities({ source, clock, timeoutMs, defaults: options })(more)
+    },
     status: source.status,
     close: source.close,
     [Symbol.asyncDispose]: source.close,
@@ -95,7 +105,7 @@ export function createScan(options: ScanOptions): Scan {
 
 function createScanSource(
   options: ScanOptions,
-  parts: { readonly clock: Clock; readonly store: Store; readonly crypto: CryptoPort },
+  parts: ScanReader & { readonly clock: Clock; readonly store: Store; readonly crypto: CryptoPort },
 ): LookupSource & { status(): ReaderStatus | null; close(): Promise<void> } {
   const { seeds, genesis: pinned } = options
   const { store, crypto } = parts
@@ -110,10 +120,9 @@ function createScanSource(
   let reader: OpenedReader | null = null
 
   const open = async (): Promise<OpenedReader> => {
-    const scanReader = options.reader ?? (await import('./scan-reader.ts')).scanReader
     const { signal } = closing
     signal.throwIfAborted()
-    reader = await scanReader({
+    reader = await parts.open({
       seeds,
       genesis: document,
       genesisHash: typeof pinned === 'string' ? pinned : null,
@@ -123,6 +132,7 @@ function createScanSource(
       fetch: options.fetch,
       allowPrivateAddresses: options.allowPrivateAddresses ?? isLocal,
       onFork: options.onFork,
+      extras: parts.extras,
       signal,
     })
     return reader
@@ -143,7 +153,10 @@ function createScanSource(
       storeKey(typeof pinned === 'string' ? pinned : (await opened()).genesisHash, what),
     lookup: async (lookups, read) => (await opened()).lookup(lookups, read),
     read: async (request, read) => (await opened()).read(request, read),
-    receipt: async (outcome, request) => (await opened()).receipt(outcome, request),
+    receipt: async (outcome, request) => {
+      const { genesisHash } = await opened()
+      return (await parts.extras()).receiptOf(outcome, { request, genesisHash })
+    },
     status: () => reader?.status() ?? null,
     async close() {
       closing.abort(closed())

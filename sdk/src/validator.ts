@@ -22,6 +22,7 @@ import {
   register,
 } from './registration.ts'
 import { cancel, type Renewal, renew } from './renewal.ts'
+import { scanExtras } from './scan-extras.ts'
 import { createMemoryStore, type Store } from './store.ts'
 import type { WebSocketConstructor } from './update-socket.ts'
 import { createUpdates, type Updates } from './updates.ts'
@@ -121,6 +122,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     timeoutMs,
     defaults: options,
     onChanged: options.onChanged,
+    extras: async () => scanExtras,
   })
   const wallet = createWallet(http)
   const parts: RegistrationParts = { http, wallet, names: lookups, clock }

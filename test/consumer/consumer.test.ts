@@ -115,7 +115,7 @@ describe('at run time', () => {
     if (typeof scan.names.resolve !== 'function' || typeof verifyReceipt !== 'function') throw 0
     if (typeof createFileStore('x').get !== 'function' || typeof startCluster !== 'function') throw 0
     if (typeof createScanClient({ baseUrl: 'http://h' }).GET !== 'function') throw 0
-    if (typeof useName !== 'function' || typeof scanReader !== 'function') throw 0
+    if (typeof useName !== 'function' || typeof scanReader.open !== 'function') throw 0
   `
   const imports = [
     ['createScan', ''],

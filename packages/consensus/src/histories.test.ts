@@ -7,10 +7,7 @@ function watching() {
   const forks: Fork[] = []
   const histories = createHistories({
     faultyMax: 1,
-    localHistoryHash: undefined,
-    monotonicMs: () => 0,
     onFork: (fork) => forks.push(fork),
-    onLocal: () => {},
   })
   const note = (node: string, historyHash: string) =>
     histories.note(node, { offset: OFFSET, recordTime: 0, historyHash })

@@ -8,8 +8,6 @@ import type { HistoryPoint } from './statements.ts'
 const OFFSETS_MAX = 256
 /** Of one node at one offset. An honest node has one; one that has ever new ones fills no memory. */
 const HASHES_PER_NODE_MAX = 4
-const LOCAL_RETRY_MS = 1000 // Our own replica may come to the offset later than the nodes.
-const LOCAL_TRIES_MAX = 20
 
 export type Fork = {
   readonly offset: number
@@ -20,44 +18,27 @@ export type Fork = {
 type Place = {
   readonly nodesByHash: Map<string, Set<string>>
   local: string | null
-  /** A question to the own replica is under way, and nothing is known yet. */
-  isAsking: boolean
-  tries: number
-  askedAtMs: number
   isFork: boolean
 }
 
 export type Histories = {
-  /** Asks the own replica about an offset that is going to be read. */
-  watch(offset: number): void
   /** What a node's valid answer says. */
   note(node: string, point: HistoryPoint): void
+  /** What the own replica says. */
+  noteLocal(offset: number, historyHash: string): void
   isFork(offset: number): boolean
-  /** Whether the own replica has not yet said whether it knows the offset. */
-  isUndecided(offset: number): boolean
 }
 
 export function createHistories(options: {
   readonly faultyMax: number
-  readonly localHistoryHash: ((offset: number) => Promise<string | null>) | undefined
-  readonly monotonicMs: () => number
   readonly onFork: (fork: Fork) => void
-  /** The own replica answered. */
-  readonly onLocal: (offset: number) => void
 }): Histories {
   const places = new Map<number, Place>()
 
   const placeAt = (offset: number): Place => {
     let place = places.get(offset)
     if (place === undefined) {
-      place = {
-        nodesByHash: new Map(),
-        local: null,
-        isAsking: false,
-        tries: 0,
-        askedAtMs: 0,
-        isFork: false,
-      }
+      place = { nodesByHash: new Map(), local: null, isFork: false }
       places.set(offset, place)
       if (places.size > OFFSETS_MAX) places.delete(places.keys().next().value as number)
     }
@@ -75,37 +56,7 @@ export function createHistories(options: {
     options.onFork({ offset, histories })
   }
 
-  const askLocal = (offset: number, place: Place): void => {
-    if (options.localHistoryHash === undefined) return
-    place.isAsking = true
-    place.tries++
-    place.askedAtMs = options.monotonicMs()
-    const settle = (hash: string | null): void => {
-      place.isAsking = false
-      place.local = hash
-      check(offset, place)
-      options.onLocal(offset)
-    }
-    // A replica that cannot answer knows nothing; the nodes are compared among themselves.
-    options.localHistoryHash(offset).then(settle, () => settle(null))
-  }
-
-  const askAgain = (): void => {
-    const now = options.monotonicMs()
-    for (const [offset, place] of places) {
-      if (place.local !== null || place.isAsking || place.tries === 0) continue
-      if (place.tries >= LOCAL_TRIES_MAX || now - place.askedAtMs < LOCAL_RETRY_MS) continue
-      askLocal(offset, place)
-    }
-  }
-
   return {
-    watch(offset) {
-      const place = placeAt(offset)
-      if (place.tries > 0) return
-      askAgain()
-      askLocal(offset, place)
-    },
     note(node, point) {
       const place = placeAt(point.offset)
       const nodes = place.nodesByHash.get(point.historyHash)
@@ -116,14 +67,14 @@ export function createHistories(options: {
         place.nodesByHash.set(point.historyHash, new Set([node]))
       check(point.offset, place)
     },
-    isFork: (offset) => places.get(offset)?.isFork ?? false,
-    isUndecided: (offset) => {
-      const place = places.get(offset)
-      return place?.isAsking === true && place.tries === 1
+    noteLocal(offset, historyHash) {
+      const place = placeAt(offset)
+      place.local = historyHash
+      check(offset, place)
     },
+    isFork: (offset) => places.get(offset)?.isFork ?? false,
   }
 }
-
 function hashCountOf(place: Place, node: string): number {
   let count = 0
   for (const nodes of place.nodesByHash.values()) if (nodes.has(node)) count++

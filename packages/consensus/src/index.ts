@@ -21,6 +21,7 @@ export {
 } from './evidence.ts'
 export { fetchGenesis } from './fetch-genesis.ts'
 export { createFetchTransport } from './fetch-transport.ts'
+export { createReader } from './full-reader.ts'
 export {
   type Genesis,
   GenesisError,
@@ -30,6 +31,7 @@ export {
   quorumOf,
 } from './genesis.ts'
 export { hashGenesis } from './genesis-hash.ts'
+export { createLeanReader } from './lean-reader.ts'
 export { isPublicAddress, parseNodeUrl } from './node-url.ts'
 export {
   type Decided,
@@ -43,7 +45,6 @@ export {
   type ReadOptions,
   type VoteGroup,
 } from './outcome.ts'
-export { createReader } from './reader.ts'
 export {
   type AddressStore,
   type FloorStore,

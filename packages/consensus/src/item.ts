@@ -1,5 +1,5 @@
 /** One read on its way: what is asked, and what the nodes said so far, round by round. */
-import { type CanonicalRequest, type Lookup, requestOfLookup } from './canonical-request.ts'
+import type { Lookup } from './canonical-request.ts'
 import type { Outcome, ReadOptions } from './outcome.ts'
 import type { ReadRequest } from './reader-options.ts'
 import { type Ballot, createBallot, type Vote } from './tally.ts'
@@ -88,13 +88,6 @@ export function createRound(options: {
     reasons: new Map(),
     signatures: new Map(),
   }
-}
-
-/** The operation that the item stands for, as it is signed (D-41). */
-export function requestOfItem(item: Item): CanonicalRequest {
-  return item.asked.kind === 'lookup'
-    ? requestOfLookup(item.asked.lookup)
-    : { operation: item.asked.request.operation, parameters: item.asked.request.parameters }
 }
 
 /** Whether a request that names its own offset: neither floor nor freshness nor pin (D-39). */

@@ -9,8 +9,8 @@ import { createActiveItems } from './active-items.ts'
 import { BATCH_LOOKUPS_MAX, isLookup } from './batch.ts'
 import type { Lookup } from './canonical-request.ts'
 import { createWebCrypto } from './crypto.ts'
-import { DECISIONS, type Decisions } from './decisions.ts'
 import { createDirectory } from './directory.ts'
+import type { Extras } from './extras.ts'
 import { createFloor } from './floor.ts'
 import { maxFaulty } from './genesis.ts'
 import { createHistories, type Fork } from './histories.ts'
@@ -22,12 +22,13 @@ import { isAuthenticated } from './node-url.ts'
 import type { Outcome, ReadOptions } from './outcome.ts'
 import { createPinboard } from './pinboard.ts'
 import { type Reader, ReaderError, type ReaderOptions, type ReadRequest } from './reader-options.ts'
+import type { ReaderParts } from './reader-parts.ts'
 import { createSettling } from './settling.ts'
 import { createSweeper } from './sweeper.ts'
 import { createUsability } from './usability.ts'
 import { createReceiver } from './votes.ts'
 import { createWaitingRoom } from './waiting-room.ts'
-import { createBatchWork, createProbe, createReadWork, type ItemsWork, roundAt } from './work.ts'
+import { createBatchWork, createProbe, type ItemsWork, roundAt } from './work.ts'
 
 const WAIT_MS = 2000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
 /** A reader that has asked nobody for so long does not know the heads (D-37). */
@@ -35,12 +36,12 @@ const IDLE_MS = 1000
 const FORKS_KEPT_MAX = 16
 
 /**
- * Creates a reader; nothing is sent before the first read. Dispose it to end what is in flight.
+ * Puts a reader together; what for is said at `createReader` and `createLeanReader`.
  *
- * @param decisions - Only for tests, which break one and watch the checkers.
  * @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL.
  */
-export function createReader(options: ReaderOptions, decisions: Decisions = DECISIONS): Reader {
+export function createReaderOf(options: ReaderOptions, parts: ReaderParts): Reader {
+  const { decisions, extras } = parts
   const { clock, genesis } = options
   const crypto = options.crypto ?? createWebCrypto()
   const nodeCount = genesis.nodes.length
@@ -50,6 +51,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   const forks: Fork[] = []
   let askedAtMs = Number.NEGATIVE_INFINITY
   let isFlushing = false
+  let loaded: Extras | undefined
 
   const accept = (items: readonly Item[]): void => {
     if (!isFlushing) wake()
@@ -101,7 +103,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   }
 
   const startRound = (pin: number | null): Round => {
-    if (pin !== null) histories.watch(pin)
+    if (pin !== null) local?.watch(pin)
     return createRound({
       pin,
       startedAtMs: clock.monotonicMs(),
@@ -190,17 +192,23 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   })
   const histories = createHistories({
     faultyMax,
-    localHistoryHash: options.localHistoryHash,
-    monotonicMs: clock.monotonicMs,
     onFork: (fork) => {
       forks.push(fork)
       if (forks.length > FORKS_KEPT_MAX) forks.shift()
       options.onFork?.(fork)
     },
-    onLocal: (offset) => {
-      for (const item of active.all) if (item.rounds.at(-1)?.pin === offset) settling.settle(item)
-    },
   })
+  const { localHistoryHash } = options
+  const local =
+    localHistoryHash &&
+    parts.createLocalHistory?.({
+      localHistoryHash,
+      monotonicMs: clock.monotonicMs,
+      onAnswer: (offset, historyHash) => {
+        if (historyHash !== null) histories.noteLocal(offset, historyHash)
+        for (const item of active.all) if (item.rounds.at(-1)?.pin === offset) settling.settle(item)
+      },
+    })
   const usability = createUsability({ links, pinboard, isLearning: directory.isLearning })
   const settling = createSettling({
     links: links.all,
@@ -211,6 +219,8 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     active,
     pinboard,
     histories,
+    local,
+    extras,
     floor,
     usability,
     repin,
@@ -220,6 +230,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     scanKeyOf: (link) => nodeAt(link.index).scanKey,
     crypto,
     decisions,
+    extras,
     onPoint: (link, point) => histories.note(link.name, point),
     onStatement: options.onStatement,
     settle: settling.settle,
@@ -235,6 +246,8 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     sendRead: (item, pin) => {
       const atOffset = pin === null ? null : decisions.atOffset(pin)
       const { sign } = item
+      // Loaded before the item was taken in.
+      const { createReadWork } = loaded as Extras
       dispatch(createReadWork({ item, items: [item], pin, atOffset, sign, mustSign, receive }))
     },
   })
@@ -274,6 +287,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       return ask({ asked, options: readOptions })
     },
     read: async (request: ReadRequest, readOptions: ReadOptions = {}) => {
+      loaded = await extras()
       const [outcome] = await ask({ asked: [{ kind: 'read', request }], options: readOptions })
       return outcome as Outcome // One asked, one answered.
     },

@@ -5,21 +5,24 @@
 import type { ActiveItems } from './active-items.ts'
 import type { CryptoPort } from './crypto.ts'
 import type { Decisions } from './decisions.ts'
+import type { Extras } from './extras.ts'
 import type { Floor } from './floor.ts'
 import { maxFaulty } from './genesis.ts'
 import type { Histories } from './histories.ts'
 import { type Item, isPruned, isSelfPinned, type Round, STANDING } from './item.ts'
 import type { Link } from './links.ts'
-import type { Outcome, Participation } from './outcome.ts'
-import { decidedOutcome, disputedOutcome, participation } from './outcomes.ts'
+import type { LocalHistory } from './local-history.ts'
+import type { Outcome } from './outcome.ts'
+import { decidedOutcome } from './outcomes.ts'
 import { claimedHead, type Pinboard } from './pinboard.ts'
 import type { ReaderClock } from './reader-options.ts'
+import type { LoadExtras } from './reader-parts.ts'
 import { type Group, judge, largestGroup, type Verdict } from './tally.ts'
+import type { Ended, Ending } from './undecided.ts'
 import type { Usability } from './usability.ts'
 
 /** How long the own replica may hold up an answer; it is compared afterwards too. */
 const LOCAL_HASH_WAIT_MS = 50
-const RETRY_AFTER_MS = { 'not-reached': 250, stale: 1000, floor: 250 } as const
 
 export type Settling = {
   /** Ends the item, or begins its second round, if what is known suffices. */
@@ -36,7 +39,9 @@ export function createSettling(options: {
   readonly decisions: Decisions
   readonly active: ActiveItems
   readonly pinboard: Pinboard
-  readonly histories: Pick<Histories, 'isFork' | 'isUndecided'>
+  readonly histories: Pick<Histories, 'isFork'>
+  readonly local: Pick<LocalHistory, 'isUndecided'> | undefined
+  readonly extras: LoadExtras
   readonly floor: Floor
   readonly usability: Usability
   /** Begins the second round; false if there was one, or none could do better. */
@@ -56,12 +61,12 @@ export function createSettling(options: {
         if (decideOrNoteStale(item, round, verdict.group)) return
       }
       if (verdict.kind === 'disputed' && (round === current || verdict.reason === 'fork'))
-        dispute(item, round, verdict.reason)
+        giveUp(item, round, verdict)
       else if (round !== current)
         continue // The second round may still decide.
       else if (verdict.kind === 'insufficient') {
         // What was pruned can be read at a newer offset: nobody is gone.
-        if (!isPruned(round) || !repin(item, round)) refuse(item, round)
+        if (!isPruned(round) || !repin(item, round)) giveUp(item, round, verdict)
       }
       // Lagging, or agreed on something too old: once more, lower or newer.
       else if (!repin(item, round)) lag(item, round)
@@ -69,7 +74,7 @@ export function createSettling(options: {
     }
     const isHopeless =
       current === undefined && usability.unusableCount(item) > nodeCount - item.threshold
-    if (isHopeless) refuse(item, undefined)
+    if (isHopeless) giveUp(item, undefined, { kind: 'insufficient' })
   }
 
   const judgeRound = (item: Item, round: Round): Verdict => {
@@ -92,7 +97,7 @@ export function createSettling(options: {
 
   const isHeldForLocal = (round: Round): boolean =>
     round.pin !== null &&
-    histories.isUndecided(round.pin) &&
+    options.local?.isUndecided(round.pin) === true &&
     clock.monotonicMs() - round.startedAtMs < LOCAL_HASH_WAIT_MS
 
   const decideOrNoteStale = (item: Item, round: Round, group: Group): boolean => {
@@ -107,17 +112,15 @@ export function createSettling(options: {
       if (other !== group) for (const voter of other.voters) countDissent(voter)
     item.decided = group.vote
     if (!isSelfPinned(item)) floor.raise(offset)
-    deliver(
-      item,
-      decidedOutcome({
-        participation: participationOf(item, round, group),
-        round,
-        group,
-        links,
-        isAbsent: decisions.isAbsence(group.vote, nowMicros),
-        isTrusted: maxFaulty(nodeCount) === 0,
-      }),
-    )
+    const outcome = decidedOutcome({
+      ...{ item, round, group, links, nodeCount },
+      isAbsent: decisions.isAbsence(group.vote, nowMicros),
+      isTrusted: maxFaulty(nodeCount) === 0,
+    })
+    const ended = item.explain ? note(item, round, group) : null
+    active.finish(item)
+    if (ended === null) item.deliver(outcome)
+    else tell(item, ({ nodeVotes }) => ({ ...outcome, votes: nodeVotes(ended) }))
     return true
   }
 
@@ -126,63 +129,29 @@ export function createSettling(options: {
     if (link !== undefined) link.dissentCount++
   }
 
-  const participationOf = (
-    item: Item,
-    round: Round | undefined,
-    group: Group | undefined,
-  ): Participation =>
-    participation({
-      item,
-      round,
-      group,
-      links,
-      nodeCount,
-      whyUnusable: (link) => usability.why(item, link),
-    })
+  /** What is known of the item now; the words for it may have to be loaded. */
+  const note = (item: Item, round: Round | undefined, group: Group | undefined): Ended => ({
+    ...{ item, round, group, links, nodeCount },
+    whys: links.map((link) => usability.why(item, link)),
+    headless: links.map(pinboard.isHeadless),
+  })
 
-  const dispute = (item: Item, round: Round, reason: 'votes' | 'fork'): void => {
-    const part = participationOf(item, round, largestGroup(round.ballot))
+  const tell = (item: Item, say: (extras: Extras) => Outcome | Promise<Outcome>): void => {
+    options.extras().then(say).then(item.deliver, item.fail)
+  }
+
+  const giveUp = (item: Item, round: Round | undefined, ending: Ending): void => {
+    const ended = note(item, round, round && largestGroup(round.ballot))
     active.finish(item)
-    const { crypto } = options
-    disputedOutcome({ participation: part, reason, round, links, crypto }).then(
-      item.deliver,
-      item.fail,
-    )
+    tell(item, ({ undecidedOutcome }) => undecidedOutcome(ended, ending, options.crypto))
   }
 
-  const refuse = (item: Item, round: Round | undefined): void => {
-    const isUsable = (link: Link): boolean => {
-      const standing = round?.standings[link.index]
-      if (standing === STANDING.voted || standing === STANDING.lagging) return true
-      if (standing === STANDING.failed) return false
-      return usability.why(item, link) === null && !pinboard.isHeadless(link)
-    }
-    deliver(item, {
-      kind: 'insufficient',
-      reachable: links.filter(isUsable).length,
-      needed: item.threshold,
-      ...participationOf(item, round, round && largestGroup(round.ballot)),
-    })
-  }
-
-  const lag = (item: Item, round: Round | undefined): void => {
-    const reason =
-      item.staleAgeMs !== null ? 'stale' : round === undefined ? 'floor' : 'not-reached'
-    deliver(item, {
+  const lag = (item: Item, round: Round | undefined): void =>
+    giveUp(item, round, {
       kind: 'lagging',
-      reason,
       wantedOffset: Math.max(round?.pin ?? 0, floor.value(), item.minOffset),
       headOffset: claimedHead(pinboard, item.threshold),
-      ageMs: item.staleAgeMs,
-      retryAfterMs: RETRY_AFTER_MS[reason],
-      ...participationOf(item, round, round && largestGroup(round.ballot)),
     })
-  }
-
-  const deliver = (item: Item, outcome: Outcome): void => {
-    active.finish(item)
-    item.deliver(outcome)
-  }
 
   return { settle, lag }
 }

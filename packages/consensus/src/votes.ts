@@ -1,13 +1,12 @@
 /** Taking the nodes' answers into the rounds of the items, checked where they are signed (D-35, D-42). */
-import { fromHex, toHex } from './bytes.ts'
-import { canonicalRequest } from './canonical-request.ts'
 import type { CryptoPort } from './crypto.ts'
 import type { Decisions } from './decisions.ts'
-import { type Item, requestOfItem, STANDING } from './item.ts'
+import { type Item, STANDING } from './item.ts'
 import { type Link, noteError } from './links.ts'
 import type { SignedAnswer } from './reader-options.ts'
+import type { LoadExtras } from './reader-parts.ts'
 import type { Reply } from './reply.ts'
-import { encodeAnswerStatement, type HistoryPoint } from './statements.ts'
+import type { HistoryPoint } from './statements.ts'
 import { castVote, type Vote } from './tally.ts'
 import { type ItemsWork, isVoteWanted, type Receiver, roundAt } from './work.ts'
 
@@ -19,13 +18,14 @@ export function createReceiver(options: {
   readonly scanKeyOf: (link: Link) => string
   readonly crypto: CryptoPort
   readonly decisions: Decisions
+  readonly extras: LoadExtras
   /** A valid answer at the offset that was asked for. */
   readonly onPoint: (link: Link, point: HistoryPoint) => void
   readonly onStatement: ((statement: SignedAnswer) => void) | undefined
   /** The item has one vote, or one hope, more or less. */
   readonly settle: (item: Item) => void
 }): Receiver {
-  const { crypto, decisions } = options
+  const { decisions } = options
 
   const receive: Receiver = ({ work, link, reply }) => {
     if (reply.kind !== 'answer') {
@@ -100,12 +100,17 @@ export function createReceiver(options: {
   }
 
   const takeSigned = (taking: Taking): void => {
-    const { work, link, item, vote } = taking
-    checkSignature(taking).then((isValid) => {
-      if (!isValid) {
+    const { work, link, item, vote, signature } = taking
+    const { genesisHash, crypto } = options
+    const answer = { genesisHash, item, vote, node: link.name, signature }
+    const check = async () =>
+      (await options.extras()).checkAnswer({ ...answer, crypto, scanKey: options.scanKeyOf(link) })
+    check().then((statement) => {
+      if (statement === null) {
         reject({ items: [item], pin: work.pin }, link, 'signature of another key')
         return
       }
+      options.onStatement?.(statement)
       if (work.atOffset !== null) options.onPoint(link, vote)
       takeVote(taking)
     }, item.fail)
@@ -116,29 +121,6 @@ export function createReceiver(options: {
     link.voteCount++
     if (!decisions.isSameVote(item.decided, vote)) link.dissentCount++
   }
-
-  const checkSignature = async ({ link, item, vote, signature }: Taking): Promise<boolean> => {
-    if (signature === null) return false
-    item.requestHash ??= hashOf(canonicalRequest(requestOfItem(item)))
-    const statement = {
-      genesisHash: options.genesisHash,
-      offset: vote.offset,
-      recordTime: vote.recordTime,
-      historyHash: vote.historyHash,
-      requestHash: await item.requestHash,
-      answerHash: await hashOf(vote.answer),
-    }
-    const isValid = await crypto.verifyEd25519({
-      publicKey: fromHex(options.scanKeyOf(link)),
-      signature: fromHex(signature),
-      message: encodeAnswerStatement(statement),
-    })
-    if (isValid) options.onStatement?.({ ...statement, node: link.name, signature })
-    return isValid
-  }
-
-  const hashOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
-    toHex(await crypto.sha256(bytes))
 
   return receive
 }

@@ -1,21 +1,13 @@
 /** Requests to nodes for items of the reader, and their answers cut into votes. */
-import {
-  BATCH_ANSWER_BYTES_MAX,
-  BATCH_PATH,
-  encodeBatch,
-  isSignature,
-  parseBatchAnswer,
-} from './batch.ts'
+import { BATCH_ANSWER_BYTES_MAX, BATCH_PATH, encodeBatch, parseBatchAnswer } from './batch.ts'
 import { bytesEqual } from './bytes.ts'
 import type { Lookup } from './canonical-request.ts'
 import { type Item, STANDING } from './item.ts'
 import type { Link, Work } from './links.ts'
-import { parseJson, type Reply } from './reply.ts'
+import type { Reply } from './reply.ts'
 import type { HistoryPoint } from './statements.ts'
 import type { Vote } from './tally.ts'
 
-/** Pages of 1000 entries of 1.2 kB, and activities, stay far below. */
-const BULK_ANSWER_BYTES_MAX = 8 * 1024 * 1024
 const HEADERS_BYTES = 4096 // Room for an error body where an empty batch was asked for.
 
 /** Votes for the items of a work, in order, with a signature each where they were asked for. */
@@ -42,7 +34,7 @@ export type ItemsWork = Work & {
   votesOf(reply: Reply & { readonly kind: 'answer' }, isSigned: boolean): Votes | undefined
 }
 
-type Options = {
+export type WorkOptions = {
   readonly items: readonly Item[]
   /** The round of the items that this belongs to. */
   readonly pin: number | null
@@ -55,7 +47,7 @@ type Options = {
 }
 
 /** A batch of lookups at one offset; the same bytes go to every node. */
-export function createBatchWork(options: Options): ItemsWork {
+export function createBatchWork(options: WorkOptions): ItemsWork {
   const lookups = options.items.map(
     (item) => (item.asked as { readonly lookup: Lookup }).lookup, // The caller puts lookups here only.
   )
@@ -84,37 +76,6 @@ export function createBatchWork(options: Options): ItemsWork {
   })
 }
 
-/** A page or another operation. */
-export function createReadWork(options: Options & { readonly item: Item }): ItemsWork {
-  const { asked } = options.item
-  if (asked.kind !== 'read') throw new TypeError('a lookup travels in a batch')
-  const { request } = asked
-  return createWork(options, {
-    channel: 'bulk',
-    request: (sign) => ({
-      method: request.method,
-      path: request.path,
-      headers: {
-        ...(request.body === null ? {} : { 'content-type': 'application/json' }),
-        ...(options.atOffset === null ? {} : { 'x-read-at-offset': String(options.atOffset) }),
-        ...(sign ? { 'x-read-sign': 'true' } : {}),
-      },
-      body: request.body,
-      bytesMax: BULK_ANSWER_BYTES_MAX,
-    }),
-    parse(reply, sign) {
-      const body = parseJson(reply.body)
-      const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-      if (!isObject || request.isValid?.(body) === false) return undefined
-      if (sign && !isSignature(reply.signature)) return undefined
-      return {
-        votes: [{ ...reply.point, answer: new Uint8Array(reply.body) }],
-        signatures: sign ? [reply.signature as string] : null,
-      }
-    },
-  })
-}
-
 /** An empty batch at no offset: it only asks for heads (D-37). */
 export function createProbe(): Work {
   const body = encodeBatch([], { atOffset: null, sign: false })
@@ -128,8 +89,9 @@ export function createProbe(): Work {
   }
 }
 
-function createWork(
-  options: Options,
+/** A request for items; how it is written and its answer read is the operation's. */
+export function createWork(
+  options: WorkOptions,
   operation: {
     readonly channel: Work['channel']
     request(sign: boolean): ReturnType<Work['request']>

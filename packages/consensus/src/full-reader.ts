@@ -1,0 +1,16 @@
+import { DECISIONS, type Decisions } from './decisions.ts'
+import { readerExtras } from './extras.ts'
+import { createLocalHistory } from './local-history.ts'
+import { createReaderOf } from './reader.ts'
+import type { Reader, ReaderOptions } from './reader-options.ts'
+
+/**
+ * Creates a reader; nothing is sent before the first read. Dispose it to end what is in flight.
+ *
+ * @param decisions - Only for tests, which break one and watch the checkers.
+ * @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL.
+ */
+export function createReader(options: ReaderOptions, decisions: Decisions = DECISIONS): Reader {
+  const loaded = Promise.resolve(readerExtras)
+  return createReaderOf(options, { decisions, extras: () => loaded, createLocalHistory })
+}
