@@ -595,9 +595,12 @@ describe('a test cluster', () => {
     await expect(startCluster({ nodes: 0 })).rejects.toThrow(/before the cluster was ready:\n.+/)
   })
 
-  it('leaves nothing behind', async () => {
+  it('leaves nothing behind, and ends in order', async () => {
     await scan.close()
+    const startMs = clock.monotonicMs()
     await cluster.down()
+    // What does not end by itself is killed after 10 s.
+    expect(clock.monotonicMs() - startMs).toBeLessThan(10_000)
     expect(existsSync(cluster.dataDir)).toBe(false)
     await expect(fetch(`${cluster.validatorUrl}/readyz`)).rejects.toThrow()
   })

@@ -47,6 +47,9 @@ try {
     await plane?.start()
     isReady = true
     tell({ kind: 'ready' })
+    // By a command, too: the channel to a command in the foreground would hold this process.
+    await plane?.stopped
+    if (process.connected) process.disconnect()
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)

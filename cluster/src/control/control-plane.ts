@@ -50,6 +50,8 @@ export type ControlPlane = {
   readonly start: () => Promise<void>
   /** Stops the cluster and the server. Safe to call at any moment, and more than once. */
   readonly stop: () => Promise<void>
+  /** Resolves when it has stopped, whoever asked for it: a signal, a command, the data directory's end. */
+  readonly stopped: Promise<void>
 }
 
 /** Takes the control port, takes over or ends what a crashed predecessor left, and is ready to start the rest. */
@@ -63,7 +65,11 @@ export async function createControlPlane(
   let cluster: Cluster | null = null
   let live: Live | null = null
   let chaos: ChaosRuns | null = null
-  let stopped: Promise<void> | null = null
+  let stopping: Promise<void> | null = null
+  let tellStopped = () => {}
+  const stopped = new Promise<void>((resolve) => {
+    tellStopped = resolve
+  })
   const nodes = prepared.nodeNames.map((name, index) => ({
     name,
     url: `http://127.0.0.1:${prepared.ports.nodes[index]}`,
@@ -112,13 +118,13 @@ export async function createControlPlane(
     tellReady = resolve
   })
   const stop = () => {
-    stopped ??= stopAll(server, { cluster, live, chaos, watch, prepared })
+    stopping ??= stopAll(server, { cluster, live, chaos, watch, prepared }).finally(tellStopped)
     ended.abort()
-    return stopped
+    return stopping
   }
   /** A cluster whose data directory was deleted can be reached by nobody any more. */
   const stopWhenForgotten = async () => {
-    while (stopped === null && readControlFile(directory)?.process.pid === process.pid)
+    while (stopping === null && readControlFile(directory)?.process.pid === process.pid)
       await clock.delay(FORGOTTEN_CHECK_MS, ended.signal).catch(() => {}) // Stopped: the loop ends.
     await stop()
   }
@@ -172,7 +178,7 @@ export async function createControlPlane(
     await cluster?.start()
     tellReady()
   }
-  return { start, stop }
+  return { start, stop, stopped }
 }
 
 async function stopAll(

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { createMetrics } from '@quorumscan/http'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -39,6 +41,17 @@ it('answers whoever has the token, and nobody else', async () => {
   expect(await statusOf(server.port, { authorization: 'Bearer secret' })).toBe(500)
   expect(await statusOf(server.port, {}, '/metrics')).toBe(401)
   expect(await statusOf(server.port, { authorization: 'Bearer secret' }, '/metrics')).toBe(200)
+})
+
+it('ends with a connection open that asked nothing, as browsers have', async () => {
+  const server = await startServer()
+  const socket = connect(server.port, '127.0.0.1')
+  await once(socket, 'connect')
+  // Connections are accepted in their order.
+  expect(await statusOf(server.port, {})).toBe(401)
+  const closed = once(socket, 'close')
+  await server[Symbol.asyncDispose]()
+  await closed
 })
 
 it('answers under its own address only, so that no web page can be pointed at it', async () => {

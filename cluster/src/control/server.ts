@@ -9,7 +9,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { sha256, utf8 } from '@quorumscan/base'
-import type { Metrics } from '@quorumscan/http'
+import { type Metrics, trackUnused } from '@quorumscan/http'
 import { TRPCError } from '@trpc/server'
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
 import { applyWSSHandler } from '@trpc/server/adapters/ws'
@@ -46,6 +46,9 @@ export type ControlServerInput = {
  */
 export async function startControlServer(input: ControlServerInput): Promise<FastifyInstance> {
   const server = fastify({ routerOptions: { maxParamLength: 1000 } })
+  // Browsers open some ahead of need.
+  const endUnused = trackUnused(server.server)
+  server.addHook('preClose', async () => endUnused())
   server.addHook('onRequest', async (request, reply) => {
     const refusal = refusalOf(request.headers, input.port)
     if (refusal !== null) return reply.code(403).send({ error: refusal })

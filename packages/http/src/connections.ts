@@ -22,3 +22,18 @@ export function boundConnections(
     if (count > limits.connectionsPerClientMax) socket.destroy()
   })
 }
+
+/**
+ * Returns the way to end connections that have sent nothing, which clients open ahead of need: a closing
+ * server of Node takes their first request for under way, and waits for it.
+ */
+export function trackUnused(server: Server): () => void {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  }
+}

@@ -1,4 +1,5 @@
 export { type BuildInfo, readBuildInfo } from './build-info.ts'
+export { trackUnused } from './connections.ts'
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
 export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/handler.ts'
 export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'

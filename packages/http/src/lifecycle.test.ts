@@ -123,6 +123,16 @@ test('a request that gets through while closing is told so, a probe is answered'
   await closed
 })
 
+test('closing waits for no connection that has asked nothing', async () => {
+  await using running = await start({ clock: createManualClock() })
+  const accepted = once(running.server.server, 'connection')
+  const socket = running.connect()
+  await accepted
+  const ended = textUntilClosed(socket)
+  await running.server.close()
+  expect(await ended).toBe('')
+})
+
 test('closing does not wait longer than the drain time', async () => {
   const manual = createManualClock()
   await using running = await start({ clock: manual })

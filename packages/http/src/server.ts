@@ -27,7 +27,7 @@ import { admissionUnits, bindHandler } from './bind-handler.ts'
 import { installBodyParser } from './body-parser.ts'
 import { type Client, createClients, type RateLimit } from './client.ts'
 import { answerClientError } from './client-errors.ts'
-import { boundConnections } from './connections.ts'
+import { boundConnections, trackUnused } from './connections.ts'
 import { preflightHeaders } from './cors.ts'
 import type { Handler, Handlers } from './handler.ts'
 import { installMetrics, METRICS_UNITS } from './http-metrics.ts'
@@ -105,6 +105,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const clientOf = createClients({ rateLimit: options.rateLimit, clock })
 
   boundConnections(app.server, limits)
+  const endUnused = trackUnused(app.server)
   installBodyParser(app)
   app.decorateRequest('user', null)
   app.decorateRequest('traced', null)
@@ -138,6 +139,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   })
   app.addHook('preClose', async () => {
     isClosing = true
+    endUnused()
     const drain = clock.delay(limits.drainMsMax, closed.signal)
     // Rejects when everything has ended in time.
     drain.then(() => app.server.closeAllConnections()).catch(() => {})

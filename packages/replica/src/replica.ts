@@ -414,7 +414,8 @@ export class Replica implements Ledger, AsyncDisposable {
     } finally {
       this.#isRunning = false
       signal.removeEventListener('abort', onAbort)
-      redis.disconnect()
+      // Of one that has ended, ioredis would wait 2 s for a socket that closed before, and the process with it.
+      if (redis.status !== 'end') redis.disconnect()
     }
   }
 
