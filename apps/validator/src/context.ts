@@ -200,6 +200,7 @@ export class Context implements AsyncDisposable {
           seeds: config.seeds,
           transport,
           clock,
+          defer: setImmediate,
           localHistoryHash: localHistoryHash(replica),
           floorStore: store.floor,
           addressStore: {

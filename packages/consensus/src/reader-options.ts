@@ -46,6 +46,11 @@ export type ReaderOptions = {
    * `never`: the network between is trusted.
    */
   readonly requireSignatures?: 'insecure' | 'never'
+  /**
+   * Calls a function once what came in at the same moment has come in, so that lookups of one moment share
+   * their requests. Default: a microtask; a server takes `setImmediate`, after all sockets have been read.
+   */
+  readonly defer?: (run: () => void) => void
   /** How long a read may wait for nodes. Default 2000 (D-38). */
   readonly waitMs?: number
   /** Told once per offset at which two histories were seen, also after an answer went out. */

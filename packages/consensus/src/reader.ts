@@ -47,6 +47,7 @@ export function createReaderOf(options: ReaderOptions, parts: ReaderParts): Read
   const nodeCount = genesis.nodes.length
   const faultyMax = maxFaulty(nodeCount)
   const waitMs = options.waitMs ?? WAIT_MS
+  const defer = options.defer ?? queueMicrotask
   const closing = new AbortController()
   const forks: Fork[] = []
   let askedAtMs = Number.NEGATIVE_INFINITY
@@ -78,7 +79,7 @@ export function createReaderOf(options: ReaderOptions, parts: ReaderParts): Read
     if (isFlushing) return
     isFlushing = true
     // Lookups of the same moment share a batch; a lone one does not wait.
-    queueMicrotask(() => {
+    defer(() => {
       isFlushing = false
       if (!closing.signal.aborted) flush()
     })

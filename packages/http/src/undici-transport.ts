@@ -11,7 +11,7 @@ import {
   type TransportReply,
   type TransportRequest,
 } from '@quorumscan/consensus'
-import { Pool } from 'undici'
+import { type Dispatcher, Pool } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
 
 /** Enough to have several batches under way at one node; more would only queue there. */
@@ -39,56 +39,122 @@ export type UndiciTransportOptions = {
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
 }
 
+/** A node at its address. */
+type Target = {
+  readonly pool: Pool
+  /** Before the path of every request, without a trailing slash. */
+  readonly basePath: string
+  readonly ownHeaders: Readonly<Record<string, string>>
+}
+
 /** Disposing closes all connections; requests under way are rejected. */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): UndiciTransport {
   // In order of last use.
-  const pools = new Map<string, Pool>()
+  const targets = new Map<string, Target>()
 
-  const poolOf = (origin: string, kind: PoolKind): Pool => {
-    const key = `${kind.channel} ${kind.isPublicOnly} ${origin}`
-    const pool = pools.get(key) ?? createPool(origin, kind)
-    pools.delete(key)
-    if (pools.size >= POOLS_MAX) {
-      const [oldest] = pools
+  const targetOf = (url: string, kind: PoolKind): Target => {
+    const key = `${kind.channel} ${kind.isPublicOnly} ${url}`
+    const target = targets.get(key) ?? createTarget(url, kind)
+    targets.delete(key)
+    if (targets.size >= POOLS_MAX) {
+      const [oldest] = targets
       if (oldest !== undefined) {
-        pools.delete(oldest[0])
-        void oldest[1].close()
+        targets.delete(oldest[0])
+        void oldest[1].pool.close()
       }
     }
-    pools.set(key, pool)
-    return pool
+    targets.set(key, target)
+    return target
+  }
+
+  const createTarget = (url: string, kind: PoolKind): Target => {
+    const { origin, pathname } = new URL(url)
+    const peerToken = options.peerTokenByOrigin?.get(origin)
+    return {
+      pool: createPool(origin, kind),
+      basePath: pathname.replace(/\/$/, ''),
+      ownHeaders: peerToken === undefined ? {} : { [PEER_TOKEN_HEADER]: peerToken },
+    }
   }
 
   return {
     async request(input) {
       input.signal.throwIfAborted()
-      // One signal ends a batch to all nodes; Node warns of a leak at the eleventh.
+      // One signal may end the requests to all nodes; Node warns of a leak at the eleventh.
       setMaxListeners(0, input.signal)
-      const base = new URL(input.url)
-      const pool = poolOf(base.origin, input)
-      if (pool.stats.queued >= QUEUED_MAX) throw new TransportError('too many requests wait')
-      const peerToken = options.peerTokenByOrigin?.get(base.origin)
-      const path = base.pathname.replace(/\/$/, '') + input.path
-      const { statusCode, headers, body } = await pool.request({
-        method: input.method,
-        path,
-        headers:
-          peerToken === undefined
-            ? input.headers
-            : { ...input.headers, [PEER_TOKEN_HEADER]: peerToken },
-        body: input.body,
-        signal: input.signal,
-      })
-      const bytes = await readAtMost(body, input.bytesMax)
-      return { status: statusCode, header: (name) => headerOf(headers, name), body: bytes }
+      const target = targetOf(input.url, input)
+      if (target.pool.stats.queued >= QUEUED_MAX) throw new TransportError('too many requests wait')
+      return await exchange(target, input)
     },
     async [Symbol.asyncDispose]() {
-      const open = [...pools.values()]
-      pools.clear()
-      await Promise.all(open.map((pool) => pool.destroy()))
+      const open = [...targets.values()]
+      targets.clear()
+      await Promise.all(open.map(({ pool }) => pool.destroy()))
     },
   }
 }
+
+/** One request and its answer, by undici's leanest way: streams for each body would double what it costs. */
+function exchange(target: Target, input: TransportRequest): Promise<TransportReply> {
+  const { signal, bytesMax } = input
+  return new Promise((resolve, reject) => {
+    let controller: Dispatcher.DispatchController | null = null
+    let status = 0
+    let headers: Headers = {}
+    const chunks: Buffer[] = []
+    let size = 0
+    const onAbort = () => {
+      controller?.abort(signal.reason)
+      fail(signal.reason)
+    }
+    const fail = (reason: unknown) => {
+      signal.removeEventListener('abort', onAbort)
+      reject(reason)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started
+        // It waited for a connection meanwhile.
+        if (signal.aborted) started.abort(signal.reason)
+      },
+      onResponseStart(_controller, statusCode, received) {
+        status = statusCode
+        headers = received
+      },
+      onResponseData(started, chunk) {
+        size += chunk.byteLength
+        // Ends the connection with it: what else comes is not read.
+        if (size > bytesMax)
+          started.abort(new TransportError(`the answer exceeds ${bytesMax} bytes`))
+        else chunks.push(chunk)
+      },
+      onResponseEnd() {
+        signal.removeEventListener('abort', onAbort)
+        const [first] = chunks
+        const body =
+          chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size)
+        resolve({
+          status,
+          header: (name) => headerOf(headers, name),
+          // No Buffer: its `slice` would not copy.
+          body: new Uint8Array(body.buffer, body.byteOffset, body.byteLength),
+        })
+      },
+      onResponseError: (_controller, error) => fail(error),
+    }
+    const { method, path, body } = input
+    const request = {
+      method,
+      path: target.basePath + path,
+      headers: { ...input.headers, ...target.ownHeaders },
+      body,
+    }
+    target.pool.dispatch(request, handler)
+  })
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 type PoolKind = Pick<TransportRequest, 'channel' | 'isPublicOnly'>
 
@@ -121,22 +187,7 @@ const lookupPublic: LookupFunction = (hostname, options, callback) => {
   })
 }
 
-async function readAtMost(body: AsyncIterable<Buffer>, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let size = 0
-  // Leaving the loop by an exception destroys the body and with it the connection.
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > bytesMax) throw new TransportError(`the answer exceeds ${bytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return new Uint8Array(Buffer.concat(chunks, size))
-}
-
-function headerOf(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  name: string,
-): ReturnType<TransportReply['header']> {
+function headerOf(headers: Headers, name: string): ReturnType<TransportReply['header']> {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined
   return Array.isArray(value) ? value.join(', ') : (value ?? null)
 }
