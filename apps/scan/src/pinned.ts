@@ -24,6 +24,7 @@ export type ReadHeaders = {
 export type Reads = Pick<
   Replica,
   | 'pin'
+  | 'pinNow'
   | 'lookupNames'
   | 'lookupParties'
   | 'listByPrefix'
@@ -32,14 +33,37 @@ export type Reads = Pick<
   | 'activities'
 >
 
+type Headers = Readonly<Record<string, string>>
+
+/** Many answers are given at one offset. */
+const headersOfPinned = new WeakMap<Pinned, Headers>()
+
 /** Headers of every answer, and of the 404 that stands for one. */
-export function pinnedHeaders(at: Pinned): Readonly<Record<string, string>> {
-  return {
+export function pinnedHeaders(at: Pinned): Headers {
+  const known = headersOfPinned.get(at)
+  if (known !== undefined) return known
+  const headers = {
     'x-ledger-offset': String(at.offset),
     'x-ledger-record-time': formatTime(at.recordTime),
     'x-ledger-history-hash': at.historyHash,
     'cache-control': 'no-store',
   }
+  headersOfPinned.set(at, headers)
+  return headers
+}
+
+/**
+ * The offset to read at, the newest for null; waits for one that is close ahead (D-10).
+ *
+ * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, OVERLOADED.
+ */
+export async function pinAt(
+  reads: Reads,
+  at: Offset | null,
+  request: { readonly signal: AbortSignal },
+): Promise<Pinned> {
+  // The signal is made when it is asked for: hardly any read waits.
+  return reads.pinNow(at) ?? (await reads.pin(at, request.signal))
 }
 
 /** Bodies as the items of a JSON array. */
@@ -55,7 +79,7 @@ export function answerHeaders(
     readonly body: object | Uint8Array
   },
   options: { readonly at: Pinned; readonly asked: ReadHeaders; readonly signer: Signer },
-): Readonly<Record<string, string>> {
+): Headers {
   const headers = pinnedHeaders(options.at)
   if (options.asked['x-read-sign'] !== true) return headers
   const { request, body } = answer
@@ -71,12 +95,12 @@ export function answerHeaders(
 export async function pinAbove(
   reads: Reads,
   asked: { readonly at: Offset | null; readonly floor: Offset },
-  signal: AbortSignal,
+  request: { readonly signal: AbortSignal },
 ): Promise<Pinned> {
   if (asked.at !== null && asked.at < asked.floor)
     throw new ScanError('INVALID_ARGUMENT', 'at_offset lies below min_offset', {
       details: { path: 'body.at_offset', rule: 'must be at least min_offset' },
     })
-  const newest = await reads.pin(asked.at, signal)
-  return newest.offset >= asked.floor ? newest : reads.pin(asked.floor, signal)
+  const newest = await pinAt(reads, asked.at, request)
+  return newest.offset >= asked.floor ? newest : pinAt(reads, asked.floor, request)
 }

@@ -1,6 +1,7 @@
 /** Binds the scan's routes to its handlers. */
 import { scanRoutes } from '@quorumscan/api'
 import { buildServer, readBuildInfo, type Tracer } from '@quorumscan/http'
+import type { Head } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
 
 import type { Context } from './context.ts'
@@ -44,12 +45,24 @@ export function createServer(
     metrics: context.metrics,
     tracer,
     clock,
-    head: () => headHeaders(replica),
+    head: headHeaders(replica),
   })
 }
 
 /** Of every answer and every error (D-10). */
-function headHeaders(replica: Context['replica']): Readonly<Record<string, string>> {
-  const { offset, recordTime } = replica.head()
-  return { 'x-ledger-head': String(offset), 'x-ledger-head-time': formatTime(recordTime) }
+function headHeaders(replica: Context['replica']): () => Readonly<Record<string, string>> {
+  let last: { readonly head: Head; readonly headers: Readonly<Record<string, string>> } | null =
+    null
+  return () => {
+    const head = replica.head()
+    if (last?.head !== head) {
+      const { offset, recordTime } = head
+      const headers = {
+        'x-ledger-head': String(offset),
+        'x-ledger-head-time': formatTime(recordTime),
+      }
+      last = { head, headers }
+    }
+    return last.headers
+  }
 }

@@ -7,8 +7,24 @@ export interface Random {
   fraction(): number
 }
 
+/** Drawn at once: a draw costs 5 µs, whether of 12 bytes or of these. */
+const POOL_BYTES = 4096
+let pool = new Uint8Array(0)
+let position = 0
+
 export const systemRandom: Random = {
-  bytes: (count) => new Uint8Array(randomBytes(count)),
+  bytes(count) {
+    if (count > POOL_BYTES) return new Uint8Array(randomBytes(count))
+    if (position + count > pool.byteLength) {
+      pool = new Uint8Array(randomBytes(POOL_BYTES))
+      position = 0
+    }
+    const drawn = pool.slice(position, position + count)
+    // Whoever reads this memory later learns nothing of what was given out.
+    pool.fill(0, position, position + count)
+    position += count
+    return drawn
+  },
   fraction: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
 }
 

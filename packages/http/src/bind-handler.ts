@@ -6,10 +6,11 @@ import {
   type RouteDef,
   unitsOf,
 } from '@quorumscan/api'
-import { assert, type Clock } from '@quorumscan/base'
+import { assert } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
+import type { Deadlines } from './deadlines.ts'
 import type { ApiRequest, Handler, Reply } from './handler.ts'
 import { requireWellFormedQuery } from './query-parser.ts'
 import type { Responder } from './responder.ts'
@@ -20,8 +21,7 @@ export type Binding = {
   /** Its type is checked where the table is given (`Handlers`); here only the declaration counts. */
   readonly handler: Handler<RouteDef, unknown>
   readonly responder: Responder
-  readonly clock: Clock
-  readonly handlerMsMax: number
+  readonly deadlines: Deadlines
 }
 
 export function bindHandler(
@@ -42,8 +42,8 @@ export function bindHandler(
     const rest = unitsOf(route, parts) - admissionUnits(route)
     if (rest > 0) request.client.budget.charge(request.client.key, rest)
 
-    const answer = await withinDeadline(binding, reply, (signal) =>
-      binding.handler(toApiRequest(request, parts, signal)),
+    const answer = await withinDeadline(binding.deadlines, reply, (running) =>
+      binding.handler(toApiRequest(request, parts, running)),
     )
     if ('error' in answer) return responder.sendError(reply, answer.error, answer.headers)
     const { body } = answer
@@ -66,10 +66,40 @@ export function admissionUnits(route: RouteDef | undefined): number {
 
 type Parts = Readonly<Record<'params' | 'query' | 'headers' | 'body', unknown>>
 
+/** What belongs to a request until it has been answered. */
+type Running = {
+  /** Made when somebody asks for it: most requests are answered from memory and wait for nothing. */
+  readonly signal: () => AbortSignal
+  end(reason: ScanError): void
+}
+
+function createRunning(reply: FastifyReply): Running {
+  let abort: AbortController | null = null
+  let over: ScanError | null = null
+  // Fastify's own request.signal fires as soon as the body has been read.
+  const onClose = () => abort?.abort(new ScanError('REQUEST_TIMEOUT', 'the client went away'))
+  return {
+    signal() {
+      if (abort !== null) return abort.signal
+      abort = new AbortController()
+      if (over !== null) abort.abort(over)
+      else if (reply.raw.destroyed) onClose()
+      else reply.raw.once('close', onClose)
+      return abort.signal
+    },
+    end(reason) {
+      over = reason
+      if (abort === null) return
+      reply.raw.off('close', onClose)
+      abort.abort(reason)
+    },
+  }
+}
+
 function toApiRequest(
   request: FastifyRequest,
   parts: Parts,
-  signal: AbortSignal,
+  running: Running,
 ): ApiRequest<RouteDef, unknown> {
   return {
     params: parts.params as ParamsOf<RouteDef>,
@@ -83,27 +113,38 @@ function toApiRequest(
     },
     requestId: request.id,
     forward: { 'x-request-id': request.id, ...request.traced?.headers },
-    signal,
+    get signal() {
+      return running.signal()
+    },
   }
 }
 
+const TOO_LATE = () => new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
+const OVER = new ScanError('REQUEST_TIMEOUT', 'the request is over')
+
 /** Runs the handler with a signal that fires when the client goes away or the deadline passes. */
-async function withinDeadline(
-  binding: Binding,
+function withinDeadline(
+  deadlines: Deadlines,
   reply: FastifyReply,
-  run: (signal: AbortSignal) => Promise<Reply<RouteDef>>,
+  run: (running: Running) => Promise<Reply<RouteDef>>,
 ): Promise<Reply<RouteDef>> {
-  const ended = new AbortController()
-  // Fastify's own request.signal fires as soon as the body has been read.
-  const onClose = () => ended.abort(new ScanError('REQUEST_TIMEOUT', 'the client went away'))
-  reply.raw.once('close', onClose)
-  const deadline = binding.clock.delay(binding.handlerMsMax, ended.signal).then((): never => {
-    throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
+  const running = createRunning(reply)
+  return new Promise((resolve, reject) => {
+    const end = deadlines.start(() => {
+      reject(TOO_LATE())
+      running.end(OVER)
+    })
+    run(running).then(
+      (answer) => {
+        end()
+        running.end(OVER)
+        resolve(answer)
+      },
+      (error) => {
+        end()
+        running.end(OVER)
+        reject(error)
+      },
+    )
   })
-  try {
-    return await Promise.race([run(ended.signal), deadline])
-  } finally {
-    reply.raw.off('close', onClose)
-    ended.abort(new ScanError('REQUEST_TIMEOUT', 'the request is over'))
-  }
 }

@@ -5,7 +5,7 @@ import { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 
 const TOKEN = 'a-token-of-22-letters_'
 const request = (token?: string) => ({
-  ip: '192.0.2.1',
+  socket: { remoteAddress: '192.0.2.1' },
   headers: token === undefined ? {} : { 'x-peer-token': token },
 })
 
@@ -20,6 +20,16 @@ test('who shows a peer token has a budget of its own, far above that of an addre
   expect(() => stranger.budget.admit(stranger.key, 1)).toThrow('too much work')
   peer.budget.admit(peer.key, 100_000)
   expect(() => peer.budget.admit(peer.key, 1)).toThrow('too much work')
+})
+
+test('a connection is asked anew who it is as soon as it shows another token', () => {
+  const clientOf = createClients({
+    rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
+    clock: createManualClock(),
+  })
+  const [{ socket, headers: none }, { headers: shown }] = [request(), request(TOKEN)]
+  const keys = [none, shown, shown, none].map((headers) => clientOf({ socket, headers }).key)
+  expect(keys).toEqual(['192.0.2.1', 'peer 0', 'peer 0', '192.0.2.1'])
 })
 
 test('a wrong token makes nobody a peer', () => {

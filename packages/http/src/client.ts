@@ -3,6 +3,7 @@
  * peer that shows its token. A wrong token is no error: the caller is the client that its address says.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Socket } from 'node:net'
 import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
 import { clientKey } from './client-key.ts'
 import { isPeerToken, PEER_TOKEN_HEADER } from './peer-tokens.ts'
@@ -19,7 +20,10 @@ export type RateLimit = {
 
 export type Client = { readonly key: string; readonly budget: Budget }
 
-type Request = { readonly ip: string; readonly headers: IncomingHttpHeaders }
+type Request = {
+  readonly socket: Pick<Socket, 'remoteAddress'>
+  readonly headers: IncomingHttpHeaders
+}
 
 /** Tells the client of each request. Tokens are compared by digest, so that time tells nothing of them. */
 export function createClients(options: {
@@ -28,7 +32,7 @@ export function createClients(options: {
 }): (request: Request) => Client {
   const { rateLimit, clock } = options
   if (rateLimit === null)
-    return (request) => ({ key: clientKey(request.ip), budget: unlimitedBudget })
+    return ({ socket }) => ({ key: clientKey(socket.remoteAddress), budget: unlimitedBudget })
   const { unitsPerSecond, peerTokens = [] } = rateLimit
   const budget = createBudget({ unitsPerSecond, clock })
   const peerBudget = createBudget({
@@ -37,14 +41,27 @@ export function createClients(options: {
   })
   const digest = (token: string) => sha256Hex(utf8(token))
   const peerByDigest = new Map(peerTokens.map((token, index) => [digest(token), `peer ${index}`]))
-  return (request) => {
-    const token = request.headers[PEER_TOKEN_HEADER]
+  const clientOf = ({ socket }: Request, token: string | null): Client => {
     const peer =
-      peerByDigest.size > 0 && typeof token === 'string' && isPeerToken(token)
+      peerByDigest.size > 0 && token !== null && isPeerToken(token)
         ? peerByDigest.get(digest(token))
         : undefined
     return peer === undefined
-      ? { key: clientKey(request.ip), budget }
+      ? { key: clientKey(socket.remoteAddress), budget }
       : { key: peer, budget: peerBudget }
+  }
+  // The next request of a connection is nearly always of the same client.
+  const lastBySocket = new WeakMap<
+    Request['socket'],
+    { readonly token: string | null; client: Client }
+  >()
+  return (request) => {
+    const given = request.headers[PEER_TOKEN_HEADER]
+    const token = typeof given === 'string' ? given : null
+    const last = lastBySocket.get(request.socket)
+    if (last !== undefined && last.token === token) return last.client
+    const client = clientOf(request, token)
+    lastBySocket.set(request.socket, { token, client })
+    return client
   }
 }

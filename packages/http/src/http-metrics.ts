@@ -28,10 +28,11 @@ export function installMetrics(
     help: 'Requests that were refused because their client has used up its budget.',
     labels: ['operation'],
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const operation = request.routeOptions.config.route?.operationId ?? 'other'
     durationOf(operation, String(reply.statusCode)).observe(reply.elapsedTime / MS_PER_SECOND)
     if (reply.statusCode === 429) noteLimited(operation)
+    done()
   })
   app.get('/metrics', async (request, reply) => {
     options.admit(request.client)

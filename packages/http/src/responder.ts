@@ -8,6 +8,13 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 
 type Headers = Readonly<Record<string, string>>
 
+/** Of every answer; what an answer says itself wins. */
+const ALWAYS: Headers = {
+  ...corsHeaders,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}
+
 export type Responder = {
   /** `body` is ready to send; null for none. */
   send(
@@ -23,14 +30,13 @@ export function createResponder(options: {
   readonly isClosing: () => boolean
 }): Responder {
   const send: Responder['send'] = (reply, answer) => {
-    reply.code(answer.status).headers({
-      ...corsHeaders,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'x-request-id': reply.request.id,
-      ...options.head(),
-      ...answer.headers,
-    })
+    // One after the other: putting them together first would cost as much as writing them.
+    reply
+      .code(answer.status)
+      .headers(ALWAYS)
+      .header('x-request-id', reply.request.id)
+      .headers(options.head())
+      .headers(answer.headers)
     // Else the client would keep the connection, and closing would wait for it.
     if (options.isClosing()) reply.header('connection', 'close')
     if (answer.body === null) return reply.send()

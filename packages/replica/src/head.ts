@@ -45,13 +45,8 @@ export function encodeHead(head: StoredHead): Uint8Array {
 
 /** @throws {ReplicaStateError} If other software wrote it. */
 export function decodeHead(bytes: Uint8Array): StoredHead {
-  if (bytes.byteLength !== HEAD_BYTES || bytes[0] !== LAYOUT)
-    throw new ReplicaStateError(
-      'The replica in Redis has a layout that this version does not know: wipe it, it is rebuilt from the log.',
-    )
+  const number = numbersOf(bytes)
   const hash = (index: number) => toHex(bytes.subarray(1 + index * 32, 33 + index * 32))
-  const numbers = new DataView(bytes.buffer, bytes.byteOffset + 1 + HASHES * 32, 40)
-  const number = (index: number) => Number(numbers.getBigUint64(index * 8))
   return {
     genesisHash: hash(0),
     historyHash: hash(1),
@@ -63,4 +58,19 @@ export function decodeHead(bytes: Uint8Array): StoredHead {
     endedCount: number(3),
     cleanedCount: number(4),
   }
+}
+
+/** Only what every read checks. @throws {ReplicaStateError} As `decodeHead`. */
+export function decodeSpan(bytes: Uint8Array): Pick<StoredHead, 'offset' | 'horizon'> {
+  const number = numbersOf(bytes)
+  return { offset: number(0), horizon: number(2) }
+}
+
+function numbersOf(bytes: Uint8Array): (index: number) => number {
+  if (bytes.byteLength !== HEAD_BYTES || bytes[0] !== LAYOUT)
+    throw new ReplicaStateError(
+      'The replica in Redis has a layout that this version does not know: wipe it, it is rebuilt from the log.',
+    )
+  const numbers = new DataView(bytes.buffer, bytes.byteOffset + 1 + HASHES * 32, 40)
+  return (index) => Number(numbers.getBigUint64(index * 8))
 }

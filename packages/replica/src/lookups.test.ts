@@ -9,7 +9,14 @@ import { cleanUp, cleanUpBacklog } from './clean-up.ts'
 import { loadOrStart } from './genesis.ts'
 import { KEYS } from './keys.ts'
 import { createLayout } from './layout.ts'
-import { DEAD_MEMBERS_MAX, readNames, readNamesOfParty, readParties, readPrefix } from './reads.ts'
+import {
+  createNameReader,
+  DEAD_MEMBERS_MAX,
+  readNames,
+  readNamesOfParty,
+  readParties,
+  readPrefix,
+} from './reads.ts'
 import type { Step } from './step.ts'
 import { loadMirror, type Mirror, writeSteps } from './store.ts'
 import { dumpReplica } from './testing/dump.ts'
@@ -127,7 +134,11 @@ describe('lookups at an offset', () => {
                 ({ from, to, expires }) =>
                   from <= offset && offset < to && expires > moment.recordTime,
               )
-              const named = await readNames(redis, [...NAMES, 'dso.ns', '', '\0'], moment)
+              const named = await readNames(
+                createNameReader(redis),
+                [...NAMES, 'dso.ns', '', '\0'],
+                moment,
+              )
               expect(named.map(ownerIn)).toEqual([
                 ...NAMES.map((name) => visible.find((entry) => entry.name === name)?.user ?? null),
                 network.genesis.dso,
@@ -196,6 +207,32 @@ describe('lookups at an offset', () => {
     expect(after).toEqual(before)
   })
 
+  test('of one moment share commands, and each hears of its own names', async () => {
+    const mirror = await freshMirror()
+    const recordTime = mirror.head.recordTime + 1
+    const names = Array.from({ length: 600 }, (_, index) => `n-${index}.unverified.ns`)
+    const created = names.map((name) => ({
+      name,
+      user: testParty('ann'),
+      expiresAt: recordTime + 9,
+    }))
+    const step = stepAfter(mirror.head, { recordTime, created })
+    await writeSteps(redis, mirror, { steps: [step], layout, signal })
+    const commandCount = async () =>
+      Number(/cmdstat_hmget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+    const countBefore = await commandCount()
+    const read = createNameReader(redis)
+    const moment = { offset: mirror.head.offset, recordTime }
+    const asked = [...names, 'nobody.unverified.ns', ...names].map((name) => [name, name])
+    const found = await Promise.all(asked.map((pair) => readNames(read, pair, moment)))
+    const heard = found.map((bodies) => bodies.map(nameIn))
+    const owned = asked.map((pair) => pair.map((name) => (name.startsWith('n-') ? name : null)))
+    expect(heard).toEqual(owned)
+    // 512 names each, the second half in the seats of the first where it still is open.
+    expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
+    expect((await readNames(read, ['n-1.unverified.ns'], moment)).map(nameIn)).toEqual([names[1]])
+  })
+
   test('still show at the horizon what a clean-up takes the older versions of', async () => {
     const mirror = await freshMirror()
     const ann = testParty('ann')
@@ -219,9 +256,9 @@ describe('lookups at an offset', () => {
     expect(mirror.head.horizon).toBe(third.offset)
     expect(cleanUpBacklog(mirror)).toBe(1)
     expect(await cleanUp(redis, mirror, signal)).toBe('written')
-    expect((await readNames(redis, [name], third)).map(nameIn)).toEqual([name])
+    expect((await readNames(createNameReader(redis), [name], third)).map(nameIn)).toEqual([name])
     expect((await readParties(redis, [ann], third)).map(nameIn)).toEqual([name])
-    expect(await readNames(redis, [name], fourth)).toEqual([null])
+    expect(await readNames(createNameReader(redis), [name], fourth)).toEqual([null])
   })
 
   test('are one command each, however often a name was renewed and however many expired around it', async () => {
@@ -255,7 +292,8 @@ describe('lookups at an offset', () => {
     if (moment === undefined) throw new Error('no instant')
 
     const lookups = {
-      name: async () => (await readNames(redis, [name, 'n-7.unverified.ns'], moment)).map(nameIn),
+      name: async () =>
+        (await readNames(createNameReader(redis), [name, 'n-7.unverified.ns'], moment)).map(nameIn),
       prefix: async () =>
         (await readPrefix(redis, { prefix: 'n-', after: null, limit: 100 }, moment)).map(
           (found) => found.name,
@@ -313,7 +351,9 @@ describe('lookups at an offset', () => {
     const mirror = await freshMirror()
     const at = mirror.timeline.at(0)
     if (at === undefined) throw new Error('no instant')
-    await expect(readNames(redis, NAMES, { ...at, offset: 1 })).rejects.toMatchObject({
+    await expect(
+      readNames(createNameReader(redis), NAMES, { ...at, offset: 1 }),
+    ).rejects.toMatchObject({
       code: 'OFFSET_NOT_REACHED',
     })
     const recordTime = mirror.head.recordTime + 601 * SECOND
@@ -323,7 +363,7 @@ describe('lookups at an offset', () => {
       signal,
     })
     for (const read of [
-      readNames(redis, NAMES, at),
+      readNames(createNameReader(redis), NAMES, at),
       readParties(redis, PARTIES, at),
       readPrefix(redis, { prefix: '', after: null, limit: 1 }, at),
     ])

@@ -1,4 +1,5 @@
 /** Lookups at an offset of the horizon. Each is one command, which answers data and head of one moment. */
+import { setImmediate } from 'node:timers/promises'
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Contract, PartyId } from '@quorumscan/model'
@@ -6,7 +7,7 @@ import type { Redis } from 'ioredis'
 import { reach } from './connection.ts'
 import type { Store } from './contracts.ts'
 import { ownerOf } from './entry-body.ts'
-import { decodeHead } from './head.ts'
+import { decodeSpan } from './head.ts'
 import { lexBound, membersWith, TAG_BYTES, tagOf } from './intern.ts'
 import { HEAD_FIELD, KEYS } from './keys.ts'
 import { type Range, type RangeReply, readRanges } from './scripts.ts'
@@ -22,16 +23,53 @@ const PORTION = 1_000
 /** The first name of a party is nearly always among its first ones. */
 const FIRST_PORTION = 4
 
+/** Values of fields of the hash of names, and the head of the same moment. */
+type NameFields = {
+  readonly head: Buffer | null | undefined
+  readonly byName: ReadonlyMap<string, Buffer | null | undefined>
+}
+
+/** Reads names' versions; see `createNameReader`. */
+export type NameReader = (names: readonly string[]) => Promise<NameFields>
+
+/** Fields of one command: 100 µs of Redis. */
+const NAMES_PER_COMMAND_MAX = 512
+
+/**
+ * Lookups that arrive in one turn of the event loop share one command: for a busy node a command of its own
+ * is most of what a lookup costs, and an idle one loses nothing, as the turn ends at once.
+ */
+export function createNameReader(redis: Redis): NameReader {
+  let open: { readonly names: Set<string>; readonly fields: Promise<NameFields> } | null = null
+
+  const readAtEndOfTurn = async (names: Set<string>): Promise<NameFields> => {
+    await setImmediate()
+    if (open?.names === names) open = null
+    const asked = [...names]
+    const [head, ...values] = await redis.hmgetBuffer(KEYS.names, HEAD_FIELD, ...asked)
+    return { head, byName: new Map(asked.map((name, index) => [name, values[index]])) }
+  }
+
+  return (asked) => {
+    if (open === null || open.names.size + asked.length > NAMES_PER_COMMAND_MAX) {
+      const names = new Set<string>()
+      open = { names, fields: readAtEndOfTurn(names) }
+    }
+    for (const name of asked) open.names.add(name)
+    return open.fields
+  }
+}
+
 /** Bodies of the entries with these names at the moment, null where there is none. */
 export async function readNames(
-  redis: Redis,
+  read: NameReader,
   names: readonly string[],
   moment: Moment,
 ): Promise<(Uint8Array | null)[]> {
-  const [head, ...values] = await reach(redis.hmgetBuffer(KEYS.names, HEAD_FIELD, ...names))
+  const { head, byName } = await reach(read(names))
   assertReadable(head, moment)
-  return names.map((name, index) => {
-    const value = values[index]
+  return names.map((name) => {
+    const value = byName.get(name)
     // The empty field is the head's.
     return value === null || value === undefined || name === HEAD_FIELD
       ? null
@@ -178,7 +216,7 @@ function laterOf(min: Uint8Array, prefix: Uint8Array, after: string | null): Uin
 /** The data belongs to a head that has reached the offset, and nothing of the offset was cleaned up. */
 export function assertReadable(head: Buffer | null | undefined, moment: Moment): void {
   if (head === null || head === undefined) throw offsetNotReached(moment.offset)
-  const { offset, horizon } = decodeHead(head)
+  const { offset, horizon } = decodeSpan(head)
   if (offset < moment.offset) throw offsetNotReached(moment.offset)
   if (horizon > moment.offset) throw offsetPruned(moment.offset)
 }

@@ -35,7 +35,9 @@ import { createLayout } from './layout.ts'
 import { dryRun, readContractsByKey, readDueItems, readHostedParties } from './ledger-reads.ts'
 import { syntheticVersion } from './plan-versions.ts'
 import {
+  createNameReader,
   type NamedBody,
+  type NameReader,
   offsetNotReached,
   offsetPruned,
   readDocument,
@@ -111,6 +113,7 @@ export class Replica implements Ledger, AsyncDisposable {
   readonly #options: ReplicaOptions
   readonly #store: Store
   readonly #redis: Redis
+  readonly #nameReader: NameReader
   readonly #syntheticBodies: ReadonlyMap<PartyId, Uint8Array>
   readonly #closing = new AbortController()
   readonly #listeners = new Set<(entry: AppliedEntry) => void>()
@@ -144,6 +147,7 @@ export class Replica implements Ledger, AsyncDisposable {
     this.#options = options
     this.#store = store
     this.#redis = store.redis
+    this.#nameReader = createNameReader(store.redis)
     this.#mirror = mirror
     this.#syntheticBodies = new Map(
       syntheticEntries(options.genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
@@ -199,8 +203,17 @@ export class Replica implements Ledger, AsyncDisposable {
   async pin(at: Offset | null, signal: AbortSignal): Promise<Pinned> {
     const offset = at ?? this.head().offset
     if (offset > this.head().offset) await this.#waitFor(offset, signal)
-    const { recordTime, historyHash } = this.#instant(offset)
-    return { offset, recordTime, historyHash }
+    return this.#instant(offset)
+  }
+
+  /**
+   * As `pin`, without waiting: null for an offset that is still ahead.
+   *
+   * @throws {ScanError} OFFSET_PRUNED.
+   */
+  pinNow(at: Offset | null): Pinned | null {
+    const offset = at ?? this.head().offset
+    return offset > this.head().offset ? null : this.#instant(offset)
   }
 
   /**
@@ -212,7 +225,7 @@ export class Replica implements Ledger, AsyncDisposable {
     names: readonly string[],
     offset: Offset,
   ): Promise<readonly (Uint8Array | null)[]> {
-    return await readNames(this.#redis, names, this.#instant(offset))
+    return await readNames(this.#nameReader, names, this.#instant(offset))
   }
 
   /** The entry that stands for each party: its synthetic one, else its lowest live name (D-12). */

@@ -60,12 +60,16 @@ export function createTimeline(): Timeline {
   let firstOffset = 0
   let start = 0
   let count = 0
+  // Most reads are at the offset of the one before, and decoding costs more than looking up a name.
+  let last: Instant | undefined
 
   const read = (offset: Offset): Instant | undefined => {
     const index = offset - firstOffset
     if (!Number.isInteger(index) || index < 0 || index >= count) return undefined
+    if (last?.offset === offset) return last
     const position = (start + index) * INSTANT_BYTES
-    return decodeInstant(offset, records.subarray(position, position + INSTANT_BYTES))
+    last = decodeInstant(offset, records.subarray(position, position + INSTANT_BYTES))
+    return last
   }
 
   const makeRoom = () => {

@@ -2,7 +2,7 @@
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import type { Handlers } from '@quorumscan/http'
-import { answerHeaders, commaSeparated, type Reads } from '../pinned.ts'
+import { answerHeaders, commaSeparated, pinAt, type Reads } from '../pinned.ts'
 import type { Signer } from '../signer.ts'
 
 export function createActivityHandlers(context: {
@@ -11,8 +11,9 @@ export function createActivityHandlers(context: {
 }): Pick<Handlers<typeof scanRoutes>, 'listActivities'> {
   const { reads, signer } = context
   return {
-    async listActivities({ body, headers: asked, signal }) {
-      const at = await reads.pin(asked['x-read-at-offset'] ?? null, signal)
+    async listActivities(request) {
+      const { body, headers: asked } = request
+      const at = await pinAt(reads, asked['x-read-at-offset'] ?? null, request)
       // An empty id stands for none, as upstream.
       const after = body.begin_after_id || null
       const { page_size: limit } = body

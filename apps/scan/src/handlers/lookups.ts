@@ -11,6 +11,7 @@ import {
   answerHeaders,
   commaSeparated,
   pinAbove,
+  pinAt,
   pinnedHeaders,
   type ReadHeaders,
   type Reads,
@@ -39,7 +40,7 @@ export function createLookupHandlers(context: {
     request: { readonly headers: ReadHeaders; readonly signal: AbortSignal },
   ): Promise<Reply<Routes['getEntryByName']>> => {
     const { headers: asked } = request
-    const at = await reads.pin(asked['x-read-at-offset'] ?? null, request.signal)
+    const at = await pinAt(reads, asked['x-read-at-offset'] ?? null, request)
     const [answer] = (await answerAll(reads, [lookup], at)) as [Answer] // One asked, one answered.
     // D-10: of a 404 the bytes that stand for it are signed.
     const signable = { request: answer.request, body: answer.bytes }
@@ -70,7 +71,7 @@ export function createLookupHandlers(context: {
         'INVALID_PAGE_TOKEN',
         `the page token belongs to offset ${position.offset}, x-read-at-offset says ${asked}`,
       )
-    const at = await reads.pin(position?.offset ?? asked, request.signal)
+    const at = await pinAt(reads, position?.offset ?? asked, request)
     const after = position?.after ?? null
     // One more than asked for says whether there is a next page.
     const range = { after, limit: pageSize + 1, offset: at.offset }
@@ -100,9 +101,10 @@ export function createLookupHandlers(context: {
       getPage({ kind: 'prefix', prefix: request.query.name_prefix ?? '' }, request),
     listEntriesByParty: (request) =>
       getPage({ kind: 'party', party: request.params.party }, request),
-    async lookupEntries({ body, signal }) {
+    async lookupEntries(request) {
+      const { body } = request
       const asked = { at: body.at_offset ?? null, floor: body.min_offset ?? 0 }
-      const at = await pinAbove(reads, asked, signal)
+      const at = await pinAbove(reads, asked, request)
       const answers = await answerAll(reads, body.lookups, at)
       // D-41: each answer by itself, so that a receipt holds one lookup, whatever it travelled with.
       const signatures =

@@ -14,7 +14,7 @@ import type { PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import { type ContractWithState, contractWithState } from '../contract-json.ts'
 import { superValidators } from '../dso-rules.ts'
-import { answerHeaders, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
+import { answerHeaders, pinAt, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
 import type { Signer } from '../signer.ts'
 
 type NetworkHandlers = Pick<
@@ -47,7 +47,7 @@ export function createNetworkHandlers(context: {
     asked: { readonly headers: ReadHeaders; readonly signal: AbortSignal },
     read: (at: Pinned) => Promise<Body>,
   ): Promise<{ headers: Readonly<Record<string, string>>; body: Body }> => {
-    const at = await reads.pin(asked.headers['x-read-at-offset'] ?? null, asked.signal)
+    const at = await pinAt(reads, asked.headers['x-read-at-offset'] ?? null, asked)
     const body = await read(at)
     return { headers: answerHeaders({ request, body }, { at, asked: asked.headers, signer }), body }
   }
@@ -108,8 +108,8 @@ export function createNetworkHandlers(context: {
         )
         return { scans: [{ domainId, scans }] }
       }),
-    async getAttestation({ params, signal }) {
-      const at = await reads.pin(params.offset, signal)
+    async getAttestation(request) {
+      const at = await pinAt(reads, request.params.offset, request)
       return {
         headers: pinnedHeaders(at),
         body: {

@@ -84,9 +84,9 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
   /** Where those were to be read that are read elsewhere. */
   const askedPlaces = new WeakMap<object, Place>()
 
-  server.addHook('preValidation', async (raw) => {
-    const request = raw as unknown as Hooked
-    if (kind !== 'stale' || !isLiedAbout(request)) return
+  const readStale = async (raw: object): Promise<void> => {
+    const request = raw as Hooked
+    if (!isLiedAbout(request)) return
     const asked = askedOffset(request)
     if (asked !== null && asked <= staleOffset) return
     // Beyond the head: the honest refusal.
@@ -94,12 +94,14 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
     if (place === null) return
     askedPlaces.set(raw, place)
     readAt(request, staleOffset)
-  })
+  }
 
-  server.addHook('onSend', async (raw, reply, payload) => {
-    const request = raw as unknown as Hooked
-    const lie = kind
-    if (lie === null || !isLiedAbout(request)) return payload
+  const lieInstead = async (
+    lie: LieKind,
+    { raw, reply, payload }: { readonly raw: object; readonly reply: Reply; payload: unknown },
+  ): Promise<unknown> => {
+    const request = raw as Hooked
+    if (!isLiedAbout(request)) return payload
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload ?? ''))
     switch (lie) {
       case 'redirect':
@@ -128,6 +130,20 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
         return said ?? payload
       }
     }
+  }
+
+  // Callbacks, so that an honest node pays for no promise.
+  server.addHook('preValidation', (request, _reply, done) => {
+    if (kind === 'stale') readStale(request).then(() => done(), done)
+    else done()
+  })
+  server.addHook('onSend', (raw, reply, payload, done) => {
+    if (kind === null) done(null, payload)
+    else
+      lieInstead(kind, { raw, reply, payload }).then(
+        (said) => done(null, said),
+        (error: Error) => done(error),
+      )
   })
 
   type Said = {

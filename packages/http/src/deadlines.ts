@@ -1,0 +1,46 @@
+/**
+ * Deadlines of equal length for many requests at once: one timer for all of them, because one for each, with
+ * its abort signal, cost a lookup as much as reading Redis.
+ */
+import type { Clock } from '@quorumscan/base'
+
+export type Deadlines = {
+  /** Calls `onLate` once the time has passed, unless the returned function was called before. */
+  start(onLate: () => void): () => void
+}
+
+type Waiting = { readonly dueMs: number; readonly onLate: () => void }
+
+export function createDeadlines(options: {
+  readonly clock: Clock
+  readonly ms: number
+}): Deadlines {
+  const { clock, ms } = options
+  // All wait equally long, so the first one in is the first one due.
+  const waiting = new Set<Waiting>()
+  let isTimerSet = false
+
+  const setTimer = (): void => {
+    const [first] = waiting
+    isTimerSet = first !== undefined
+    if (first === undefined) return
+    void clock.delay(Math.max(0, first.dueMs - clock.monotonicMs())).then(() => {
+      const nowMs = clock.monotonicMs()
+      for (const one of waiting) {
+        if (one.dueMs > nowMs) break
+        waiting.delete(one)
+        one.onLate()
+      }
+      setTimer()
+    })
+  }
+
+  return {
+    start(onLate) {
+      const one = { dueMs: clock.monotonicMs() + ms, onLate }
+      waiting.add(one)
+      if (!isTimerSet) setTimer()
+      return () => void waiting.delete(one)
+    },
+  }
+}
