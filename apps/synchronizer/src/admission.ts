@@ -4,7 +4,7 @@
  */
 import { type Clock, sha256, toHex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { decodeEntry, ENTRY_BYTES_MAX } from '@quorumscan/ledger'
+import { decodeEntry, ENTRY_BYTES_MAX, NOT_AFTER_MICROS_MAX } from '@quorumscan/ledger'
 import type { LogWriter } from '@quorumscan/log'
 import { createKeyRate } from './key-rate.ts'
 
@@ -27,7 +27,7 @@ export function createAdmission(options: {
   readonly entriesPerSecond: number
   readonly clock: Clock
 }): Admission {
-  const { writer, genesisHash } = options
+  const { writer, genesisHash, clock } = options
   const keyRate = createKeyRate(options)
   /** In the log already: repeating them fills it, and would use up the budget of the key's owner. */
   const appended = new Set<string>()
@@ -47,7 +47,10 @@ export function createAdmission(options: {
             : 'checkpoints are made by the synchronizer itself',
         )
       const { participant, notAfter } = decoded.submission
-      if (notAfter <= writer.head().recordTime)
+      const { recordTime } = writer.head()
+      // An idle log stands still. An entry that is ignored as too early could act when it is appended again.
+      const newest = Math.max(recordTime, clock.nowMicros())
+      if (notAfter <= recordTime || notAfter > newest + NOT_AFTER_MICROS_MAX)
         throw new ScanError('INVALID_ARGUMENT', 'every replica would ignore this entry: not after')
       keyRate.admit(participant, bytes.byteLength)
       await writer.append(bytes)

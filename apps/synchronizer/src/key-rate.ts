@@ -1,6 +1,9 @@
 /**
  * Token buckets by participant key. A key costs its maker nothing, so unlike clients' addresses the
  * buckets of busy keys are never forgotten to make room: new keys are turned away instead.
+ *
+ * It keeps participants from crowding each other out. Whoever makes many keys is bounded by the rate of the
+ * client's address, which pays for each submission before its key is looked at (D-33).
  */
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'

@@ -136,6 +136,7 @@ describe('the synchronizer', () => {
       ['a forged signature', forged, 400, /bad signature/],
       ['another network', sign({ genesis: '00'.repeat(32) }), 400, /other network/],
       ['too late', sign({ notAfter: 1 }), 400, /not after/],
+      ['valid for too long', sign({ notAfter: clock.nowMicros() + 700e6 }), 400, /not after/],
       ['too large', new Uint8Array(ENTRY_BYTES_MAX + 1), 413, /limit|at most/],
     ]
     for (const [what, bytes, status, error] of cases)

@@ -154,6 +154,31 @@ test('an own lock keeps coin from being spent until it ends', () => {
   expect(story.balance(alice)).toEqual(unlocked('10'))
 })
 
+test('a lock has at most 16 holders', () => {
+  const { story, alice } = begin()
+  story.tap(alice, '10')
+  const expiresAt = story.ledger.head().recordTime + TICK_MICROS
+  const holders = Array.from({ length: 17 }, (_, index) => story.actor(`h${index}`, 'alice').party)
+  const lockFor = (count: number) =>
+    story.submit(
+      alice,
+      exerciseCommand(transfer, story.the(coinRules), {
+        sender: alice.party,
+        inputs: story.coins(alice),
+        outputs: [
+          {
+            receiver: alice.party,
+            amount: amountOf('1'),
+            lock: { holders: holders.slice(0, count), expiresAt, optContext: null },
+          },
+        ],
+      }),
+      { actAs: [alice.party, ...holders] },
+    )
+  expect(outcomeOf(lockFor(17))).toBe('LIMIT_EXCEEDED')
+  expect(outcomeOf(lockFor(16))).toBe('accepted')
+})
+
 test('the lock of a payment is not the owner’s to release, even when it has ended', () => {
   const { story, alice } = begin()
   story.tap(alice, '200')

@@ -19,6 +19,11 @@ export const OPEN_OFFERS_MAX = 100
 /** Coins put into, and outputs of, one transfer: as upstream. */
 export const TRANSFER_INPUTS_MAX = 100
 export const TRANSFER_OUTPUTS_MAX = 100
+/**
+ * Parties that hold a lock. Payments have two. Each signs the coin and has it in its index: a later entry that
+ * only names the coin costs every replica all of them.
+ */
+export const LOCK_HOLDERS_MAX = 16
 /** UTF-16 units of a free text on a transfer: upstream's maxTextLength. */
 export const TRANSFER_TEXT_UNITS_MAX = 1024
 /** Ticks that the lock of a payment lasts (D-22). */

@@ -1,7 +1,7 @@
 /** How coin comes to be (tap, mint) and moves (transfer). Every transfer in the ledger goes through here. */
 import { formatAmount } from '@quorumscan/model'
 import { contractId, decimal, type LfValue, list, optional, party, record } from '../lf.ts'
-import { TRANSFER_INPUTS_MAX, TRANSFER_OUTPUTS_MAX } from '../limits.ts'
+import { LOCK_HOLDERS_MAX, TRANSFER_INPUTS_MAX, TRANSFER_OUTPUTS_MAX } from '../limits.ts'
 import { demand, refuse } from '../refusal.ts'
 import { defineChoice } from '../template.ts'
 import { coin } from '../templates/coin.ts'
@@ -78,6 +78,11 @@ export const transfer = defineChoice(coinRules, 'CoinRules_Transfer', {
       demand(output.amount > 0n, 'INVALID_ARGUMENT', 'an amount to transfer is positive')
       if (output.lock !== null) {
         demand(output.lock.holders.length > 0, 'INVALID_ARGUMENT', 'a lock has a holder')
+        demand(
+          output.lock.holders.length <= LOCK_HOLDERS_MAX,
+          'LIMIT_EXCEEDED',
+          `a lock has at most ${LOCK_HOLDERS_MAX} holders`,
+        )
         demand(output.lock.expiresAt > tx.now, 'INVALID_ARGUMENT', 'a lock ends in the future')
       }
       needed += output.amount

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { packages } from '@quorumscan/ledger'
+import { packages, svPartyOf } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -61,10 +61,16 @@ function outcome({ status, type, body }: LedgerAnswer): string {
 }
 
 async function coinOf(person: Person): Promise<string> {
+  return (await blobOf(person)).contractId
+}
+
+/** One of the person's coins, as it is disclosed. */
+async function blobOf(person: Person, index = 0) {
   const { coins } = (await person.client.get('/v0/wallet/coins')).body as never as {
-    coins: readonly { contract: { contract: { contract_id: string } } }[]
+    coins: readonly { contract: { contract: Record<string, string> } }[]
   }
-  return String(coins[0]?.contract.contract.contract_id)
+  const { contract_id = '', created_event_blob = '' } = coins[index]?.contract.contract ?? {}
+  return { contractId: contract_id, createdEventBlob: created_event_blob }
 }
 
 const submitted = async (more: object) => outcome(await client.post(SUBMIT, request(more)))
@@ -417,11 +423,7 @@ describe('synchronous refusals', () => {
   })
 
   it('of disclosed contracts that are not what or where they are said to be', async () => {
-    const { coins } = (await alice.client.get('/v0/wallet/coins')).body as never as {
-      coins: readonly { contract: { contract: Record<string, string> } }[]
-    }
-    const { contract_id: contractId, created_event_blob: createdEventBlob } =
-      coins[0]?.contract.contract ?? {}
+    const { contractId, createdEventBlob } = await blobOf(alice)
     const disclosed = (...more: object[]) => ({
       disclosedContracts: more.map((one) => ({ createdEventBlob, contractId, ...one })),
     })
@@ -459,15 +461,78 @@ describe('synchronous refusals', () => {
     )
   })
 
+  // Rows of 4.5 that cannot come about here, and what a request gets that tries to provoke them:
+  // - e, userId missing and not derivable: a token always has a `sub` (D-32).
+  // - e, userId malformed; actAs or readAs no party: d comes first, for nobody has such a user or right. Only
+  //   who may read as anyone passes d with such a party (`bad-input.test.ts`).
+  // - e, choice no Name: c comes first, for no choice has such a name.
+  // - e, same contract id, different payloads: an id is the hash of its payload (D-31), so one blob is not its.
+  // - e, two package ids for one name: each package has one id here.
+  // - g, key lookup fails: no template has keys; by key is refused in c, prefetched keys have no effect (D-29).
+  // - g, UNHANDLED_EXCEPTION, INTERPRETATION_USER_ERROR: what a choice refuses is a DAML_FAILURE.
+  // - g, too slow: 100 commands and 1000 events bound the work (DAML_FAILURE beyond).
+  // - h, UNKNOWN_INFORMEES: whoever is a stakeholder signs, or the choice itself refuses the stranger in g.
+  // - h, participant not connected: a submission is stored, and waits for the log (4.6 NOT_SEQUENCED_TIMEOUT).
+  // - 4.6 LOCAL_VERDICT_LOCKED_CONTRACTS, …_TIMEOUT, MEDIATOR_…, SEQUENCER_…, PACKAGE_NOT_VETTED_…,
+  //   UNKNOWN_CONTRACT_SYNCHRONIZER: there is one log, no mediator, and packages never change.
+  it('that cannot come about give way to those that can', async () => {
+    const coin = await blobOf(alice)
+    const other = await blobOf(alice, 1)
+    const [{ id = '' } = {}] = packages
+    const keys = { templateId: COIN, contractKey: { any: 'thing' } }
+    const offer = {
+      ...{ sender: alice.party, receiver: `nobody::1220${'0'.repeat(64)}`, amount: '0.1' },
+      ...{ inputs: [coin.contractId], executeBefore: formatTime(1e15 * 4) },
+      ...{ description: '', trackingId: '' },
+    }
+    const cases: readonly (readonly [object, string])[] = [
+      [{ userId: 'ä' }, '403 NA'],
+      [{ actAs: [alice.party, 'a/b'] }, '403 NA'],
+      [{ readAs: ['a/b'] }, '403 NA'],
+      [exercise({ choice: '1st' }), '400 INVALID_ARGUMENT'],
+      [{ minLedgerTimeAbs: '9999-12-31T23:59:59.999999Z' }, '400 INVALID_ARGUMENT'],
+      [{ minLedgerTimeAbs: '1066-10-14T09:00:00+01:00' }, 'accepted'],
+      [
+        { minLedgerTimeAbs: '9999-13-31T23:59:59Z' },
+        '400 body.minLedgerTimeAbs: must be an ISO-8601 instant',
+      ],
+      [{ minLedgerTimeRel: { seconds: '9223372036854775807' } }, '400 INVALID_ARGUMENT'],
+      [
+        { disclosedContracts: [coin, { ...other, contractId: coin.contractId }] },
+        '400 INVALID_ARGUMENT',
+      ],
+      [{ packageIdSelectionPreference: [id, id] }, 'accepted'],
+      [{ prefetchContractKeys: [keys, { ...keys, limit: 1 }] }, 'accepted'],
+      [
+        {
+          commands: Array(51)
+            .fill(tap(alice.party, '0.1'))
+            .concat(Array(50).fill(tap('x'))),
+        },
+        '400 INVALID_ARGUMENT',
+      ],
+      [
+        exercise({ choice: 'CoinRules_CreateTransferInstruction', choiceArgument: offer }),
+        '400 DAML_FAILURE',
+      ],
+    ]
+    for (const [more, want] of cases) expect(await submitted(more), JSON.stringify(more)).toBe(want)
+  })
+
   it('of parties that live elsewhere say so', async () => {
     const foreign = `alice::1220${'0'.repeat(64)}`
     const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
-    for (const party of [foreign, world.network.genesis.dso]) {
+    const [node] = world.network.genesis.nodes
+    const hostedElsewhere = node === undefined ? '' : svPartyOf(node)
+    for (const party of [foreign, world.network.genesis.dso, hostedElsewhere]) {
       const right = { kind: { CanActAs: { value: { party } } } }
       const granted = await admin.post('/v2/users/alice/rights', { rights: [right] })
       expect(granted.body).toEqual({ newlyGrantedRights: [right] })
     }
     expect(await submitted({ actAs: [foreign] })).toBe('404 UNKNOWN_SUBMITTERS')
     expect(await submitted({ actAs: [world.network.genesis.dso] })).toBe('404 UNKNOWN_SUBMITTERS')
+    expect(await submitted({ actAs: [hostedElsewhere] })).toBe(
+      '404 NO_SYNCHRONIZER_ON_WHICH_ALL_SUBMITTERS_CAN_SUBMIT',
+    )
   })
 })

@@ -106,13 +106,19 @@ export function checkRequest(
   }
 }
 
-/** A text that is no instant does not decode (step a). */
+/** A text that is no instant does not decode (step a); one that we cannot represent is an instant. */
 function readAbsoluteTime({ minLedgerTimeAbs }: JsCommands): Micros | null {
   if (minLedgerTimeAbs === undefined) return null
-  const instant = parseZonedTime(minLedgerTimeAbs)
+  const instant = parseZonedTime(minLedgerTimeAbs) ?? instantOfFarYear(minLedgerTimeAbs)
   if (instant === undefined)
     throw new LedgerDecodeError('body.minLedgerTimeAbs: must be an ISO-8601 instant')
   return instant
+}
+
+/** Before 1970 it bounds nothing, after 2255 it is too far ahead. */
+function instantOfFarYear(text: string): Micros | undefined {
+  if (parseZonedTime(text.replace(/^[0-9]{4}/, '2000')) === undefined) return undefined
+  return text < '1970' ? 0 : Number.MAX_SAFE_INTEGER
 }
 
 /** Step c. */
