@@ -11,6 +11,8 @@ export type Pinboard = {
   heads(): number[]
   /** Heads told before `nowMs` no longer suffice for a first pin. */
   renew(nowMs: number): void
+  /** Whether the node told its head since heads were renewed. */
+  isFresh(link: Link): boolean
   /** Asked for its head since, the node answered something else. */
   isHeadless(link: Link): boolean
   /** The pin of a first round; null while too few nodes have told their heads and more may. */
@@ -63,6 +65,7 @@ export function createPinboard(options: {
 
   return {
     heads,
+    isFresh,
     isHeadless,
     renew(nowMs) {
       sinceMs = nowMs

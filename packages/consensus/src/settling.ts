@@ -132,7 +132,10 @@ export function createSettling(options: {
   /** What is known of the item now; the words for it may have to be loaded. */
   const note = (item: Item, round: Round | undefined, group: Group | undefined): Ended => ({
     ...{ item, round, group, links, nodeCount },
-    whys: links.map((link) => usability.why(item, link)),
+    // Who told its head answers, even where time ran out before anything else was asked.
+    whys: links.map((link) =>
+      round === undefined && pinboard.isFresh(link) ? null : usability.why(item, link),
+    ),
     headless: links.map(pinboard.isHeadless),
   })
 

@@ -86,6 +86,12 @@ describe('a lookup', () => {
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
 
+  it('counts who told its head where time runs out before there is a pin', async () => {
+    const { lookup, serve } = createWorld({ reader: { waitMs: 500 } })
+    for (const index of [1, 2, 3]) serve(index, hung)
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'insufficient', reachable: 1, needed: 2 })
+  })
+
   it('knows hung nodes after a second, and notices when they come back', async () => {
     const { lookup, timed, serve, honest, clock } = createWorld()
     await lookup(ALICE)
