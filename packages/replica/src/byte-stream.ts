@@ -106,11 +106,4 @@ export class ByteReader {
     for (let index = 0; index < count; index++) items.push(this.unsigned())
     return items
   }
-
-  list<T>(read: () => T): T[] {
-    const count = this.unsigned()
-    const items: T[] = []
-    for (let index = 0; index < count; index++) items.push(read())
-    return items
-  }
 }

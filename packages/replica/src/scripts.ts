@@ -86,15 +86,19 @@ export const READ_UPDATES = define(`
   Returns {head, pruned, '1' where the range may go on, id, update, id, update, …}
 ]]
 local reply = { redis.call('HGET', KEYS[1], ''), redis.call('HGET', KEYS[2], 'pruned'), '' }
+local last = 3
 local from = ARGV[2]
 local bytes = tonumber(ARGV[4])
 local count = tonumber(ARGV[5])
 while true do
   local found = redis.call(ARGV[1], KEYS[3], from, ARGV[3], 'COUNT', count)
-  for _, entry in ipairs(found) do
-    reply[#reply + 1] = entry[1]
-    reply[#reply + 1] = entry[2][2]
-    bytes = bytes - #entry[2][2]
+  for i = 1, #found do
+    local entry = found[i]
+    local update = entry[2][2]
+    reply[last + 1] = entry[1]
+    reply[last + 2] = update
+    last = last + 2
+    bytes = bytes - #update
     if bytes <= 0 then
       reply[3] = '1'
       return reply
@@ -106,7 +110,7 @@ end
 `)
 
 /** Updates that READ_UPDATES fetches at a time: what is read in vain is at most so many. */
-const UPDATES_FETCHED = 16
+const UPDATES_FETCHED = 64
 
 export async function readUpdates(
   redis: Redis,

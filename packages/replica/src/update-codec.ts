@@ -90,10 +90,10 @@ export class StoredUpdate {
     this.updateId = `1220${reader.hex(32)}`
     this.workflowId = reader.text()
     this.commandId = reader.text()
-    this.table = reader.list(() => readTabled(reader))
+    this.table = readTable(reader)
     this.submitters = reader.numbers()
     this.allocated = reader.numbers()
-    this.events = reader.list(() => readEvent(reader))
+    this.events = readEvents(reader)
   }
 
   /** The JSON text of a value. */
@@ -178,6 +178,12 @@ export function encodeUpdate(entry: {
   head.list(table.texts, (text) => writeTabled(head, text))
   head.append(body)
   return head.finish()
+}
+
+function readEvents(reader: ByteReader): StoredEvent[] {
+  const events: StoredEvent[] = []
+  for (let rest = reader.unsigned(); rest > 0; rest--) events.push(readEvent(reader))
+  return events
 }
 
 /** Literals of one shape and no closures: streams read a hundred thousand of these in seconds. */
@@ -297,6 +303,12 @@ function writeTabled(writer: ByteWriter, text: string): void {
   writer.unsigned(isParty ? 1 : 0)
   if (isParty) writer.text(text.slice(0, joint))
   writer.hex(text.slice(-HEX_DIGITS))
+}
+
+function readTable(reader: ByteReader): string[] {
+  const texts: string[] = []
+  for (let rest = reader.unsigned(); rest > 0; rest--) texts.push(readTabled(reader))
+  return texts
 }
 
 function readTabled(reader: ByteReader): string {

@@ -16,6 +16,7 @@ import { StoredUpdate, storedUpdateHash } from './update-codec.ts'
 
 /** A portion ends with the update that exceeds this: some 500 of usual size, 10 ms of work. */
 const PORTION_BYTES = 256 * 1024
+const DIGIT_ZERO = 48
 
 export type UpdateRange = {
   readonly after: Offset
@@ -102,8 +103,12 @@ export async function readPrunedOffset(redis: Redis): Promise<Offset> {
   return Number((await reach(redis.hget(KEYS.history, PRUNED_FIELD))) ?? 0)
 }
 
+/** Of `<offset>-0`, without a text in between. */
 function offsetOf(id: Buffer): Offset {
-  return Number(id.toString('latin1', 0, id.length - '-0'.length))
+  let offset = 0
+  for (let index = 0; index < id.length - '-0'.length; index++)
+    offset = offset * 10 + (id[index] ?? 0) - DIGIT_ZERO
+  return offset
 }
 
 /** Members of `updateIds` and the end of a portion of stored updates, for pruning. */

@@ -27,7 +27,9 @@ export function* textFrames(texts: readonly string[]): Generator<Buffer, void, u
     let position = 0
     for (const [index, size] of sizes.entries()) {
       position = writeHeader(buffer, position, size)
-      position += buffer.write(texts[first + index] ?? '', position)
+      const text = texts[first + index] ?? ''
+      // ASCII, as nearly all are: copied instead of encoded.
+      position += buffer.write(text, position, size === text.length ? 'latin1' : 'utf8')
     }
     yield buffer
     first += sizes.length
