@@ -5,4 +5,5 @@
 import { createLeanReader } from '@quorumscan/consensus'
 import { openReader, type ScanReader } from './open-reader.ts'
 
-export const open: ScanReader['open'] = (parts) => openReader(parts, createLeanReader)
+export const open: ScanReader['open'] = (parts) =>
+  openReader(parts, (options) => createLeanReader(options))

@@ -11,7 +11,6 @@ import {
   type ReaderOptions,
   type ReaderStatus,
 } from '@quorumscan/consensus'
-import { checkedGenesis } from './checked-genesis.ts'
 import type { Clock } from './clock.ts'
 import type { LookupSource } from './lookups.ts'
 import { requireEd25519 } from './platform-crypto.ts'
@@ -31,6 +30,7 @@ export type ReaderParts = {
   readonly allowPrivateAddresses: boolean
   readonly onFork: ((fork: Fork) => void) | undefined
   readonly extras: LoadScanExtras
+  readonly checkGenesis: ScanReader['checkGenesis']
   /** Ends the opening. */
   readonly signal: AbortSignal
 }
@@ -46,6 +46,8 @@ export type ScanReader = {
   /** @throws {QuorumscanError} WRONG_GENESIS, CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. */
   open(parts: ReaderParts): Promise<OpenedReader>
   readonly extras: LoadScanExtras
+  /** @throws {QuorumscanError} INVALID_ARGUMENT, with the member that is wrong. */
+  checkGenesis(document: unknown): Promise<Genesis>
 }
 
 /** How `createScan` reads, with one reader or the other. */
@@ -72,7 +74,7 @@ async function open(
 ): Promise<{ genesisHash: string; reader: Reader }> {
   const { seeds, store, crypto, signal } = parts
   const transport = createFetchTransport(parts.fetch === undefined ? {} : { fetch: parts.fetch })
-  const given = parts.genesis === null ? null : checkedGenesis(parts.genesis)
+  const given = parts.genesis === null ? null : await parts.checkGenesis(parts.genesis)
   const genesisHash = parts.genesisHash ?? (await hashGenesis(given as Genesis, crypto))
   const genesis = given ?? (await fetchGenesis({ genesisHash, seeds, transport, signal, crypto }))
   await requireEd25519(crypto, genesis)

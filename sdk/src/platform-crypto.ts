@@ -1,5 +1,5 @@
 /** SHA-256 and Ed25519 of the platform, and what is said where it has none. */
-import { type CryptoPort, createWebCrypto, type Genesis } from '@quorumscan/consensus'
+import { type CryptoPort, createWebCrypto, fromHex, type Genesis } from '@quorumscan/consensus'
 import { QuorumscanError } from './errors.ts'
 
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE. */
@@ -17,9 +17,7 @@ export function platformCrypto(): CryptoPort {
  * @throws {QuorumscanError} CRYPTO_UNAVAILABLE.
  */
 export async function requireEd25519(crypto: CryptoPort, genesis: Genesis): Promise<void> {
-  const publicKey = Uint8Array.from(genesis.nodes[0]?.scanKey.match(/../g) ?? [], (digits) =>
-    Number.parseInt(digits, 16),
-  )
+  const publicKey = fromHex(genesis.nodes[0]?.scanKey ?? '')
   const wrong = { publicKey, signature: new Uint8Array(64), message: new Uint8Array() }
   const isBroken = await crypto.verifyEd25519(wrong).catch((cause: unknown) => {
     throw cryptoUnavailable(cause)

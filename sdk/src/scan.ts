@@ -67,6 +67,8 @@ export interface Scan extends AsyncDisposable {
 const lazyReader: ScanReader = {
   open: async (parts) => (await import('./lean-scan-reader.ts')).open(parts),
   extras: async () => (await import('./scan-extras.ts')).scanExtras,
+  // What was pinned by its hash needs no check.
+  checkGenesis: async (document) => (await import('./checked-genesis.ts')).checkedGenesis(document),
 }
 
 const HASH = /^[0-9a-f]{64}$/
@@ -81,8 +83,9 @@ const HASH = /^[0-9a-f]{64}$/
 export function createScan(options: ScanOptions): Scan {
   const { clock = systemClock, store = createMemoryStore(), timeoutMs = TIMEOUT_MS } = options
   const crypto = options.crypto ?? platformCrypto()
-  const { extras, open } = options.reader ?? lazyReader
-  const source = createScanSource(options, { clock, store, crypto, extras, open })
+  const how = options.reader ?? lazyReader
+  const { extras } = how
+  const source = createScanSource(options, { ...how, clock, store, crypto })
   return {
     names: createNames({
       source,
@@ -133,6 +136,7 @@ function createScanSource(
       allowPrivateAddresses: options.allowPrivateAddresses ?? isLocal,
       onFork: options.onFork,
       extras: parts.extras,
+      checkGenesis: parts.checkGenesis,
       signal,
     })
     return reader

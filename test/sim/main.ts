@@ -19,14 +19,19 @@ export async function main(
 ): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
-    options: { seed: { type: 'string' }, reads: { type: 'string' }, mode: { type: 'string' } },
+    options: {
+      seed: { type: 'string' },
+      reads: { type: 'string' },
+      mode: { type: 'string' },
+      lean: { type: 'boolean' },
+    },
   })
   const fixed = values.seed ?? env['SEED']
   const first = fixed === undefined ? Math.floor(systemRandom.fraction() * 2 ** 31) : Number(fixed)
   const readCount = Number(values.reads ?? READS_DEFAULT)
   const modes = values.mode === undefined ? MODES : MODES.filter((mode) => mode === values.mode)
   if (!Number.isSafeInteger(first) || !(readCount > 0) || modes.length === 0) {
-    print(`usage: npm run sim -- [--seed N] [--reads N] [--mode ${MODES.join('|')}]`)
+    print(`usage: npm run sim -- [--seed N] [--reads N] [--mode ${MODES.join('|')}] [--lean]`)
     return 2
   }
   const seedCount = fixed === undefined ? Math.ceil(readCount / READS_PER_SEED / modes.length) : 1
@@ -34,7 +39,13 @@ export async function main(
   const outcomes = new Map<string, number>()
   let failureCount = 0
   for (let seed = first; seed < first + seedCount; seed++)
-    for (const mode of modes) failureCount += await runSeed({ seed, mode, outcomes })
+    for (const mode of modes)
+      failureCount += await runSeed({
+        seed,
+        mode,
+        reader: values.lean ? 'lean' : 'whole',
+        outcomes,
+      })
   for (const [kind, count] of [...outcomes].sort((a, b) => b[1] - a[1])) print(`${count}  ${kind}`)
   print(
     failureCount === 0
@@ -47,10 +58,11 @@ export async function main(
 async function runSeed(input: {
   readonly seed: number
   readonly mode: SimMode
+  readonly reader: 'whole' | 'lean'
   readonly outcomes: Map<string, number>
 }): Promise<number> {
-  const { seed, mode, outcomes } = input
-  const run = await simulate({ seed, mode, readCount: READS_PER_SEED })
+  const { seed, mode, reader, outcomes } = input
+  const run = await simulate({ seed, mode, reader, readCount: READS_PER_SEED })
   for (const { outcome } of run.reads)
     outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1)
   const violations = check(run)

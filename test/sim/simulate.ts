@@ -3,7 +3,9 @@
  * recorded for the checkers, which alone judge.
  */
 import {
+  createLeanReader,
   createReader,
+  createReaderOf,
   type Decisions,
   type Lookup,
   maxFaulty,
@@ -30,6 +32,8 @@ export type SimOptions = {
   readonly readCount: number
   /** Drawn from the seed unless given. */
   readonly nodeCount?: number
+  /** `lean`: as pages read, started anew again and again, as it loads the whole reader only once. */
+  readonly reader?: 'whole' | 'lean'
   /** One of them broken, to see that the checkers notice. */
   readonly decisions?: Decisions
   /** Only these, where a run is to show one thing; all of them otherwise. */
@@ -241,27 +245,29 @@ async function runClient(input: {
   const { cluster, random, client } = input
   const { clock } = cluster
   let stored = 0
-  const start = (): Reader =>
-    createReader(
-      {
-        genesis: cluster.genesis,
-        genesisHash: cluster.genesisHash,
-        seeds: cluster.urls,
-        transport: cluster.transportFor(client),
-        clock,
-        crypto: simCrypto,
-        allowPrivateAddresses: true,
-        floorStore: {
-          load: async () => stored,
-          save: (offset) => {
-            stored = offset
-          },
+  const isLean = input.options.reader === 'lean'
+  const start = (): Reader => {
+    const options = {
+      genesis: cluster.genesis,
+      genesisHash: cluster.genesisHash,
+      seeds: cluster.urls,
+      transport: cluster.transportFor(client),
+      clock,
+      crypto: simCrypto,
+      allowPrivateAddresses: true,
+      floorStore: {
+        load: async () => stored,
+        save: (offset: number) => {
+          stored = offset
         },
-        // Kept as the cluster has them: seeds move away too.
-        addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
       },
-      input.options.decisions,
-    )
+      // Kept as the cluster has them: seeds move away too.
+      addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
+    }
+    return isLean
+      ? createLeanReader(options, async () => createReaderOf, input.options.decisions)
+      : createReader(options, input.options.decisions)
+  }
   let reader = start()
   for (let done = 0; done < input.perClient; ) {
     const together = Math.min(random.integer(1, READS_TOGETHER_MAX), input.perClient - done)
@@ -270,7 +276,7 @@ async function runClient(input: {
     )
     done += together
     await clock.delay(random.chance(0.1) ? random.integer(500, 3000) : random.integer(0, 300))
-    if (!random.chance(0.01)) continue
+    if (!random.chance(isLean ? 0.3 : 0.01)) continue
     await reader[Symbol.asyncDispose]()
     reader = start()
   }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isAbsence, isLookup, parseBatchAnswer } from './batch.ts'
 import { bytesEqual, utf8 } from './bytes.ts'
+import { parseSignedAnswer } from './signed-batch.ts'
 
 const RECORD_TIME = 1_700_000_000_000_000
 const party = `alice::1220${'a'.repeat(64)}`
@@ -26,10 +27,10 @@ describe('a batch answer', () => {
         const parts = entries.map((one) => JSON.stringify({ entry: one }))
         const signatures = parts.map(() => 'ab'.repeat(64))
         const tail = sign ? `],"signatures":${JSON.stringify(signatures)}}` : ']}'
-        const cut = parseBatchAnswer(utf8(`{"results":[${parts.join(',')}${tail}`), {
+        const parse = sign ? parseSignedAnswer : parseBatchAnswer
+        const cut = parse(utf8(`{"results":[${parts.join(',')}${tail}`), {
           lookups: entries.map((one) => (one === null ? { party } : { name: one.name })),
           recordTime: RECORD_TIME,
-          sign,
         })
         expect(cut?.answers.map((bytes) => new TextDecoder().decode(bytes))).toEqual(parts)
         expect(cut?.answers.map(isAbsence)).toEqual(entries.map((one) => one === null))
@@ -40,7 +41,7 @@ describe('a batch answer', () => {
   })
 
   it('that differs in one byte is another answer, or none', () => {
-    const options = { lookups: [{ party }], recordTime: RECORD_TIME, sign: false }
+    const options = { lookups: [{ party }], recordTime: RECORD_TIME }
     const text = JSON.stringify({
       results: [
         {

@@ -3,13 +3,15 @@ import { utf8 } from './bytes.ts'
 import type { Lookup } from './canonical-request.ts'
 import { parseJson } from './reply.ts'
 import { parseInstant } from './time.ts'
+import type { TransportRequest } from './transport.ts'
 
 /** D-14. */
 export const BATCH_LOOKUPS_MAX = 256
-export const BATCH_PATH = '/v0/ans-entries/batch'
+const BATCH_PATH = '/v0/ans-entries/batch'
 // An entry has at most 60 + 255 + 3·140 + 255 bytes of text, quoted, and a signature: half of this.
-export const BATCH_ANSWER_BYTES_MAX = 4096
+const BATCH_ANSWER_BYTES_MAX = 4096
 
+const HEADERS_BYTES = 4096 // Room for an error body where an empty batch was asked for.
 const NAME_LENGTH_MAX = 255 // What the operation takes; longer ones cannot exist anyway.
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
 const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
@@ -37,6 +39,21 @@ export function encodeBatch(
   return utf8(JSON.stringify(body))
 }
 
+/** The request for such a body to a node. */
+export function batchRequest(
+  body: Uint8Array<ArrayBuffer>,
+  lookupCount: number,
+): Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax'> {
+  return {
+    method: 'POST',
+    path: BATCH_PATH,
+    // Needs no preflight in a browser (D-14).
+    headers: { 'content-type': 'text/plain' },
+    body,
+    bytesMax: HEADERS_BYTES + lookupCount * BATCH_ANSWER_BYTES_MAX,
+  }
+}
+
 export type BatchAnswer = {
   /** Exact bytes such as `{"entry":null}`, copied out of the body, in the order asked. */
   readonly answers: readonly Uint8Array<ArrayBuffer>[]
@@ -51,38 +68,34 @@ export type BatchAnswer = {
  *
  * @returns undefined unless the body is exactly that, compact, for exactly these lookups.
  */
-export function parseBatchAnswer(
+export function parseBatchAnswer(body: Uint8Array, asked: Asked): BatchAnswer | undefined {
+  const answers = cutBatch(body, asked, () => ']}')
+  return answers && { answers, signatures: null }
+}
+
+/** What was asked for, and when it was answered (µs). */
+export type Asked = { readonly lookups: readonly Lookup[]; readonly recordTime: number }
+
+/** As `parseBatchAnswer`, with another end; `tailOf` says which, undefined where there is none. */
+export function cutBatch(
   body: Uint8Array,
-  options: {
-    readonly lookups: readonly Lookup[]
-    readonly recordTime: number
-    readonly sign: boolean
-  },
-): BatchAnswer | undefined {
-  const document = parseJson(body) as { results?: unknown; signatures?: unknown } | undefined
+  { lookups, recordTime }: Asked,
+  tailOf: (document: object) => string | undefined,
+): Uint8Array<ArrayBuffer>[] | undefined {
+  const document = parseJson(body) as { results?: unknown } | undefined
   const results = document?.results
-  if (!Array.isArray(results) || results.length !== options.lookups.length) return undefined
-  for (const [index, lookup] of options.lookups.entries())
-    if (!isEntryAnswer(results[index], lookup, options.recordTime)) return undefined
+  if (!Array.isArray(results) || results.length !== lookups.length) return undefined
+  for (const [index, lookup] of lookups.entries())
+    if (!isEntryAnswer(results[index], lookup, recordTime)) return undefined
   const cut = cutResults(body)
   if (cut === undefined || cut.answers.length !== results.length) return undefined
-  if (!options.sign)
-    return isTail(body, cut.end, ']}') ? { answers: cut.answers, signatures: null } : undefined
-  const signatures: unknown = document?.signatures
-  if (!Array.isArray(signatures) || signatures.length !== results.length) return undefined
-  // Before they are written anew: JSON.stringify throws for what a node nested too deep.
-  if (!signatures.every(isSignature)) return undefined
-  const tail = `],"signatures":${JSON.stringify(signatures)}}`
-  return isTail(body, cut.end, tail) ? { answers: cut.answers, signatures } : undefined
+  const tail = tailOf(document as object)
+  return tail !== undefined && isTail(body, cut.end, tail) ? cut.answers : undefined
 }
 
 /** Whether the answer says that there is no such entry. */
 export function isAbsence(answer: Uint8Array): boolean {
   return answer.byteLength === ABSENT.byteLength && startsAt(answer, 0, ABSENT)
-}
-
-export function isSignature(value: unknown): value is string {
-  return typeof value === 'string' && /^[0-9a-f]{128}$/.test(value)
 }
 
 /** The array's elements as byte ranges. The body is known to be valid JSON. */

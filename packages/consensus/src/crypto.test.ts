@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fromHex, toHex, utf8 } from './bytes.ts'
-import { createWebCrypto, isUsableKey } from './crypto.ts'
+import { createWebCrypto } from './crypto.ts'
+import { isUsableKey } from './usable-key.ts'
 
 // RFC 8032 §7.1, test 3.
 const PUBLIC_KEY = 'fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025'

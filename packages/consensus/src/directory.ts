@@ -46,10 +46,6 @@ export function createDirectory(options: {
     allowPrivate,
   })
   const asking = new Map<string, Promise<void>>()
-  const aborts = new Set<AbortController>()
-  options.signal.addEventListener('abort', () => {
-    for (const abort of aborts) abort.abort(options.signal.reason)
-  })
   let refreshedAtMs = Number.NEGATIVE_INFINITY
   let learned = false
   let loaded: Promise<void> | undefined
@@ -76,7 +72,6 @@ export function createDirectory(options: {
   const ask = async (url: string): Promise<void> => {
     const abort = new AbortController()
     const giveUp = () => abort.abort(new Error('no answer'))
-    aborts.add(abort)
     reader.clock.delay(ASK_MS_MAX, abort.signal).then(giveUp, () => {})
     try {
       const reply = await reader.transport.request({
@@ -88,13 +83,12 @@ export function createDirectory(options: {
         bytesMax: SCANS_BYTES_MAX,
         channel: 'bulk',
         isPublicOnly: !allowPrivate && !seeds.includes(url),
-        signal: abort.signal,
+        signal: AbortSignal.any([abort.signal, options.signal]),
       })
       if (reply.status === 200) await take(recordsOfScans(parseJson(reply.body)), true)
     } catch {
       // A source that fails says nothing; the others and the next refresh remain.
     } finally {
-      aborts.delete(abort)
       giveUp()
       asking.delete(url)
     }

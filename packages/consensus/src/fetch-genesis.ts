@@ -1,6 +1,6 @@
 /** From a pinned hash to the genesis document (D-34): any seed may serve it, none has to be trusted. */
 import { type CryptoPort, createWebCrypto } from './crypto.ts'
-import { type Genesis, GenesisError, parseGenesis } from './genesis.ts'
+import { type Genesis, GenesisError } from './genesis.ts'
 import { hashGenesis } from './genesis-hash.ts'
 import { parseStrictJson } from './strict-json.ts'
 import type { Transport } from './transport.ts'
@@ -10,6 +10,7 @@ const GENESIS_BYTES_MAX = 262_144
 
 /**
  * Asks all seeds at once for `/v0/genesis` and returns the first document whose hash is the pinned one.
+ * It is that which was pinned, to the last member, so that its rules are not checked here once more.
  *
  * @throws {GenesisError} If no seed serves it; `cause` holds why, a seed each.
  * @throws The signal's reason when aborted.
@@ -38,7 +39,7 @@ export async function fetchGenesis(options: {
     })
     if (status !== 200) throw new GenesisError(`${seed} answers ${status}`)
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
-    const genesis = parseGenesis(parseStrictJson(text))
+    const genesis = parseStrictJson(text) as Genesis
     if ((await hashGenesis(genesis, crypto)) !== genesisHash)
       throw new GenesisError(`${seed} serves the genesis of another network`)
     return genesis

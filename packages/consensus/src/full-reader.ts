@@ -1,7 +1,6 @@
 import { DECISIONS, type Decisions } from './decisions.ts'
-import { readerExtras } from './extras.ts'
-import { createLocalHistory } from './local-history.ts'
 import { createReaderOf } from './reader.ts'
+import { createReaderBase } from './reader-base.ts'
 import type { Reader, ReaderOptions } from './reader-options.ts'
 
 /**
@@ -11,6 +10,5 @@ import type { Reader, ReaderOptions } from './reader-options.ts'
  * @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL.
  */
 export function createReader(options: ReaderOptions, decisions: Decisions = DECISIONS): Reader {
-  const loaded = Promise.resolve(readerExtras)
-  return createReaderOf(options, { decisions, extras: () => loaded, createLocalHistory })
+  return createReaderOf(createReaderBase(options, decisions))
 }

@@ -7,7 +7,7 @@ export {
   type Lookup,
   requestOfLookup,
 } from './canonical-request.ts'
-export { type CryptoPort, createWebCrypto, isUsableKey } from './crypto.ts'
+export { type CryptoPort, createWebCrypto } from './crypto.ts'
 export { DECISIONS, type Decisions } from './decisions.ts'
 export {
   createEvidenceLog,
@@ -27,7 +27,6 @@ export {
   GenesisError,
   type GenesisNode,
   maxFaulty,
-  parseGenesis,
   quorumOf,
 } from './genesis.ts'
 export { hashGenesis } from './genesis-hash.ts'
@@ -45,6 +44,8 @@ export {
   type ReadOptions,
   type VoteGroup,
 } from './outcome.ts'
+export { parseGenesis } from './parse-genesis.ts'
+export { createReaderOf } from './reader.ts'
 export {
   type AddressStore,
   type FloorStore,
@@ -94,3 +95,4 @@ export { parseStrictJson } from './strict-json.ts'
 export { parseThreshold, type Threshold, thresholdVotes } from './threshold.ts'
 export { formatInstant, parseInstant } from './time.ts'
 export type { Transport, TransportReply, TransportRequest } from './transport.ts'
+export { isUsableKey } from './usable-key.ts'

@@ -4,68 +4,27 @@
  * A node that is dead or hung costs nothing but its vote: nothing here waits for it, what is in
  * flight to it is bounded, and it is asked again by single probes until it answers.
  */
+import {
+  type Channel,
+  type Flight,
+  isSilent,
+  type Lane,
+  type Link,
+  noteError,
+  noteHead,
+  type Work,
+  whyUnusable,
+} from './link.ts'
 import type { ReaderClock, ReaderOptions } from './reader-options.ts'
-import { parseOffsetText, type Reply } from './reply.ts'
+import type { Reply } from './reply.ts'
 import type { Transport, TransportReply, TransportRequest } from './transport.ts'
-
-export type Channel = TransportRequest['channel']
 
 /** Batches in flight per node. One that is too tight refuses requests, one too wide feeds hung nodes. */
 export const FLIGHTS_MAX: Readonly<Record<Channel, number>> = { lookup: 4, bulk: 8 }
-/** A node that owes an answer and said nothing for so long is asked one thing at a time. */
-export const SILENCE_MS = 1000
 const BACKOFF_MS_MIN = 50
 const BACKOFF_MS_MAX = 1000
 const QUEUE_COMPACTED_AT = 32 // Works; decided ones are dropped from there on.
 const LATENCY_WEIGHT = 1 / 16
-
-/** A request to one node for some items of the reader. */
-export type Work = {
-  readonly channel: Channel
-  /** The offset that the nodes are asked for; null where they choose. */
-  readonly atOffset: number | null
-  /** Items asked for; the connection does not look into them. 0 is a probe. */
-  readonly itemCount: number
-  request(link: Link): Omit<TransportRequest, 'url' | 'signal' | 'channel' | 'isPublicOnly'>
-  /** Whether any item still wants this node's vote. */
-  isWanted(link: Link): boolean
-  /** The node's answer, judged; called once a flight unless the flight is offered again. */
-  receive(link: Link, reply: Reply): void
-}
-
-type Flight = { readonly work: Work; readonly startedAtMs: number; readonly abort: AbortController }
-
-type Lane = {
-  readonly channel: Channel
-  queue: Work[]
-  readonly flights: Set<Flight>
-  /** Since when the node owes an answer without having given any; null while it owes none. */
-  owingSinceMs: number | null
-  /** When a request last ended, in whatever way. */
-  endedAtMs: number
-  /** Failures of the connection in a row. */
-  failureCount: number
-  notBeforeMs: number
-}
-
-export type Link = {
-  /** Position among the connections: the voter. */
-  readonly index: number
-  readonly name: string
-  url: string | null
-  sequence: number | null
-  /** Newest offset that the node claims to have, and when it said so. */
-  head: number | null
-  headAtMs: number
-  readonly lanes: Readonly<Record<Channel, Lane>>
-  requestCount: number
-  errorCount: number
-  lastError: string | null
-  voteCount: number
-  dissentCount: number
-  latencyMs: number | null
-  latencyMsLast: number | null
-}
 
 export type Links = {
   readonly all: readonly Link[]
@@ -84,7 +43,7 @@ export type Links = {
 }
 
 export function createLinks(options: {
-  readonly nodes: readonly { readonly name: string }[]
+  readonly all: readonly Link[]
   readonly transport: Transport
   readonly clock: ReaderClock
   readonly flightMsMax: number
@@ -97,12 +56,8 @@ export function createLinks(options: {
   readonly onChange: (link: Link) => void
   readonly onReply: ReaderOptions['onReply']
 }): Links {
-  const { clock } = options
-  const all = options.nodes.map((node, index) => createLink(node.name, index))
+  const { clock, all } = options
   let closed: unknown
-
-  const isSilent = (lane: Lane, now: number): boolean =>
-    lane.owingSinceMs !== null && now - lane.owingSinceMs >= SILENCE_MS
 
   const limitOf = (lane: Lane, now: number): number =>
     lane.failureCount > 1 || isSilent(lane, now) ? 1 : FLIGHTS_MAX[lane.channel]
@@ -229,11 +184,7 @@ export function createLinks(options: {
         lane.queue = lane.queue.filter((queued) => queued.isWanted(link))
       pump(link)
     },
-    whyUnusable(link, channel) {
-      const lane = link.lanes[channel]
-      if (lane.failureCount > 1) return link.lastError ?? 'unreachable'
-      return isSilent(lane, clock.monotonicMs()) ? 'silent' : null
-    },
+    whyUnusable: (link, channel) => whyUnusable(link, channel, clock.monotonicMs()),
     hasRoom(link, channel) {
       const lane = link.lanes[channel]
       return link.url !== null && lane.flights.size < FLIGHTS_MAX[channel]
@@ -266,45 +217,4 @@ export function createLinks(options: {
         }
     },
   }
-}
-
-function createLink(name: string, index: number): Link {
-  const lane = (channel: Channel): Lane => ({
-    channel,
-    queue: [],
-    flights: new Set(),
-    owingSinceMs: null,
-    endedAtMs: Number.NEGATIVE_INFINITY,
-    failureCount: 0,
-    notBeforeMs: 0,
-  })
-  return {
-    index,
-    name,
-    url: null,
-    sequence: null,
-    head: null,
-    headAtMs: Number.NEGATIVE_INFINITY,
-    lanes: { lookup: lane('lookup'), bulk: lane('bulk') },
-    requestCount: 0,
-    errorCount: 0,
-    lastError: null,
-    voteCount: 0,
-    dissentCount: 0,
-    latencyMs: null,
-    latencyMsLast: null,
-  }
-}
-
-/** Counts an answer that was none. */
-export function noteError(link: Link, reason: string): void {
-  link.errorCount++
-  link.lastError = reason
-}
-
-function noteHead(link: Link, reply: TransportReply, now: number): void {
-  const head = parseOffsetText(reply.header('x-ledger-head'))
-  if (head === undefined) return
-  link.head = head
-  link.headAtMs = now
 }

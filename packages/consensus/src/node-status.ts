@@ -1,9 +1,9 @@
 /** What a reader shows of its nodes: counters, never a verdict that would exclude one (D-43). */
-import type { Link, Links } from './links.ts'
+import { type Link, whyUnusable } from './link.ts'
 import type { NodeStatus } from './reader-options.ts'
 
-export function nodeStatus(link: Link, links: Pick<Links, 'whyUnusable'>): NodeStatus {
-  const why = links.whyUnusable(link, 'lookup')
+export function nodeStatus(link: Link, nowMs: number): NodeStatus {
+  const why = whyUnusable(link, 'lookup', nowMs)
   const state = why === 'silent' ? 'silent' : why !== null ? 'failing' : 'live'
   return {
     name: link.name,

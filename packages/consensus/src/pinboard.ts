@@ -2,7 +2,7 @@
 import type { Decisions } from './decisions.ts'
 import { maxFaulty, quorumOf } from './genesis.ts'
 import { type Item, isPruned, type Round, STANDING } from './item.ts'
-import type { Link } from './links.ts'
+import type { Link } from './link.ts'
 import { chooseNextPin, claimedByMany } from './pins.ts'
 import { largestGroup } from './tally.ts'
 

@@ -1,7 +1,7 @@
 /** Requests for pages and other operations, on the connections for large answers. */
-import { isSignature } from './batch.ts'
 import type { Item } from './item.ts'
 import { parseJson } from './reply.ts'
+import { isSignature } from './signed-batch.ts'
 import { createWork, type ItemsWork, type WorkOptions } from './work.ts'
 
 /** Pages of 1000 entries of 1.2 kB, and activities, stay far below. */

@@ -8,21 +8,17 @@
 import { createActiveItems } from './active-items.ts'
 import { BATCH_LOOKUPS_MAX, isLookup } from './batch.ts'
 import type { Lookup } from './canonical-request.ts'
-import { createWebCrypto } from './crypto.ts'
-import { createDirectory } from './directory.ts'
-import type { Extras } from './extras.ts'
-import { createFloor } from './floor.ts'
-import { maxFaulty } from './genesis.ts'
-import { createHistories, type Fork } from './histories.ts'
 import { createIntake } from './intake.ts'
 import { createRound, type Item, type Round } from './item.ts'
-import { createLinks, type Link } from './links.ts'
-import { nodeStatus } from './node-status.ts'
+import type { Link } from './link.ts'
+import { createLinks } from './links.ts'
+import { createLocalHistory } from './local-history.ts'
 import { isAuthenticated } from './node-url.ts'
 import type { Outcome, ReadOptions } from './outcome.ts'
 import { createPinboard } from './pinboard.ts'
-import { type Reader, ReaderError, type ReaderOptions, type ReadRequest } from './reader-options.ts'
-import type { ReaderParts } from './reader-parts.ts'
+import { createReadWork } from './read-work.ts'
+import type { ReaderBase } from './reader-base.ts'
+import { type Reader, ReaderError, type ReadRequest } from './reader-options.ts'
 import { createSettling } from './settling.ts'
 import { createSweeper } from './sweeper.ts'
 import { createUsability } from './usability.ts'
@@ -33,26 +29,16 @@ import { createBatchWork, createProbe, type ItemsWork, roundAt } from './work.ts
 const WAIT_MS = 2000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
 /** A reader that has asked nobody for so long does not know the heads (D-37). */
 const IDLE_MS = 1000
-const FORKS_KEPT_MAX = 16
 
-/**
- * Puts a reader together; what for is said at `createReader` and `createLeanReader`.
- *
- * @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL.
- */
-export function createReaderOf(options: ReaderOptions, parts: ReaderParts): Reader {
-  const { decisions, extras } = parts
-  const { clock, genesis } = options
-  const crypto = options.crypto ?? createWebCrypto()
-  const nodeCount = genesis.nodes.length
-  const faultyMax = maxFaulty(nodeCount)
+/** Makes the base a reader that reads by all the rules; it has what the base knows already. */
+export function createReaderOf(base: ReaderBase): Reader {
+  const { options, decisions, crypto, nodeCount, closing, floor, histories } = base
+  const { directory } = base
+  const { clock } = options
   const waitMs = options.waitMs ?? WAIT_MS
   const defer = options.defer ?? queueMicrotask
-  const closing = new AbortController()
-  const forks: Fork[] = []
   let askedAtMs = Number.NEGATIVE_INFINITY
   let isFlushing = false
-  let loaded: Extras | undefined
 
   const accept = (items: readonly Item[]): void => {
     if (!isFlushing) wake()
@@ -147,13 +133,9 @@ export function createReaderOf(options: ReaderOptions, parts: ReaderParts): Read
     options.requireSignatures !== 'never' && link.url !== null && !isAuthenticated(link.url)
 
   const active = createActiveItems(clock.monotonicMs)
-  const floor = createFloor(options.floorStore)
   const probe = createProbe()
-  const nodeIndexes = decisions.connections(genesis)
-  const nodeAt = (index: number) =>
-    genesis.nodes[nodeIndexes[index] as number] as (typeof genesis.nodes)[number]
   const links = createLinks({
-    nodes: nodeIndexes.map((_, index) => nodeAt(index)),
+    all: base.links,
     transport: options.transport,
     clock,
     flightMsMax: waitMs,
@@ -177,32 +159,14 @@ export function createReaderOf(options: ReaderOptions, parts: ReaderParts): Read
       clock.delay(afterMs, closing.signal).then(scheduleFlush, () => {})
     },
   })
-  const directory = createDirectory({
-    reader: options,
-    crypto,
-    signal: closing.signal,
-    onAddress: ({ name, url, sequence }) => {
-      for (const link of links.all) {
-        if (link.name !== name) continue
-        link.url = url
-        link.sequence = sequence
-        links.pump(link)
-      }
-      scheduleFlush()
-    },
-  })
-  const histories = createHistories({
-    faultyMax,
-    onFork: (fork) => {
-      forks.push(fork)
-      if (forks.length > FORKS_KEPT_MAX) forks.shift()
-      options.onFork?.(fork)
-    },
+  base.onAddress.add((link) => {
+    links.pump(link)
+    scheduleFlush()
   })
   const { localHistoryHash } = options
   const local =
     localHistoryHash &&
-    parts.createLocalHistory?.({
+    createLocalHistory({
       localHistoryHash,
       monotonicMs: clock.monotonicMs,
       onAnswer: (offset, historyHash) => {
@@ -221,17 +185,15 @@ export function createReaderOf(options: ReaderOptions, parts: ReaderParts): Read
     pinboard,
     histories,
     local,
-    extras,
     floor,
     usability,
     repin,
   })
   const receive = createReceiver({
     genesisHash: options.genesisHash,
-    scanKeyOf: (link) => nodeAt(link.index).scanKey,
+    scanKeyOf: (link) => base.nodeOf(link).scanKey,
     crypto,
     decisions,
-    extras,
     onPoint: (link, point) => histories.note(link.name, point),
     onStatement: options.onStatement,
     settle: settling.settle,
@@ -247,8 +209,6 @@ export function createReaderOf(options: ReaderOptions, parts: ReaderParts): Read
     sendRead: (item, pin) => {
       const atOffset = pin === null ? null : decisions.atOffset(pin)
       const { sign } = item
-      // Loaded before the item was taken in.
-      const { createReadWork } = loaded as Extras
       dispatch(createReadWork({ item, items: [item], pin, atOffset, sign, mustSign, receive }))
     },
   })
@@ -288,18 +248,10 @@ export function createReaderOf(options: ReaderOptions, parts: ReaderParts): Read
       return ask({ asked, options: readOptions })
     },
     read: async (request: ReadRequest, readOptions: ReadOptions = {}) => {
-      loaded = await extras()
       const [outcome] = await ask({ asked: [{ kind: 'read', request }], options: readOptions })
       return outcome as Outcome // One asked, one answered.
     },
-    status: () => ({
-      nodeCount,
-      faultyMax,
-      floor: floor.value(),
-      waiting: active.all.size,
-      nodes: links.all.map((link) => nodeStatus(link, links)),
-      forks: [...forks],
-    }),
+    status: () => base.status(active.all.size),
     refreshAddresses: () => directory.refresh({ isUneasy: true, isForced: true }),
     [Symbol.asyncDispose]: async () => {
       if (closing.signal.aborted) return

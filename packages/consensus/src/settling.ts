@@ -5,20 +5,18 @@
 import type { ActiveItems } from './active-items.ts'
 import type { CryptoPort } from './crypto.ts'
 import type { Decisions } from './decisions.ts'
-import type { Extras } from './extras.ts'
 import type { Floor } from './floor.ts'
 import { maxFaulty } from './genesis.ts'
 import type { Histories } from './histories.ts'
 import { type Item, isPruned, isSelfPinned, type Round, STANDING } from './item.ts'
-import type { Link } from './links.ts'
+import type { Link } from './link.ts'
 import type { LocalHistory } from './local-history.ts'
-import type { Outcome } from './outcome.ts'
+import type { Decided } from './outcome.ts'
 import { decidedOutcome } from './outcomes.ts'
 import { claimedHead, type Pinboard } from './pinboard.ts'
 import type { ReaderClock } from './reader-options.ts'
-import type { LoadExtras } from './reader-parts.ts'
 import { type Group, judge, largestGroup, type Verdict } from './tally.ts'
-import type { Ended, Ending } from './undecided.ts'
+import { type Ended, type Ending, nodeVotes, undecidedOutcome } from './undecided.ts'
 import type { Usability } from './usability.ts'
 
 /** How long the own replica may hold up an answer; it is compared afterwards too. */
@@ -41,7 +39,6 @@ export function createSettling(options: {
   readonly pinboard: Pinboard
   readonly histories: Pick<Histories, 'isFork'>
   readonly local: Pick<LocalHistory, 'isUndecided'> | undefined
-  readonly extras: LoadExtras
   readonly floor: Floor
   readonly usability: Usability
   /** Begins the second round; false if there was one, or none could do better. */
@@ -113,14 +110,14 @@ export function createSettling(options: {
     item.decided = group.vote
     if (!isSelfPinned(item)) floor.raise(offset)
     const outcome = decidedOutcome({
-      ...{ item, round, group, links, nodeCount },
+      ...{ group, links, nodeCount, threshold: item.threshold, ballot: round.ballot },
+      signatures: signaturesOf(round, group),
       isAbsent: decisions.isAbsence(group.vote, nowMicros),
       isTrusted: maxFaulty(nodeCount) === 0,
     })
     const ended = item.explain ? note(item, round, group) : null
     active.finish(item)
-    if (ended === null) item.deliver(outcome)
-    else tell(item, ({ nodeVotes }) => ({ ...outcome, votes: nodeVotes(ended) }))
+    item.deliver(ended === null ? outcome : { ...outcome, votes: nodeVotes(ended) })
     return true
   }
 
@@ -129,7 +126,17 @@ export function createSettling(options: {
     if (link !== undefined) link.dissentCount++
   }
 
-  /** What is known of the item now; the words for it may have to be loaded. */
+  const signaturesOf = (round: Round, group: Group): Decided['signatures'] =>
+    round.signatures.size === 0
+      ? []
+      : group.voters
+          .toSorted((a, b) => a - b)
+          .flatMap((voter) => {
+            const signature = round.signatures.get(voter)
+            return signature === undefined ? [] : [[(links[voter] as Link).name, signature]]
+          })
+
+  /** What is known of the item now. */
   const note = (item: Item, round: Round | undefined, group: Group | undefined): Ended => ({
     ...{ item, round, group, links, nodeCount },
     // Who told its head answers, even where time ran out before anything else was asked.
@@ -139,14 +146,10 @@ export function createSettling(options: {
     headless: links.map(pinboard.isHeadless),
   })
 
-  const tell = (item: Item, say: (extras: Extras) => Outcome | Promise<Outcome>): void => {
-    options.extras().then(say).then(item.deliver, item.fail)
-  }
-
   const giveUp = (item: Item, round: Round | undefined, ending: Ending): void => {
     const ended = note(item, round, round && largestGroup(round.ballot))
     active.finish(item)
-    tell(item, ({ undecidedOutcome }) => undecidedOutcome(ended, ending, options.crypto))
+    undecidedOutcome(ended, ending, options.crypto).then(item.deliver, item.fail)
   }
 
   const lag = (item: Item, round: Round | undefined): void =>

@@ -20,11 +20,13 @@ export function parseInstant(text: string): number | undefined {
     number,
     number,
   ]
-  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return undefined
-  const days = daysFromCivil(year, month, day)
-  // A day that the month does not have comes back as another.
-  if (civilFromDays(days).day !== day) return undefined
-  const instant = (days * DAY_SECONDS + hour * 3600 + minute * 60 + second) * 1_000_000 + micros
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  // Of 30 or 31 days by turns, beginning anew with August.
+  const dayMax = month === 2 ? 28 + Number(isLeap) : 30 + ((month + Number(month > 7)) % 2)
+  if (month < 1 || month > 12 || day < 1 || day > dayMax) return undefined
+  if (hour > 23 || minute > 59 || second > 59) return undefined
+  const seconds = daysFromCivil(year, month, day) * DAY_SECONDS + hour * 3600 + minute * 60 + second
+  const instant = seconds * 1_000_000 + micros
   return instant >= 0 && Number.isSafeInteger(instant) ? instant : undefined
 }
 
@@ -65,11 +67,8 @@ function civilFromDays(days: number): { year: number; month: number; day: number
 }
 
 function daysFromCivil(year: number, month: number, day: number): number {
-  const shiftedYear = month <= 2 ? year - 1 : year
-  const era = Math.floor(shiftedYear / 400)
-  const yearOfEra = shiftedYear - era * 400
-  const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1
-  const dayOfEra =
-    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
-  return era * 146_097 + dayOfEra - 719_468
+  const years = month > 2 ? year : year - 1
+  const leapDays = Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400)
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
+  return years * 365 + leapDays + dayOfYear - 719_468
 }

@@ -2,7 +2,7 @@
 import { toHex } from './bytes.ts'
 import type { CryptoPort } from './crypto.ts'
 import { type Item, type Round, STANDING } from './item.ts'
-import type { Link } from './links.ts'
+import type { Link } from './link.ts'
 import type { Disputed, Insufficient, Lagging, NodeVote, Outcome, VoteGroup } from './outcome.ts'
 import { namesOf, participation } from './outcomes.ts'
 import { parseJson } from './reply.ts'
@@ -20,7 +20,7 @@ export type Ending =
   | Pick<Insufficient, 'kind'>
   | Pick<Lagging, 'kind' | 'wantedOffset' | 'headOffset'>
 
-/** What was known when the item ended; what is loaded for it may come later. */
+/** What was known when the item ended. */
 export type Ended = {
   readonly item: Item
   /** Undefined if the item was never asked. */
@@ -42,7 +42,7 @@ export async function undecidedOutcome(
 ): Promise<Outcome> {
   const { item, round } = ended
   const part = {
-    ...participation(ended),
+    ...participation({ ...ended, threshold: item.threshold, ballot: round?.ballot }),
     ...(item.explain ? { votes: nodeVotes(ended) } : {}),
   }
   switch (ending.kind) {

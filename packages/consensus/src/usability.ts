@@ -1,6 +1,7 @@
 /** Which nodes an item can count on, as far as is known (D-38). */
 import type { Item } from './item.ts'
-import type { Link, Links } from './links.ts'
+import type { Link } from './link.ts'
+import type { Links } from './links.ts'
 import type { Pinboard } from './pinboard.ts'
 
 export type Usability = {

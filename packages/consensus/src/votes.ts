@@ -2,10 +2,10 @@
 import type { CryptoPort } from './crypto.ts'
 import type { Decisions } from './decisions.ts'
 import { type Item, STANDING } from './item.ts'
-import { type Link, noteError } from './links.ts'
+import { type Link, noteError } from './link.ts'
 import type { SignedAnswer } from './reader-options.ts'
-import type { LoadExtras } from './reader-parts.ts'
 import type { Reply } from './reply.ts'
+import { checkAnswer } from './signed-answers.ts'
 import type { HistoryPoint } from './statements.ts'
 import { castVote, type Vote } from './tally.ts'
 import { type ItemsWork, isVoteWanted, type Receiver, roundAt } from './work.ts'
@@ -18,7 +18,6 @@ export function createReceiver(options: {
   readonly scanKeyOf: (link: Link) => string
   readonly crypto: CryptoPort
   readonly decisions: Decisions
-  readonly extras: LoadExtras
   /** A valid answer at the offset that was asked for. */
   readonly onPoint: (link: Link, point: HistoryPoint) => void
   readonly onStatement: ((statement: SignedAnswer) => void) | undefined
@@ -103,9 +102,7 @@ export function createReceiver(options: {
     const { work, link, item, vote, signature } = taking
     const { genesisHash, crypto } = options
     const answer = { genesisHash, item, vote, node: link.name, signature }
-    const check = async () =>
-      (await options.extras()).checkAnswer({ ...answer, crypto, scanKey: options.scanKeyOf(link) })
-    check().then((statement) => {
+    checkAnswer({ ...answer, crypto, scanKey: options.scanKeyOf(link) }).then((statement) => {
       if (statement === null) {
         reject({ items: [item], pin: work.pin }, link, 'signature of another key')
         return

@@ -1,14 +1,13 @@
 /** Requests to nodes for items of the reader, and their answers cut into votes. */
-import { BATCH_ANSWER_BYTES_MAX, BATCH_PATH, encodeBatch, parseBatchAnswer } from './batch.ts'
+import { batchRequest, encodeBatch, parseBatchAnswer } from './batch.ts'
 import { bytesEqual } from './bytes.ts'
 import type { Lookup } from './canonical-request.ts'
 import { type Item, STANDING } from './item.ts'
-import type { Link, Work } from './links.ts'
+import type { Link, Work } from './link.ts'
 import type { Reply } from './reply.ts'
+import { parseSignedAnswer } from './signed-batch.ts'
 import type { HistoryPoint } from './statements.ts'
 import type { Vote } from './tally.ts'
-
-const HEADERS_BYTES = 4096 // Room for an error body where an empty batch was asked for.
 
 /** Votes for the items of a work, in order, with a signature each where they were asked for. */
 export type Votes = {
@@ -65,7 +64,8 @@ export function createBatchWork(options: WorkOptions): ItemsWork {
     request: (sign) => batchRequest(bodyFor(sign), lookups.length),
     parse(reply, sign) {
       const { recordTime } = reply.point
-      const cut = parseBatchAnswer(reply.body, { lookups, recordTime, sign })
+      const asked = { lookups, recordTime }
+      const cut = sign ? parseSignedAnswer(reply.body, asked) : parseBatchAnswer(reply.body, asked)
       return (
         cut && {
           votes: cut.answers.map((answer) => ({ ...reply.point, answer })),
@@ -153,18 +153,4 @@ export function isVoteWanted(item: Item, pin: number | null, link: Link): boolea
 
 export function roundAt(item: Item, pin: number | null): Item['rounds'][number] | undefined {
   return item.rounds.findLast((round) => round.pin === pin)
-}
-
-function batchRequest(
-  body: Uint8Array<ArrayBuffer>,
-  lookupCount: number,
-): ReturnType<Work['request']> {
-  return {
-    method: 'POST',
-    path: BATCH_PATH,
-    // Needs no preflight in a browser (D-14).
-    headers: { 'content-type': 'text/plain' },
-    body,
-    bytesMax: HEADERS_BYTES + lookupCount * BATCH_ANSWER_BYTES_MAX,
-  }
 }

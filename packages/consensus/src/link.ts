@@ -1,0 +1,114 @@
+/** One connection to a node: what is known of it, and what it owes. */
+import type { Reply } from './reply.ts'
+import { parseOffsetText } from './reply.ts'
+import type { TransportReply, TransportRequest } from './transport.ts'
+
+export type Channel = TransportRequest['channel']
+
+/** A node that owes an answer and said nothing for so long is asked one thing at a time. */
+const SILENCE_MS = 1000
+
+/** A request to one node for some items of the reader. */
+export type Work = {
+  readonly channel: Channel
+  /** The offset that the nodes are asked for; null where they choose. */
+  readonly atOffset: number | null
+  /** Items asked for; the connection does not look into them. 0 is a probe. */
+  readonly itemCount: number
+  request(link: Link): Omit<TransportRequest, 'url' | 'signal' | 'channel' | 'isPublicOnly'>
+  /** Whether any item still wants this node's vote. */
+  isWanted(link: Link): boolean
+  /** The node's answer, judged; called once a flight unless the flight is offered again. */
+  receive(link: Link, reply: Reply): void
+}
+
+export type Flight = {
+  readonly work: Work
+  readonly startedAtMs: number
+  readonly abort: AbortController
+}
+
+export type Lane = {
+  readonly channel: Channel
+  queue: Work[]
+  readonly flights: Set<Flight>
+  /** Since when the node owes an answer without having given any; null while it owes none. */
+  owingSinceMs: number | null
+  /** When a request last ended, in whatever way. */
+  endedAtMs: number
+  /** Failures of the connection in a row. */
+  failureCount: number
+  notBeforeMs: number
+}
+
+export type Link = {
+  /** Position among the connections: the voter. */
+  readonly index: number
+  readonly name: string
+  url: string | null
+  sequence: number | null
+  /** Newest offset that the node claims to have, and when it said so. */
+  head: number | null
+  headAtMs: number
+  readonly lanes: Readonly<Record<Channel, Lane>>
+  requestCount: number
+  errorCount: number
+  lastError: string | null
+  voteCount: number
+  dissentCount: number
+  latencyMs: number | null
+  latencyMsLast: number | null
+}
+
+export function createLink(name: string, index: number): Link {
+  const lane = (channel: Channel): Lane => ({
+    channel,
+    queue: [],
+    flights: new Set(),
+    owingSinceMs: null,
+    endedAtMs: Number.NEGATIVE_INFINITY,
+    failureCount: 0,
+    notBeforeMs: 0,
+  })
+  return {
+    index,
+    name,
+    url: null,
+    sequence: null,
+    head: null,
+    headAtMs: Number.NEGATIVE_INFINITY,
+    lanes: { lookup: lane('lookup'), bulk: lane('bulk') },
+    requestCount: 0,
+    errorCount: 0,
+    lastError: null,
+    voteCount: 0,
+    dissentCount: 0,
+    latencyMs: null,
+    latencyMsLast: null,
+  }
+}
+
+/** Counts an answer that was none. */
+export function noteError(link: Link, reason: string): void {
+  link.errorCount++
+  link.lastError = reason
+}
+
+/** Takes over the head that an answer tells. */
+export function noteHead(link: Link, reply: TransportReply, now: number): void {
+  const head = parseOffsetText(reply.header('x-ledger-head'))
+  if (head === undefined) return
+  link.head = head
+  link.headAtMs = now
+}
+
+export function isSilent(lane: Lane, now: number): boolean {
+  return lane.owingSinceMs !== null && now - lane.owingSinceMs >= SILENCE_MS
+}
+
+/** Whether the node, as far as is known, cannot answer now; a reason for a person, or null. */
+export function whyUnusable(link: Link, channel: Channel, now: number): string | null {
+  const lane = link.lanes[channel]
+  if (lane.failureCount > 1) return link.lastError ?? 'unreachable'
+  return isSilent(lane, now) ? 'silent' : null
+}
