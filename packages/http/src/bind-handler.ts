@@ -42,9 +42,7 @@ export function bindHandler(
     const rest = unitsOf(route, parts) - admissionUnits(route)
     if (rest > 0) request.client.budget.charge(request.client.key, rest)
 
-    const answer = await withinDeadline(binding.deadlines, reply, (running) =>
-      binding.handler(toApiRequest(request, parts, running)),
-    )
+    const answer = await new Call(request, reply, parts).run(binding)
     if ('error' in answer) return responder.sendError(reply, answer.error, answer.headers)
     const { body } = answer
     assert(
@@ -66,85 +64,82 @@ export function admissionUnits(route: RouteDef | undefined): number {
 
 type Parts = Readonly<Record<'params' | 'query' | 'headers' | 'body', unknown>>
 
-/** What belongs to a request until it has been answered. */
-type Running = {
-  /** Made when somebody asks for it: most requests are answered from memory and wait for nothing. */
-  readonly signal: () => AbortSignal
-  end(reason: ScanError): void
-}
-
-function createRunning(reply: FastifyReply): Running {
-  let abort: AbortController | null = null
-  let over: ScanError | null = null
-  // Fastify's own request.signal fires as soon as the body has been read.
-  const onClose = () => abort?.abort(new ScanError('REQUEST_TIMEOUT', 'the client went away'))
-  return {
-    signal() {
-      if (abort !== null) return abort.signal
-      abort = new AbortController()
-      if (over !== null) abort.abort(over)
-      else if (reply.raw.destroyed) onClose()
-      else reply.raw.once('close', onClose)
-      return abort.signal
-    },
-    end(reason) {
-      over = reason
-      if (abort === null) return
-      reply.raw.off('close', onClose)
-      abort.abort(reason)
-    },
-  }
-}
-
-function toApiRequest(
-  request: FastifyRequest,
-  parts: Parts,
-  running: Running,
-): ApiRequest<RouteDef, unknown> {
-  return {
-    params: parts.params as ParamsOf<RouteDef>,
-    query: parts.query as QueryOf<RouteDef>,
-    headers: parts.headers as HeadersOf<RouteDef>,
-    body: parts.body as never,
-    user: request.user as never,
-    header: (name) => {
-      const value = request.headers[name]
-      return typeof value === 'string' ? value : null
-    },
-    requestId: request.id,
-    forward: { 'x-request-id': request.id, ...request.traced?.headers },
-    get signal() {
-      return running.signal()
-    },
-  }
-}
-
-const TOO_LATE = () => new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
 const OVER = new ScanError('REQUEST_TIMEOUT', 'the request is over')
 
-/** Runs the handler with a signal that fires when the client goes away or the deadline passes. */
-function withinDeadline(
-  deadlines: Deadlines,
-  reply: FastifyReply,
-  run: (running: Running) => Promise<Reply<RouteDef>>,
-): Promise<Reply<RouteDef>> {
-  const running = createRunning(reply)
-  return new Promise((resolve, reject) => {
-    const end = deadlines.start(() => {
-      reject(TOO_LATE())
-      running.end(OVER)
+/** What a handler is given, and what belongs to it until it has answered: the signal and the deadline. */
+class Call implements ApiRequest<RouteDef, unknown> {
+  readonly params: ParamsOf<RouteDef>
+  readonly query: QueryOf<RouteDef>
+  readonly headers: HeadersOf<RouteDef>
+  readonly body: never
+  readonly user: never
+  readonly requestId: string
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  #abort: AbortController | null = null
+  #isOver = false
+
+  constructor(request: FastifyRequest, reply: FastifyReply, parts: Parts) {
+    this.params = parts.params as ParamsOf<RouteDef>
+    this.query = parts.query as QueryOf<RouteDef>
+    this.headers = parts.headers as HeadersOf<RouteDef>
+    this.body = parts.body as never
+    this.user = request.user as never
+    this.requestId = request.id
+    this.#request = request
+    this.#reply = reply
+  }
+
+  header(name: string): string | null {
+    const value = this.#request.headers[name]
+    return typeof value === 'string' ? value : null
+  }
+
+  get forward(): Readonly<Record<string, string>> {
+    return { 'x-request-id': this.requestId, ...this.#request.traced?.headers }
+  }
+
+  /** Made when somebody asks for it: most requests are answered from memory and wait for nothing. */
+  get signal(): AbortSignal {
+    if (this.#abort !== null) return this.#abort.signal
+    const abort = new AbortController()
+    this.#abort = abort
+    const { raw } = this.#reply
+    // Fastify's own request.signal fires as soon as the body has been read.
+    const onClose = () => abort.abort(new ScanError('REQUEST_TIMEOUT', 'the client went away'))
+    if (this.#isOver) abort.abort(OVER)
+    else if (raw.destroyed) onClose()
+    // After the answer it does nothing more: the signal has fired.
+    else raw.once('close', onClose)
+    return abort.signal
+  }
+
+  /** Runs the handler with a signal that fires when the client goes away or the deadline passes. */
+  run({ deadlines, handler }: Binding): Promise<Reply<RouteDef>> {
+    return new Promise((resolve, reject) => {
+      const stopTimer = deadlines.start(() => {
+        reject(new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long'))
+        this.#end()
+      })
+      const end = () => {
+        stopTimer()
+        this.#end()
+      }
+      handler(this).then(
+        (answer) => {
+          end()
+          resolve(answer)
+        },
+        (error) => {
+          end()
+          reject(error)
+        },
+      )
     })
-    run(running).then(
-      (answer) => {
-        end()
-        running.end(OVER)
-        resolve(answer)
-      },
-      (error) => {
-        end()
-        running.end(OVER)
-        reject(error)
-      },
-    )
-  })
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#abort?.abort(OVER)
+  }
 }

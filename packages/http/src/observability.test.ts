@@ -70,6 +70,21 @@ test('a source that hangs or fails costs its own values only', async () => {
   expect(text).not.toMatch(/^quorumscan_(hung|broken)[ {]/m)
 })
 
+test('durations fall into the first bucket that holds them, and buckets add up', async () => {
+  const metrics = createMetrics()
+  const observer = metrics.durations({ name: 'wait_seconds', help: '.', labels: ['of'] })('x')
+  for (const seconds of [0, 0.001, 0.0011, 9, 10.5]) observer.observe(seconds)
+  const { text } = await metrics.expose()
+  const lines = text.split('\n').filter((line) => line.startsWith('quorumscan_wait_seconds'))
+  const valueOf = (start: string) => lines.find((line) => line.includes(start))?.split(' ')[1]
+  expect(['0.001', '0.0025', '5', '10', '+Inf'].map((le) => valueOf(`le="${le}"`))).toEqual([
+    ...['2', '3', '3', '4', '5'],
+  ])
+  expect(valueOf('_count{of="x"}')).toBe('5')
+  expect(Number(valueOf('_sum'))).toBeCloseTo(19.5021)
+  expect(text).toContain('# TYPE quorumscan_wait_seconds histogram')
+})
+
 test('a request id goes on to whoever is asked on behalf of the request', async () => {
   await using app = serverWith({})
   const answer = await app.inject({ url: '/v0/items/a', headers: { 'x-request-id': 'wallet-7' } })

@@ -6,8 +6,11 @@ type Query = Record<string, string | string[]>
 /** Stands for a query that cannot be decoded; a parser that throws would take the process down. */
 const malformed: Query = Object.freeze({})
 
+const none: Query = Object.freeze(Object.create(null) as Query)
+
 /** For fastify's router. A name that occurs twice gives a list, which no schema takes. */
 export function parseQuery(text: string): Query {
+  if (text === '') return none
   const query: Query = Object.create(null) as Query
   for (const pair of text.split('&')) {
     if (pair === '') continue

@@ -33,12 +33,16 @@ export function createBudget(options: {
   // In order of last use, so that the first one is the one to forget.
   const buckets = new Map<string, { balance: number; atMs: number }>()
 
+  let newest: string | null = null
+
   const touch = (client: string) => {
     const nowMs = clock.monotonicMs()
     const bucket = buckets.get(client) ?? { balance: capacity, atMs: nowMs }
     const refill = ((nowMs - bucket.atMs) / MS_PER_SECOND) * unitsPerSecond
     bucket.balance = Math.min(capacity, bucket.balance + refill)
     bucket.atMs = nowMs
+    if (client === newest) return bucket
+    newest = client
     buckets.delete(client)
     if (buckets.size >= bucketsMax) {
       const [oldest] = buckets.keys()

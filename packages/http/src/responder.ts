@@ -40,8 +40,9 @@ export function createResponder(options: {
     // Else the client would keep the connection, and closing would wait for it.
     if (options.isClosing()) reply.header('connection', 'close')
     if (answer.body === null) return reply.send()
-    const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : view(answer.body)
-    return reply.type(answer.headers['content-type'] ?? JSON_TYPE).send(bytes)
+    return reply
+      .header('content-type', answer.headers['content-type'] ?? JSON_TYPE)
+      .send(bufferOf(answer.body))
   }
   return {
     send,
@@ -57,8 +58,9 @@ export function createResponder(options: {
   }
 }
 
-function view(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+function bufferOf(body: Uint8Array | string): Buffer {
+  if (typeof body === 'string') return Buffer.from(body)
+  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
 /**

@@ -19,8 +19,9 @@ const PLAIN_INTEGER = /^-?(?:0|[1-9][0-9]{0,15})$/
 /** A function that returns the decoded value. @throws {ScanError} INVALID_ARGUMENT or the member's own code. */
 function compileCheck(schema: TSchema, part: Part): Check {
   const compiled = Compile(schema)
+  const decode = part === 'body' ? null : textDecoder(schema as TObject)
   return (input) => {
-    const value = part === 'body' ? input : decodeTexts(schema as TObject, input)
+    const value = decode === null ? input : decode(input)
     if (!compiled.Check(value)) throw violation(compiled.Errors(value), part)
     return value
   }
@@ -46,20 +47,24 @@ function optional(check: Check, isOptional: boolean | undefined): Check {
 }
 
 /** Only declared members: what else a client sends as query or header is none of the handler's business. */
-function decodeTexts(schema: TObject, input: unknown): Record<string, unknown> {
-  const texts = input as Readonly<Record<string, unknown>>
-  const decoded: Record<string, unknown> = {}
-  for (const [name, member] of Object.entries(schema.properties)) {
-    const text = Object.hasOwn(texts, name) ? texts[name] : undefined
-    if (text !== undefined) decoded[name] = decodeText(member, text)
+function textDecoder(schema: TObject): (input: unknown) => Record<string, unknown> {
+  const members = Object.entries(schema.properties).map(
+    ([name, member]) => [name, 'type' in member ? member.type : undefined] as const,
+  )
+  return (input) => {
+    const texts = input as Readonly<Record<string, unknown>>
+    const decoded: Record<string, unknown> = {}
+    for (const [name, type] of members) {
+      const text = Object.hasOwn(texts, name) ? texts[name] : undefined
+      if (text !== undefined) decoded[name] = decodeText(type, text)
+    }
+    return decoded
   }
-  return decoded
 }
 
 /** What is not of the form stays a text (or, if given twice, a list), which the schema then refuses. */
-function decodeText(schema: TSchema, text: unknown): unknown {
+function decodeText(type: unknown, text: unknown): unknown {
   if (typeof text !== 'string') return text
-  const type = 'type' in schema ? schema.type : undefined
   if (type === 'integer' && PLAIN_INTEGER.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
