@@ -76,12 +76,12 @@ test('durations fall into the first bucket that holds them, and buckets add up',
   for (const seconds of [0, 0.001, 0.0011, 9, 10.5]) observer.observe(seconds)
   const { text } = await metrics.expose()
   const lines = text.split('\n').filter((line) => line.startsWith('quorumscan_wait_seconds'))
-  const valueOf = (start: string) => lines.find((line) => line.includes(start))?.split(' ')[1]
-  expect(['0.001', '0.0025', '5', '10', '+Inf'].map((le) => valueOf(`le="${le}"`))).toEqual([
+  const numberAfter = (start: string) => lines.find((line) => line.includes(start))?.split(' ')[1]
+  expect(['0.001', '0.0025', '5', '10', '+Inf'].map((le) => numberAfter(`le="${le}"`))).toEqual([
     ...['2', '3', '3', '4', '5'],
   ])
-  expect(valueOf('_count{of="x"}')).toBe('5')
-  expect(Number(valueOf('_sum'))).toBeCloseTo(19.5021)
+  expect(numberAfter('_count{of="x"}')).toBe('5')
+  expect(Number(numberAfter('_sum'))).toBeCloseTo(19.5021)
   expect(text).toContain('# TYPE quorumscan_wait_seconds histogram')
 })
 
