@@ -46,7 +46,6 @@ export function pinnedHeaders(at: Pinned): Headers {
     'x-ledger-offset': String(at.offset),
     'x-ledger-record-time': formatTime(at.recordTime),
     'x-ledger-history-hash': at.historyHash,
-    'cache-control': 'no-store',
   }
   headersOfPinned.set(at, headers)
   return headers

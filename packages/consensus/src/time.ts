@@ -30,8 +30,20 @@ export function parseInstant(text: string): number | undefined {
   return instant >= 0 && Number.isSafeInteger(instant) ? instant : undefined
 }
 
+// Of many answers in a row the record time is the same.
+let lastMicros = -1
+let lastText = ''
+
 /** ISO-8601 UTC with `Z` and six fractional digits. */
 export function formatInstant(micros: number): string {
+  if (micros !== lastMicros) {
+    lastText = format(micros)
+    lastMicros = micros
+  }
+  return lastText
+}
+
+function format(micros: number): string {
   const seconds = Math.floor(micros / 1_000_000)
   const days = Math.floor(seconds / DAY_SECONDS)
   const rest = seconds - days * DAY_SECONDS

@@ -13,6 +13,9 @@ declare module 'fastify' {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** The ledger's decoder takes 32 levels inside a command (Rule 1); nobody needs more than a few around it. */
 const DEPTH_MAX = 64
+const [QUOTE, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [
+  0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d,
+]
 /** A member's name, plain or with an escaped underscore; only then is the body looked through. */
 const MAY_BE_POISONED = /__proto__|\\u005f/i
 
@@ -79,17 +82,23 @@ function hasProtoMember(text: string): boolean {
 
 function isTooDeep(text: string): boolean {
   let depth = 0
-  let isInString = false
   for (let index = 0; index < text.length; index++) {
-    const character = text[index]
-    if (isInString) {
-      if (character === '\\') index++
-      else if (character === '"') isInString = false
-    } else if (character === '"') isInString = true
-    else if (character === '{' || character === '[') {
+    const character = text.charCodeAt(index)
+    if (character === QUOTE) index = endOfString(text, index)
+    else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
       depth++
       if (depth > DEPTH_MAX) return true
-    } else if (character === '}' || character === ']') depth--
+    } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth--
   }
   return false
+}
+
+/** Of the string that begins at a quote: where it ends, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashCount = 0
+    while (text.charCodeAt(end - 1 - slashCount) === BACKSLASH) slashCount++
+    if (slashCount % 2 === 0) return end
+  }
+  return text.length
 }

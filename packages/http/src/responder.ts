@@ -8,7 +8,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Of every answer; what an answer says itself wins. */
+/** Of every answer: true at its offset, not later (D-16). What an answer says itself wins. */
 const ALWAYS: Headers = {
   ...corsHeaders,
   'cache-control': 'no-store',

@@ -27,6 +27,10 @@ type LookupHandlers = Pick<
 
 /** The answer of a lookup that finds nothing (D-10). */
 const ABSENT = utf8('{"entry":null}')
+const BEFORE_ENTRY = utf8('{"entry":')
+const AFTER_ENTRY = utf8('}')
+const BEFORE_RESULTS = utf8('{"results":[')
+const AFTER_RESULTS = utf8(']}')
 
 export function createLookupHandlers(context: {
   readonly reads: Reads
@@ -112,9 +116,11 @@ export function createLookupHandlers(context: {
       return {
         headers: pinnedHeaders(at),
         body: Buffer.concat([
-          utf8('{"results":['),
+          BEFORE_RESULTS,
           ...commaSeparated(answers.map((answer) => answer.bytes)),
-          utf8(signatures === null ? ']}' : `],"signatures":${JSON.stringify(signatures)}}`),
+          signatures === null
+            ? AFTER_RESULTS
+            : utf8(`],"signatures":${JSON.stringify(signatures)}}`),
         ]),
       }
     },
@@ -139,7 +145,7 @@ async function answerAll(
     const body = (isByName(lookup) ? byName[nameIndex++] : byParty[partyIndex++]) ?? null
     return {
       request: requestOfLookup(isByName(lookup) ? { name: lookup.name } : { party: lookup.party }),
-      bytes: body === null ? ABSENT : Buffer.concat([utf8('{"entry":'), body, utf8('}')]),
+      bytes: body === null ? ABSENT : Buffer.concat([BEFORE_ENTRY, body, AFTER_ENTRY]),
     }
   })
 }

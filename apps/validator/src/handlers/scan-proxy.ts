@@ -36,8 +36,6 @@ import type { HandlersOf } from './handlers.ts'
 
 /** A batch whose lookups ended at different offsets is asked again, at the highest of them. */
 const BATCH_ATTEMPTS_MAX = 3
-/** D-16: an answer is true at its offset, not later. */
-const NOT_STORED = { 'cache-control': 'no-store' }
 
 type ProxyReply =
   | {
@@ -77,7 +75,7 @@ export function scanProxyHandlers(
     // D-13.
     const text = 'name' in lookup ? `name: ${lookup.name}` : `party: ${lookup.party}`
     return {
-      headers: proxyHeaders(outcome),
+      headers: quorumHeaders(outcome),
       error: new ScanError('ENTRY_NOT_FOUND', `No ans entry found for ${text}`),
     }
   }
@@ -104,7 +102,7 @@ export function scanProxyHandlers(
     const over = await whyOver(context.ledger, { position, outcome }, request.signal)
     return over === null
       ? replyTo(input, request, outcome)
-      : { headers: proxyHeaders(outcome), error: over }
+      : { headers: quorumHeaders(outcome), error: over }
   }
 
   const lookupMany = async (
@@ -132,7 +130,7 @@ export function scanProxyHandlers(
         if (whole !== undefined) {
           if (!isDecided(whole)) return reply(whole)
           const answers = lookups.length === 0 ? [] : outcomes.filter(isDecided)
-          if (!options.sign) return { headers: proxyHeaders(whole), body: batchBody(answers) }
+          if (!options.sign) return { headers: quorumHeaders(whole), body: batchBody(answers) }
           const requests = lookups.map(requestOfLookup)
           return {
             headers: verifiedHeaders(whole),
@@ -168,29 +166,25 @@ export function scanProxyHandlers(
       // A receipt is for what the nodes share, and holds nothing else.
       if (!isDecided(outcome) || acceptsVerified(request.headers.accept))
         return replyTo(input, request, outcome)
-      return { headers: proxyHeaders(outcome), body: sharedDsoAnswer(outcome) }
+      return { headers: quorumHeaders(outcome), body: sharedDsoAnswer(outcome) }
     },
 
     proxyListEvidence: async () => ({
-      headers: NOT_STORED,
+      headers: {},
       body: utf8(JSON.stringify({ evidence: context.evidence.list() })),
     }),
   }
 }
 
 function reply(outcome: Outcome): ProxyReply {
-  const headers = proxyHeaders(outcome)
+  const headers = quorumHeaders(outcome)
   return isDecided(outcome)
     ? { headers, body: outcome.answer }
     : { headers, error: outcomeError(outcome) }
 }
 
-function proxyHeaders(outcome: Outcome): Record<string, string> {
-  return { ...quorumHeaders(outcome), ...NOT_STORED }
-}
-
 function verifiedHeaders(outcome: Outcome): Record<string, string> {
-  return { ...proxyHeaders(outcome), 'content-type': VERIFIED_MEDIA_TYPE }
+  return { ...quorumHeaders(outcome), 'content-type': VERIFIED_MEDIA_TYPE }
 }
 
 async function attempt<T>(work: Promise<T>): Promise<T> {

@@ -13,19 +13,18 @@ import { formatTime } from '@quorumscan/model'
 
 /** D-40: on every proxied answer, errors included; offset and record time where there is one. */
 export function quorumHeaders(outcome: Outcome): Record<string, string> {
-  return {
+  const headers: Record<string, string> = {
     'x-quorum-outcome': outcome.kind,
-    ...(isDecided(outcome)
-      ? {
-          'x-quorum-offset': String(outcome.offset),
-          'x-quorum-record-time': formatTime(outcome.recordTime),
-        }
-      : {}),
     'x-quorum-threshold': String(outcome.threshold),
     'x-quorum-agreed': outcome.agreed.join(','),
     'x-quorum-dissented': outcome.dissented.join(','),
     'x-quorum-nodes': `${outcome.answered}/${outcome.nodeCount}`,
   }
+  if (isDecided(outcome)) {
+    headers['x-quorum-offset'] = String(outcome.offset)
+    headers['x-quorum-record-time'] = formatTime(outcome.recordTime)
+  }
+  return headers
 }
 
 /** D-38. The 502 sentences begin with those that existing clients match on. */
