@@ -3,13 +3,15 @@
 //
 //   npm test                    all
 //   npm test -- unit e2e        only these
-//   npm run test:long           all, and tests that draw their steps at random take many more (LONG=1)
+//   npm run test:long           all, and tests that draw their steps at random take many more (LONG=1);
+//                               those of the SDK under other versions of Node, too
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createVitest } from 'vitest/node'
+import { runNodes } from './nodes.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = (name) => join(root, 'node_modules', '.bin', name)
@@ -46,6 +48,7 @@ export async function main(args) {
     console.log(`\n== ${group.join(', ')}`)
     results.push(...(group[0] === 'check' ? [runChecks()] : runProjects(group)))
   }
+  if (process.env.LONG && names.length === 0) results.push(runOtherNodes())
   return report(results, secondsSince(startedAt))
 }
 
@@ -81,6 +84,11 @@ function runChecks() {
     }
   }
   return { ...counts, seconds: secondsSince(startedAt) }
+}
+
+function runOtherNodes() {
+  const startedAt = performance.now()
+  return { kind: 'nodes', skipped: 0, ...runNodes(), seconds: secondsSince(startedAt) }
 }
 
 /** Runs projects of vitest side by side, and counts each on its own. */

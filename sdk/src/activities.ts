@@ -30,6 +30,10 @@ export type ActivitiesOptions = LookupOptions & {
   readonly checkpoint?: Checkpoint
 }
 
+// Spec silent: activities come by pages only, also where there is a WebSocket. A page is worth what the scan
+// nodes agree on at one offset, and they push nothing: a stream of the validator's would have to poll them
+// for us, would be no sooner here than our own poll, and its rows would be the validator's word, without
+// votes or receipts that we could check. `updates` stream, because there the validator is the source.
 /**
  * Every row once, in order of the ledger. Each page is verified; while following, failures that may
  * pass are waited out. Leaving the loop or aborting the signal ends it.

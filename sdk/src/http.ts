@@ -5,15 +5,8 @@
 import type { Clock, Random } from './clock.ts'
 import { withDeadline } from './deadline.ts'
 import { QuorumscanError } from './errors.ts'
-
-/** A text, or asked for when one is needed; asked again, once, when the server refuses the last one. */
-export type TokenSource =
-  | string
-  | ((context: {
-      /** The token that the server refused, null the first time. */
-      readonly refused: string | null
-      readonly signal: AbortSignal
-    }) => string | Promise<string>)
+import { failureOf, isSafe, nameOf, parseJson, unreadable } from './http-failures.ts'
+import { createTokenKeeper, type TokenSource } from './token.ts'
 
 export type HttpOptions = {
   /** Without trailing slash. */
@@ -126,25 +119,6 @@ export function createHttp(options: HttpOptions): Http {
   }
 }
 
-function createTokenKeeper(source: TokenSource | null) {
-  let current: string | null = typeof source === 'string' ? source : null
-  let asking: Promise<string> | undefined
-  return {
-    isRenewable: typeof source === 'function',
-    async get(refused: string | null, signal: AbortSignal): Promise<string | null> {
-      if (typeof source !== 'function') return current
-      // Another call may have brought a newer one meanwhile.
-      if (current !== null && current !== refused) return current
-      // Calls of one moment ask once.
-      asking ??= Promise.resolve(source({ refused, signal })).finally(() => {
-        asking = undefined
-      })
-      current = await asking
-      return current
-    },
-  }
-}
-
 async function exchange(
   options: HttpOptions,
   input: {
@@ -187,58 +161,6 @@ function urlOf(base: string, request: HttpRequest): string {
   return `${base}${request.path}${query.length === 0 ? '' : `?${query.join('&')}`}`
 }
 
-/** null: it is an answer. */
-function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanError | null {
-  const { status } = reply
-  if ((status >= 200 && status < 300) || request.isAnswer?.(reply) === true) return null
-  if (status >= 300 && status < 400)
-    return new QuorumscanError(
-      `${nameOf(request)} is redirected${reply.header('location') === null ? '' : ` to ${reply.header('location')}`}. Redirects are not followed: configure the final address.`,
-      { code: 'INVALID_RESPONSE', status, definite: true, retryable: false },
-    )
-  const facts = errorBody(reply.text, status)
-  const retryAfterMs = retryAfter(reply.header('retry-after'))
-  if (facts === null) {
-    // Whoever stands before the server says so without our body, or with none at all.
-    const isRefusal = status === 429 || (status >= 400 && status < 500 && status !== 408)
-    // The ledger interface says in one line of text what it could not read.
-    const line = status === 400 && reply.text.length < 500 ? reply.text.trim() : ''
-    return new QuorumscanError(
-      `${nameOf(request)} was answered with status ${status} and ${line === '' ? 'no reason' : `"${line}"`}.`,
-      {
-        code: 'INVALID_RESPONSE',
-        status,
-        definite: isSafe(request) || isRefusal,
-        retryable: status === 429 || status >= 500,
-        requestId: reply.header('x-request-id'),
-        retryAfterMs,
-      },
-    )
-  }
-  return new QuorumscanError(facts.error, {
-    code: facts.code,
-    status,
-    definite: facts.definite || isSafe(request),
-    retryable: facts.retryable,
-    requestId: facts.request_id,
-    details: facts.details,
-    retryAfterMs,
-  })
-}
-
-/** What the ledger interface says at the end of a stream; null: it is no error of it. */
-export function ledgerErrorOf(text: string): QuorumscanError | null {
-  // No status came: it is one that says nothing more than the body.
-  const facts = errorBody(text, 400)
-  if (facts === null) return null
-  const { error, code, retryable, request_id: requestId, details } = facts
-  return new QuorumscanError(error, { code, definite: true, retryable, requestId, details })
-}
-
-function isSafe(request: HttpRequest): boolean {
-  return request.isSafe ?? request.method === 'GET'
-}
-
 /** Where a repeat cannot do anything twice: the request is safe, or it certainly did nothing. */
 function isRepeatable(request: HttpRequest, error: unknown): boolean {
   if (!(error instanceof QuorumscanError)) return false // Thrown by the token function, say.
@@ -250,68 +172,4 @@ function pauseMs(count: number, error: unknown, random: Random): number {
   const asked = error instanceof QuorumscanError ? error.retryAfterMs : null
   const full = Math.min(BACKOFF_MS * 2 ** (count - 1), BACKOFF_MS_MAX)
   return Math.max(asked ?? 0, full / 2 + (full / 2) * random())
-}
-
-function retryAfter(text: string | null): number | null {
-  return text !== null && /^[0-9]{1,6}$/.test(text) ? Number(text) * 1000 : null
-}
-
-/** Reference: ledger interface, §7.1. */
-type LedgerError = {
-  readonly cause: string
-  readonly correlationId: string | null
-  readonly traceId: string | null
-  readonly context: Record<string, string>
-  readonly retryInfo: string | null
-  readonly definiteAnswer: boolean | null
-}
-
-type ErrorBody = {
-  readonly error: string
-  readonly code: string
-  readonly definite: boolean
-  readonly retryable: boolean
-  readonly request_id: string
-  readonly details: Record<string, unknown> | null
-}
-
-/** D-6, or the ledger interface's, or null. */
-function errorBody(text: string, status: number): ErrorBody | null {
-  const body = parseJson(text) as Partial<ErrorBody & LedgerError> | null | undefined
-  if (typeof body?.code === 'string' && typeof body.cause === 'string')
-    return {
-      error: body.cause,
-      code: body.code,
-      // Without an answer of its own: what was refused as a request was not submitted.
-      definite: body.definiteAnswer ?? status < 500,
-      retryable: typeof body.retryInfo === 'string' || status === 503,
-      request_id: body.correlationId ?? body.traceId ?? '',
-      details: body.context ?? null,
-    }
-  const isOne =
-    typeof body?.error === 'string' &&
-    typeof body.code === 'string' &&
-    typeof body.definite === 'boolean' &&
-    typeof body.retryable === 'boolean'
-  return isOne ? (body as ErrorBody) : null
-}
-
-function unreadable(request: HttpRequest, status: number): QuorumscanError {
-  return new QuorumscanError(
-    `The answer to ${nameOf(request)} is not what this version of the SDK understands.`,
-    { code: 'INVALID_RESPONSE', status, definite: isSafe(request), retryable: false },
-  )
-}
-
-/** @returns undefined for what is no JSON, a truncated body for one. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // The caller says what that means.
-  }
-}
-
-function nameOf(request: HttpRequest): string {
-  return `${request.method} ${request.path}`
 }

@@ -16,7 +16,6 @@ export type { Clock } from './clock.ts'
 export type { CommandOutcome, Commands, Submission } from './commands.ts'
 export { type ErrorCode, isQuorumscanError, type PaymentState, QuorumscanError } from './errors.ts'
 export type { ServerErrorCode } from './generated/error-codes.ts'
-export type { TokenSource } from './http.ts'
 export type {
   Absent,
   Found,
@@ -33,10 +32,11 @@ export type {
   RegisterOptions,
   RegisterProgress,
   Registration,
-} from './registration.ts'
+} from './registration-steps.ts'
 export type { Renewal } from './renewal.ts'
 export { createScan, type Scan, type ScanOptions } from './scan.ts'
 export { createLocalStorageStore, createMemoryStore, type Store, type WebStorage } from './store.ts'
+export type { TokenSource } from './token.ts'
 export type { WebSocketConstructor, WebSocketLike } from './update-socket.ts'
 export type { Update, Updates, UpdatesOptions } from './updates.ts'
 export {

@@ -9,45 +9,9 @@ import { isCreateEntryAnswer, isOwnEntriesAnswer } from './generated/checks.ts'
 import type { Http } from './http.ts'
 import { registrableName } from './name-rules.ts'
 import type { Names } from './names.ts'
+import { isCertain, isFor, isGone, withPayment } from './payment.ts'
+import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
 import type { Contract, Wallet } from './wallet.ts'
-
-export type RegisterInput = {
-  /** The whole name, such as `alice.unverified.ns`. */
-  readonly name: string
-  /** Empty, or http or https, at most 255 characters. Default empty. */
-  readonly url?: string
-  /** At most 140 UTF-16 units. Default empty. */
-  readonly description?: string
-  /** Whether the wallet pays renewals by itself. Default false. */
-  readonly autoRenew?: boolean
-}
-
-export type RegisterOptions = {
-  readonly onProgress?: (event: RegisterProgress) => void
-  /** For all steps together, in ms. Default 120 000. */
-  readonly timeoutMs?: number
-  readonly signal?: AbortSignal
-}
-
-/** `isResumed`: an earlier call had come so far. */
-export type RegisterProgress =
-  /** Asked for; nothing is paid. */
-  | {
-      readonly step: 'requested'
-      readonly subscriptionRequestCid: string
-      readonly isResumed: boolean
-    }
-  /** The coin is locked: the name follows, or all of it comes back. */
-  | { readonly step: 'paid'; readonly paymentCid: string; readonly isResumed: boolean }
-  /** The coin is spent, and enough scan nodes say that the name is the user's. */
-  | { readonly step: 'active'; readonly party: string; readonly isResumed: boolean }
-
-export type Registration = {
-  readonly name: string
-  readonly party: string
-  /** The name was the user's before: nothing was paid now. */
-  readonly wasOwned: boolean
-}
 
 const TIMEOUT_MS = 120_000
 /** Confirmations take some hundred ms; each poll costs three small reads. */
@@ -270,40 +234,4 @@ export async function register(
   } catch (error) {
     throw withPayment(error, payment)
   }
-}
-
-/** The name stands in quotes at the end of what the subscription says about itself; names hold no quote. */
-export function isFor(
-  contract: Contract,
-  wanted: { readonly name: string; readonly party: string },
-): boolean {
-  const data = Object(contract.payload['subscriptionData']) as Record<string, unknown>
-  return (
-    data['sender'] === wanted.party &&
-    typeof data['description'] === 'string' &&
-    data['description'].endsWith(`"${wanted.name}"`)
-  )
-}
-
-/** Whether it is certain that nothing happened; an abort by the caller goes through as it is. */
-export function isCertain(error: unknown, signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true || !isQuorumscanError(error) || error.definite
-}
-
-function isGone(error: unknown): boolean {
-  return (
-    isQuorumscanError(error) &&
-    (error.code === 'CONTRACT_NOT_FOUND' || error.code === 'CONTRACT_CONSUMED')
-  )
-}
-
-/** The same error, with what is known of the coin. */
-export function withPayment(error: unknown, payment: PaymentState): unknown {
-  if (!isQuorumscanError(error) || error.payment !== null) return error
-  const { code, status, definite, retryable, requestId, details, retryAfterMs } = error
-  return new QuorumscanError(error.message, {
-    ...{ code, status, definite, retryable, requestId, details, retryAfterMs },
-    payment,
-    cause: error.cause ?? error,
-  })
 }

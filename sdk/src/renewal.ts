@@ -1,6 +1,7 @@
 /** What becomes of a name that one has: paying for it again, or letting it lapse. */
 import { QuorumscanError } from './errors.ts'
-import { isCertain, isFor, type RegistrationParts, withPayment } from './registration.ts'
+import { isCertain, isFor, withPayment } from './payment.ts'
+import type { RegistrationParts } from './registration.ts'
 import type { CallOptions, Subscription } from './wallet.ts'
 
 export type Renewal = {

@@ -5,7 +5,7 @@
 import type { Clock } from './clock.ts'
 import { QuorumscanError } from './errors.ts'
 import { isJsGetUpdatesResponse } from './generated/ledger-checks.ts'
-import { ledgerErrorOf, parseJson } from './http.ts'
+import { ledgerErrorOf, parseJson } from './http-failures.ts'
 import { requestOf, type UpdateElement, type UpdateRange } from './update-pages.ts'
 
 /** What the SDK uses of a WebSocket; that of browsers, Node 22, undici and `ws` are such. */

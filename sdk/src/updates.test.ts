@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { type Clock, systemClock } from './clock.ts'
 import { QuorumscanError } from './errors.ts'
 import type { Http, HttpRequest } from './http.ts'
-import { createMemoryStore } from './store.ts'
+import { createLocalStorageStore, createMemoryStore, type WebStorage } from './store.ts'
 import type { WebSocketLike } from './update-socket.ts'
 import { createUpdates, type Update, type UpdatesOptions } from './updates.ts'
 
@@ -313,19 +313,36 @@ it('are not gathered without end for a consumer that is slow', async () => {
   expect(opened[1]?.request().beginExclusive).toBe(1000)
 })
 
-it('go on from the checkpoint, which holds what the consumer is done with', async () => {
-  const checkpoint = { store: createMemoryStore(), key: 'updates' }
-  const { take, opened } = world({
-    serve: Array(2).fill((server: Side) => {
-      server.open()
-      server.send(...[1, 2, 3].filter((n) => n > server.request().beginExclusive).map(element))
-    }),
-  })
-  expect(await take(2, { checkpoint })).toEqual([1, 2])
-  expect(await checkpoint.store.get('updates')).toBe('1')
-  expect(await take(2, { checkpoint })).toEqual([2, 3])
-  expect(opened[1]?.request().beginExclusive).toBe(1)
-})
+/** What a page's `localStorage` is. */
+function createWebStorage(): WebStorage {
+  const values = new Map<string, string>()
+  return {
+    getItem: (key) => values.get(key) ?? null,
+    setItem: (key, value) => {
+      values.set(key, value)
+    },
+  }
+}
+
+it.each([
+  ['memory', () => createMemoryStore()],
+  ['localStorage', () => createLocalStorageStore(createWebStorage())],
+])(
+  'go on from the checkpoint in %s, which holds what the consumer is done with',
+  async (_, createStore) => {
+    const checkpoint = { store: createStore(), key: 'updates' }
+    const { take, opened } = world({
+      serve: Array(2).fill((server: Side) => {
+        server.open()
+        server.send(...[1, 2, 3].filter((n) => n > server.request().beginExclusive).map(element))
+      }),
+    })
+    expect(await take(2, { checkpoint })).toEqual([1, 2])
+    expect(await checkpoint.store.get('updates')).toBe('1')
+    expect(await take(2, { checkpoint })).toEqual([2, 3])
+    expect(opened[1]?.request().beginExclusive).toBe(1)
+  },
+)
 
 it('end when the signal aborts, with its reason', async () => {
   const abort = new AbortController()

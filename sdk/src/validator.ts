@@ -9,21 +9,17 @@ import { TIMEOUT_MS } from './deadline.ts'
 import { invalidArgument } from './errors.ts'
 import { isOwnEntriesAnswer } from './generated/checks.ts'
 import type { components } from './generated/validator.ts'
-import { createHttp, type TokenSource } from './http.ts'
+import { createHttp } from './http.ts'
 import type { NameChange } from './lookups.ts'
 import { createNames, type Names } from './names.ts'
 import { platformCrypto } from './platform-crypto.ts'
 import { createProxySource } from './proxy-source.ts'
-import {
-  type RegisterInput,
-  type RegisterOptions,
-  type Registration,
-  type RegistrationParts,
-  register,
-} from './registration.ts'
+import { type RegistrationParts, register } from './registration.ts'
+import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
 import { cancel, type Renewal, renew } from './renewal.ts'
 import { scanExtras } from './scan-extras.ts'
 import { createMemoryStore, type Store } from './store.ts'
+import type { TokenSource } from './token.ts'
 import type { WebSocketConstructor } from './update-socket.ts'
 import { createUpdates, type Updates } from './updates.ts'
 import { type CallOptions, createWallet, type Wallet } from './wallet.ts'

@@ -1,0 +1,60 @@
+// `npm run test:nodes`: the SDK's tests under other versions of Node than that which runs this, each
+// installed from the registry into a temporary directory. `npm run test:long` runs it too.
+//
+//   npm run test:nodes              unit tests and consumer project, under Node 22 and 24
+//   npm run test:nodes -- 24 sdk    only this version and this kind of tests (sdk, consumer, e2e)
+//
+// It needs a build, as `npm test` makes it.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const VERSIONS = ['22', '24']
+const KINDS = ['sdk', 'consumer']
+/** Of the end-to-end tests those that are the SDK's. */
+const FILES = { e2e: ['test/e2e/sdk.test.ts'] }
+
+/** Runs them and returns how many kinds under how many versions passed and failed. */
+export function runNodes(args = []) {
+  const versions = args.filter((arg) => /^[0-9]+$/.test(arg))
+  const kinds = args.filter((arg) => !/^[0-9]+$/.test(arg))
+  const counts = { passed: 0, failed: 0 }
+  for (const version of versions.length > 0 ? versions : VERSIONS) {
+    const directory = mkdtempSync(join(tmpdir(), `qs-node-${version}-`))
+    try {
+      const env = environmentOf(version, directory)
+      for (const kind of kinds.length > 0 ? kinds : KINDS)
+        counts[env !== null && isPassed(kind, env) ? 'passed' : 'failed'] += 1
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+  return counts
+}
+
+/** With that Node first in the path, so that what the tests start runs under it too; null if it is not to be had. */
+function environmentOf(version, directory) {
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const install = ['install', '--no-audit', '--no-fund', '--no-save', '--prefix', directory]
+  const npm = spawnSync('npm', [...install, `${name}@${version}`], { stdio: 'inherit' })
+  if (npm.status !== 0) return null
+  const bin = join(directory, 'node_modules', name, 'bin')
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` }
+  const { stdout } = spawnSync('node', ['--version'], { env, encoding: 'utf8' })
+  console.log(`\n== Node ${stdout}`)
+  return stdout.startsWith(`v${version}.`) ? env : null
+}
+
+function isPassed(kind, env) {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+  const args = [vitest, 'run', '--project', kind, ...(FILES[kind] ?? [])]
+  return spawnSync('node', args, { cwd: root, stdio: 'inherit', env }).status === 0
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { failed } = runNodes(process.argv.slice(2))
+  process.exitCode = failed === 0 ? 0 : 1
+}
