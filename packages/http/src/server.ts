@@ -119,6 +119,8 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const preflight = preflightHeaders(options.routes)
   // Hooks that wait for nothing call back: a promise each is a tenth of what a lookup costs.
   app.addHook('onRequest', (request, reply, done) => {
+    // Spec silent: a preflight costs no units, nor does a URL that is none (which gets no further than the
+    // router). Answering either is as cheap as refusing it, and connections are counted.
     if (request.method === 'OPTIONS') {
       responder.send(reply, { status: 204, headers: preflight, body: null })
       return
