@@ -7,7 +7,7 @@ export interface Clock {
   nowMicros(): number
   /** Monotonic milliseconds from an arbitrary start, for durations and deadlines. */
   monotonicMs(): number
-  /** Resolves after `ms`; rejects with the signal's reason when aborted. The timer keeps no process alive. */
+  /** Resolves after `ms`; rejects with the signal’s reason when aborted. Until then the process stays alive. */
   delay(ms: number, signal?: AbortSignal): Promise<void>
 }
 

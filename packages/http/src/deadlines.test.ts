@@ -4,7 +4,8 @@ import { createDeadlines } from './deadlines.ts'
 
 test('each one that has not ended is told at its own time, and nobody twice', async () => {
   const clock = createManualClock()
-  const deadlines = createDeadlines({ clock, ms: 100 })
+  const closing = new AbortController()
+  const deadlines = createDeadlines({ clock, ms: 100, signal: closing.signal })
   const late: string[] = []
   const start = (name: string) => deadlines.start(() => late.push(name))
   const endFirst = start('first')
@@ -23,5 +24,9 @@ test('each one that has not ended is told at its own time, and nobody twice', as
   await clock.advance(99)
   expect(late).toEqual(['second'])
   await clock.advance(1)
+  expect(late).toEqual(['second', 'fourth'])
+  start('fifth')
+  closing.abort()
+  await clock.advance(1000)
   expect(late).toEqual(['second', 'fourth'])
 })

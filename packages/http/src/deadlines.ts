@@ -14,8 +14,10 @@ type Waiting = { readonly dueMs: number; readonly onLate: () => void }
 export function createDeadlines(options: {
   readonly clock: Clock
   readonly ms: number
+  /** Ends the timer, which would keep the process alive; nobody is told any more. */
+  readonly signal: AbortSignal
 }): Deadlines {
-  const { clock, ms } = options
+  const { clock, ms, signal } = options
   // All wait equally long, so the first one in is the first one due.
   const waiting = new Set<Waiting>()
   let isTimerSet = false
@@ -24,15 +26,17 @@ export function createDeadlines(options: {
     const [first] = waiting
     isTimerSet = first !== undefined
     if (first === undefined) return
-    void clock.delay(Math.max(0, first.dueMs - clock.monotonicMs())).then(() => {
-      const nowMs = clock.monotonicMs()
-      for (const one of waiting) {
-        if (one.dueMs > nowMs) break
-        waiting.delete(one)
-        one.onLate()
-      }
-      setTimer()
-    })
+    clock.delay(Math.max(0, first.dueMs - clock.monotonicMs()), signal).then(expire, () => {})
+  }
+
+  const expire = (): void => {
+    const nowMs = clock.monotonicMs()
+    for (const one of waiting) {
+      if (one.dueMs > nowMs) break
+      waiting.delete(one)
+      one.onLate()
+    }
+    setTimer()
   }
 
   return {

@@ -158,7 +158,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const closed = new AbortController()
   app.addHook('onClose', async () => closed.abort())
 
-  const deadlines = createDeadlines({ clock, ms: limits.handlerMsMax })
+  const deadlines = createDeadlines({ clock, ms: limits.handlerMsMax, signal: closed.signal })
   for (const prefix of ['', ...(options.prefix === null ? [] : [options.prefix])])
     mount(app, prefix, { ...options, responder, deadlines })
   return app
