@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { fromUtf8 } from '@quorumscan/base'
 import { createTestNetwork } from '@quorumscan/ledger/testing'
 import type { Contract, PartyId } from '@quorumscan/model'
@@ -9,14 +10,9 @@ import { cleanUp, cleanUpBacklog } from './clean-up.ts'
 import { loadOrStart } from './genesis.ts'
 import { KEYS } from './keys.ts'
 import { createLayout } from './layout.ts'
-import {
-  createNameReader,
-  DEAD_MEMBERS_MAX,
-  readNames,
-  readNamesOfParty,
-  readParties,
-  readPrefix,
-} from './reads.ts'
+import { createNameReader } from './name-reader.ts'
+import { touchedVersions } from './plan-versions.ts'
+import { DEAD_MEMBERS_MAX, readNames, readNamesOfParty, readParties, readPrefix } from './reads.ts'
 import type { Step } from './step.ts'
 import { loadMirror, type Mirror, writeSteps } from './store.ts'
 import { dumpReplica } from './testing/dump.ts'
@@ -116,8 +112,11 @@ describe('lookups at an offset', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(change, { minLength: 1, maxLength: 8 }), { maxLength: 6 }),
-        async (batches) => {
+        fc.constantFrom(0, 1_000, 1_000_000),
+        async (batches, keptBytesMax) => {
           const mirror = await freshMirror()
+          const remembering = createNameReader(redis, { keptBytesMax })
+          remembering.moveTo(mirror.head.offset, null)
           const history = { steps: [] as Step[], active: [], oracle: [] as OracleEntry[] }
           const synthetic = [
             { name: 'dso.ns', user: network.genesis.dso },
@@ -126,25 +125,34 @@ describe('lookups at an offset', () => {
           for (const changes of batches) {
             const steps = grow(history, mirror, changes)
             expect(await writeSteps(redis, mirror, { steps, layout, signal })).toBe('written')
-            if (cleanUpBacklog(mirror) > 0) await cleanUp(redis, mirror, signal)
-            for (let offset = mirror.head.horizon; offset <= mirror.head.offset; offset++) {
+            const momentAt = (offset: number) => {
               const moment = mirror.timeline.at(offset)
               if (moment === undefined) throw new Error(`no instant at ${offset}`)
               const visible = history.oracle.filter(
                 ({ from, to, expires }) =>
                   from <= offset && offset < to && expires > moment.recordTime,
               )
-              const named = await readNames(
-                createNameReader(redis),
-                [...NAMES, 'dso.ns', '', '\0'],
-                moment,
-              )
-              expect(named.map(ownerIn)).toEqual([
-                ...NAMES.map((name) => visible.find((entry) => entry.name === name)?.user ?? null),
-                network.genesis.dso,
-                null,
-                null,
-              ])
+              return { moment, visible }
+            }
+            // What is kept must be right while ingest has written and not told yet, too.
+            for (const isTold of [false, true]) {
+              if (isTold) remembering.moveTo(mirror.head.offset, touchedVersions(steps).names)
+              for (let offset = mirror.head.offset; offset >= mirror.head.horizon; offset--) {
+                const { moment, visible } = momentAt(offset)
+                const named = await readNames(remembering, [...NAMES, 'dso.ns', '', '\0'], moment)
+                expect(named.map(ownerIn)).toEqual([
+                  ...NAMES.map(
+                    (name) => visible.find((entry) => entry.name === name)?.user ?? null,
+                  ),
+                  network.genesis.dso,
+                  null,
+                  null,
+                ])
+              }
+            }
+            if (cleanUpBacklog(mirror) > 0) await cleanUp(redis, mirror, signal)
+            for (let offset = mirror.head.horizon; offset <= mirror.head.offset; offset++) {
+              const { moment, visible } = momentAt(offset)
               const owned = PARTIES.map((user) =>
                 visible.flatMap((entry) => (entry.user === user ? [entry.name] : [])).sort(),
               )
@@ -231,6 +239,53 @@ describe('lookups at an offset', () => {
     // 512 names each, the second half in the seats of the first where it still is open.
     expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
     expect((await readNames(read, ['n-1.unverified.ns'], moment)).map(nameIn)).toEqual([names[1]])
+    // Nothing is kept before ingest has told where it is; then what fits is, and the oldest goes.
+    const small = createNameReader(redis, { keptBytesMax: 100_000 })
+    const countOf = async (asked: readonly string[]) => {
+      const countOfBefore = await commandCount()
+      await readNames(small, asked, moment)
+      return (await commandCount()) - countOfBefore
+    }
+    expect([await countOf(names.slice(0, 9)), await countOf(names.slice(0, 9))]).toEqual([1, 1])
+    small.moveTo(mirror.head.offset, null)
+    expect([await countOf(names.slice(0, 9)), await countOf(names.slice(0, 9))]).toEqual([1, 0])
+    expect([await countOf(names.slice(9, 500)), await countOf(names.slice(490, 500))]).toEqual([
+      ...[1, 0],
+    ])
+    expect(await countOf(names.slice(0, 9))).toBe(1)
+  })
+
+  test('do not keep what ingest has overtaken while the reply travelled', async () => {
+    const mirror = await freshMirror()
+    let arrive = () => {}
+    const arrival = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    const held = {
+      async hmgetBuffer(...fields: Parameters<Redis['hmgetBuffer']>) {
+        const values = await redis.hmgetBuffer(...fields)
+        await arrival
+        return values
+      },
+    } as unknown as Redis
+    const reader = createNameReader(held)
+    reader.moveTo(mirror.head.offset, null)
+    const name = 'a.unverified.ns'
+    const before = mirror.timeline.at(mirror.head.offset)
+    if (before === undefined) throw new Error('no instant')
+    const early = readNames(reader, [name], before)
+    // Of the same connection, so that the early read was answered when this is.
+    await setImmediate()
+    await redis.ping()
+    const recordTime = mirror.head.recordTime + 1
+    const created = [{ name, user: testParty('ann'), expiresAt: recordTime + 9 }]
+    const steps = [stepAfter(mirror.head, { recordTime, created })]
+    await writeSteps(redis, mirror, { steps, layout, signal })
+    reader.moveTo(mirror.head.offset, [name])
+    arrive()
+    expect(await early).toEqual([null])
+    const after = { offset: mirror.head.offset, recordTime }
+    expect((await readNames(reader, [name], after)).map(nameIn)).toEqual([name])
   })
 
   test('still show at the horizon what a clean-up takes the older versions of', async () => {
@@ -363,11 +418,11 @@ describe('lookups at an offset', () => {
       signal,
     })
     for (const read of [
-      readNames(createNameReader(redis), NAMES, at),
-      readParties(redis, PARTIES, at),
-      readPrefix(redis, { prefix: '', after: null, limit: 1 }, at),
+      () => readNames(createNameReader(redis), NAMES, at),
+      () => readParties(redis, PARTIES, at),
+      () => readPrefix(redis, { prefix: '', after: null, limit: 1 }, at),
     ])
-      await expect(read).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
+      await expect(read()).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
   })
 })
 

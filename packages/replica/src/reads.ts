@@ -1,5 +1,4 @@
 /** Lookups at an offset of the horizon. Each is one command, which answers data and head of one moment. */
-import { setImmediate } from 'node:timers/promises'
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Contract, PartyId } from '@quorumscan/model'
@@ -10,6 +9,7 @@ import { ownerOf } from './entry-body.ts'
 import { decodeSpan } from './head.ts'
 import { lexBound, membersWith, TAG_BYTES, tagOf } from './intern.ts'
 import { HEAD_FIELD, KEYS } from './keys.ts'
+import type { NameReader } from './name-reader.ts'
 import { type Range, type RangeReply, readRanges } from './scripts.ts'
 import { decodeVersions, findVisible, type Moment } from './versions.ts'
 
@@ -23,58 +23,20 @@ const PORTION = 1_000
 /** The first name of a party is nearly always among its first ones. */
 const FIRST_PORTION = 4
 
-/** Values of fields of the hash of names, and the head of the same moment. */
-type NameFields = {
-  readonly head: Buffer | null | undefined
-  readonly byName: ReadonlyMap<string, Buffer | null | undefined>
-}
-
-/** Reads names' versions; see `createNameReader`. */
-export type NameReader = (names: readonly string[]) => Promise<NameFields>
-
-/** Fields of one command: 100 µs of Redis. */
-const NAMES_PER_COMMAND_MAX = 512
-
-/**
- * Lookups that arrive in one turn of the event loop share one command: for a busy node a command of its own
- * is most of what a lookup costs, and an idle one loses nothing, as the turn ends at once.
- */
-export function createNameReader(redis: Redis): NameReader {
-  let open: { readonly names: Set<string>; readonly fields: Promise<NameFields> } | null = null
-
-  const readAtEndOfTurn = async (names: Set<string>): Promise<NameFields> => {
-    await setImmediate()
-    if (open?.names === names) open = null
-    const asked = [...names]
-    const [head, ...values] = await redis.hmgetBuffer(KEYS.names, HEAD_FIELD, ...asked)
-    return { head, byName: new Map(asked.map((name, index) => [name, values[index]])) }
-  }
-
-  return (asked) => {
-    if (open === null || open.names.size + asked.length > NAMES_PER_COMMAND_MAX) {
-      const names = new Set<string>()
-      open = { names, fields: readAtEndOfTurn(names) }
-    }
-    for (const name of asked) open.names.add(name)
-    return open.fields
-  }
-}
-
 /** Bodies of the entries with these names at the moment, null where there is none. */
 export async function readNames(
-  read: NameReader,
+  reader: NameReader,
   names: readonly string[],
   moment: Moment,
 ): Promise<(Uint8Array | null)[]> {
-  const { head, byName } = await reach(read(names))
-  assertReadable(head, moment)
-  return names.map((name) => {
-    const value = byName.get(name)
-    // The empty field is the head's.
-    return value === null || value === undefined || name === HEAD_FIELD
-      ? null
-      : findVisible(value, moment)
-  })
+  const values = names.map((name) => reader.known(name, moment.offset))
+  const missing = names.filter((_, index) => values[index] === undefined)
+  if (missing.length > 0) {
+    const { head, byName } = await reach(reader.fetch(missing))
+    assertReadable(head, moment)
+    for (const [index, name] of names.entries()) values[index] ??= byName.get(name) ?? null
+  }
+  return values.map((value) => (value == null ? null : findVisible(value, moment)))
 }
 
 /** Body of the lowest visible name of each party, null where there is none. */

@@ -33,11 +33,10 @@ import type { InterpretedEntry } from './interpret-batch.ts'
 import { type JoinedContracts, readJoinedContracts } from './joined-reads.ts'
 import { createLayout } from './layout.ts'
 import { dryRun, readContractsByKey, readDueItems, readHostedParties } from './ledger-reads.ts'
-import { syntheticVersion } from './plan-versions.ts'
+import { createNameReader, type NameReader } from './name-reader.ts'
+import { syntheticVersion, touchedVersions } from './plan-versions.ts'
 import {
-  createNameReader,
   type NamedBody,
-  type NameReader,
   offsetNotReached,
   offsetPruned,
   readDocument,
@@ -434,6 +433,9 @@ export class Replica implements Ledger, AsyncDisposable {
 
   #moveTo(mirror: Mirror, entries: readonly InterpretedEntry[]): void {
     this.#mirror = mirror
+    // Without entries the state was loaded anew.
+    const touched = entries.length === 0 ? null : touchedVersions(entries).names
+    this.#nameReader.moveTo(mirror.head.offset, touched)
     for (const waiter of this.#waiters) if (waiter.offset <= mirror.head.offset) waiter.wake()
     this.#tellFollowers(mirror, entries)
     for (const { delta, ...entry } of entries)
