@@ -26,11 +26,10 @@ appendFileSync(EVENTS, '+' + name + '\\n')
 process.on('SIGTERM', () => { appendFileSync(EVENTS, '-' + name + '\\n'); process.exit() })
 createServer((request, response) => {
   const isHeld = existsSync(HOLD)
-  if (request.url === '/readyz') {
-    response.statusCode = isHeld ? 503 : 200
-    response.end(isHeld ? JSON.stringify({ error: 'not yet', details: { state: 'catching-up' } }) : '')
-  } else
-    response.end(JSON.stringify({ success: { extra: { offset: 7, recordTime: '2026-01-01T00:00:00.000000Z' } } }))
+  response.statusCode = isHeld ? 503 : 200
+  response.setHeader('x-ledger-head', '7')
+  response.setHeader('x-ledger-head-time', '2026-01-01T00:00:00.000000Z')
+  response.end(isHeld ? JSON.stringify({ error: 'not yet', details: { state: 'catching-up' } }) : '')
 }).listen(Number(QS_PORT), '127.0.0.1')
 `
 

@@ -45,20 +45,22 @@ export type Health = {
   readonly recordTime: string | null
 }
 
-/** What the process at this address says, or null if it does not answer. */
+/** What the process at this address says, or null if it does not answer. A scan node tells its head with it. */
 export async function askHealth(url: string): Promise<Health | null> {
   try {
-    const [ready, status] = await Promise.all([getJson(`${url}/readyz`), getJson(`${url}/status`)])
-    const extra = member(member(status.body, 'success'), 'extra')
-    const offset = member(extra, 'offset')
-    const recordTime = member(extra, 'recordTime')
-    const isUp = ready.status === 200
-    const isStarting = member(member(ready.body, 'details'), 'state') === 'starting'
+    const response = await fetch(`${url}/readyz`, {
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    })
+    const text = await response.text()
+    const body: unknown = text === '' ? null : JSON.parse(text)
+    const isUp = response.status === 200
+    const isStarting = member(member(body, 'details'), 'state') === 'starting'
+    const offset = response.headers.get('x-ledger-head')
     return {
       state: isUp ? 'up' : isStarting ? 'starting' : 'catching-up',
-      detail: isUp ? null : String(member(ready.body, 'error') ?? `HTTP ${ready.status}`),
-      offset: typeof offset === 'number' ? offset : null,
-      recordTime: typeof recordTime === 'string' ? recordTime : null,
+      detail: isUp ? null : String(member(body, 'error') ?? `HTTP ${response.status}`),
+      offset: offset === null ? null : Number(offset),
+      recordTime: response.headers.get('x-ledger-head-time'),
     }
   } catch {
     // Not listening, hung or talking nonsense: all the same to the one who asks.
@@ -77,12 +79,6 @@ export async function answersByQuorum(validatorUrl: string): Promise<boolean> {
     // As above.
     return false
   }
-}
-
-async function getJson(url: string): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
-  const text = await response.text()
-  return { status: response.status, body: text === '' ? null : JSON.parse(text) }
 }
 
 function member(value: unknown, name: string): unknown {
