@@ -149,12 +149,13 @@ function untilChanged(entry: Entry): Promise<Entry> {
 
 type Sample = { recordTime: number; outcome: string | null; entry: Entry | null }
 
-/** Looks the name up all the time, ten times a second. */
+/** Looks the name up all the time, ten times a second, and once more when it is stopped. */
 function watchName(name: string) {
   const samples: Sample[] = []
   const stopping = new AbortController()
   const watching = (async () => {
-    while (!stopping.signal.aborted) {
+    for (let isLast = false; !isLast; ) {
+      isLast = stopping.signal.aborted
       const answer = await lookup(cluster, name)
       samples.push({
         recordTime: parseTime(answer.headers.get('x-quorum-record-time') ?? '') ?? 0,
