@@ -33,11 +33,6 @@ export const clientErrorCodes = {
     retryable: true,
     doc: 'No seed serves the genesis document with the pinned hash, or the document is not valid.',
   },
-  UNEXPECTED_PARTY: {
-    definite: true,
-    retryable: false,
-    doc: 'The name belongs to another party than the one that was expected.',
-  },
   CRYPTO_UNAVAILABLE: {
     definite: true,
     retryable: false,

@@ -1,4 +1,5 @@
-/** Time, handed in so that tests hold it; the only file of the SDK that asks the platform for it. */
+/** Time and chance, handed in so that tests hold them; the only file of the SDK that asks the platform for them. */
+import { toHex } from '@quorumscan/consensus'
 
 /** All that the SDK needs of a clock. */
 export interface Clock {
@@ -9,6 +10,9 @@ export interface Clock {
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   delay(ms: number, signal?: AbortSignal): Promise<void>
 }
+
+/** Timers of platforms count in 31 bits and end at once beyond; nobody waits for 24 days. */
+const DELAY_MS_MAX = 2 ** 31 - 1
 
 /** The platform's clock. It keeps no timer after an abort. */
 export const systemClock: Clock = {
@@ -21,10 +25,13 @@ export const systemClock: Clock = {
         clearTimeout(timer)
         reject(signal?.reason)
       }
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', abort)
-        resolve()
-      }, ms)
+      const timer = setTimeout(
+        () => {
+          signal?.removeEventListener('abort', abort)
+          resolve()
+        },
+        Math.min(ms, DELAY_MS_MAX),
+      )
       signal?.addEventListener('abort', abort, { once: true })
     })
   },
@@ -35,3 +42,8 @@ export type Random = () => number
 
 export const platformRandom: Random = () =>
   (globalThis.crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
+
+/** An id that nobody else has. `crypto.randomUUID` is missing on pages that are neither https nor localhost. */
+export function randomId(): string {
+  return toHex(globalThis.crypto.getRandomValues(new Uint8Array(16)))
+}

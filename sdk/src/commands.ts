@@ -1,5 +1,5 @@
 /** Submitting commands: at most one effect for a command id, and an honest answer about what happened. */
-import type { Clock } from './clock.ts'
+import { type Clock, randomId } from './clock.ts'
 import { isQuorumscanError, type QuorumscanError } from './errors.ts'
 import type { components } from './generated/ledger.ts'
 import { isSubmitAndWaitResponse } from './generated/ledger-checks.ts'
@@ -51,7 +51,7 @@ const PAGE_SIZE = 200
 export function createCommands(parts: { readonly http: Http; readonly clock: Clock }): Commands {
   const { http, clock } = parts
   return {
-    async submit({ commandId = crypto.randomUUID(), ...submission }, options = {}) {
+    async submit({ commandId = randomId(), ...submission }, options = {}) {
       const { signal } = options
       const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
       const before = await readLedgerEnd(http, signal)
@@ -99,7 +99,7 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
         {
           method: 'POST',
           path: '/v2/commands/submit-and-wait',
-          body: { ...submission, commandId, submissionId: crypto.randomUUID() },
+          body: { ...submission, commandId, submissionId: randomId() },
           timeoutMs,
           signal,
         },

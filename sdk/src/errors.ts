@@ -6,10 +6,10 @@ import type { ServerErrorCode } from './generated/error-codes.ts'
 export type ErrorCode = ServerErrorCode | ClientErrorCode | (string & {})
 
 /**
- * What is known of the coin when a registration or renewal fails.
+ * What is known of the coin when a registration or renewal fails, this call and earlier ones together.
  *
- * `not-paid`: certainly no coin was locked. `unknown`: it may have been. `locked`: it was, and nobody has
- * decided yet. `refunded`: it was, and all of it came back. `paid`: it is spent.
+ * `not-paid`: certainly no coin was locked. `unknown`: it may have been; also where not even an earlier call
+ * could be looked for. `locked`: it was, and nobody has decided yet. `refunded`: it was, and all of it came back. `paid`: it is spent.
  */
 export type PaymentState = 'not-paid' | 'unknown' | 'locked' | 'refunded' | 'paid'
 

@@ -1,6 +1,6 @@
 /** The HTTP edge of the validator client: what is repeated, what is not, and what every failure says. */
 import nock from 'nock'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Clock, systemClock } from './clock.ts'
 import { createValidator, type ValidatorOptions } from './validator.ts'
 
@@ -131,6 +131,26 @@ describe('a read', () => {
     expect(pauses()).toEqual([3000])
   })
 
+  it('that is asked to wait beyond its deadline says what it was told', async () => {
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .reply(429, refusal('RATE_LIMITED', { retryable: true }), { 'retry-after': '10' })
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      status: 429,
+      retryAfterMs: 10_000,
+    })
+    expect(pauses()).toEqual([])
+  })
+
+  it('is not repeated after 404, also where its body says that it may be', async () => {
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .reply(404, refusal('WALLET_NOT_FOUND', { retryable: true }))
+    await expect(connect().wallet.balance()).rejects.toMatchObject({ status: 404 })
+    expect(pauses()).toEqual([])
+  })
+
   it.each([
     [400, 'INVALID_ARGUMENT'],
     [404, 'CONTRACT_NOT_FOUND'],
@@ -250,6 +270,13 @@ describe('a write', () => {
     expect(pauses()).toEqual([150])
   })
 
+  it('that was refused did not happen, however long the server asks to wait', async () => {
+    nock(URL)
+      .post('/v0/wallet/tap')
+      .reply(429, refusal('RATE_LIMITED', { retryable: true }), { 'retry-after': '60' })
+    await expect(tap()).rejects.toMatchObject({ code: 'RATE_LIMITED', definite: true })
+  })
+
   it('whose answer cannot be read may have happened', async () => {
     nock(URL).post('/v0/wallet/tap').reply(200, '{"contract_')
     await expect(tap()).rejects.toMatchObject({ code: 'INVALID_RESPONSE', definite: false })
@@ -261,6 +288,27 @@ describe('a write', () => {
     await expect(tap()).rejects.toMatchObject({ code: 'TIMEOUT', definite: false })
     nock.cleanAll()
   })
+})
+
+it('a page that is neither https nor localhost has no crypto.randomUUID, and needs none', async () => {
+  const { subtle: _, randomUUID: __, ...rest } = globalThis.crypto
+  const getRandomValues = crypto.getRandomValues.bind(crypto)
+  vi.stubGlobal('crypto', { ...rest, getRandomValues })
+  const ids: string[] = []
+  nock(URL)
+    .post('/v0/wallet/tap', ({ command_id }) => ids.push(command_id) > 0)
+    .times(2)
+    .reply(200, { contract_id: `00${'b'.repeat(64)}` })
+  for (const _ of [1, 2]) await connect().wallet.tap({ amount: '1.0' })
+  vi.unstubAllGlobals()
+  expect(new Set(ids).size).toBe(2)
+  expect(ids).toEqual([1, 2].map(() => expect.stringMatching(/^[0-9a-f]{32}$/)))
+})
+
+it('a call that may take for ever does', async () => {
+  nock(URL).get('/v0/wallet/balance').delay(20).reply(200, BALANCE)
+  const forever = connect({ clock: systemClock, timeoutMs: Number.POSITIVE_INFINITY })
+  expect(await forever.wallet.balance()).toMatchObject({ round: 1 })
 })
 
 describe('a token function', () => {
@@ -299,6 +347,31 @@ describe('a token function', () => {
       .reply(200, BALANCE)
     await Promise.all([wallet.balance(), wallet.balance(), wallet.balance()])
     expect(count).toBe(1)
+  })
+
+  it('that was asked for a call which is given up is asked again for the others', async () => {
+    const signals: AbortSignal[] = []
+    const { wallet } = connect({
+      token: ({ signal }) => {
+        signals.push(signal)
+        if (signals.length > 1) return 't-2'
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+        )
+      },
+    })
+    const abort = new AbortController()
+    const first = wallet.balance({ signal: abort.signal })
+    const others = [wallet.balance(), wallet.balance()]
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .times(2)
+      .matchHeader('authorization', 'Bearer t-2')
+      .reply(200, BALANCE)
+    abort.abort(new Error('left the page'))
+    await expect(first).rejects.toThrow(/^left the page$/)
+    expect(await Promise.all(others)).toMatchObject([{ round: 1 }, { round: 1 }])
+    expect(signals).toHaveLength(2)
   })
 
   it('whose second token is refused too gives up; a text is not renewed', async () => {

@@ -83,11 +83,13 @@ export function createHttp(options: HttpOptions): Http {
     }
   }
 
-  const send = (request: HttpRequest): Promise<HttpReply> =>
-    withDeadline(
+  const send = (request: HttpRequest): Promise<HttpReply> => {
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs
+    const endsAtMs = clock.monotonicMs() + timeoutMs
+    return withDeadline(
       {
         clock,
-        timeoutMs: request.timeoutMs ?? options.timeoutMs,
+        timeoutMs,
         signal: request.signal,
         what: nameOf(request),
         isRead: isSafe(request),
@@ -101,11 +103,15 @@ export function createHttp(options: HttpOptions): Http {
           if (outcome.reply !== null && outcome.error === null) return outcome.reply
           signal.throwIfAborted()
           const { error } = outcome
-          if (count >= ATTEMPTS_MAX || !isRepeatable(request, error)) throw error
-          await clock.delay(pauseMs(count, error, random), signal)
+          const pause = pauseMs(count, error, random)
+          // To wait beyond the deadline would make a timeout, which says nothing, of what is known.
+          const isTooLate = clock.monotonicMs() + pause >= endsAtMs
+          if (count >= ATTEMPTS_MAX || isTooLate || !isRepeatable(request, error)) throw error
+          await clock.delay(pause, signal)
         }
       },
     )
+  }
 
   return {
     send,
@@ -164,6 +170,7 @@ function urlOf(base: string, request: HttpRequest): string {
 /** Where a repeat cannot do anything twice: the request is safe, or it certainly did nothing. */
 function isRepeatable(request: HttpRequest, error: unknown): boolean {
   if (!(error instanceof QuorumscanError)) return false // Thrown by the token function, say.
+  if (error.status === 404) return false // Whatever its body says: what is not there is an answer.
   return error.retryable && (isSafe(request) || error.definite)
 }
 

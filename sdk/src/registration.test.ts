@@ -10,6 +10,7 @@ import { createWallet } from './wallet.ts'
 const NAME = 'a.unverified.ns'
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const REQUEST = `00${'1'.repeat(64)}`
+const CALL_MS = 10_000
 const PAYMENT = `00${'2'.repeat(64)}`
 
 const contract = (contractId: string) => ({
@@ -27,6 +28,7 @@ const gone = () =>
 /** A ledger of one name; `accept` is what the test makes of a payment, `pass` of the time that passes. */
 function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void = () => {}) {
   let nowMs = 0
+  const timeouts: (number | undefined)[] = []
   const clock: Clock = {
     ...systemClock,
     monotonicMs: () => nowMs,
@@ -71,18 +73,33 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
     send: async () => ({ status: 200, text: '', header: () => null }),
     token: async () => null,
     async call(request, isValid) {
+      timeouts.push(request.timeoutMs)
+      if (ledger.isAway) throw lostAnswer()
       const body = answer(request)
       if (!isValid(body)) throw new Error(`not valid: ${request.path}`)
       return body
     },
   }
-  const names = { resolve: async () => (ledger.isOwned ? PARTY : null) }
+  const names = { resolve: async () => (ledger.isOwned && !ledger.isHidden ? PARTY : null) }
   const run = (onProgress: (event: RegisterProgress) => void = () => {}) =>
-    register({ http, wallet: createWallet(http), names, clock }, { name: NAME }, { onProgress })
-  return { ledger, run }
+    register(
+      { http, wallet: createWallet(http), names, clock, timeoutMs: CALL_MS },
+      { name: NAME },
+      { onProgress },
+    )
+  return { ledger, run, timeouts }
 }
 
-type Ledger = { requests: string[]; payments: string[]; isOwned: boolean; accepts: number }
+type Ledger = {
+  requests: string[]
+  payments: string[]
+  isOwned: boolean
+  accepts: number
+  /** The validator cannot be reached. */
+  isAway?: boolean
+  /** The scan nodes do not know the name yet. */
+  isHidden?: boolean
+}
 
 const ownEntry = {
   contractId: REQUEST,
@@ -166,6 +183,16 @@ describe('a payment that was made', () => {
   })
 })
 
+it('no call of a registration goes on beyond the end of all', async () => {
+  const { run, timeouts } = world((state) => {
+    state.requests = []
+    state.payments = [PAYMENT]
+  })
+  await expect(run()).rejects.toMatchObject({ code: 'PAYMENT_PENDING' })
+  expect(Math.max(...timeouts.map((ms) => ms ?? Number.POSITIVE_INFINITY))).toBe(CALL_MS)
+  expect(timeouts.at(-1)).toBe(1)
+})
+
 describe('after a crash', () => {
   const unpaid = () => {
     throw new Error('paid a second time')
@@ -184,6 +211,20 @@ describe('after a crash', () => {
       ['active', false],
     ])
     expect(ledger.accepts).toBe(0)
+  })
+
+  it('nothing is known of the coin where nobody can look', async () => {
+    const { ledger, run } = world(unpaid)
+    ledger.payments = [PAYMENT]
+    ledger.isAway = true
+    await expect(run()).rejects.toMatchObject({ code: 'NETWORK_ERROR', payment: 'unknown' })
+  })
+
+  it('a name that is there was paid, also where the nodes do not know it yet', async () => {
+    const { ledger, run } = world(unpaid)
+    ledger.isOwned = true
+    ledger.isHidden = true
+    await expect(run()).rejects.toMatchObject({ code: 'CONSENSUS_LAGGING', payment: 'paid' })
   })
 
   it('at the very end it only says so', async () => {

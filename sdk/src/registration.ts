@@ -11,7 +11,7 @@ import { registrableName } from './name-rules.ts'
 import type { Names } from './names.ts'
 import { isCertain, isFor, isGone, withPayment } from './payment.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
-import type { Contract, Wallet } from './wallet.ts'
+import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
 const TIMEOUT_MS = 120_000
 /** Confirmations take some hundred ms; each poll costs three small reads. */
@@ -24,6 +24,8 @@ export type RegistrationParts = {
   readonly wallet: Wallet
   readonly names: Pick<Names, 'resolve'>
   readonly clock: Clock
+  /** For one call, in ms. */
+  readonly timeoutMs: number
 }
 
 type Found =
@@ -48,25 +50,29 @@ export async function register(
   const { signal, onProgress = () => {} } = options
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
   const remainingMs = () => endsAtMs - clock.monotonicMs()
-  const call = () => ({ ...(signal === undefined ? {} : { signal }) })
+  const call = callsUntil(parts, endsAtMs, signal)
   /** Known of the coin at any time; errors carry it. */
   let payment: PaymentState = 'not-paid'
 
   const walk = async (): Promise<Registration> => {
     registrableName(name)
+    // An earlier call may have paid: nothing is known before somebody looked.
+    payment = 'unknown'
     const { partyId: party } = await wallet.status(call())
-    if (party === '')
+    if (party === '') {
+      payment = 'not-paid'
       throw new QuorumscanError('The user has no party yet: call `wallet.register()` first.', {
         code: 'WALLET_NOT_FOUND',
         definite: true,
         retryable: false,
       })
-    let found = await find(party)
-    const wasThere = found.kind
-    if (found.kind === 'nothing') {
-      if ((await names.resolve(name, call())) === party) found = { kind: 'owned' }
-      else found = await request(party)
     }
+    let found = await find(party)
+    payment = 'not-paid' // What else it may be follows below.
+    if (found.kind === 'nothing' && (await names.resolve(name, call())) === party)
+      found = { kind: 'owned' }
+    const wasThere = found.kind
+    if (found.kind === 'nothing') found = await request(party)
     if (found.kind === 'requested') {
       const isResumed = wasThere === 'requested'
       onProgress({ step: 'requested', subscriptionRequestCid: found.requestCid, isResumed })
@@ -77,7 +83,8 @@ export async function register(
       onProgress({ step: 'paid', paymentCid: found.paymentCid, isResumed: wasThere === 'paid' })
       await confirmed(party, found.paymentCid)
     }
-    const wasOwned = wasThere === 'owned' || (wasThere === 'nothing' && payment === 'not-paid')
+    payment = 'paid'
+    const wasOwned = wasThere === 'owned'
     await resolvable(party)
     onProgress({ step: 'active', party, isResumed: wasOwned })
     return { name, party, wasOwned }
@@ -96,7 +103,7 @@ export async function register(
   }
 
   const owns = async (): Promise<boolean> => {
-    const request = { method: 'GET', path: '/v0/entry/all', signal } as const
+    const request = { method: 'GET', path: '/v0/entry/all', ...call() } as const
     const { entries } = await parts.http.call(request, isOwnEntriesAnswer)
     return entries.some((entry) => entry.name === name)
   }
@@ -105,7 +112,7 @@ export async function register(
     const { url = '', description = '' } = input
     try {
       const answer = await parts.http.call(
-        { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, signal },
+        { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
         isCreateEntryAnswer,
       )
       return { kind: 'requested', requestCid: answer.subscriptionRequestCid }
@@ -183,10 +190,7 @@ export async function register(
       // Read after the payment had ended, so that what it led to is there.
       return (await owns()) || (await names.resolve(name, call())) === party
     })
-    if (isDone === true) {
-      payment = 'paid'
-      return
-    }
+    if (isDone === true) return
     payment = isDone === false ? 'refunded' : 'locked'
     throw isDone === false
       ? new QuorumscanError(
@@ -234,4 +238,16 @@ export async function register(
   } catch (error) {
     throw withPayment(error, payment)
   }
+}
+
+/** Of each call: as long as any may take, and not beyond the end of all. */
+export function callsUntil(
+  parts: Pick<RegistrationParts, 'clock' | 'timeoutMs'>,
+  endsAtMs: number,
+  signal: AbortSignal | undefined,
+): () => CallOptions {
+  return () => ({
+    ...(signal === undefined ? {} : { signal }),
+    timeoutMs: Math.max(1, Math.min(parts.timeoutMs, endsAtMs - parts.clock.monotonicMs())),
+  })
 }

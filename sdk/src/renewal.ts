@@ -1,7 +1,7 @@
 /** What becomes of a name that one has: paying for it again, or letting it lapse. */
-import { QuorumscanError } from './errors.ts'
-import { isCertain, isFor, withPayment } from './payment.ts'
-import type { RegistrationParts } from './registration.ts'
+import { isQuorumscanError, QuorumscanError } from './errors.ts'
+import { isCertain, isFor, isGone, withPayment } from './payment.ts'
+import { callsUntil, type RegistrationParts } from './registration.ts'
 import type { CallOptions, Subscription } from './wallet.ts'
 
 export type Renewal = {
@@ -27,35 +27,47 @@ export async function renew(
 ): Promise<Renewal> {
   const { wallet, clock } = parts
   const { signal } = options
-  const call = signal === undefined ? {} : { signal }
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const call = callsUntil(parts, endsAtMs, signal)
   let isLocked = false
   let isUnknown = false
 
   const walk = async (): Promise<Renewal> => {
-    const before = await ownSubscription(parts, name, call)
+    const before = await ownSubscription(parts, name, call).catch((error) => {
+      // An earlier call may have paid: nothing is known where nobody could look.
+      isUnknown = !isGone(error)
+      throw error
+    })
     const dueBefore = dueAt(before)
     isLocked = 'payment' in before.state
     let cause: unknown
+    /** Of our payment: certain, but the wallet's automation or another device may have been first. */
+    let refusal: unknown
     if (!isLocked)
       try {
-        await wallet.paySubscription(before.subscription.contractId, call)
+        await wallet.paySubscription(before.subscription.contractId, call())
         isLocked = true
       } catch (error) {
-        if (isCertain(error, signal)) throw error
+        if (signal?.aborted === true || !isQuorumscanError(error)) throw error
+        if (isCertain(error, signal)) refusal = error
         // A second payment could be one for the period after; so the ledger is asked, not the wallet.
         isUnknown = true
         cause = error
       }
     for (;;) {
-      const now = await ownSubscription(parts, name, call)
-      if ('payment' in now.state) [isLocked, isUnknown] = [true, false]
-      else if (dueAt(now) !== dueBefore) return { name, paidUntil: dueAt(now) }
-      else if (!isUnknown)
-        throw new QuorumscanError(
-          `The coin for ${name} came back in full: the lock ended before a super-validator took it.`,
-          { code: 'PAYMENT_REFUNDED', definite: true, retryable: true, payment: 'refunded' },
-        )
+      const now = await ownSubscription(parts, name, call).catch(unlessPassing)
+      if (now !== null) {
+        if ('payment' in now.state) [isLocked, isUnknown] = [true, false]
+        else if (dueAt(now) !== dueBefore) return { name, paidUntil: dueAt(now) }
+        else if (isUnknown && refusal !== undefined) {
+          isUnknown = false
+          throw refusal
+        } else if (!isUnknown)
+          throw new QuorumscanError(
+            `The coin for ${name} came back in full: the lock ended before a super-validator took it.`,
+            { code: 'PAYMENT_REFUNDED', definite: true, retryable: true, payment: 'refunded' },
+          )
+      }
       if (clock.monotonicMs() >= endsAtMs) throw notYet(name, { isUnknown, cause })
       await clock.delay(POLL_MS, signal)
     }
@@ -81,11 +93,11 @@ export async function cancel(
 ): Promise<void> {
   const { wallet, clock } = parts
   const { signal } = options
-  const call = signal === undefined ? {} : { signal }
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const call = callsUntil(parts, endsAtMs, signal)
   for (;;) {
     const { state } = await ownSubscription(parts, name, call)
-    if ('idle' in state) return wallet.cancelSubscription(state.idle.contractId, call)
+    if ('idle' in state) return wallet.cancelSubscription(state.idle.contractId, call())
     if (clock.monotonicMs() >= endsAtMs)
       throw new QuorumscanError(
         `A payment for ${name} is under way; it can be cancelled when that is decided.`,
@@ -98,10 +110,10 @@ export async function cancel(
 async function ownSubscription(
   parts: RegistrationParts,
   name: string,
-  call: CallOptions,
+  call: () => CallOptions,
 ): Promise<Subscription> {
-  const { partyId: party } = await parts.wallet.status(call)
-  const subscriptions = await parts.wallet.subscriptions(call)
+  const { partyId: party } = await parts.wallet.status(call())
+  const subscriptions = await parts.wallet.subscriptions(call())
   const found = subscriptions.find(({ subscription }) => isFor(subscription, { name, party }))
   if (found !== undefined) return found
   throw new QuorumscanError(`The user has no subscription for ${name}.`, {
@@ -109,6 +121,12 @@ async function ownSubscription(
     definite: true,
     retryable: false,
   })
+}
+
+/** What may pass is waited out: a payment is under way, and nothing is asked twice that could pay twice. */
+function unlessPassing(error: unknown): null {
+  if (!isQuorumscanError(error) || !error.retryable) throw error
+  return null
 }
 
 /** Of the next payment, or of the one that is under way. */

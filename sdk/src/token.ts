@@ -6,25 +6,37 @@ export type TokenSource =
   | ((context: {
       /** The token that the server refused, null the first time. */
       readonly refused: string | null
+      /** Of the call that needs the token: aborts when it is given up, or late. */
       readonly signal: AbortSignal
     }) => string | Promise<string>)
 
 /** Asks the source once for the calls of one moment. */
 export function createTokenKeeper(source: TokenSource | null) {
   let current: string | null = typeof source === 'string' ? source : null
-  let asking: Promise<string> | undefined
+  let asking: { readonly signal: AbortSignal; readonly token: Promise<string> } | undefined
   return {
     isRenewable: typeof source === 'function',
     async get(refused: string | null, signal: AbortSignal): Promise<string | null> {
       if (typeof source !== 'function') return current
-      // Another call may have brought a newer one meanwhile.
-      if (current !== null && current !== refused) return current
-      // Calls of one moment ask once.
-      asking ??= Promise.resolve(source({ refused, signal })).finally(() => {
-        asking = undefined
-      })
-      current = await asking
-      return current
+      for (;;) {
+        // Another call may have brought a newer one meanwhile.
+        if (current !== null && current !== refused) return current
+        // Calls of one moment ask once.
+        if (asking === undefined) {
+          const token = Promise.resolve(source({ refused, signal })).finally(() => {
+            asking = undefined
+          })
+          asking = { signal, token }
+        }
+        const { signal: askedFor, token } = asking
+        try {
+          current = await token
+          return current
+        } catch (error) {
+          // The call that asked was given up; that is no failure of the others.
+          if (signal.aborted || !askedFor.aborted) throw error
+        }
+      }
     },
   }
 }

@@ -121,7 +121,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     extras: async () => scanExtras,
   })
   const wallet = createWallet(http)
-  const parts: RegistrationParts = { http, wallet, names: lookups, clock }
+  const parts: RegistrationParts = { http, wallet, names: lookups, clock, timeoutMs }
   return {
     names: {
       ...lookups,

@@ -1,5 +1,6 @@
 /** The wallet of the token's user (D-20, D-21). Amounts are decimal texts with up to 10 digits after the point. */
 import { type Camel, toCamel } from './camel.ts'
+import { randomId } from './clock.ts'
 import {
   isAcceptAnswer,
   isAutoRenewAnswer,
@@ -118,7 +119,7 @@ export function createWallet(http: Http): Wallet {
       toCamel(await get('/v0/wallet/user-status', isUserStatusAnswer, options)),
     balance: async (options) => toCamel(await get('/v0/wallet/balance', isBalanceAnswer, options)),
     coins: async (options) => toCamel(await get('/v0/wallet/coins', isCoinsAnswer, options)),
-    async tap({ amount, commandId = crypto.randomUUID(), ...options }) {
+    async tap({ amount, commandId = randomId(), ...options }) {
       const body = { amount, command_id: commandId }
       return toCamel(await post('/v0/wallet/tap', isTapAnswer, { ...options, body }))
     },

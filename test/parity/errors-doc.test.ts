@@ -1,5 +1,5 @@
 /** ERRORS.md and the types of codes are those of the catalogues; `npm run generate` repairs both. */
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalogue, ledgerCatalogue, ledgerErrorSpec } from '@quorumscan/errors'
 import { expect, test } from 'vitest'
@@ -22,6 +22,16 @@ test('the page has a row for every code of the catalogues, and for no other', as
   const rows = [...page.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1])
   const codes = [catalogue, clientErrorCodes, ledgerCatalogue].flatMap((each) => Object.keys(each))
   expect(rows).toEqual(codes)
+})
+
+test('the SDK throws every code that it calls its own', async () => {
+  const names = (await readdir(join(sdk, 'src'))).filter((name) => /(?<!\.test)\.ts$/.test(name))
+  const sources = names.filter((name) => name !== 'client-error-codes.ts')
+  const texts = await Promise.all(sources.map((name) => readFile(join(sdk, 'src', name), 'utf8')))
+  const never = Object.keys(clientErrorCodes).filter(
+    (code) => !texts.some((text) => text.includes(`: '${code}'`)),
+  )
+  expect(never).toEqual([])
 })
 
 test("the SDK's type of server codes is the catalogue's", async () => {
