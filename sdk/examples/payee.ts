@@ -6,7 +6,7 @@ import { createElement as h, type ReactElement } from 'react'
 
 export function Payee({ name }: { readonly name: string }): ReactElement {
   const { trust, party } = useName(name, { threshold: 'strong' })
-  // `party` is null unless enough nodes agree: there is nothing to send to by mistake.
+  // `party` is null unless enough nodes agree and it is whom it was before: nothing to send to by mistake.
   return h('p', { role: 'status' }, party === null ? `${trust}…` : `${trust}: ${party}`)
 }
 

@@ -9,8 +9,9 @@ import type { Names } from './names.ts'
  *
  * `idle`: nothing was asked. `checking`: no answer that is fresh enough yet; do not send. `verified`:
  * enough nodes agree. `trusted`: there are too few nodes to outvote one that lies. `changed`: verified,
- * but the name belonged to somebody else before; warn. `absent`: enough nodes agree that there is none.
- * `mismatch`: not whom the caller expected. `unverified`: nodes disagree, lag or are gone; do not send.
+ * but the name belonged to somebody else before: show `entry` with a warning, and once the user agrees call
+ * `names.acceptChange` and `refetch`. `absent`: enough nodes agree that there is none. `mismatch`: not whom
+ * the caller expected. `unverified`: nodes disagree, lag or are gone; do not send.
  */
 export type Trust =
   | 'idle'
@@ -22,33 +23,47 @@ export type Trust =
   | 'mismatch'
   | 'unverified'
 
+/** What a lookup takes, and where it is asked. */
 export type UseNameOptions = Pick<LookupOptions, 'threshold' | 'maxAgeMs'> & {
+  /** Whom the user believes the name to belong to: anybody else is `mismatch`. */
   readonly expectParty?: string
   /** Default: that of the `NamesProvider`. */
   readonly names?: Names
 }
 
+/** Whom a name belongs to, as far as it can be believed now. */
 export type UseNameResult = {
+  /** To show beside the recipient. */
   readonly trust: Trust
-  /** Set only where trust is `verified`, `trusted` or `changed`. */
+  /** Whom to send to. Set only where trust is `verified` or `trusted`. */
   readonly party: string | null
+  /** Set where `party` is, and where trust is `changed`. */
   readonly entry: NameEntry | null
   /** All that is known; null before the first answer. */
   readonly outcome: LookupOutcome | null
+  /** Of the last lookup, if it threw. */
   readonly error: Error | null
+  /** Asks again at once. */
   refetch(): void
 }
 
+/** The name of a party, as far as it can be believed now. */
 export type UseReverseResult = {
+  /** As in `useName`. */
   readonly trust: 'idle' | 'checking' | 'verified' | 'absent' | 'unverified'
   /** Set only where trust is `verified`; it leads back to the party. */
   readonly name: string | null
+  /** Of the last lookup, if it threw. */
   readonly error: Error | null
+  /** Asks again at once. */
   refetch(): void
 }
 
 const MAX_AGE_MS = 60_000 // D-39.
 const NamesContext = createContext<Names | null>(null)
+/** Told apart only; two networks in one page must not share their answers. */
+const numbers = new WeakMap<Names, number>()
+let count = 0
 
 /** Gives the hooks below their `names`, of `createScan` or `createValidator`. */
 export function NamesProvider(props: {
@@ -68,7 +83,7 @@ export function useName(name: string, options: UseNameOptions = {}): UseNameResu
   const { threshold, maxAgeMs = MAX_AGE_MS, expectParty } = options
   const names = useNames(options.names)
   const query = useQuery<LookupOutcome>({
-    queryKey: ['quorumscan', 'name', name, threshold ?? null, maxAgeMs, expectParty ?? null],
+    queryKey: [...keyOf(names), 'name', name, threshold ?? null, maxAgeMs, expectParty ?? null],
     queryFn: ({ signal }) =>
       names.lookup(name, {
         maxAgeMs,
@@ -86,7 +101,7 @@ export function useName(name: string, options: UseNameOptions = {}): UseNameResu
   const entry = isUsable && outcome !== null && 'entry' in outcome ? outcome.entry : null
   return {
     trust,
-    party: entry?.party ?? null,
+    party: trust === 'changed' ? null : (entry?.party ?? null),
     entry,
     outcome,
     error: query.error,
@@ -102,7 +117,7 @@ export function useReverse(
   const { threshold, maxAgeMs = MAX_AGE_MS } = options
   const names = useNames(options.names)
   const query = useQuery<string | null>({
-    queryKey: ['quorumscan', 'party', party, threshold ?? null, maxAgeMs],
+    queryKey: [...keyOf(names), 'party', party, threshold ?? null, maxAgeMs],
     queryFn: ({ signal }) =>
       names.reverse(party, { maxAgeMs, signal, ...(threshold === undefined ? {} : { threshold }) }),
     enabled: party !== '',
@@ -125,6 +140,13 @@ function useNames(own: Names | undefined): Names {
   if (names === null)
     throw new Error('No names: wrap the tree in <NamesProvider>, or pass `names`.')
   return names
+}
+
+/** Where in the cache the answers of these `names` are: answers of another network, or another verifier, are none of theirs. */
+function keyOf(names: Names): readonly [string, number] {
+  const number = numbers.get(names) ?? ++count
+  numbers.set(names, number)
+  return ['quorumscan', number]
 }
 
 /** Asked again in time, so that an answer is stale only when it could not be renewed. */

@@ -14,46 +14,56 @@ export interface SeenNames {
 
 /** A store that fails loses the warning, never the lookup: it says nothing about who owns the name. */
 export function createSeenNames(store: Store, key: () => Promise<string>): SeenNames {
-  let loading: Promise<Map<string, string>> | undefined
+  /** The last is the one that was looked up last. */
+  const partyByName = new Map<string, string>()
+  let loading: Promise<void> | undefined
+  let writing: Promise<void> = Promise.resolve()
 
-  const load = async (): Promise<Map<string, string>> => {
+  /** What is stored wins: another client of the same store, in another tab for one, may have written it. */
+  const load = async (): Promise<void> => {
     try {
       const document: unknown = JSON.parse((await store.get(await key())) ?? '[]')
-      return new Map(Array.isArray(document) ? document.filter(isPair) : [])
+      for (const pair of document as Iterable<unknown>)
+        if (isPair(pair)) partyByName.set(pair[0], pair[1])
     } catch {
-      return new Map() // Unreadable is as good as empty; the next name writes it anew.
+      // Unreadable is as good as empty; the next name writes it anew.
     }
   }
-  const loaded = () => {
-    loading ??= load()
-    return loading
-  }
-  const remember = async (partyByName: Map<string, string>, name: string, party: string) => {
+  const touch = (name: string, party: string) => {
     partyByName.delete(name)
     partyByName.set(name, party)
-    for (const oldest of partyByName.keys()) {
-      if (partyByName.size <= NAMES_MAX) break
-      partyByName.delete(oldest)
-    }
-    try {
-      await store.set(await key(), JSON.stringify([...partyByName]))
-    } catch {
-      // Full or forbidden storage: remembered until the program ends.
-    }
+  }
+  /** One write after the other, each of all that is known by then. */
+  const remember = (name: string, party: string): Promise<void> => {
+    writing = writing.then(async () => {
+      await load()
+      touch(name, party)
+      for (const oldest of partyByName.keys()) {
+        if (partyByName.size <= NAMES_MAX) break
+        partyByName.delete(oldest)
+      }
+      try {
+        await store.set(await key(), JSON.stringify([...partyByName]))
+      } catch {
+        // Full or forbidden storage: remembered until the program ends.
+      }
+    })
+    return writing
   }
 
   return {
     async compare(name, party) {
-      const partyByName = await loaded()
+      loading ??= load()
+      await loading
+      if (partyByName.get(name) !== party) await load()
       const previousParty = partyByName.get(name)
-      if (previousParty === undefined) await remember(partyByName, name, party)
+      if (previousParty === undefined) await remember(name, party)
+      else touch(name, previousParty)
       return previousParty === undefined || previousParty === party
         ? null
         : { name, previousParty, party }
     },
-    async accept(name, party) {
-      await remember(await loaded(), name, party)
-    },
+    accept: remember,
   }
 }
 

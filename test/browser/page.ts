@@ -131,6 +131,17 @@ export const wallet = {
     })
     return Object.fromEntries(await Promise.all(texts))
   },
+  /** One name, asked for in two networks side by side. */
+  async showTwoNetworks(): Promise<string> {
+    const networks = ['enough nodes agree', 'nobody has it'].map((title) => payees[title] as Told)
+    const [one, other] = networks.map((told, index) => h(ToldPayee, { told, key: index }))
+    const element = render([one, h('p', { key: 'between' }, ' / '), other])
+    for (;;) {
+      const [text] = (await shown(element, 1)).slice(-1)
+      if (text !== undefined && !text.includes('checking')) return text
+      await new Promise(requestAnimationFrame)
+    }
+  },
   /** What is thrown where nothing provides names. */
   showWithoutNames(): Promise<string> {
     return new Promise((resolve) => {
