@@ -2,7 +2,15 @@
 import { ledgerRoutes, validatorRoutes } from '@quorumscan/api'
 import { assertAdmin, bearerToken } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
-import { type Authenticate, buildServer, mountLedger, type Tracer } from '@quorumscan/http'
+import {
+  type Authenticate,
+  apiSocketDialect,
+  buildServer,
+  ledgerSocketDialect,
+  mountLedger,
+  mountSockets,
+  type Tracer,
+} from '@quorumscan/http'
 import type { Context } from './context.ts'
 import type { Principal } from './handlers/handlers.ts'
 import { healthHandlers } from './handlers/health.ts'
@@ -15,6 +23,7 @@ import { walletHandlers } from './handlers/wallet.ts'
 import { authenticator as ledgerAuthenticator } from './ledger-interface/callers.ts'
 import { ledgerHandlers } from './ledger-interface/handlers.ts'
 import { ledgerSockets } from './ledger-interface/sockets.ts'
+import { scanProxySockets } from './proxy/sockets.ts'
 
 /** D-3. */
 const PREFIX = '/api/validator'
@@ -48,8 +57,18 @@ export function createServer(
     routes: ledgerRoutes,
     handlers: ledgerHandlers(context),
     authenticate: ledgerAuthenticator(context),
-    sockets: ledgerSockets(context),
     participant: context.participantId,
+    clock: context.clock,
+  })
+  mountSockets(server, {
+    dialects: [
+      ledgerSocketDialect({
+        sockets: ledgerSockets(context),
+        authenticate: ledgerAuthenticator(context),
+        participant: context.participantId,
+      }),
+      apiSocketDialect(server, { sockets: scanProxySockets(context), prefix: PREFIX }),
+    ],
     clock: context.clock,
   })
   return server

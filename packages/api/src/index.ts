@@ -27,6 +27,7 @@ export { ledgerRoutes } from './routes/ledger.ts'
 export { scanRoutes } from './routes/scan.ts'
 export { SUBMISSION_BYTES_MAX, synchronizerRoutes } from './routes/synchronizer.ts'
 export { validatorRoutes } from './routes/validator.ts'
+export { ActivitiesStreamRequest } from './schemas/activities.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
 export {
   CompletionsRequest,

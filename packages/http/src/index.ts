@@ -2,8 +2,8 @@ export { type BuildInfo, readBuildInfo } from './build-info.ts'
 export { trackUnused } from './connections.ts'
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
 export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/handler.ts'
+export { type LedgerSocket, ledgerSocketDialect } from './ledger/ledger-sockets.ts'
 export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'
-export type { LedgerSocket } from './ledger/sockets.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
@@ -15,6 +15,8 @@ export {
   type HttpServer,
   type ServerOptions,
 } from './server.ts'
+export { type ApiSocket, apiSocketDialect } from './sockets/api-sockets.ts'
+export { mountSockets } from './sockets/mount.ts'
 export { createSubmitClient, type SubmitClient } from './submit-client.ts'
 export { startTracing, type Tracer, type Tracing } from './tracing.ts'
 export { createUndiciTransport, type UndiciTransport } from './undici-transport.ts'

@@ -12,6 +12,7 @@
  *   rest of budget  RATE_LIMITED
  *   handler         what the route declares; anything else is INTERNAL, with the reason in the log
  */
+import type { IncomingMessage } from 'node:http'
 import type { RouteDef, RouteTable } from '@quorumscan/api'
 import {
   assert,
@@ -36,6 +37,7 @@ import { defaultLimits, type HttpLimits } from './limits.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { parseQuery } from './query-parser.ts'
+import { givenRequestId, REQUEST_ID_BYTES } from './request-id.ts'
 import { createRequestLogger } from './request-logger.ts'
 import { createResponder, type Responder } from './responder.ts'
 import type { TracedRequest, Tracer } from './tracing.ts'
@@ -48,6 +50,10 @@ declare module 'fastify' {
     traced: TracedRequest | null
     /** Set before anything else looks at the request. */
     client: Client
+  }
+  interface FastifyInstance {
+    /** Whose budget a request is counted on that is none of fastify's. */
+    clientOf(request: IncomingMessage): Client
   }
 }
 
@@ -83,8 +89,6 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   readonly limits?: Partial<HttpLimits>
 }
 
-const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/
-const REQUEST_ID_BYTES = 12
 /** How often Node looks for requests that are late. */
 const CONNECTION_CHECK_MS = 1000
 
@@ -112,6 +116,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   app.decorateRequest('user', null)
   app.decorateRequest('traced', null)
   app.decorateRequest('client')
+  app.decorate('clientOf', clientOf)
   app.setErrorHandler((error, _request, reply) => responder.sendError(reply, error))
   app.setNotFoundHandler((_request, reply) =>
     responder.sendError(reply, new ScanError('ROUTE_NOT_FOUND', 'no operation has this path')),
@@ -181,12 +186,7 @@ function createInstance<Routes extends RouteTable, User>(
       disableRequestLogging: true,
       requestIdLogLabel: 'request_id',
     }),
-    genReqId: (request) => {
-      const given = request.headers['x-request-id']
-      return typeof given === 'string' && REQUEST_ID.test(given)
-        ? given
-        : randomHex(random, REQUEST_ID_BYTES)
-    },
+    genReqId: ({ headers }) => givenRequestId(headers) ?? randomHex(random, REQUEST_ID_BYTES),
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
     keepAliveTimeout: limits.keepAliveMsMax,

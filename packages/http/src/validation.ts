@@ -17,7 +17,7 @@ type Check = (value: unknown) => unknown
 const PLAIN_INTEGER = /^-?(?:0|[1-9][0-9]{0,15})$/
 
 /** A function that returns the decoded value. @throws {ScanError} INVALID_ARGUMENT or the member's own code. */
-function compileCheck(schema: TSchema, part: Part): Check {
+export function compileCheck(schema: TSchema, part: Part): Check {
   const compiled = Compile(schema)
   const decode = part === 'body' ? null : textDecoder(schema as TObject)
   return (input) => {

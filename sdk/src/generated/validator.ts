@@ -169,6 +169,8 @@ export interface paths {
         /**
          * Taps, mints, transfers and offers that came to nothing, in order of their event ids.
          * @description A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.
+         *
+         *     The path is a WebSocket as well (GET, no token, no sub-protocol), which follows the history: the first frame, within 10 s, is the body (only `asc`) with `quorum`, `min_offset` and `max_age_ms` where wanted. Each frame of the server is a page as `application/vnd.quorumscan.verified+json` has it, with the `x-quorum-*` headers in a fourth member, `headers`; `begin_after_id` of its request is the event_id of the last row before it. An empty page stands at the end of what there is; another page follows when there is more, and after 15 s at the latest. An error, in the form of all errors, is the last frame. A page costs what it costs over HTTP. Of one client address at most 256 such sockets, of all clients 1024.
          */
         post: operations["proxyListActivities"];
         delete?: never;

@@ -17,6 +17,10 @@ export type UpdateFeed = {
   read(range: UpdateRange): Promise<UpdatePortion>
   /** Resolves once the ledger ends behind the offset; rejects with the signal's reason. */
   waitBehind(offset: Offset, signal: AbortSignal): Promise<void>
+  /** Behind which no update is known: at most `end`, for checkpoints and what had no effect are none. */
+  lastUpdate(): Offset
+  /** Resolves once there is an update behind the offset; rejects with the signal's reason. */
+  waitForUpdate(offset: Offset, signal: AbortSignal): Promise<void>
   close(): void
 }
 
@@ -28,16 +32,21 @@ export function createUpdateFeed(replica: Source): UpdateFeed {
   let recent: StoredUpdate[] = []
   let recentAfter = end.offset
   let recentBytes = 0
-  const waiting = new Set<() => void>()
+  let lastUpdate = end.offset
+  const moved = createBell()
+  const updated = createBell()
 
   const stop = replica.onHistory((step) => {
+    const toldUpdate = lastUpdate
     if (step.after !== end.offset) {
       // Loaded anew, or written by somebody else meanwhile: Redis has what lies between.
       recent = []
       recentBytes = 0
       recentAfter = step.after ?? step.head.offset
+      lastUpdate = step.head.offset
     }
     end = step.head
+    lastUpdate = step.updates.at(-1)?.offset ?? lastUpdate
     for (const update of step.updates) {
       recent.push(update)
       recentBytes += update.byteLength
@@ -50,9 +59,8 @@ export function createUpdateFeed(replica: Source): UpdateFeed {
       recentAfter = oldest.offset
     }
     if (dropped > 0) recent = recent.slice(dropped)
-    const woken = [...waiting]
-    waiting.clear()
-    for (const wake of woken) wake()
+    moved.ring()
+    if (lastUpdate > toldUpdate) updated.ring()
   })
 
   return {
@@ -64,9 +72,25 @@ export function createUpdateFeed(replica: Source): UpdateFeed {
       const updates = recent.filter(({ offset }) => offset > after && offset <= upTo)
       return { kind: 'updates', updates, rest: null }
     },
-    waitBehind(offset, signal) {
-      if (end.offset > offset) return Promise.resolve()
-      return new Promise((resolve, reject) => {
+    waitBehind: (offset, signal) => (end.offset > offset ? Promise.resolve() : moved.wait(signal)),
+    lastUpdate: () => lastUpdate,
+    waitForUpdate: (offset, signal) =>
+      lastUpdate > offset ? Promise.resolve() : updated.wait(signal),
+    close: stop,
+  }
+}
+
+/** Wakes all who wait. */
+function createBell(): { ring(): void; wait(signal: AbortSignal): Promise<void> } {
+  const waiting = new Set<() => void>()
+  return {
+    ring() {
+      const woken = [...waiting]
+      waiting.clear()
+      for (const wake of woken) wake()
+    },
+    wait: (signal) =>
+      new Promise((resolve, reject) => {
         const onAbort = () => {
           waiting.delete(wake)
           reject(signal.reason)
@@ -78,8 +102,6 @@ export function createUpdateFeed(replica: Source): UpdateFeed {
         if (signal.aborted) return onAbort()
         signal.addEventListener('abort', onAbort, { once: true })
         waiting.add(wake)
-      })
-    },
-    close: stop,
+      }),
   }
 }

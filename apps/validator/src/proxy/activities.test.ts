@@ -1,9 +1,11 @@
 /** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
 import { createSystemClock, waitFor } from '@quorumscan/base'
+import { verifyReceipt } from '@quorumscan/consensus'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from '../start.ts'
 import { type Answer, type Client, createClient } from '../testing/client.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'
+import { openPages } from '../testing/page-socket.ts'
 
 const clock = createSystemClock()
 let network: TestNetwork
@@ -76,6 +78,49 @@ describe('the activity history through the proxy', () => {
     }
     expect(seen.asc).toEqual(idsOf(await list({ page_size: 1000 })))
     expect(seen.desc).toEqual(begun.toReversed())
+  })
+
+  it('is followed over a WebSocket: pages that verify, and rows without asking for them', async () => {
+    const before = idsOf(await list({ page_size: 1000 }))
+    await using pages = await openPages(validator.url, { page_size: 3, quorum: 'strong' })
+    await eventually('the rows of before', async () => pages.ids().length === before.length)
+    expect(pages.ids()).toEqual(before)
+    await eventually('the end', async () => pages.frames.at(-1)?.answer.activities.length === 0)
+
+    let after: string | null = null
+    for (const { answer, receipt, headers } of pages.frames) {
+      const parameters = { page_size: 3, begin_after_id: after, sort_order: 'asc' }
+      const { genesis } = network
+      const request = { operation: 'listActivities', parameters }
+      const verified = await verifyReceipt(receipt, { genesis, request, threshold: 3 })
+      expect(JSON.parse(new TextDecoder().decode(verified.answer))).toEqual(answer)
+      expect(headers).toMatchObject({ 'x-quorum-outcome': 'verified', 'x-quorum-threshold': '3' })
+      after = answer.activities.at(-1)?.event_id ?? after
+    }
+
+    await using others = await openPages(validator.url, { page_size: 3, begin_after_id: after })
+    await tap()
+    await eventually('the new row', async () => pages.ids().length === before.length + 1)
+    await eventually('the new row for others', async () => others.ids().length === 1)
+    expect(others.ids()).toEqual(pages.ids().slice(-1))
+  })
+
+  it('refuses over a WebSocket what it refuses over HTTP, in the same words', async () => {
+    for (const [body, code] of [
+      [{}, 'INVALID_ARGUMENT'],
+      [{ page_size: 1001 }, 'INVALID_ARGUMENT'],
+      [{ page_size: 1, begin_after_id: '7' }, 'INVALID_ARGUMENT'],
+      [{ page_size: 1, sort_order: 'desc' }, 'INVALID_ARGUMENT'],
+      [{ page_size: 1, max_age_ms: -1 }, 'INVALID_ARGUMENT'],
+      [{ page_size: 1, quorum: 'most' }, 'INVALID_QUORUM'],
+      ['nonsense', 'MALFORMED_BODY'],
+    ] as const) {
+      const pages = await openPages(validator.url, body)
+      expect(await pages.closed).toBe(1000)
+      expect(pages.frames, JSON.stringify(body)).toEqual([
+        expect.objectContaining({ code, definite: true, request_id: expect.any(String) }),
+      ])
+    }
   })
 
   it('goes on with two of four nodes dead, and refuses what no node would answer', async () => {

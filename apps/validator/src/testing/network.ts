@@ -16,13 +16,16 @@ import {
   createSystemClock,
   fromHex,
   type KeyPair,
+  sha256Hex,
   systemRandom,
   toHex,
   utf8,
   waitFor,
 } from '@quorumscan/base'
 import {
+  canonicalRequest,
   encodeAddressStatement,
+  encodeAnswerStatement,
   type Genesis,
   hashGenesis,
   parseGenesis,
@@ -35,6 +38,7 @@ import { formatTime, type Micros, participantOfKey } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
 import { startRedis } from '@quorumscan/testkit'
 import type { ValidatorConfig } from '../config.ts'
+import { activitiesRequest } from '../proxy/requests.ts'
 
 const DAY_MICROS = 86_400_000_000
 const SV_NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
@@ -162,8 +166,8 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
 
   const urls: string[] = []
   const scans = []
-  for (const { name } of svs) {
-    const server = createScan({ replica, svs, urls, genesisHash, genesis })
+  for (const { name, scan } of svs) {
+    const server = createScan({ replica, scan, svs, urls, genesisHash, genesis })
     urls.push(await listen(server))
     let isStopped = false
     const stop = async () => {
@@ -261,6 +265,8 @@ type Sv = { readonly name: string; readonly scan: KeyPair; readonly operator: Ke
 /** The part of a scan node that the tests read. */
 function createScan(input: {
   readonly replica: Replica
+  /** With which it signs pages of activities, where it is asked to. */
+  readonly scan: KeyPair
   readonly svs: readonly Sv[]
   readonly urls: readonly string[]
   readonly genesisHash: string
@@ -271,6 +277,7 @@ function createScan(input: {
   const at = async (offset: number | undefined, signal: AbortSignal) => {
     const pinned = await replica.pin(offset ?? null, signal)
     return {
+      pinned,
       offset: pinned.offset,
       headers: {
         'x-ledger-offset': String(pinned.offset),
@@ -296,7 +303,7 @@ function createScan(input: {
         return { headers, body: concatBytes([utf8('{"results":['), ...results, utf8(']}')]) }
       },
       listActivities: async ({ body, headers: asked, signal }) => {
-        const { offset, headers } = await at(asked['x-read-at-offset'], signal)
+        const { pinned, offset, headers } = await at(asked['x-read-at-offset'], signal)
         const rows = await replica.activities({
           offset,
           after: body.begin_after_id || null,
@@ -304,7 +311,16 @@ function createScan(input: {
           order: body.sort_order ?? 'asc',
         })
         const activities = rows.map((row) => JSON.parse(Buffer.from(row.body).toString()))
-        return { headers, body: { activities } }
+        const answer = utf8(JSON.stringify({ activities }))
+        if (asked['x-read-sign'] !== true) return { headers, body: answer }
+        const statement = encodeAnswerStatement({
+          genesisHash: input.genesisHash,
+          ...pinned,
+          requestHash: sha256Hex(canonicalRequest(activitiesRequest(body))),
+          answerHash: sha256Hex(answer),
+        })
+        const signature = toHex(input.scan.sign(statement))
+        return { headers: { ...headers, 'x-ledger-signature': signature }, body: answer }
       },
       getDsoPartyId: async (request) => {
         const { headers } = await at(request.headers['x-read-at-offset'], request.signal)

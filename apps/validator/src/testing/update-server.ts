@@ -1,7 +1,7 @@
 /** For tests: the updates of a history, served over HTTP and WebSocket to whoever asks. */
 import { GetUpdatesRequest, ledgerRoutes } from '@quorumscan/api'
 import { createSystemClock } from '@quorumscan/base'
-import { buildServer, mountLedger } from '@quorumscan/http'
+import { buildServer, ledgerSocketDialect, mountLedger, mountSockets } from '@quorumscan/http'
 import { startRedis } from '@quorumscan/testkit'
 import { ValidatorStore } from '@quorumscan/users'
 import type { Caller } from '../ledger-interface/callers.ts'
@@ -39,6 +39,10 @@ export async function startUpdateServer(
     routes: { getUpdates: ledgerRoutes.getUpdates },
     handlers: { getUpdates },
     authenticate: async () => caller,
+    participant: 'participant::1220',
+    clock,
+  })
+  const dialect = ledgerSocketDialect({
     sockets: [
       {
         path: '/v2/updates',
@@ -49,9 +53,10 @@ export async function startUpdateServer(
         },
       },
     ],
+    authenticate: async () => caller,
     participant: 'participant::1220',
-    clock,
   })
+  mountSockets(app, { dialects: [dialect], clock })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return {
     url,

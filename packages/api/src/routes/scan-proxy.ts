@@ -19,22 +19,15 @@ import {
   listQuery,
 } from '../schemas/entries.ts'
 import { DsoAnswer, DsoPartyIdAnswer, ScansAnswer } from '../schemas/network.ts'
+import { MaxAgeMs, Quorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
 import { EvidenceAnswer, VerifiedAnswer, VerifiedBatchAnswer } from '../schemas/verified.ts'
-
-/** Text, not an enumeration: which numbers are allowed depends on the genesis (INVALID_QUORUM). */
-const Quorum = Type.String({ description: 'weak, strong, all, or a number from f+1 to n (D-36).' })
-
-/** Longest tolerated age of the record time at the pin; a year is "any". */
-const AGE_MS_MAX = 31_536_000_000
 
 const quorumHeaders = Type.Object({
   accept: Type.Optional(Type.String()),
   'x-quorum': Type.Optional(Quorum),
   'x-min-offset': Type.Optional(LedgerOffset),
-  'x-max-age-ms': Type.Optional(
-    Type.Integer({ minimum: 0, maximum: AGE_MS_MAX, description: 'Freshness asked for (D-39).' }),
-  ),
+  'x-max-age-ms': Type.Optional(MaxAgeMs),
 })
 
 const quorumQuery = { quorum: Type.Optional(Quorum) }
@@ -120,7 +113,11 @@ export const scanProxyRoutes = defineRoutes({
     path: '/v0/scan-proxy/activities',
     summary: 'Taps, mints, transfers and offers that came to nothing, in order of their event ids.',
     description:
-      'A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.',
+      'A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.\n\n' +
+      'The path is a WebSocket as well (GET, no token, no sub-protocol), which follows the history: the first frame, within 10 s, is the body (only `asc`) with `quorum`, `min_offset` and `max_age_ms` where wanted. ' +
+      'Each frame of the server is a page as `application/vnd.quorumscan.verified+json` has it, with the `x-quorum-*` headers in a fourth member, `headers`; `begin_after_id` of its request is the event_id of the last row before it. ' +
+      'An empty page stands at the end of what there is; another page follows when there is more, and after 15 s at the latest. An error, in the form of all errors, is the last frame. ' +
+      'A page costs what it costs over HTTP. Of one client address at most 256 such sockets, of all clients 1024.',
     body: ActivitiesRequest,
     response: ActivitiesAnswer,
     cost: activitiesCost,

@@ -1,6 +1,7 @@
 /** The activity history (D-24, D-25). */
 import { Type } from 'typebox'
-import { ContractId, Decimal, PAGE_SIZE_MAX, Party, Time } from './scalars.ts'
+import { MaxAgeMs, Quorum } from './quorum.ts'
+import { ContractId, Decimal, LedgerOffset, PAGE_SIZE_MAX, Party, Time } from './scalars.ts'
 
 const nullable = <const Schema extends Type.TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()])
@@ -32,6 +33,24 @@ export const ActivitiesRequest = Type.Object(
   },
   { title: 'ActivitiesRequest' },
 )
+
+/** First frame of the WebSocket beside `POST /v0/scan-proxy/activities`; order and bounds are checked by the proxy. */
+export const ActivitiesStreamRequest = Type.Object(
+  {
+    page_size: ActivitiesRequest.properties.page_size,
+    begin_after_id: ActivitiesRequest.properties.begin_after_id,
+    sort_order: Type.Optional(
+      Type.Union([Type.Literal('asc'), Type.Null()], {
+        description: 'Only `asc`: what walks towards the oldest row ends there.',
+      }),
+    ),
+    quorum: Type.Optional(Type.Union([Quorum, Type.Null()])),
+    min_offset: Type.Optional(Type.Union([LedgerOffset, Type.Null()])),
+    max_age_ms: Type.Optional(Type.Union([MaxAgeMs, Type.Null()])),
+  },
+  { title: 'ActivitiesStreamRequest' },
+)
+export type ActivitiesStreamRequest = Type.Static<typeof ActivitiesStreamRequest>
 
 const Transfer = Type.Object(
   {

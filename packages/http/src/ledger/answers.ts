@@ -6,19 +6,13 @@ import {
   toLedgerErrorBody,
 } from '@quorumscan/errors'
 import { toScanError } from '../errors.ts'
+import type { Refusal } from '../sockets/dialect.ts'
 
 export const JSON_TYPE = 'application/json'
 export const TEXT_TYPE = 'text/plain; charset=utf-8'
 
-/** What is sent for an error, by HTTP or as a frame, and what the log keeps of it. */
-export type LedgerFailure = {
-  readonly status: number
-  readonly type: string
-  readonly body: string
-  readonly headers: Readonly<Record<string, string>>
-  /** Undefined where the caller's own mistake is worth no line. */
-  readonly log?: { readonly level: 'error' | 'warn' | 'info'; readonly reason: unknown }
-}
+/** What is sent for an error, by HTTP or as a frame. */
+export type LedgerFailure = Refusal
 
 /** Errors of the rest of the process that mean a fault of the request as such: one line of text. */
 const TEXT_STATUS: Readonly<Record<string, number>> = {

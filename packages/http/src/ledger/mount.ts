@@ -21,7 +21,6 @@ import { requireWellFormedQuery } from '../query-parser.ts'
 import { JSON_TYPE, type LedgerFailure, timeoutFailure, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerHandler, LedgerHandlers } from './handler.ts'
-import { type LedgerSocket, mountSockets } from './sockets.ts'
 
 /** D-27: bodies of the ledger interface. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024
@@ -40,8 +39,6 @@ export type LedgerMount<Routes extends LedgerRouteTable, Caller> = {
   readonly routes: Routes
   readonly handlers: LedgerHandlers<NoInfer<Routes>, NoInfer<Caller>>
   readonly authenticate: LedgerAuthenticate<Caller>
-  /** Streams that are WebSockets as well. */
-  readonly sockets: readonly LedgerSocket<NoInfer<Caller>>[]
   /** `participant` in the context of errors. */
   readonly participant: string
   readonly clock?: Clock
@@ -82,8 +79,6 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
     return reply.type(answer.type).send(Buffer.from(answer.body as string))
   }
 
-  const { sockets, authenticate } = mount
-  mountSockets(app, { sockets, authenticate, participant, clock })
   void app.register(
     async (scope) => {
       scope.addHook('preClose', async () => {

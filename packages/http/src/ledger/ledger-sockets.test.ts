@@ -7,7 +7,8 @@ import { Type } from 'typebox'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { buildServer } from '../server.ts'
-import { mountLedger } from './mount.ts'
+import { mountSockets } from '../sockets/mount.ts'
+import { ledgerSocketDialect } from './ledger-sockets.ts'
 
 const ELEMENT_BYTES = 64 * 1024
 const ELEMENT = JSON.stringify('x'.repeat(ELEMENT_BYTES - 2))
@@ -24,16 +25,14 @@ afterEach(async () => {
 async function start(open: (signal: AbortSignal) => Stream) {
   const clock = createManualClock()
   const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
-  mountLedger(app, {
-    routes: {},
-    handlers: {},
+  const dialect = ledgerSocketDialect({
     authenticate: async () => 'alice',
     sockets: [
       { path: '/v2/stream', request: Type.Object({}), open: async ({ signal }) => open(signal) },
     ],
     participant: 'participant::1220',
-    clock,
   })
+  mountSockets(app, { dialects: [dialect], clock })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   closers.push(() => app.close())
   return {

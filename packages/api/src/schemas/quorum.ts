@@ -1,0 +1,16 @@
+/** What a caller asks of a verified read (D-36, D-39). */
+import { Type } from 'typebox'
+
+/** Longest tolerated age of the record time at the pin; a year is "any". */
+const AGE_MS_MAX = 31_536_000_000
+
+/** Text, not an enumeration: which numbers are allowed depends on the genesis (INVALID_QUORUM). */
+export const Quorum = Type.String({
+  description: 'weak, strong, all, or a number from f+1 to n (D-36).',
+})
+
+export const MaxAgeMs = Type.Integer({
+  minimum: 0,
+  maximum: AGE_MS_MAX,
+  description: 'Freshness asked for (D-39).',
+})

@@ -1,0 +1,164 @@
+/** Public WebSockets of the `/v0` interfaces: what bounds clients, and what they are told. */
+import { once } from 'node:events'
+import { ScanError } from '@quorumscan/errors'
+import { createManualClock } from '@quorumscan/testkit'
+import { Type } from 'typebox'
+import { afterEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { createLogger } from '../logger.ts'
+import { buildServer } from '../server.ts'
+import { type ApiSocket, apiSocketDialect } from './api-sockets.ts'
+import type { SocketDialect } from './dialect.ts'
+import { mountSockets } from './mount.ts'
+
+let closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.toReversed()) await close()
+  closers = []
+})
+
+const request = Type.Object({ size: Type.Integer({ minimum: 1 }) })
+
+async function start(open: ApiSocket['open'], bounds: Partial<SocketDialect> = {}) {
+  const lines: string[] = []
+  const logger = createLogger({
+    name: 'test',
+    level: 'info',
+    stream: { write: (line) => lines.push(line) },
+  })
+  const clock = createManualClock()
+  const rateLimit = { unitsPerSecond: 10 }
+  const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit, clock, logger })
+  const sockets = [{ path: '/v0/stream', request, open }] as const
+  const dialect = apiSocketDialect(app, { sockets, prefix: '/api/test' })
+  mountSockets(app, { dialects: [{ ...dialect, ...bounds }], clock })
+  const url = (await app.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')
+  closers.push(() => app.close())
+  const connect = (path = '/v0/stream') => {
+    const socket = new WebSocket(`${url}${path}`, { headers: { 'x-request-id': 'req-7' } })
+    socket.on('error', () => {}) // What is refused is told by a status.
+    closers.push(() => socket.terminate())
+    return socket
+  }
+  return { lines, clock, connect }
+}
+
+/** The last frame and the close of a socket that is sent this first. */
+async function answerTo(socket: WebSocket, first: string) {
+  await once(socket, 'open')
+  let last = ''
+  socket.on('message', (data) => {
+    last = String(data)
+  })
+  const closed = once(socket, 'close')
+  socket.send(first)
+  const [code] = await closed
+  return { code, body: last === '' ? null : JSON.parse(last) }
+}
+
+/** Status and body of a refused upgrade. */
+async function refusalOf(socket: WebSocket) {
+  const [, response] = await once(socket, 'unexpected-response')
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk)
+  return { status: response.statusCode, body: JSON.parse(String(Buffer.concat(chunks))) }
+}
+
+const echo: ApiSocket['open'] = async ({ request }) =>
+  (async function* () {
+    yield [JSON.stringify(request)]
+  })()
+
+test('a path is served at the root, below the prefix and with a double slash; no other is', async () => {
+  const { connect } = await start(echo)
+  for (const path of ['/v0/stream', '/api/test/v0/stream', '//v0/stream?x=1'])
+    expect(await answerTo(connect(path), '{"size":2,"more":true}')).toEqual({
+      code: 1000,
+      body: { size: 2, more: true },
+    })
+  expect(await refusalOf(connect('/v0/other'))).toMatchObject({
+    status: 404,
+    body: { code: 'ROUTE_NOT_FOUND', request_id: 'req-7' },
+  })
+})
+
+test('a first frame that is not what it should be is told so like a body, and nothing else follows', async () => {
+  const { connect } = await start(echo)
+  for (const [first, code, path] of [
+    ['{', 'MALFORMED_BODY', undefined],
+    ['{"size":0}', 'INVALID_ARGUMENT', 'body.size'],
+    ['{}', 'INVALID_ARGUMENT', 'body.size'],
+  ] as const)
+    expect(await answerTo(connect(), first)).toMatchObject({
+      code: 1000,
+      body: { code, request_id: 'req-7', ...(path === undefined ? {} : { details: { path } }) },
+    })
+  expect((await answerTo(connect(), `"${'x'.repeat(16 * 1024)}"`)).code).toBe(1009)
+})
+
+test('no client has more sockets than its share, and one that closes gives its place to the next', async () => {
+  const { clock, connect } = await start(
+    async ({ signal }) =>
+      (async function* () {
+        yield ['1']
+        await clock.delay(1e9, signal)
+      })(),
+    { socketsPerClientMax: 2 },
+  )
+  const open = [connect(), connect()] as const
+  await Promise.all(open.map((socket) => once(socket, 'open')))
+  expect(await refusalOf(connect())).toMatchObject({
+    status: 503,
+    body: { code: 'OVERLOADED', retryable: true },
+  })
+  // Refused for another reason, they take no place.
+  for (let count = 0; count < 3; count++)
+    expect((await refusalOf(connect('/v0/other'))).status).toBe(404)
+  open[0].close()
+  await once(open[0], 'close')
+  await once(connect(), 'open')
+})
+
+test('a client pays for opening and for what the stream charges, from the budget of its requests', async () => {
+  const { clock, connect } = await start(async ({ charge }) => {
+    charge(30)
+    return (async function* () {
+      yield ['"paid"']
+      charge(1)
+    })()
+  })
+  expect(await answerTo(connect(), '{"size":1}')).toMatchObject({
+    code: 1000,
+    body: { code: 'RATE_LIMITED', retryable: true },
+  })
+  expect(await refusalOf(connect())).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } })
+  await clock.advance(3_000)
+  await once(connect(), 'open')
+})
+
+test('what is our fault is told without its reason, which the log has', async () => {
+  const { lines, connect } = await start(async () => {
+    throw new Error('the secret reason')
+  })
+  const { body } = await answerTo(connect(), '{"size":1}')
+  expect(body).toMatchObject({ code: 'INTERNAL', request_id: 'req-7' })
+  expect(JSON.stringify(body)).not.toContain('secret')
+  expect(lines.join()).toContain('the secret reason')
+})
+
+test('an error after elements comes after them', async () => {
+  const { connect } = await start(async () =>
+    (async function* () {
+      yield ['1', '2']
+      throw new ScanError('CONSENSUS_LAGGING', 'not yet')
+    })(),
+  )
+  const socket = connect()
+  await once(socket, 'open')
+  const frames: string[] = []
+  socket.on('message', (data) => frames.push(String(data)))
+  socket.send('{"size":1}')
+  await once(socket, 'close')
+  expect(frames.slice(0, 2)).toEqual(['1', '2'])
+  expect(frames.slice(2).map((frame) => JSON.parse(frame).code)).toEqual(['CONSENSUS_LAGGING'])
+})

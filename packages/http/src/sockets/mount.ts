@@ -1,0 +1,151 @@
+/**
+ * WebSockets of a server, whatever interface they belong to. What ends a connection before there is a socket
+ * is here, by a status as over HTTP: 404, too many sockets, and whoever the interface does not let in. What
+ * ends it afterwards is in `serve.ts`.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Clock } from '@quorumscan/base'
+import type { FastifyInstance } from 'fastify'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { clientKey } from '../client-key.ts'
+import type { Refusal, SocketDialect } from './dialect.ts'
+import { CLOSE_MS, CLOSED, serve } from './serve.ts'
+
+/** Between pings; a client that has not answered one by the next is gone. */
+const PING_MS = 30_000
+
+type SocketsMount = {
+  /** The first that owns a path answers for it; the last one for what nobody owns. */
+  readonly dialects: readonly [...SocketDialect[], SocketDialect]
+  readonly clock: Clock
+}
+
+/** Takes upgrades of the server's connections; once for a server. */
+export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
+  const { clock } = mount
+  const families = mount.dialects.map(createFamily)
+  const last = families.at(-1) as Family // There is one.
+  const closing = new AbortController()
+
+  app.server.on('upgrade', (request, socket, head) => {
+    // Destroyed by either side: there is nobody to tell.
+    socket.on('error', () => socket.destroy())
+    const path = pathOf(request)
+    const family = families.find(({ dialect }) => dialect.owns(path)) ?? last
+    const { dialect } = family
+    const admit = dialect.find(path)
+    if (admit === null) return refuse(socket, dialect.notFound(request))
+    let release = () => {}
+    const upgrade = async () => {
+      if (closing.signal.aborted) throw dialect.overloaded()
+      release = family.reserve(clientKey(request.socket.remoteAddress))
+      socket.once('close', release)
+      const session = await admit(request)
+      if (socket.destroyed) return
+      family.server.handleUpgrade(request, socket, head, (webSocket) => {
+        void serve(webSocket, { session, dialect, connection: socket, clock, log: app.log })
+      })
+    }
+    upgrade().catch((error: unknown) => {
+      release()
+      const failure = dialect.refusal(error, null)
+      if (failure.log !== undefined)
+        app.log[failure.log.level]({ err: failure.log.reason }, 'refused an upgrade')
+      refuse(socket, failure)
+    })
+  })
+  const clients = () => families.flatMap(({ server }) => [...server.clients])
+  app.addHook('preClose', async () => {
+    closing.abort()
+    const allGone = new AbortController()
+    for (const client of clients()) {
+      client.once('close', () => clients().length === 0 && allGone.abort())
+      client.close(CLOSED.leaving)
+    }
+    // Rejects when all have gone in time.
+    if (clients().length > 0) await clock.delay(CLOSE_MS, allGone.signal).catch(() => {})
+    for (const client of clients()) client.terminate()
+  })
+  void keepAlive(clients, clock, closing.signal)
+}
+
+type Family = {
+  readonly dialect: SocketDialect
+  readonly server: WebSocketServer
+  /** A place for a socket of the client. Returns the way to give it back. @throws If there is none. */
+  reserve(client: string): () => void
+}
+
+function createFamily(dialect: SocketDialect): Family {
+  const { protocol } = dialect
+  const countByClient = new Map<string, number>()
+  let count = 0
+  return {
+    dialect,
+    server: new WebSocketServer({
+      noServer: true,
+      clientTracking: true,
+      maxPayload: dialect.frameBytesMax,
+      // Compressing needs hundreds of kB a connection, and its time is everybody's.
+      perMessageDeflate: false,
+      // Whatever else the client named, such as a token, is never echoed.
+      handleProtocols: () => protocol ?? false,
+    }),
+    reserve(client) {
+      const ofClient = countByClient.get(client) ?? 0
+      if (count >= dialect.socketsMax || ofClient >= dialect.socketsPerClientMax)
+        throw dialect.overloaded()
+      count++
+      countByClient.set(client, ofClient + 1)
+      let isGiven = false
+      return () => {
+        if (isGiven) return
+        isGiven = true
+        count--
+        const left = (countByClient.get(client) ?? 1) - 1
+        if (left === 0) countByClient.delete(client)
+        else countByClient.set(client, left)
+      }
+    },
+  }
+}
+
+/** `//v2/...` is what existing clients ask for (D-3). */
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '').split('?', 1)[0]?.replace(/\/{2,}/g, '/') ?? ''
+}
+
+function refuse(socket: Duplex, { status, type, headers, body }: Refusal): void {
+  const lines = Object.entries({
+    'content-type': type,
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`)
+}
+
+/** Ends connections whose other side is gone without a word. */
+async function keepAlive(
+  clients: () => readonly WebSocket[],
+  clock: Clock,
+  closing: AbortSignal,
+): Promise<void> {
+  const waiting = new WeakSet<WebSocket>()
+  while (!closing.aborted) {
+    // Aborted: the loop ends.
+    await clock.delay(PING_MS, closing).catch(() => {})
+    if (closing.aborted) return
+    for (const client of clients()) {
+      // What is full is watched by `serve`, and would not hear a ping.
+      if (client.bufferedAmount > 0) continue
+      if (waiting.has(client)) client.terminate()
+      else {
+        waiting.add(client)
+        client.once('pong', () => waiting.delete(client))
+        client.ping()
+      }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * One WebSocket, from its first frame to its end (D-28, reference/ledger-interface.md §3.6):
+ *   first frame      within 10 s and of a bounded size: an error as a frame, or close 1008, 1009
+ *   elements         one object a frame, no faster than the client reads: a client that reads nothing for
+ *                    30 s is cut off (1013), one that answers no ping too; an error is the last frame
+ *   end              1000 when the range is delivered, 1001 when the process stops
+ *
+ * Memory for a connection is bounded: while the socket takes a batch, the next one is made, and no more.
+ */
+import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '@quorumscan/base'
+import type { FastifyBaseLogger } from 'fastify'
+import type { WebSocket } from 'ws'
+import type { Frames, SocketDialect, SocketSession } from './dialect.ts'
+import { textFrames } from './text-frames.ts'
+
+const FIRST_FRAME_MS = 10_000
+/** A client that does not take one buffer of frames in this time does not read. */
+const STALLED_MS = 30_000
+/** After a close, a client may answer so long. */
+export const CLOSE_MS = 2_000
+
+/** RFC 6455 §7.4.1, and 1013 of its registry. */
+export const CLOSED = { done: 1000, leaving: 1001, refused: 1008, tooSlow: 1013 } as const
+
+/** Never rejects. */
+export async function serve(
+  webSocket: WebSocket,
+  options: {
+    readonly session: SocketSession
+    readonly dialect: Pick<SocketDialect, 'refusal' | 'lastFrame'>
+    /** Below the WebSocket. */
+    readonly connection: Duplex
+    readonly clock: Clock
+    readonly log: FastifyBaseLogger
+  },
+): Promise<void> {
+  const { session, dialect, connection, clock } = options
+  const closed = new AbortController()
+  webSocket.once('close', () => closed.abort())
+  // The close that follows is what is acted upon.
+  webSocket.on('error', () => {})
+  const close = (code: number, reason: string) => {
+    webSocket.close(code, reason)
+    clock.delay(CLOSE_MS, closed.signal).then(
+      () => webSocket.terminate(),
+      () => {}, // It was closed in time.
+    )
+  }
+  try {
+    const frame = await firstFrame(webSocket, clock, closed.signal)
+    if (frame === 'none') return close(CLOSED.refused, 'no request came within 10 s')
+    const elements = await session.open(frame, closed.signal)
+    const sent = await deliver(elements, { webSocket, connection, clock, closed: closed.signal })
+    if (sent === 'taken') close(CLOSED.done, '')
+    else if (sent === 'stalled') close(CLOSED.tooSlow, 'the client does not read')
+  } catch (error) {
+    if (closed.signal.aborted) return
+    const { log } = dialect.refusal(error, session.requestId)
+    if (log !== undefined) options.log[log.level]({ err: log.reason }, 'ended a stream')
+    webSocket.send(dialect.lastFrame(error, session.requestId))
+    close(CLOSED.done, '')
+  }
+}
+
+async function firstFrame(
+  webSocket: WebSocket,
+  clock: Clock,
+  closed: AbortSignal,
+): Promise<Buffer | 'none'> {
+  const came = new AbortController()
+  const signal = AbortSignal.any([closed, came.signal])
+  try {
+    return await Promise.race([
+      once(webSocket, 'message', { signal }).then(([data]) => data as Buffer),
+      clock.delay(FIRST_FRAME_MS, signal).then((): 'none' => 'none'),
+    ])
+  } finally {
+    came.abort()
+  }
+}
+
+/** `gone`: the connection is closed, or on its way there, by either side. */
+type Sent = 'taken' | 'stalled' | 'gone'
+
+type Client = {
+  readonly webSocket: WebSocket
+  readonly connection: Duplex
+  readonly clock: Clock
+  readonly closed: AbortSignal
+}
+
+/** Sends a stream to its end. While the client takes a batch, the next one is made. */
+async function deliver(elements: Frames, client: Client): Promise<Sent> {
+  let sending: Promise<Sent> = Promise.resolve('taken')
+  try {
+    for await (const batch of elements) {
+      if ((await sending) !== 'taken') break
+      sending = send(batch, client)
+    }
+  } catch (error) {
+    // What came before an error goes before it.
+    if ((await sending) === 'taken') throw error
+  }
+  return await sending
+}
+
+/** Sends each element as a frame. Resolves when the kernel has taken all, or the client takes no more. */
+async function send(batch: readonly string[], client: Client): Promise<Sent> {
+  const { webSocket, connection, clock, closed } = client
+  for (const frames of textFrames(batch)) {
+    // On its way to being closed it takes everything, and at once: nothing would hold the stream back.
+    if (webSocket.readyState !== webSocket.OPEN) return 'gone'
+    let isTaken = false
+    const taken = new Promise<void>((resolve) => {
+      connection.write(frames, () => {
+        isTaken = true
+        resolve()
+      })
+    })
+    // Most are taken at once. Whoever else waits for this process has a turn meanwhile.
+    await setImmediate()
+    if (isTaken) continue
+    const done = new AbortController()
+    const stalled = clock
+      .delay(STALLED_MS, AbortSignal.any([closed, done.signal]))
+      .then((): Sent => 'stalled')
+    const outcome = await Promise.race([taken.then((): Sent => 'taken'), stalled]).catch(
+      (): Sent => 'gone',
+    )
+    done.abort()
+    if (outcome !== 'taken') return outcome
+  }
+  return 'taken'
+}
