@@ -6,6 +6,7 @@ import type { Store } from './store.ts'
  * and when it ends, so that a crash repeats at most one page: what comes twice has the same id.
  */
 export type Checkpoint = {
+  /** That of a file or a database survives restarts. */
   readonly store: Store
   /** Unlike that of every other stream in the store. */
   readonly key: string

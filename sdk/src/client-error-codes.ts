@@ -65,4 +65,5 @@ export const clientErrorCodes = {
   },
 } as const satisfies Record<string, ClientErrorSpec>
 
+/** Codes that the SDK itself gives. */
 export type ClientErrorCode = keyof typeof clientErrorCodes

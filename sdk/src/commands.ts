@@ -8,6 +8,7 @@ import { formatOf, readLedgerEnd, readPage } from './update-pages.ts'
 
 type Schemas = components['schemas']
 
+/** Commands to submit, as the ledger interface takes them: `actAs`, `commands`, and more. */
 export type Submission = Omit<Schemas['JsCommands'], 'commandId' | 'submissionId'> & {
   /**
    * The change ID is this with user and `actAs`: what has the same takes effect once. Keep it where a
@@ -16,6 +17,7 @@ export type Submission = Omit<Schemas['JsCommands'], 'commandId' | 'submissionId
   readonly commandId?: string
 }
 
+/** What is known of a submission. */
 export type CommandOutcome =
   /** It took effect, at this offset. `updateId` is null if it did so before and nobody shows it any more. */
   | {
@@ -31,6 +33,7 @@ export type CommandOutcome =
   /** It may or may not take effect. Submit again with the same `commandId` to find out. */
   | { readonly kind: 'unknown'; readonly commandId: string; readonly error: QuorumscanError }
 
+/** The user's commands to the ledger. */
 export interface Commands {
   /**
    * Submits and waits for the completion; a lost answer is asked for again, with the same command id.

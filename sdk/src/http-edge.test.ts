@@ -78,6 +78,33 @@ describe('a request', () => {
     }
   })
 
+  it('that the ledger interface cannot read is an argument that makes no sense, and says which', async () => {
+    const submit = () => connect().commands.submit({ actAs: [PARTY], commands: [] })
+    for (const [text, code] of [
+      ['Invalid value for: body (missing required field at commands)', 'INVALID_ARGUMENT'],
+      ['<h1>Bad Request</h1>', 'INVALID_RESPONSE'],
+    ] as const) {
+      nock(URL).get('/v2/state/ledger-end').reply(200, { offset: 0 })
+      nock(URL)
+        .post('/v2/commands/submit-and-wait')
+        .reply(400, text, { 'content-type': 'text/plain' })
+      expect(await submit()).toMatchObject({
+        kind: 'rejected',
+        error: { code, definite: true, message: expect.stringContaining(text) },
+      })
+    }
+  })
+
+  it('is refused before it is made where the url is none', () => {
+    for (const url of ['validator.example.com', 'ftp://h', undefined as unknown as string])
+      expect(() => connect({ url })).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_ARGUMENT',
+          message: expect.stringMatching(/url/),
+        }),
+      )
+  })
+
   it('of a lookup needs no preflight: no token, plain text, nothing that a browser asks about', async () => {
     nock(URL, { badheaders: ['authorization', 'x-quorum', 'x-max-age-ms'] })
       .post('/v0/scan-proxy/ans-entries/batch?quorum=strong')

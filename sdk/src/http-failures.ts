@@ -18,10 +18,11 @@ export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanErr
     const isRefusal = status === 429 || (status >= 400 && status < 500 && status !== 408)
     // The ledger interface says in one line of text what it could not read.
     const line = status === 400 && reply.text.length < 500 ? reply.text.trim() : ''
+    const isUnread = request.path.startsWith('/v2/') && line !== '' && !line.startsWith('<')
     return new QuorumscanError(
       `${nameOf(request)} was answered with status ${status} and ${line === '' ? 'no reason' : `"${line}"`}.`,
       {
-        code: 'INVALID_RESPONSE',
+        code: isUnread ? 'INVALID_ARGUMENT' : 'INVALID_RESPONSE',
         status,
         definite: isSafe(request) || isRefusal,
         retryable: status === 429 || status >= 500,

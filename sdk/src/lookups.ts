@@ -17,7 +17,9 @@ export type NameEntry = {
   readonly name: string
   /** Whom the name belongs to. */
   readonly party: string
+  /** Empty if it has none. Anybody can write anything here. */
   readonly url: string
+  /** Empty if it has none. Anybody can write anything here. */
   readonly description: string
   /** null: it never expires, as the operator's and the super-validators' own. */
   readonly expiresAt: string | null
@@ -41,7 +43,9 @@ export type AnswerFacts = {
   /** Equal votes that were needed, of `nodeCount`. */
   readonly threshold: number
   readonly nodeCount: number
+  /** Names of the nodes that gave this answer, of those heard in time. */
   readonly agreed: readonly string[]
+  /** Names of the nodes that gave another. */
   readonly dissented: readonly string[]
   /**
    * `self`: this program compared the nodes' answers or checked their signatures. `proxy`: the validator
@@ -77,6 +81,7 @@ export type Mismatch = AnswerFacts & {
 /** All that a lookup can end in. Only `Found` and `Absent` are answers to act on. */
 export type LookupOutcome = Found | Absent | Mismatch | Disputed | Insufficient | Lagging
 
+/** What a lookup may be bound by; each overrules the default of the client. */
 export type LookupOptions = {
   /** Equal votes that are needed: `weak` = f+1 (default), `strong`, `all`, or a number from f+1 to n. */
   readonly threshold?: Threshold
@@ -86,6 +91,7 @@ export type LookupOptions = {
   readonly maxAgeMs?: number
   /** For the whole call. Default 10 000. */
   readonly timeoutMs?: number
+  /** Ends the call: it rejects with the signal's reason. */
   readonly signal?: AbortSignal
 }
 

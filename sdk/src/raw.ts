@@ -23,10 +23,14 @@ export type LedgerErrorBody = LedgerSchemas['schemas']['JsCantonError']
 
 /** The form of all answers here; the one that carries receipts is read by the verified reader. */
 type Json = 'application/json'
+/** One scan node's routes: `client.GET('/v0/ans-entries', {params})`. */
 export type ScanClient = Client<ScanPaths, Json>
+/** A validator's routes: name entries, wallet, scan proxy. */
 export type ValidatorClient = Client<ValidatorPaths, Json>
+/** The routes of a validator's ledger interface. */
 export type LedgerClient = Client<LedgerPaths, Json>
 
+/** Where a client asks, and as whom. */
 export type ClientOptions = {
   /** Where the interface is mounted, such as `http://127.0.0.1:4601` or `https://example.org/api/scan`. */
   readonly baseUrl: string

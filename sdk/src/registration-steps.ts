@@ -1,5 +1,9 @@
 /** The words of a registration: what is asked for, what is told on the way, what it ends in. No code. */
 
+/**
+ * What to register. An earlier request for the name, that nobody paid yet, is gone on with as it was made;
+ * a name that the user has stays as it is.
+ */
 export type RegisterInput = {
   /** The whole name, such as `alice.unverified.ns`. */
   readonly name: string
@@ -11,10 +15,13 @@ export type RegisterInput = {
   readonly autoRenew?: boolean
 }
 
+/** How to go through it. */
 export type RegisterOptions = {
+  /** Told of each step once it is done. What it throws ends the call, not the registration. */
   readonly onProgress?: (event: RegisterProgress) => void
   /** For all steps together, in ms. Default 120 000. */
   readonly timeoutMs?: number
+  /** Ends the call with the signal's reason, not the registration: call again to go on. */
   readonly signal?: AbortSignal
 }
 
@@ -31,8 +38,10 @@ export type RegisterProgress =
   /** The coin is spent, and enough scan nodes say that the name is the user's. */
   | { readonly step: 'active'; readonly party: string; readonly isResumed: boolean }
 
+/** A name that is the user's. */
 export type Registration = {
   readonly name: string
+  /** The user's, and now the name's. */
   readonly party: string
   /** The name was the user's before: nothing was paid now. */
   readonly wasOwned: boolean

@@ -4,6 +4,7 @@ import { isCertain, isFor, isGone, withPayment } from './payment.ts'
 import { callsUntil, type RegistrationParts } from './registration.ts'
 import type { CallOptions, Subscription } from './wallet.ts'
 
+/** A name that is paid for another period. */
 export type Renewal = {
   readonly name: string
   /** When the next payment is due, ISO-8601 UTC: until then the name is the user's. */

@@ -7,6 +7,7 @@
 export interface Store {
   /** null: never set. */
   get(key: string): string | null | Promise<string | null>
+  /** Replaces what was there. Resolves once a crash cannot lose it, if the store can promise that. */
   set(key: string, value: string): void | Promise<void>
 }
 
@@ -23,7 +24,9 @@ export function createMemoryStore(): Store {
 
 /** What `localStorage` is, for pages, extensions and tests that have something like it. */
 export type WebStorage = {
+  /** null: never set. */
   getItem(key: string): string | null
+  /** @throws Where the storage is full or forbidden. */
   setItem(key: string, value: string): void
 }
 

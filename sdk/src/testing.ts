@@ -15,6 +15,7 @@ import { systemClock } from './clock.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator, type ValidatorOptions } from './validator.ts'
 
+/** What cluster to start. */
 export type TestClusterOptions = {
   /** From 1 to 13; 4 (the default) tolerate one that lies. */
   readonly nodes?: number
@@ -24,32 +25,47 @@ export type TestClusterOptions = {
   readonly command?: readonly [string, ...string[]]
 }
 
+/** `paused` hangs, `down` does not run; `catching-up` reads the log, and answers only when it is through. */
 export type NodeState = 'starting' | 'catching-up' | 'up' | 'paused' | 'down'
 
+/** How a cluster is at one moment. */
 export type ClusterStatus = {
+  /** What the genesis says, and what follows from it. */
   readonly cluster: {
+    /** Scan nodes. */
     readonly n: number
+    /** Of these so many may lie or be dead. */
     readonly f: number
+    /** Equal votes that a `weak` read needs. */
     readonly readThreshold: number
+    /** Confirmations that a registration needs. */
     readonly confirmThreshold: number
+    /** 64 hex digits: what `createScan` takes as `genesis`. */
     readonly genesisHash: string
   }
+  /** The scan nodes. */
   readonly nodes: readonly {
     readonly name: string
     readonly url: string
     readonly state: NodeState
+    /** Newest ledger offset that it applied; null while it cannot be asked. */
     readonly offset: number | null
   }[]
+  /** The one validator. */
   readonly validator: { readonly url: string; readonly state: NodeState }
 }
 
-/** A node by name (`sv-1` …), or `validator`. */
+/** A cluster that runs. What takes a node takes its name, `sv-1` …, or `validator`. */
 export type TestCluster = AsyncDisposable & {
+  /** Where its files are; deleted by `down`. */
   readonly dataDir: string
+  /** The genesis document: whom to believe. */
   readonly genesis: Genesis
+  /** Its hash, 64 hex digits. */
   readonly genesisHash: string
   /** URLs of all scan nodes. */
   readonly seeds: readonly string[]
+  /** URL of the validator's root, for `createValidator`. */
   readonly validatorUrl: string
   /** A verified reader of this cluster; close it. */
   scan(options?: Partial<ScanOptions>): Scan
@@ -61,10 +77,13 @@ export type TestCluster = AsyncDisposable & {
   kill(node: string): Promise<void>
   /** SIGSTOP: it hangs. */
   pause(node: string): Promise<void>
+  /** SIGCONT: what was paused goes on. */
   resume(node: string): Promise<void>
+  /** Starts what was killed, or stops and starts it. */
   restart(node: string): Promise<void>
   /** Deletes a replica; it is rebuilt from the log. */
   wipe(node: string): Promise<void>
+  /** How all of it is now. */
   status(): Promise<ClusterStatus>
   /** Resolves once the status is as wanted; rejects after `timeoutMs` (30 000). */
   waitFor(

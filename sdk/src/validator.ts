@@ -24,6 +24,7 @@ import type { WebSocketConstructor } from './update-socket.ts'
 import { createUpdates, type Updates } from './updates.ts'
 import { type CallOptions, createWallet, type Wallet } from './wallet.ts'
 
+/** Which validator, as whom, and the defaults of calls. */
 export type ValidatorOptions = {
   /** Where the validator is mounted, such as `https://validator.example.com/api/validator`. */
   readonly url: string
@@ -38,6 +39,7 @@ export type ValidatorOptions = {
   readonly genesis?: Genesis
   /** Default for every lookup; the proxy's is `weak`. */
   readonly threshold?: Threshold
+  /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */
   readonly maxAgeMs?: number
   /** For a whole call, in ms. Default 10 000. */
   readonly timeoutMs?: number
@@ -50,17 +52,20 @@ export type ValidatorOptions = {
    * Pass one in Node 20, such as that of `ws` or undici.
    */
   readonly WebSocket?: WebSocketConstructor | null
+  /** For deadlines, pauses and freshness. Default: the platform's. */
   readonly clock?: Clock
   /** For jitter. */
   readonly random?: Random
   /** SHA-256 and Ed25519 for receipts. Default: WebCrypto. */
   readonly crypto?: CryptoPort
+  /** A name belongs to somebody else than when it was last accepted. */
   readonly onChanged?: (change: NameChange) => void
 }
 
 /** A name of the user's own, with its subscription. */
 export type OwnEntry = Camel<components['schemas']['OwnEntriesAnswer']>['entries'][number]
 
+/** Lookups, and the names of the token's user. */
 export interface OwnNames extends Names {
   /** The live names of the user that have a subscription. */
   list(options?: CallOptions): Promise<readonly OwnEntry[]>
@@ -72,13 +77,16 @@ export interface OwnNames extends Names {
   cancel(name: string, options?: CallOptions): Promise<void>
 }
 
+/** All that a validator does for the token's user. It holds nothing open: there is nothing to close. */
 export interface Validator {
   readonly names: OwnNames
+  /** Coin, taps, transfers, subscriptions. */
   readonly wallet: Wallet
   /** Coin activities in order of the ledger, through the scan proxy. */
   readonly activities: Activities
   /** The updates of the ledger that the user may see. */
   readonly updates: Updates
+  /** Commands to the ledger, each with at most one effect. */
   readonly commands: Commands
 }
 
@@ -152,8 +160,10 @@ export function createValidator(options: ValidatorOptions): Validator {
 
 /** Without trailing slash. */
 function urlOf(text: string): string {
-  const url = text.replace(/\/+$/, '')
+  const url = String(text).replace(/\/+$/, '')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw invalidArgument('url is the http or https URL of a validator.')
+    throw invalidArgument(
+      `The url of a validator is http or https, such as https://validator.example.com: not ${url}.`,
+    )
   return url
 }

@@ -23,21 +23,43 @@ import type { Http, HttpRequest } from './http.ts'
 
 type Schema<Name extends keyof components['schemas']> = Camel<components['schemas'][Name]>
 
+/** A contract: ids, payload as Daml-LF JSON, and `createdAt` (ISO-8601 UTC). */
 export type Contract = Schema<'Contract'>
+/** `partyId` is empty until `register`. */
 export type UserStatus = Schema<'UserStatusAnswer'>
+/** Coin, as decimal texts; `effectiveUnlockedQty` can be spent. */
 export type Balance = Schema<'BalanceAnswer'>
+/** The contracts behind the balance. */
 export type Coins = Schema<'CoinsAnswer'>
+/** What pays for a name: `state` is `{idle}` or, while a payment is under way, `{payment}`. */
 export type Subscription = Schema<'SubscriptionsAnswer'>['subscriptions'][number]
+/** A row of the wallet's history; what it has depends on `transactionType`. */
 export type Transaction = Schema<'TransactionsAnswer'>['items'][number]
+/** What became of a transfer. */
 export type TransferResult = Schema<'TransferAnswer'>
 
-export type CallOptions = { readonly signal?: AbortSignal; readonly timeoutMs?: number }
+/** What any call takes. */
+export type CallOptions = {
+  /** Ends the call: it rejects with the signal's reason. A write may have taken effect. */
+  readonly signal?: AbortSignal
+  /** For the whole call, in ms. Default: that of the client. */
+  readonly timeoutMs?: number
+}
 
+/**
+ * Coin and subscriptions of the token's user.
+ *
+ * Each call throws QuorumscanError: UNAUTHENTICATED, WALLET_NOT_FOUND before `register`, TIMEOUT,
+ * NETWORK_ERROR, and what the validator says. Only what certainly had no effect has `definite: true`.
+ */
 export interface Wallet {
   /** Gives the user a party, the first time; later the same. */
   register(options?: CallOptions): Promise<{ readonly partyId: string }>
+  /** Whether the user has a party, and which. */
   status(options?: CallOptions): Promise<UserStatus>
+  /** How much coin there is, spendable and locked. */
   balance(options?: CallOptions): Promise<Balance>
+  /** The coin contracts, locked ones apart. */
   coins(options?: CallOptions): Promise<Coins>
   /**
    * Coin for nothing, in a development network.
@@ -52,20 +74,26 @@ export interface Wallet {
   transactions(
     options?: CallOptions & { readonly pageSize?: number },
   ): AsyncIterableIterator<Transaction>
+  /** Names that were asked for and not paid yet. */
   subscriptionRequests(options?: CallOptions): Promise<readonly Contract[]>
+  /** One of them. @throws {QuorumscanError} CONTRACT_NOT_FOUND once it is used up. */
   subscriptionRequest(contractId: string, options?: CallOptions): Promise<Contract>
   /** Locks the coin of the first payment. `names.register` does this, and what comes before and after. */
   acceptSubscriptionRequest(
     contractId: string,
     options?: CallOptions & { readonly autoRenew?: boolean },
   ): Promise<{ readonly initialPaymentContractId: string }>
+  /** Drops it; nothing is paid. */
   rejectSubscriptionRequest(contractId: string, options?: CallOptions): Promise<void>
+  /** First payments that are locked and not decided yet. */
   initialPayments(options?: CallOptions): Promise<readonly Contract[]>
+  /** What pays for the user's names. */
   subscriptions(options?: CallOptions): Promise<readonly Subscription[]>
-  /** @param contractId - Of the SubscriptionIdleState. */
+  /** No more payments: the name stays until it expires. @param contractId - Of the SubscriptionIdleState. */
   cancelSubscription(contractId: string, options?: CallOptions): Promise<void>
-  /** @param contractId - Of the Subscription, here and in `paySubscription`. */
+  /** Whether the wallet pays renewals by itself. @param contractId - Of the Subscription. */
   setAutoRenew(contractId: string, isEnabled: boolean, options?: CallOptions): Promise<void>
+  /** Locks the coin of a renewal, inside its window; `names.renew` waits, too. @param contractId - Of the Subscription. */
   paySubscription(
     contractId: string,
     options?: CallOptions,
@@ -81,9 +109,13 @@ export interface Wallet {
       readonly description?: string
     } & CallOptions,
   ): Promise<TransferResult>
+  /** Offers to the user and of the user that are open. */
   transfers(options?: CallOptions): Promise<readonly Contract[]>
+  /** Takes what was offered to the user. */
   acceptTransfer(contractId: string, options?: CallOptions): Promise<TransferResult>
+  /** Refuses it: the sender has his coin again. */
   rejectTransfer(contractId: string, options?: CallOptions): Promise<TransferResult>
+  /** Takes an offer of the user's own back. */
   withdrawTransfer(contractId: string, options?: CallOptions): Promise<TransferResult>
 }
 
