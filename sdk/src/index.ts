@@ -35,9 +35,9 @@ export type {
 } from './registration-steps.ts'
 export type { Renewal } from './renewal.ts'
 export { createScan, type Scan, type ScanOptions } from './scan.ts'
+export type { WebSocketConstructor, WebSocketLike } from './socket.ts'
 export { createLocalStorageStore, createMemoryStore, type Store, type WebStorage } from './store.ts'
 export type { TokenSource } from './token.ts'
-export type { WebSocketConstructor, WebSocketLike } from './update-socket.ts'
 export type { Update, Updates, UpdatesOptions } from './updates.ts'
 export {
   createValidator,

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { type Clock, systemClock } from './clock.ts'
 import { QuorumscanError } from './errors.ts'
 import type { Http, HttpRequest } from './http.ts'
+import type { WebSocketLike } from './socket.ts'
 import { createLocalStorageStore, createMemoryStore, type WebStorage } from './store.ts'
-import type { WebSocketLike } from './update-socket.ts'
 import { createUpdates, type Update, type UpdatesOptions } from './updates.ts'
 
 const ALICE = `alice::1220${'a'.repeat(64)}`

@@ -4,6 +4,8 @@ import type { Clock, Random } from './clock.ts'
 import { invalidArgument, isQuorumscanError } from './errors.ts'
 import type { components } from './generated/ledger.ts'
 import type { Http } from './http.ts'
+import { createSocketTrials, retryPauseMs } from './reconnect.ts'
+import { SocketRefused, type WebSocketConstructor } from './socket.ts'
 import {
   formatOf,
   readLedgerEnd,
@@ -11,12 +13,7 @@ import {
   type UpdateElement,
   type UpdateRange,
 } from './update-pages.ts'
-import {
-  readSocket,
-  SocketRefused,
-  type UpdateBatch,
-  type WebSocketConstructor,
-} from './update-socket.ts'
+import { readSocket, type UpdateBatch } from './update-socket.ts'
 
 type Schemas = components['schemas']
 
@@ -50,12 +47,8 @@ export type Updates = (options: UpdatesOptions) => AsyncIterableIterator<Update>
 
 const PAGE_SIZE = 100
 const PAGE_SIZE_MAX = 200
-const RETRY_MS = 500
-const RETRY_MS_MAX = 10_000
 /** Failures in a row, where nothing is followed. */
 const FAILURES_MAX = 3
-/** Something on the way lets no WebSocket through: pages for so long. */
-const SOCKET_RETRY_MS = 60_000
 
 export function createUpdates(parts: {
   readonly http: Http
@@ -68,19 +61,13 @@ export function createUpdates(parts: {
 }): Updates {
   const { http, clock, random, WebSocket } = parts
   const never = new AbortController().signal
-  /** The token with which no socket opened, and when that was. */
-  let refusal: { readonly token: string | null; readonly atMs: number } | null = null
+  const trials = createSocketTrials(clock)
   let expired: string | null = null
-
-  const isWorthTrying = (token: string | null): boolean =>
-    refusal === null ||
-    refusal.token !== token ||
-    clock.monotonicMs() - refusal.atMs >= SOCKET_RETRY_MS
 
   async function* read(range: UpdateRange, pageSize: number): AsyncGenerator<UpdateBatch> {
     if (WebSocket !== null) {
       const token = await http.token(expired, range.signal ?? never)
-      if (isWorthTrying(token))
+      if (trials.isWorthTrying(token))
         try {
           yield* readSocket({ WebSocket, url: parts.url, token, clock }, range)
           return
@@ -88,7 +75,7 @@ export function createUpdates(parts: {
           if (isQuorumscanError(error) && error.code === 'ACCESS_TOKEN_EXPIRED') expired = token
           if (!(error instanceof SocketRefused)) throw error
           // Over HTTP it tells why, or it works.
-          refusal = { token, atMs: clock.monotonicMs() }
+          trials.noteRefusal(token)
         }
     }
     const updates = await readPage(http, range, pageSize)
@@ -124,8 +111,7 @@ export function createUpdates(parts: {
           failures++
           if (!isQuorumscanError(error) || !error.retryable) throw error
           if (!follow && failures >= FAILURES_MAX) throw error
-          const full = Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
-          await clock.delay(full / 2 + (full / 2) * random(), signal)
+          await clock.delay(retryPauseMs(failures, random), signal)
         }
       }
     } finally {

@@ -1,6 +1,7 @@
 /** Everything of a validator: lookups through its scan proxy, names of one's own, and the wallet. */
 import type { CryptoPort, Genesis, Threshold } from '@quorumscan/consensus'
 import { type Activities, createActivities } from './activities.ts'
+import { createActivitySocket } from './activity-socket.ts'
 import { type Camel, toCamel } from './camel.ts'
 import { checkedGenesis } from './checked-genesis.ts'
 import { type Clock, platformRandom, type Random, systemClock } from './clock.ts'
@@ -18,9 +19,9 @@ import { type RegistrationParts, register } from './registration.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
 import { cancel, type Renewal, renew } from './renewal.ts'
 import { scanExtras } from './scan-extras.ts'
+import type { WebSocketConstructor } from './socket.ts'
 import { createMemoryStore, type Store } from './store.ts'
 import type { TokenSource } from './token.ts'
-import type { WebSocketConstructor } from './update-socket.ts'
 import { createUpdates, type Updates } from './updates.ts'
 import { type CallOptions, createWallet, type Wallet } from './wallet.ts'
 
@@ -48,7 +49,7 @@ export type ValidatorOptions = {
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
   /**
-   * For `updates`. Default: the platform's, where it has one (browsers, Node 22); null: by pages over HTTP.
+   * For `updates`, and for `activities` that follow. Default: the platform's, where it has one (browsers, Node 22); null: by pages over HTTP.
    * Pass one in Node 20, such as that of `ws` or undici.
    */
   readonly WebSocket?: WebSocketConstructor | null
@@ -82,7 +83,7 @@ export interface Validator {
   readonly names: OwnNames
   /** Coin, taps, transfers, subscriptions. */
   readonly wallet: Wallet
-  /** Coin activities in order of the ledger, through the scan proxy. */
+  /** Coin activities in order of the ledger, through the scan proxy; over a WebSocket while they follow. */
   readonly activities: Activities
   /** The updates of the ledger that the user may see. */
   readonly updates: Updates
@@ -128,6 +129,11 @@ export function createValidator(options: ValidatorOptions): Validator {
     onChanged: options.onChanged,
     extras: async () => scanExtras,
   })
+  // Looked up when it is used: nothing is asked of the platform at import.
+  const WebSocket =
+    options.WebSocket === undefined
+      ? ((globalThis as { WebSocket?: WebSocketConstructor }).WebSocket ?? null)
+      : options.WebSocket
   const wallet = createWallet(http)
   const parts: RegistrationParts = { http, wallet, names: lookups, clock, timeoutMs }
   return {
@@ -142,17 +148,21 @@ export function createValidator(options: ValidatorOptions): Validator {
       cancel: (name, more) => cancel(parts, name, more),
     },
     wallet,
-    activities: createActivities({ source, clock, timeoutMs, defaults: options }),
+    activities: createActivities({
+      source,
+      clock,
+      timeoutMs,
+      defaults: options,
+      ...(WebSocket === null
+        ? {}
+        : { live: { pages: createActivitySocket({ WebSocket, url, clock, source }), random } }),
+    }),
     updates: createUpdates({
       http,
       clock,
       random,
       url: ledgerUrl,
-      // Looked up when it is used: nothing is asked of the platform at import.
-      WebSocket:
-        options.WebSocket === undefined
-          ? ((globalThis as { WebSocket?: WebSocketConstructor }).WebSocket ?? null)
-          : options.WebSocket,
+      WebSocket,
     }),
     commands: createCommands({ http, clock }),
   }

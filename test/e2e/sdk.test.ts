@@ -394,6 +394,41 @@ it('activities come once each, in order, and go on from the checkpoint', async (
   expect([...first.slice(0, 2), ...rest]).toEqual(all)
 })
 
+it('activities come over a WebSocket as they happen, verified here, and once each when it is lost', async () => {
+  let after = ''
+  for await (const row of scan.activities({ order: 'desc', pageSize: 1 })) {
+    after = row.eventId
+    break
+  }
+  const sockets: WebSocket[] = []
+  class WatchedSocket extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols)
+      sockets.push(this)
+    }
+  }
+  const { activities } = cluster.validator('alice', {
+    genesis,
+    WebSocket: WatchedSocket,
+    fetch: async (input, init) => {
+      if (String(input).includes('/activities')) throw new Error('asked for a page')
+      return fetch(input, init)
+    },
+  })
+  const seen: string[] = []
+  await alice.wallet.tap({ amount: '1.0' })
+  for await (const row of activities({ after, follow: true, pageSize: 2, threshold: 'strong' })) {
+    seen.push(row.eventId)
+    if (seen.length === 4) break
+    if (seen.length === 2) sockets[0]?.close()
+    await alice.wallet.tap({ amount: '1.0' })
+  }
+  expect(sockets.length).toBe(2)
+  const known: string[] = []
+  for await (const row of scan.activities({ after })) known.push(row.eventId)
+  expect(seen).toEqual(known.slice(0, 4))
+})
+
 describe.each([
   ['over WebSocket', WebSocket],
   ['by pages', null],
