@@ -66,7 +66,6 @@ export function createActivities(parts: {
       timeoutMs: options.timeoutMs ?? parts.timeoutMs,
       signal: options.signal,
       what: 'list activities',
-      isRead: true,
     }
     return withDeadline(bound, async (deadline) => {
       const read = readOptions({ ...parts.defaults, ...options })

@@ -17,49 +17,37 @@ export async function withDeadline<T>(
     readonly signal?: AbortSignal | undefined
     /** For the message: `GET /v0/wallet/balance`. */
     readonly what: string
-    /** Whether a timeout certainly had no effect. */
-    readonly isRead: boolean
+    /** Added to the message where a timeout may have had an effect; a read has none. */
+    readonly doubt?: string | undefined
   },
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { clock, timeoutMs, signal, what } = options
+  const { clock, timeoutMs, signal, what, doubt = '' } = options
   signal?.throwIfAborted()
   const late = new AbortController()
   const done = new AbortController()
-  const bound = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
-  const effect = options.isRead ? '' : '; it may or may not have taken effect'
+  const bound = signal ? AbortSignal.any([signal, late.signal]) : late.signal
   clock.delay(timeoutMs, done.signal).then(
     () =>
       late.abort(
-        new QuorumscanError(`${what} got no answer within ${timeoutMs} ms${effect}.`, {
+        new QuorumscanError(`${what} got no answer within ${timeoutMs} ms${doubt}.`, {
           code: 'TIMEOUT',
-          definite: options.isRead,
+          definite: doubt === '',
           retryable: true,
         }),
       ),
     () => {}, // Ended first.
   )
-  try {
-    return await abortable(run(bound), bound)
-  } finally {
-    done.abort()
-  }
-}
-
-/** Settles with the promise, or rejects with the signal's reason where what runs does not listen to it. */
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = () => {}
+  // What runs may not listen to its signal.
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
+    bound.addEventListener('abort', reject, { signal: done.signal })
   })
   try {
-    return await Promise.race([promise, aborted])
+    return await Promise.race([run(bound), aborted])
   } catch (error) {
     // Whoever listens may wrap the reason; callers see the reason itself.
-    throw signal.aborted ? signal.reason : error
+    throw bound.aborted ? bound.reason : error
   } finally {
-    signal.removeEventListener('abort', abort)
+    done.abort()
   }
 }

@@ -25,35 +25,31 @@ export type ErrorFacts = {
   readonly cause?: unknown
 }
 
+const UNKNOWN = { status: null, requestId: null, details: null, payment: null, retryAfterMs: null }
+
 /** A failure with everything that is needed to decide what to do next. */
 export class QuorumscanError extends Error {
   override readonly name = 'QuorumscanError'
-  readonly code: ErrorCode
+  declare readonly code: ErrorCode
   /** Of the HTTP answer; null where none came, or where several nodes were asked. */
-  readonly status: number | null
+  declare readonly status: number | null
   /** True: the request certainly had no effect and never will have. Reads have none. */
-  readonly definite: boolean
+  declare readonly definite: boolean
   /** True: the same call may succeed later. */
-  readonly retryable: boolean
+  declare readonly retryable: boolean
   /** To be quoted to whoever runs the server. */
-  readonly requestId: string | null
+  declare readonly requestId: string | null
   /** What the server adds, such as `{rule}` or `{path}`. */
-  readonly details: Readonly<Record<string, unknown>> | null
+  declare readonly details: Readonly<Record<string, unknown>> | null
   /** Set by `names.register` and `names.renew` only. */
-  readonly payment: PaymentState | null
+  declare readonly payment: PaymentState | null
   /** How long the server asks to wait. */
-  readonly retryAfterMs: number | null
+  declare readonly retryAfterMs: number | null
 
   constructor(message: string, facts: ErrorFacts) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
-    this.code = facts.code
-    this.status = facts.status ?? null
-    this.definite = facts.definite
-    this.retryable = facts.retryable
-    this.requestId = facts.requestId ?? null
-    this.details = facts.details ?? null
-    this.payment = facts.payment ?? null
-    this.retryAfterMs = facts.retryAfterMs ?? null
+    const { cause, ...own } = facts
+    super(message, cause === undefined ? undefined : { cause })
+    Object.assign(this, UNKNOWN, own)
   }
 }
 
@@ -70,4 +66,12 @@ export function invalidArgument(message: string, cause?: unknown): QuorumscanErr
     retryable: false,
     cause,
   })
+}
+
+/** The platform has no SHA-256 and Ed25519, and none was passed in. */
+export function cryptoUnavailable(cause?: unknown): QuorumscanError {
+  return new QuorumscanError(
+    'No WebCrypto with Ed25519 here (browsers need https or localhost): pass `crypto`. Nothing is read unverified.',
+    { code: 'CRYPTO_UNAVAILABLE', definite: true, retryable: false, cause },
+  )
 }

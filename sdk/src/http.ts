@@ -92,7 +92,7 @@ export function createHttp(options: HttpOptions): Http {
         timeoutMs,
         signal: request.signal,
         what: nameOf(request),
-        isRead: isSafe(request),
+        doubt: isSafe(request) ? undefined : '; it may or may not have taken effect',
       },
       async (signal) => {
         for (let count = 1; ; count++) {

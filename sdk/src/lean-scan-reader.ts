@@ -3,7 +3,11 @@
  * loaded it; and that loads in turn what a lookup that gets its answer does without.
  */
 import { createLeanReader } from '@quorumscan/consensus'
-import { openReader, type ScanReader } from './open-reader.ts'
+import { scanReaderOf } from './open-reader.ts'
 
-export const open: ScanReader['open'] = (parts) =>
-  openReader(parts, (options) => createLeanReader(options))
+export const leanScanReader = scanReaderOf({
+  createReader: (options) => createLeanReader(options),
+  extras: async () => (await import('./scan-extras.ts')).scanExtras,
+  // What was pinned by its hash needs no check.
+  checkGenesis: async (document) => (await import('./checked-genesis.ts')).checkedGenesis(document),
+})

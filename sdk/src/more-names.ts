@@ -15,14 +15,29 @@ import { registrableName } from './name-rules.ts'
 import { type Names, type NamesBase, text } from './names.ts'
 import { outcomeError } from './outcome-error.ts'
 
+const LOOKUPS_MAX = 256 // D-14.
 const PAGE_SIZE = 100
 const PAGE_SIZE_MAX = 1000
 
-export type MoreNames = Pick<Names, 'reverse' | 'lookup' | 'search' | 'isAvailable'>
+export type MoreNames = Pick<Names, 'resolveMany' | 'reverse' | 'lookup' | 'search' | 'isAvailable'>
 
 export function createMoreNames(base: NamesBase): MoreNames {
   const { source, bounded, patiently, changeOf } = base
   return {
+    async resolveMany(names, lookup = {}) {
+      for (const name of names) text('a name', name)
+      return bounded(`resolve ${names.length} names`, lookup, async (read) => {
+        const found: (string | null)[] = []
+        for (let first = 0; first < names.length; first += LOOKUPS_MAX) {
+          const chunk = names.slice(first, first + LOOKUPS_MAX)
+          const lookups = chunk.map((name) => ({ name }))
+          const outcomes = await patiently(read, () => source.lookup(lookups, read))
+          for (const [index, outcome] of outcomes.entries())
+            found.push(await base.partyOf(chunk[index] as string, outcome)) // One for each.
+        }
+        return found
+      })
+    },
     reverse(party, lookup = {}) {
       text('the party', party)
       return bounded(`reverse ${party}`, lookup, async (read) => {

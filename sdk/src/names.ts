@@ -1,5 +1,5 @@
 /** Looking names up: one interface, whether the nodes themselves are asked or a validator's scan proxy. */
-import { isDecided, type Outcome, type ReadOptions } from '@quorumscan/consensus'
+import type { Outcome, ReadOptions } from '@quorumscan/consensus'
 import type { Clock } from './clock.ts'
 import { withDeadline } from './deadline.ts'
 import { entryOf } from './entries.ts'
@@ -89,11 +89,12 @@ export type NamesBase = Pick<NamesOptions, 'source'> &
       ask: () => Promise<Outcome[]>,
     ): Promise<Outcome[]>
     changeOf(entry: NameEntry): Promise<NameChange | null>
+    /** Throws where the outcome is no answer. */
+    partyOf(name: string, outcome: Outcome): Promise<string | null>
   }
 
 type BoundRead = ReadOptions & { readonly signal: AbortSignal }
 
-const LOOKUPS_MAX = 256 // D-14.
 /** Nodes that lag have usually caught up by then. */
 const LAGGING_RETRIES_MAX = 2
 
@@ -103,7 +104,7 @@ export function createNames(options: NamesOptions): Names {
 
   const bounded: NamesBase['bounded'] = (what, lookup, run) => {
     const timeoutMs = lookup.timeoutMs ?? options.timeoutMs
-    const bound = { clock, timeoutMs, signal: lookup.signal, what, isRead: true }
+    const bound = { clock, timeoutMs, signal: lookup.signal, what }
     return withDeadline(bound, (signal) =>
       run({ ...readOptions({ ...options.defaults, ...lookup }), signal }),
     )
@@ -124,30 +125,23 @@ export function createNames(options: NamesOptions): Names {
     return change
   }
 
-  const parties = async (names: readonly string[], read: BoundRead): Promise<(string | null)[]> => {
-    const found: (string | null)[] = []
-    for (let first = 0; first < names.length; first += LOOKUPS_MAX) {
-      const chunk = names.slice(first, first + LOOKUPS_MAX)
-      const lookups = chunk.map((name) => ({ name }))
-      const outcomes = await patiently(read, () => source.lookup(lookups, read))
-      for (const [index, outcome] of outcomes.entries()) {
-        if (!isDecided(outcome))
-          throw (await options.extras()).outcomeError(chunk[index] as string, outcome) // One for each.
-        const entry = entryOf(outcome)
-        if (entry !== null) await changeOf(entry)
-        found.push(entry?.party ?? null)
-      }
-    }
-    return found
+  const partyOf: NamesBase['partyOf'] = async (name, outcome) => {
+    if (!('answer' in outcome)) throw (await options.extras()).outcomeError(name, outcome)
+    const entry = entryOf(outcome)
+    if (entry === null) return null
+    await changeOf(entry)
+    return entry.party
   }
 
   const resolve: Names['resolve'] = async (name, lookup = {}) => {
     text('the name', name)
-    const [party] = await bounded(`resolve ${name}`, lookup, (read) => parties([name], read))
-    return party as string | null // One asked, one answered.
+    return bounded(`resolve ${name}`, lookup, async (read) => {
+      const [outcome] = await patiently(read, () => source.lookup([{ name }], read))
+      return partyOf(name, outcome as Outcome) // One asked, one answered.
+    })
   }
 
-  const base: NamesBase = { source, resolve, bounded, patiently, changeOf }
+  const base: NamesBase = { source, resolve, bounded, patiently, changeOf, partyOf }
   let loading: Promise<MoreNames> | undefined
   const more = (): Promise<MoreNames> => {
     loading ??= options.extras().then(({ createMoreNames }) => createMoreNames(base))
@@ -156,10 +150,7 @@ export function createNames(options: NamesOptions): Names {
 
   return {
     resolve,
-    async resolveMany(names, lookup = {}) {
-      for (const name of names) text('a name', name)
-      return bounded(`resolve ${names.length} names`, lookup, (read) => parties(names, read))
-    },
+    resolveMany: async (...input) => (await more()).resolveMany(...input),
     reverse: async (...input) => (await more()).reverse(...input),
     lookup: async (...input) => (await more()).lookup(...input),
     async *search(...input) {
@@ -172,11 +163,7 @@ export function createNames(options: NamesOptions): Names {
 
 /** Of a lookup, what the reader takes. */
 export function readOptions({ threshold, minOffset, maxAgeMs }: LookupOptions): ReadOptions {
-  return {
-    ...(threshold === undefined ? {} : { threshold }),
-    ...(minOffset === undefined ? {} : { minOffset }),
-    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
-  }
+  return { threshold, minOffset, maxAgeMs }
 }
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT if what a program without types passed in is no text. */

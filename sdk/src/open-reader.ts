@@ -1,12 +1,12 @@
 /** The reader behind `createScan`: genesis, addresses, votes. */
 import {
   type AddressRecord,
-  type CryptoPort,
   createFetchTransport,
-  type Fork,
+  createWebCrypto,
   fetchGenesis,
   type Genesis,
   hashGenesis,
+  parseNodeUrl,
   type Reader,
   type ReaderOptions,
   type ReaderStatus,
@@ -14,23 +14,16 @@ import {
 import type { Clock } from './clock.ts'
 import type { LookupSource } from './lookups.ts'
 import { requireEd25519 } from './platform-crypto.ts'
+import type { ScanOptions } from './scan.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
 import { type Store, storeKey } from './store.ts'
 
-export type ReaderParts = {
-  readonly seeds: readonly string[]
-  /** null: fetched from the seeds, by its hash. */
-  readonly genesis: Genesis | null
-  /** null: that of the genesis; one of both is given. */
-  readonly genesisHash: string | null
+export type ReaderParts = Pick<
+  ScanOptions,
+  'seeds' | 'genesis' | 'fetch' | 'crypto' | 'allowPrivateAddresses' | 'onFork'
+> & {
   readonly store: Store
   readonly clock: Clock
-  readonly crypto: CryptoPort
-  readonly fetch: typeof globalThis.fetch | undefined
-  readonly allowPrivateAddresses: boolean
-  readonly onFork: ((fork: Fork) => void) | undefined
-  readonly extras: LoadScanExtras
-  readonly checkGenesis: ScanReader['checkGenesis']
   /** Ends the opening. */
   readonly signal: AbortSignal
 }
@@ -46,40 +39,61 @@ export type ScanReader = {
   /** @throws {QuorumscanError} WRONG_GENESIS, CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. */
   open(parts: ReaderParts): Promise<OpenedReader>
   readonly extras: LoadScanExtras
-  /** @throws {QuorumscanError} INVALID_ARGUMENT, with the member that is wrong. */
-  checkGenesis(document: unknown): Promise<Genesis>
 }
 
-/** How `createScan` reads, with one reader or the other. */
-export async function openReader(
-  parts: ReaderParts,
-  createReader: (options: Omit<ReaderOptions, 'localHistoryHash'>) => Reader,
-): Promise<OpenedReader> {
+type How = {
+  readonly createReader: (options: Omit<ReaderOptions, 'localHistoryHash'>) => Reader
+  readonly extras: LoadScanExtras
+  /** @throws {QuorumscanError} INVALID_ARGUMENT, with the member that is wrong. */
+  readonly checkGenesis: (document: unknown) => Promise<Genesis>
+}
+
+/** The one reader or the other, made into one that `createScan` takes. */
+export function scanReaderOf(how: How): ScanReader {
+  const { extras } = how
   const ownError = async (error: unknown): Promise<never> => {
-    throw (await parts.extras()).ownError(error)
+    throw (await extras()).ownError(error)
   }
-  const { genesisHash, reader } = await open(parts, createReader).catch(ownError)
   return {
-    genesisHash,
-    lookup: (lookups, read) => reader.lookup(lookups, read).catch(ownError),
-    read: (request, read) => reader.read(request, read).catch(ownError),
-    status: reader.status,
-    close: () => Promise.resolve(reader[Symbol.asyncDispose]()),
+    extras,
+    async open(parts) {
+      const { genesisHash, reader } = await open(parts, how).catch(ownError)
+      return {
+        genesisHash,
+        lookup: (lookups, read) => reader.lookup(lookups, read).catch(ownError),
+        read: (request, read) => reader.read(request, read).catch(ownError),
+        status: reader.status,
+        close: () => Promise.resolve(reader[Symbol.asyncDispose]()),
+      }
+    },
   }
 }
 
 async function open(
   parts: ReaderParts,
-  createReader: Parameters<typeof openReader>[1],
+  { createReader, checkGenesis }: How,
 ): Promise<{ genesisHash: string; reader: Reader }> {
-  const { seeds, store, crypto, signal } = parts
-  const transport = createFetchTransport(parts.fetch === undefined ? {} : { fetch: parts.fetch })
-  const given = parts.genesis === null ? null : await parts.checkGenesis(parts.genesis)
-  const genesisHash = parts.genesisHash ?? (await hashGenesis(given as Genesis, crypto))
-  const genesis = given ?? (await fetchGenesis({ genesisHash, seeds, transport, signal, crypto }))
+  const { seeds, genesis: pinned, store, crypto = createWebCrypto() } = parts
+  const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
+  const transport = createFetchTransport(parts)
+  let genesisHash: string
+  let genesis: Genesis
+  if (typeof pinned === 'string') {
+    genesisHash = pinned
+    genesis = await fetchGenesis({ ...parts, crypto, genesisHash, transport })
+  } else {
+    genesis = await checkGenesis(pinned)
+    genesisHash = await hashGenesis(genesis, crypto)
+  }
   await requireEd25519(crypto, genesis)
-  const floorKey = storeKey(genesisHash, 'floor')
-  const addressKey = storeKey(genesisHash, 'addresses')
+
+  const kept = <T>(what: string, first: T) => {
+    const key = storeKey(genesisHash, what)
+    return {
+      load: async (): Promise<T> => JSON.parse((await store.get(key)) ?? 'null') ?? first,
+      save: async (value: T) => store.set(key, JSON.stringify(value)),
+    }
+  }
   const reader = createReader({
     genesis,
     genesisHash,
@@ -87,16 +101,10 @@ async function open(
     transport,
     clock: parts.clock,
     crypto,
-    allowPrivateAddresses: parts.allowPrivateAddresses,
-    floorStore: {
-      load: async () => Number((await store.get(floorKey)) ?? 0),
-      save: async (offset) => store.set(floorKey, String(offset)),
-    },
-    addressStore: {
-      load: async () => JSON.parse((await store.get(addressKey)) ?? '[]') as AddressRecord[],
-      save: async (records) => store.set(addressKey, JSON.stringify(records)),
-    },
-    ...(parts.onFork === undefined ? {} : { onFork: parts.onFork }),
+    allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
+    floorStore: kept('floor', 0),
+    addressStore: kept<readonly AddressRecord[]>('addresses', []),
+    ...(parts.onFork && { onFork: parts.onFork }),
   })
   return { genesisHash, reader }
 }

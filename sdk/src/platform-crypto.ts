@@ -1,6 +1,6 @@
 /** SHA-256 and Ed25519 of the platform, and what is said where it has none. */
 import { type CryptoPort, createWebCrypto, fromHex, type Genesis } from '@quorumscan/consensus'
-import { QuorumscanError } from './errors.ts'
+import { cryptoUnavailable } from './errors.ts'
 
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE. */
 export function platformCrypto(): CryptoPort {
@@ -22,12 +22,5 @@ export async function requireEd25519(crypto: CryptoPort, genesis: Genesis): Prom
   const isBroken = await crypto.verifyEd25519(wrong).catch((cause: unknown) => {
     throw cryptoUnavailable(cause)
   })
-  if (isBroken) throw cryptoUnavailable(new TypeError('it takes any signature for valid'))
-}
-
-function cryptoUnavailable(cause: unknown): QuorumscanError {
-  return new QuorumscanError(
-    'No WebCrypto with Ed25519 here (browsers need https or localhost): pass `crypto`. Nothing is read unverified.',
-    { code: 'CRYPTO_UNAVAILABLE', definite: true, retryable: false, cause },
-  )
+  if (isBroken) throw cryptoUnavailable(new TypeError('it takes any signature'))
 }

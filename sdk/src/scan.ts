@@ -1,20 +1,13 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
-import {
-  type CryptoPort,
-  type Fork,
-  type Genesis,
-  parseNodeUrl,
-  type ReaderStatus,
-  type Threshold,
-} from '@quorumscan/consensus'
+import type { CryptoPort, Fork, Genesis, ReaderStatus, Threshold } from '@quorumscan/consensus'
 import type { Activities } from './activities.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { TIMEOUT_MS } from './deadline.ts'
-import { invalidArgument, QuorumscanError } from './errors.ts'
+import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
 import type { LookupSource, NameChange } from './lookups.ts'
 import { createNames, type Names } from './names.ts'
 import type { OpenedReader, ScanReader } from './open-reader.ts'
-import { platformCrypto } from './platform-crypto.ts'
+import type { LoadScanExtras } from './scan-extras.ts'
 import { createMemoryStore, type Store, storeKey } from './store.ts'
 
 export type ScanOptions = {
@@ -64,13 +57,8 @@ export interface Scan extends AsyncDisposable {
   close(): Promise<void>
 }
 
-const lazyReader: ScanReader = {
-  open: async (parts) => (await import('./lean-scan-reader.ts')).open(parts),
-  extras: async () => (await import('./scan-extras.ts')).scanExtras,
-  // What was pinned by its hash needs no check.
-  checkGenesis: async (document) => (await import('./checked-genesis.ts')).checkedGenesis(document),
-}
-
+/** Without credentials, query and fragment; the reader, once it is loaded, looks closer. */
+const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/
 const HASH = /^[0-9a-f]{64}$/
 
 /**
@@ -81,99 +69,69 @@ const HASH = /^[0-9a-f]{64}$/
  * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or the hash make no sense, CRYPTO_UNAVAILABLE.
  */
 export function createScan(options: ScanOptions): Scan {
-  const { clock = systemClock, store = createMemoryStore(), timeoutMs = TIMEOUT_MS } = options
-  const crypto = options.crypto ?? platformCrypto()
-  const how = options.reader ?? lazyReader
-  const { extras } = how
-  const source = createScanSource(options, { ...how, clock, store, crypto })
-  return {
-    names: createNames({
-      source,
-      clock,
-      store,
-      timeoutMs,
-      defaults: options,
-      onChanged: options.onChanged,
-      extras,
-    }),
-    async *activities(more) {
-      const { createActivities } = await extras()
-      yield* createActivities({ source, clock, timeoutMs, defaults: options })(more)
-    },
-    status: source.status,
-    close: source.close,
-    [Symbol.asyncDispose]: source.close,
-  }
-}
-
-function createScanSource(
-  options: ScanOptions,
-  parts: ScanReader & { readonly clock: Clock; readonly store: Store; readonly crypto: CryptoPort },
-): LookupSource & { status(): ReaderStatus | null; close(): Promise<void> } {
-  const { seeds, genesis: pinned } = options
-  const { store, crypto } = parts
-  if (seeds.length === 0 || !seeds.every((seed) => parseNodeUrl(seed, true) !== undefined))
+  const { seeds, genesis, timeoutMs = TIMEOUT_MS } = options
+  const { clock = systemClock, store = createMemoryStore() } = options
+  if (seeds.length === 0 || !seeds.every((seed) => SEED.test(seed) && URL.canParse(seed)))
     throw invalidArgument('seeds are one or more http or https URLs of scan nodes.')
-  if (typeof pinned === 'string' && !HASH.test(pinned))
+  if (typeof genesis === 'string' && !HASH.test(genesis))
     throw invalidArgument('A genesis hash has 64 lower-case hex digits.')
-  const document = typeof pinned === 'string' ? null : pinned
-  const isLocal = seeds.every((seed) => parseNodeUrl(seed, false) === undefined)
+  if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   const closing = new AbortController()
+  const { signal } = closing
   let opening: Promise<OpenedReader> | undefined
   let reader: OpenedReader | null = null
 
-  const open = async (): Promise<OpenedReader> => {
-    const { signal } = closing
-    signal.throwIfAborted()
-    reader = await parts.open({
-      seeds,
-      genesis: document,
-      genesisHash: typeof pinned === 'string' ? pinned : null,
-      store,
-      clock: parts.clock,
-      crypto,
-      fetch: options.fetch,
-      allowPrivateAddresses: options.allowPrivateAddresses ?? isLocal,
-      onFork: options.onFork,
-      extras: parts.extras,
-      checkGenesis: parts.checkGenesis,
-      signal,
-    })
-    return reader
-  }
+  const loaded = async (): Promise<ScanReader> =>
+    options.reader ?? (await import('./lean-scan-reader.ts')).leanScanReader
+  const extras: LoadScanExtras = async () => (await loaded()).extras()
 
-  const opened = (): Promise<OpenedReader> => {
-    if (closing.signal.aborted) return Promise.reject(closed())
-    opening ??= open().catch((error: unknown) => {
+  const open = async (): Promise<OpenedReader> => {
+    try {
+      reader = await (await loaded()).open({ ...options, clock, store, signal })
+      return reader
+    } catch (error) {
       opening = undefined // The next call tries again.
       throw error
-    })
+    }
+  }
+  const opened = async (): Promise<OpenedReader> => {
+    signal.throwIfAborted()
+    opening ??= open()
     return opening
   }
 
-  return {
+  const source: LookupSource = {
     verifiedBy: 'self',
     storeKey: async (what) =>
-      storeKey(typeof pinned === 'string' ? pinned : (await opened()).genesisHash, what),
+      storeKey(typeof genesis === 'string' ? genesis : (await opened()).genesisHash, what),
     lookup: async (lookups, read) => (await opened()).lookup(lookups, read),
     read: async (request, read) => (await opened()).read(request, read),
     receipt: async (outcome, request) => {
       const { genesisHash } = await opened()
-      return (await parts.extras()).receiptOf(outcome, { request, genesisHash })
-    },
-    status: () => reader?.status() ?? null,
-    async close() {
-      closing.abort(closed())
-      await opening?.catch(() => {}) // It failed, or was ended just now.
-      await reader?.close()
+      return (await extras()).receiptOf(outcome, { request, genesisHash })
     },
   }
-}
 
-function closed(): QuorumscanError {
-  return new QuorumscanError('The client is closed.', {
-    code: 'CLOSED',
-    definite: true,
-    retryable: false,
-  })
+  const close = async (): Promise<void> => {
+    closing.abort(
+      new QuorumscanError('The client is closed.', {
+        code: 'CLOSED',
+        definite: true,
+        retryable: false,
+      }),
+    )
+    await opening?.catch(() => {}) // It failed, or was ended just now.
+    await reader?.close()
+  }
+
+  const parts = { source, clock, timeoutMs, defaults: options }
+  return {
+    names: createNames({ ...parts, store, onChanged: options.onChanged, extras }),
+    async *activities(more) {
+      yield* (await extras()).createActivities(parts)(more)
+    },
+    status: () => reader?.status() ?? null,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
 }

@@ -22,9 +22,8 @@ export function createSeenNames(store: Store, key: () => Promise<string>): SeenN
   /** What is stored wins: another client of the same store, in another tab for one, may have written it. */
   const load = async (): Promise<void> => {
     try {
-      const document: unknown = JSON.parse((await store.get(await key())) ?? '[]')
-      for (const pair of document as Iterable<unknown>)
-        if (isPair(pair)) partyByName.set(pair[0], pair[1])
+      const pairs: Iterable<unknown> = JSON.parse((await store.get(await key())) ?? '[]')
+      for (const pair of pairs) if (isPair(pair)) partyByName.set(...pair)
     } catch {
       // Unreadable is as good as empty; the next name writes it anew.
     }
@@ -38,10 +37,8 @@ export function createSeenNames(store: Store, key: () => Promise<string>): SeenN
     writing = writing.then(async () => {
       await load()
       touch(name, party)
-      for (const oldest of partyByName.keys()) {
-        if (partyByName.size <= NAMES_MAX) break
-        partyByName.delete(oldest)
-      }
+      const tooMany = Math.max(partyByName.size - NAMES_MAX, 0)
+      for (const oldest of [...partyByName.keys()].slice(0, tooMany)) partyByName.delete(oldest)
       try {
         await store.set(await key(), JSON.stringify([...partyByName]))
       } catch {

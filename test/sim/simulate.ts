@@ -4,8 +4,6 @@
  */
 import {
   createLeanReader,
-  createReader,
-  createReaderOf,
   type Decisions,
   type Lookup,
   maxFaulty,
@@ -14,6 +12,7 @@ import {
   type ReadOptions,
   thresholdVotes,
 } from '@quorumscan/consensus'
+import { createReader, createReaderOf } from '@quorumscan/consensus/reader'
 import { type SimLedger, simCrypto, simEntry } from '@quorumscan/testkit'
 import { LIES } from './lies.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'

@@ -2,7 +2,6 @@
 import { fromHex, utf8, verifySignature } from '@quorumscan/base'
 import {
   createFetchTransport,
-  createReader,
   createReceipt,
   type Decided,
   encodeAttestationStatement,
@@ -11,6 +10,7 @@ import {
   requestOfLookup,
   verifyReceipt,
 } from '@quorumscan/consensus'
+import { createReader } from '@quorumscan/consensus/reader'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { clock, type Network, startNetwork, until } from './testing/network.ts'

@@ -14,13 +14,8 @@ import {
   type Random,
   systemRandom,
 } from '@quorumscan/base'
-import {
-  createReader,
-  type Genesis,
-  hashGenesis,
-  parseGenesis,
-  type Reader,
-} from '@quorumscan/consensus'
+import { type Genesis, hashGenesis, parseGenesis, type Reader } from '@quorumscan/consensus'
+import { createReader } from '@quorumscan/consensus/reader'
 import { ScanError } from '@quorumscan/errors'
 import {
   createLogger,

@@ -1,5 +1,6 @@
 import { createSystemClock, toHex, utf8 } from '@quorumscan/base'
-import { createReader, encodeAddressStatement, type Transport } from '@quorumscan/consensus'
+import { encodeAddressStatement, type Transport } from '@quorumscan/consensus'
+import { createReader } from '@quorumscan/consensus/reader'
 import { createMetrics } from '@quorumscan/http'
 import { genesisHashOf } from '@quorumscan/ledger'
 import { createTestNetwork } from '@quorumscan/ledger/testing'

@@ -5,7 +5,6 @@
 import type { Clock } from '@quorumscan/base'
 import {
   createFetchTransport,
-  createReader,
   type Decided,
   type Genesis,
   hashGenesis,
@@ -17,6 +16,7 @@ import {
   type ReadOptions,
   reverseLookup,
 } from '@quorumscan/consensus'
+import { createReader } from '@quorumscan/consensus/reader'
 import { formatTime } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
 import { askEach, type Explained } from './explain.ts'

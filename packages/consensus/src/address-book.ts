@@ -17,12 +17,14 @@ export type AddressRecord = {
   readonly signature: string
 }
 
+/** Where a node is, as its newest record says; the URL without trailing slash. */
+export type Address = Pick<AddressRecord, 'name' | 'url' | 'sequence'>
+
 export type AddressBook = {
   /** Takes over what is signed by the node it names and newer than what is known. Returns what was. */
-  offer(records: readonly unknown[]): Promise<AddressRecord[]>
+  offer(records: readonly unknown[]): Promise<Address[]>
   /** The newest record of each node that has one. */
   records(): AddressRecord[]
-  recordOf(name: string): AddressRecord | undefined
 }
 
 const RECORDS_OFFERED_MAX = 1000 // Ten times the largest network; more is noise.
@@ -39,45 +41,47 @@ export function createAddressBook(options: {
   const isNewer = (record: AddressRecord): boolean =>
     record.sequence > (recordByName.get(record.name)?.sequence ?? -1)
 
-  const isValid = async (record: AddressRecord): Promise<boolean> =>
-    parseNodeUrl(record.url, options.allowPrivate) !== undefined &&
-    (await options.crypto.verifyEd25519({
-      publicKey: fromHex(keyByName.get(record.name) as string),
+  const isSigned = (record: AddressRecord): Promise<boolean> =>
+    options.crypto.verifyEd25519({
+      publicKey: fromHex(keyByName.get(record.name) as string), // Asked for nodes of the genesis.
       signature: fromHex(record.signature),
       message: encodeAddressStatement({ ...record, genesisHash: options.genesisHash }),
-    }))
+    })
 
   return {
     async offer(records) {
-      const taken: AddressRecord[] = []
+      const taken: Address[] = []
       for (const record of records.slice(0, RECORDS_OFFERED_MAX)) {
         if (!isRecord(record) || !keyByName.has(record.name) || !isNewer(record)) continue
+        const { name, sequence } = record
+        const url = parseNodeUrl(record.url, options.allowPrivate)
+        if (url === undefined || !(await isSigned(record))) continue
         // Asked again after the check, during which another source may have brought a newer one.
-        if (!(await isValid(record)) || !isNewer(record)) continue
-        recordByName.set(record.name, record)
-        taken.push(record)
+        if (!isNewer(record)) continue
+        recordByName.set(name, record)
+        taken.push({ name, url, sequence })
       }
       return taken
     },
     records: () => [...recordByName.values()],
-    recordOf: (name) => recordByName.get(name),
   }
 }
 
 /** The records in a body of `GET /v0/scans`; empty if it is not of that shape. */
 export function recordsOfScans(body: unknown): unknown[] {
-  const groups = memberArray(body, 'scans')
+  const groups = scansOf(body)
   return groups.flatMap((group) =>
-    memberArray(group, 'scans').map((scan) => {
+    scansOf(group).map((scan) => {
       const { svName, publicUrl, sequence, signature } = Object(scan)
       return { name: svName, url: publicUrl, sequence, signature }
     }),
   )
 }
 
-function memberArray(value: unknown, name: string): unknown[] {
-  const member = Object(value)[name]
-  return Array.isArray(member) ? member : []
+/** Groups have a member of the same name as the body that holds them. */
+function scansOf(value: unknown): unknown[] {
+  const { scans } = Object(value)
+  return Array.isArray(scans) ? scans : []
 }
 
 function isRecord(value: unknown): value is AddressRecord {

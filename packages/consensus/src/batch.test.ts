@@ -27,14 +27,16 @@ describe('a batch answer', () => {
         const parts = entries.map((one) => JSON.stringify({ entry: one }))
         const signatures = parts.map(() => 'ab'.repeat(64))
         const tail = sign ? `],"signatures":${JSON.stringify(signatures)}}` : ']}'
-        const parse = sign ? parseSignedAnswer : parseBatchAnswer
-        const cut = parse(utf8(`{"results":[${parts.join(',')}${tail}`), {
+        const body = utf8(`{"results":[${parts.join(',')}${tail}`)
+        const asked = {
           lookups: entries.map((one) => (one === null ? { party } : { name: one.name })),
           recordTime: RECORD_TIME,
-        })
-        expect(cut?.answers.map((bytes) => new TextDecoder().decode(bytes))).toEqual(parts)
-        expect(cut?.answers.map(isAbsence)).toEqual(entries.map((one) => one === null))
-        expect(cut?.signatures).toEqual(sign ? signatures : null)
+        }
+        const signed = parseSignedAnswer(body, asked)
+        const answers = sign ? signed?.answers : parseBatchAnswer(body, asked)
+        expect(answers?.map((bytes) => new TextDecoder().decode(bytes))).toEqual(parts)
+        expect(answers?.map(isAbsence)).toEqual(entries.map((one) => one === null))
+        expect(signed?.signatures).toEqual(sign ? signatures : undefined)
       }),
       { numRuns: 500 },
     )
@@ -56,16 +58,30 @@ describe('a batch answer', () => {
         },
       ],
     })
-    const [answer] = parseBatchAnswer(utf8(text), options)?.answers ?? []
+    const [answer] = parseBatchAnswer(utf8(text), options) ?? []
     for (let position = 0; position < text.length; position++)
       for (const byte of [0x20, 0x22, 0x2c, 0x5b, 0x7d, 0xff]) {
         const body = utf8(text)
         if (body[position] === byte) continue
         body[position] = byte
-        const [other] = parseBatchAnswer(body, options)?.answers ?? []
+        const [other] = parseBatchAnswer(body, options) ?? []
         expect(other !== undefined && answer !== undefined && bytesEqual(other, answer)).toBe(false)
       }
   })
+})
+
+it.each([
+  ['a byte order mark', '\uFEFF{"results":[{"entry":null}]}'],
+  ['white space', '{"results":[{"entry": null}]}'],
+  ['white space at the end', '{"results":[{"entry":null}]}\n'],
+  ['a member twice', '{"results":[{"entry":1,"entry":null}]}'],
+  ['another member', '{"results":[{"entry":null}],"more":1}'],
+  ['another member of an answer', '{"results":[{"entry":null,"more":1}]}'],
+  ['an escape that need not be', '{"results":[{"\\u0065ntry":null}]}'],
+])('a batch answer with %s is none', (_, text) => {
+  const asked = { lookups: [{ party }], recordTime: RECORD_TIME }
+  expect(parseBatchAnswer(utf8('{"results":[{"entry":null}]}'), asked)).toHaveLength(1)
+  expect(parseBatchAnswer(utf8(text), asked)).toBeUndefined()
 })
 
 describe('a lookup', () => {

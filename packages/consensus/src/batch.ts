@@ -1,7 +1,8 @@
 /** The batch request (D-14) and its answer, cut into the answers of the single lookups. */
-import { utf8 } from './bytes.ts'
+import { bytesEqual, utf8 } from './bytes.ts'
+import { LONE_SURROGATE } from './canonical-json.ts'
 import type { Lookup } from './canonical-request.ts'
-import { parseJson } from './reply.ts'
+import { decodeText, parseText } from './reply.ts'
 import { parseInstant } from './time.ts'
 import type { TransportRequest } from './transport.ts'
 
@@ -13,11 +14,9 @@ const BATCH_ANSWER_BYTES_MAX = 4096
 
 const HEADERS_BYTES = 4096 // Room for an error body where an empty batch was asked for.
 const NAME_LENGTH_MAX = 255 // What the operation takes; longer ones cannot exist anyway.
-const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
 const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
+const TEXTS = ['user', 'name', 'url', 'description']
 const ABSENT = utf8('{"entry":null}')
-const RESULTS = utf8('{"results":[')
-const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE] = [0x22, 0x5c, 0x2c, 0x7b, 0x7d]
 
 /** Whether every node takes it as a lookup: a well-formed name of at most 255 units, or a party (D-30). */
 export function isLookup(lookup: Lookup): boolean {
@@ -54,98 +53,37 @@ export function batchRequest(
   }
 }
 
-export type BatchAnswer = {
-  /** Exact bytes such as `{"entry":null}`, copied out of the body, in the order asked. */
-  readonly answers: readonly Uint8Array<ArrayBuffer>[]
-  /** Hex, one an answer; null where they were not asked for. */
-  readonly signatures: readonly string[] | null
-}
-
-/**
- * Cuts `{"results":[…]}` into its answers without writing JSON anew: what is compared, hashed and
- * signed are the node's bytes. An answer is valid if it has exactly the members of D-8, answers its
- * lookup, and is visible at the record time (D-9).
- *
- * @returns undefined unless the body is exactly that, compact, for exactly these lookups.
- */
-export function parseBatchAnswer(body: Uint8Array, asked: Asked): BatchAnswer | undefined {
-  const answers = cutBatch(body, asked, () => ']}')
-  return answers && { answers, signatures: null }
-}
-
 /** What was asked for, and when it was answered (µs). */
 export type Asked = { readonly lookups: readonly Lookup[]; readonly recordTime: number }
 
-/** As `parseBatchAnswer`, with another end; `tailOf` says which, undefined where there is none. */
-export function cutBatch(
+/**
+ * Takes the answers out of `{"results":[…]}`. What is compared, hashed and signed are the node's bytes:
+ * the body has to be what `JSON.stringify` writes of it, so that written anew they are the same. An answer
+ * is valid if it has exactly the members of D-8, answers its lookup, and is visible at the record time (D-9).
+ *
+ * @param tailOf - What follows the answers, undefined where that is not as it should be.
+ * @returns undefined unless the body is exactly that, for exactly these lookups.
+ */
+export function parseBatchAnswer(
   body: Uint8Array,
   { lookups, recordTime }: Asked,
-  tailOf: (document: object) => string | undefined,
+  tailOf: (document: object) => string | undefined = () => ']}',
 ): Uint8Array<ArrayBuffer>[] | undefined {
-  const document = parseJson(body) as { results?: unknown } | undefined
+  const text = decodeText(body)
+  const document = parseText(text) as { readonly results?: unknown } | undefined
   const results = document?.results
   if (!Array.isArray(results) || results.length !== lookups.length) return undefined
   for (const [index, lookup] of lookups.entries())
     if (!isEntryAnswer(results[index], lookup, recordTime)) return undefined
-  const cut = cutResults(body)
-  if (cut === undefined || cut.answers.length !== results.length) return undefined
+  const answers = results.map((result) => JSON.stringify(result))
   const tail = tailOf(document as object)
-  return tail !== undefined && isTail(body, cut.end, tail) ? cut.answers : undefined
+  const isExact = tail !== undefined && text === `{"results":[${answers}${tail}`
+  return isExact ? answers.map(utf8) : undefined
 }
 
 /** Whether the answer says that there is no such entry. */
 export function isAbsence(answer: Uint8Array): boolean {
-  return answer.byteLength === ABSENT.byteLength && startsAt(answer, 0, ABSENT)
-}
-
-/** The array's elements as byte ranges. The body is known to be valid JSON. */
-function cutResults(
-  body: Uint8Array,
-): { answers: Uint8Array<ArrayBuffer>[]; end: number } | undefined {
-  if (!startsAt(body, 0, RESULTS)) return undefined
-  const answers: Uint8Array<ArrayBuffer>[] = []
-  let position = RESULTS.byteLength
-  while (body[position] === OPEN) {
-    const end = endOfObject(body, position)
-    answers.push(copy(body, position, end))
-    position = body[end] === COMMA && body[end + 1] === OPEN ? end + 1 : end
-  }
-  return { answers, end: position }
-}
-
-function endOfObject(body: Uint8Array, start: number): number {
-  let depth = 0
-  for (let position = start; position < body.byteLength; position++) {
-    const byte = body[position]
-    if (byte === QUOTE) position = endOfString(body, position)
-    else if (byte === OPEN) depth++
-    else if (byte === CLOSE && --depth === 0) return position + 1
-  }
-  return body.byteLength
-}
-
-/** The position of the closing quote. */
-function endOfString(body: Uint8Array, start: number): number {
-  let position = start + 1
-  while (position < body.byteLength && body[position] !== QUOTE)
-    position += body[position] === BACKSLASH ? 2 : 1
-  return position
-}
-
-function copy(body: Uint8Array, start: number, end: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(end - start)
-  bytes.set(body.subarray(start, end))
-  return bytes
-}
-
-function isTail(body: Uint8Array, position: number, text: string): boolean {
-  return body.byteLength === position + text.length && startsAt(body, position, utf8(text))
-}
-
-function startsAt(body: Uint8Array, position: number, text: Uint8Array): boolean {
-  for (let index = 0; index < text.byteLength; index++)
-    if (body[position + index] !== text[index]) return false
-  return true
+  return bytesEqual(answer, ABSENT)
 }
 
 /** Whether a parsed value is a valid answer to this lookup at this record time. */
@@ -154,16 +92,12 @@ export function isEntryAnswer(value: unknown, lookup: Lookup, recordTime: number
   const entry = value['entry']
   if (entry === null) return true
   if (!hasMembers(entry, 6)) return false
-  const expiresAt = entry['expires_at']
+  const { contract_id: contractId, expires_at: expiresAt } = entry
   return (
-    isTextOrNull(entry['contract_id']) &&
-    typeof entry['user'] === 'string' &&
-    typeof entry['name'] === 'string' &&
-    typeof entry['url'] === 'string' &&
-    typeof entry['description'] === 'string' &&
+    TEXTS.every((name) => isText(entry[name])) &&
+    (contractId === null || isText(contractId)) &&
     ('name' in lookup ? entry['name'] === lookup.name : entry['user'] === lookup.party) &&
-    (expiresAt === null ||
-      (typeof expiresAt === 'string' && (parseInstant(expiresAt) ?? 0) > recordTime))
+    (expiresAt === null || (isText(expiresAt) && (parseInstant(expiresAt) ?? 0) > recordTime))
   )
 }
 
@@ -171,6 +105,6 @@ function hasMembers(value: unknown, count: number): value is Record<string, unkn
   return typeof value === 'object' && value !== null && Object.keys(value).length === count
 }
 
-function isTextOrNull(value: unknown): boolean {
-  return value === null || typeof value === 'string'
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }

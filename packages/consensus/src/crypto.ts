@@ -30,22 +30,21 @@ export type PlatformSubtle = typeof globalThis extends { crypto: { subtle: infer
  * @throws {TypeError} If the platform has no WebCrypto: then pass an implementation, nothing is read unverified.
  */
 export function createWebCrypto(subtle: PlatformSubtle = globalThis.crypto?.subtle): CryptoPort {
-  if (!subtle) throw new TypeError('no WebCrypto here: pass a crypto implementation')
+  if (!subtle) throw new TypeError('no WebCrypto here: pass `crypto`')
   const keys = new Map<string, Promise<CryptoKey | null>>()
   const importKey = (publicKey: Uint8Array<ArrayBuffer>): Promise<CryptoKey | null> => {
     const name = toHex(publicKey)
-    let key = keys.get(name)
-    if (key === undefined) {
-      key = subtle
-        .importKey('raw', publicKey, 'Ed25519', false, ['verify'])
-        .catch((error: { name?: string }) => {
-          if (error.name === 'NotSupportedError')
-            throw new TypeError('no Ed25519 here: pass a crypto implementation', { cause: error })
-          return null // A key that does not import verifies nothing.
-        })
-      if (keys.size >= KEYS_CACHED_MAX) keys.clear()
-      keys.set(name, key)
-    }
+    const known = keys.get(name)
+    if (known !== undefined) return known
+    const key = subtle
+      .importKey('raw', publicKey, 'Ed25519', false, ['verify'])
+      .catch((cause: { name?: string }) => {
+        if (cause.name === 'NotSupportedError')
+          throw new TypeError('no Ed25519 here: pass `crypto`', { cause })
+        return null // A key that does not import verifies nothing.
+      })
+    if (keys.size >= KEYS_CACHED_MAX) keys.clear()
+    keys.set(name, key)
     return key
   }
   return {

@@ -3,7 +3,7 @@
  * enough, and no source is ever given up, so there is no state in which addresses cannot be learned
  * although a node that knows them lives.
  */
-import { type AddressBook, createAddressBook, recordsOfScans } from './address-book.ts'
+import { type Address, createAddressBook, recordsOfScans } from './address-book.ts'
 import type { CryptoPort } from './crypto.ts'
 import { parseNodeUrl } from './node-url.ts'
 import { ReaderError, type ReaderOptions } from './reader-options.ts'
@@ -21,7 +21,6 @@ export type Directory = {
   refresh(options: { readonly isUneasy: boolean; readonly isForced?: boolean }): Promise<void>
   /** True until every source of the first round has answered or failed: addresses may still come. */
   isLearning(): boolean
-  book: AddressBook
 }
 
 export function createDirectory(options: {
@@ -29,7 +28,7 @@ export function createDirectory(options: {
   readonly crypto: CryptoPort
   /** Aborted when the reader closes. */
   readonly signal: AbortSignal
-  readonly onAddress: (address: { name: string; url: string; sequence: number }) => void
+  readonly onAddress: (address: Address) => void
 }): Directory {
   const { reader } = options
   const allowPrivate = reader.allowPrivateAddresses ?? false
@@ -39,34 +38,29 @@ export function createDirectory(options: {
       throw new ReaderError('INVALID_ARGUMENT', `a seed is no http or https URL: ${seed}`)
     return url
   })
-  const book = createAddressBook({
-    genesis: reader.genesis,
-    genesisHash: reader.genesisHash,
-    crypto: options.crypto,
-    allowPrivate,
-  })
+  const book = createAddressBook({ ...reader, crypto: options.crypto, allowPrivate })
+  const urlByName = new Map<string, string>()
   const asking = new Map<string, Promise<void>>()
   let refreshedAtMs = Number.NEGATIVE_INFINITY
   let learned = false
   let loaded: Promise<void> | undefined
 
-  const take = async (records: readonly unknown[], isNews: boolean): Promise<void> => {
-    const taken = await book.offer(records)
-    for (const record of taken) {
-      const url = parseNodeUrl(record.url, allowPrivate)
-      if (url !== undefined)
-        options.onAddress({ name: record.name, url, sequence: record.sequence })
+  const take = async (records: readonly unknown[]): Promise<boolean> => {
+    const addresses = await book.offer(records)
+    for (const address of addresses) {
+      urlByName.set(address.name, address.url)
+      options.onAddress(address)
     }
-    // What cannot be kept is learned again from the seeds.
-    if (isNews && taken.length > 0)
-      await Promise.resolve(reader.addressStore?.save(book.records())).catch(() => {})
+    return addresses.length > 0
   }
 
   const load = async (): Promise<void> => {
-    const stored = async (): Promise<unknown> => reader.addressStore?.load()
-    // Whatever is wrong with the store: the seeds remain.
-    const records = await stored().catch(() => null)
-    await take(Array.isArray(records) ? records : [], false)
+    try {
+      const records: unknown = await reader.addressStore?.load()
+      if (Array.isArray(records)) await take(records)
+    } catch {
+      // Whatever is wrong with the store: the seeds remain.
+    }
   }
 
   const ask = async (url: string): Promise<void> => {
@@ -85,22 +79,18 @@ export function createDirectory(options: {
         isPublicOnly: !allowPrivate && !seeds.includes(url),
         signal: AbortSignal.any([abort.signal, options.signal]),
       })
-      if (reply.status === 200) await take(recordsOfScans(parseJson(reply.body)), true)
+      const isNews = reply.status === 200 && (await take(recordsOfScans(parseJson(reply.body))))
+      if (isNews) await reader.addressStore?.save(book.records())
     } catch {
-      // A source that fails says nothing; the others and the next refresh remain.
+      // A source that fails says nothing; the others and the next refresh remain. What cannot be kept is
+      // learned again from the seeds.
     } finally {
       giveUp()
       asking.delete(url)
     }
   }
 
-  const sources = (): Set<string> => {
-    const known = book.records().map((record) => parseNodeUrl(record.url, allowPrivate))
-    return new Set([...seeds, ...known.filter((url) => url !== undefined)])
-  }
-
   return {
-    book,
     isLearning: () => !learned,
     async refresh({ isUneasy, isForced = false }) {
       const now = reader.clock.monotonicMs()
@@ -109,7 +99,8 @@ export function createDirectory(options: {
       refreshedAtMs = now
       loaded ??= load()
       await loaded
-      for (const url of sources()) if (!asking.has(url)) asking.set(url, ask(url))
+      for (const url of [...seeds, ...urlByName.values()])
+        if (!asking.has(url)) asking.set(url, ask(url))
       await Promise.all(asking.values())
       learned = true
     },

@@ -10,10 +10,10 @@ import type { Transport } from './transport.ts'
  * @throws {TypeError} If the platform has no `fetch` and none is passed in.
  */
 export function createFetchTransport(
-  options: { readonly fetch?: typeof globalThis.fetch } = {},
+  options: { readonly fetch?: typeof globalThis.fetch | undefined } = {},
 ): Transport {
   const send = options.fetch ?? globalThis.fetch
-  if (send === undefined) throw new TypeError('no fetch here: pass one')
+  if (send === undefined) throw new TypeError('no fetch here')
   return {
     async request(input) {
       const response = await send(input.url + input.path, {

@@ -9,8 +9,8 @@ function watching() {
     faultyMax: 1,
     onFork: (fork) => forks.push(fork),
   })
-  const note = (node: string, historyHash: string) =>
-    histories.note(node, { offset: OFFSET, recordTime: 0, historyHash })
+  const note = (node: string | null, historyHash: string) =>
+    histories.note(node, { offset: OFFSET, historyHash })
   return { histories, forks, note }
 }
 
@@ -27,6 +27,24 @@ describe('histories', () => {
     note('sv-4', 'b')
     expect(histories.isFork(OFFSET)).toBe(true)
     expect(forks).toHaveLength(1)
+  })
+
+  it('are a fork once f+1 nodes hold another one than the own replica', () => {
+    const { histories, forks, note } = watching()
+    note(null, 'a')
+    note('sv-1', 'a')
+    note('sv-3', 'b')
+    expect(histories.isFork(OFFSET)).toBe(false)
+    note('sv-4', 'b')
+    expect(forks).toEqual([
+      {
+        offset: OFFSET,
+        histories: [
+          { historyHash: 'a', nodes: ['local', 'sv-1'] },
+          { historyHash: 'b', nodes: ['sv-3', 'sv-4'] },
+        ],
+      },
+    ])
   })
 
   it('of a node that has ever new ones are remembered up to four', () => {

@@ -15,17 +15,14 @@ export type Fork = {
   readonly histories: readonly { readonly historyHash: string; readonly nodes: readonly string[] }[]
 }
 
-type Place = {
-  readonly nodesByHash: Map<string, Set<string>>
-  local: string | null
-  isFork: boolean
-}
+/** null stands for the own replica, whose word needs no others. */
+type Holder = string | null
+
+type Place = { readonly holdersByHash: Map<string, Set<Holder>>; isFork: boolean }
 
 export type Histories = {
-  /** What a node's valid answer says. */
-  note(node: string, point: HistoryPoint): void
-  /** What the own replica says. */
-  noteLocal(offset: number, historyHash: string): void
+  /** What a node's valid answer says, or the own replica (null). */
+  note(holder: Holder, point: Pick<HistoryPoint, 'offset' | 'historyHash'>): void
   isFork(offset: number): boolean
 }
 
@@ -36,47 +33,43 @@ export function createHistories(options: {
   const places = new Map<number, Place>()
 
   const placeAt = (offset: number): Place => {
-    let place = places.get(offset)
-    if (place === undefined) {
-      place = { nodesByHash: new Map(), local: null, isFork: false }
-      places.set(offset, place)
-      if (places.size > OFFSETS_MAX) places.delete(places.keys().next().value as number)
-    }
+    const known = places.get(offset)
+    if (known !== undefined) return known
+    const place = { holdersByHash: new Map(), isFork: false }
+    places.set(offset, place)
+    const [oldest = offset] = places.keys()
+    if (places.size > OFFSETS_MAX) places.delete(oldest)
     return place
   }
 
   const check = (offset: number, place: Place): void => {
     if (place.isFork) return
-    const held = [...place.nodesByHash].filter(([, nodes]) => nodes.size > options.faultyMax)
-    const isForeign = (hash: string) => place.local !== null && hash !== place.local
-    if (held.length < 2 && !held.some(([hash]) => isForeign(hash))) return
+    const histories = [...place.holdersByHash]
+      .filter(([, holders]) => holders.has(null) || holders.size > options.faultyMax)
+      .map(([historyHash, holders]) => ({
+        historyHash,
+        nodes: [...holders].map((holder) => holder ?? 'local'),
+      }))
+    if (histories.length < 2) return
     place.isFork = true
-    const histories = held.map(([historyHash, nodes]) => ({ historyHash, nodes: [...nodes] }))
-    if (place.local !== null) histories.push({ historyHash: place.local, nodes: ['local'] })
     options.onFork({ offset, histories })
   }
 
   return {
-    note(node, point) {
-      const place = placeAt(point.offset)
-      const nodes = place.nodesByHash.get(point.historyHash)
-      if (nodes?.has(node) === true) return
-      // To a hash that others hold it may always be added.
-      if (nodes !== undefined) nodes.add(node)
-      else if (hashCountOf(place, node) < HASHES_PER_NODE_MAX)
-        place.nodesByHash.set(point.historyHash, new Set([node]))
-      check(point.offset, place)
-    },
-    noteLocal(offset, historyHash) {
+    note(holder, { offset, historyHash }) {
       const place = placeAt(offset)
-      place.local = historyHash
+      const holders = place.holdersByHash.get(historyHash)
+      if (holders?.has(holder)) return
+      // To a hash that others hold it may always be added.
+      if (holders !== undefined) holders.add(holder)
+      else if (hashesOf(place, holder).length < HASHES_PER_NODE_MAX)
+        place.holdersByHash.set(historyHash, new Set([holder]))
       check(offset, place)
     },
     isFork: (offset) => places.get(offset)?.isFork ?? false,
   }
 }
-function hashCountOf(place: Place, node: string): number {
-  let count = 0
-  for (const nodes of place.nodesByHash.values()) if (nodes.has(node)) count++
-  return count
+
+function hashesOf(place: Place, holder: Holder): readonly unknown[] {
+  return [...place.holdersByHash.values()].filter((holders) => holders.has(holder))
 }

@@ -21,7 +21,6 @@ export {
 } from './evidence.ts'
 export { fetchGenesis } from './fetch-genesis.ts'
 export { createFetchTransport } from './fetch-transport.ts'
-export { createReader } from './full-reader.ts'
 export {
   type Genesis,
   GenesisError,
@@ -45,7 +44,6 @@ export {
   type VoteGroup,
 } from './outcome.ts'
 export { parseGenesis } from './parse-genesis.ts'
-export { createReaderOf } from './reader.ts'
 export {
   type AddressStore,
   type FloorStore,

@@ -51,11 +51,16 @@ export type Link = {
   head: number | null
   headAtMs: number
   readonly lanes: Readonly<Record<Channel, Lane>>
-  requestCount: number
-  errorCount: number
+  /** As `NodeStatus` shows them. */
+  readonly counters: Counters
+}
+
+type Counters = {
+  requests: number
+  errors: number
   lastError: string | null
-  voteCount: number
-  dissentCount: number
+  votes: number
+  dissents: number
   latencyMs: number | null
   latencyMsLast: number | null
 }
@@ -78,20 +83,22 @@ export function createLink(name: string, index: number): Link {
     head: null,
     headAtMs: Number.NEGATIVE_INFINITY,
     lanes: { lookup: lane('lookup'), bulk: lane('bulk') },
-    requestCount: 0,
-    errorCount: 0,
-    lastError: null,
-    voteCount: 0,
-    dissentCount: 0,
-    latencyMs: null,
-    latencyMsLast: null,
+    counters: {
+      requests: 0,
+      errors: 0,
+      lastError: null,
+      votes: 0,
+      dissents: 0,
+      latencyMs: null,
+      latencyMsLast: null,
+    },
   }
 }
 
 /** Counts an answer that was none. */
-export function noteError(link: Link, reason: string): void {
-  link.errorCount++
-  link.lastError = reason
+export function noteError({ counters }: Link, reason: string): void {
+  counters.errors++
+  counters.lastError = reason
 }
 
 /** Takes over the head that an answer tells. */
@@ -109,6 +116,6 @@ export function isSilent(lane: Lane, now: number): boolean {
 /** Whether the node, as far as is known, cannot answer now; a reason for a person, or null. */
 export function whyUnusable(link: Link, channel: Channel, now: number): string | null {
   const lane = link.lanes[channel]
-  if (lane.failureCount > 1) return link.lastError ?? 'unreachable'
+  if (lane.failureCount > 1) return link.counters.lastError ?? 'unreachable'
   return isSilent(lane, now) ? 'silent' : null
 }

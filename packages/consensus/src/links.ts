@@ -88,7 +88,7 @@ export function createLinks(options: {
     }
     lane.flights.add(flight)
     lane.owingSinceMs ??= flight.startedAtMs
-    link.requestCount++
+    link.counters.requests++
     const request: TransportRequest = {
       ...work.request(link),
       url: link.url as string, // `pump` sends nothing without one.
@@ -112,9 +112,9 @@ export function createLinks(options: {
     lane.failureCount = 0
     lane.notBeforeMs = 0
     const latencyMs = now - flight.startedAtMs
-    link.latencyMsLast = latencyMs
-    link.latencyMs =
-      (link.latencyMs ?? latencyMs) * (1 - LATENCY_WEIGHT) + latencyMs * LATENCY_WEIGHT
+    link.counters.latencyMsLast = latencyMs
+    link.counters.latencyMs =
+      (link.counters.latencyMs ?? latencyMs) * (1 - LATENCY_WEIGHT) + latencyMs * LATENCY_WEIGHT
     const judged = options.judge(reply, flight.work)
     if (judged.kind === 'failed') noteError(link, judged.reason)
     else noteHead(link, reply, now)

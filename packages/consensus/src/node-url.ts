@@ -1,7 +1,7 @@
 /** Which URLs a node may be reached at. */
 
 const URL_LENGTH_MAX = 255
-const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+const LOOPBACK = /^(?:(?:.*\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 // IPv4 that is private, link-local, shared, unspecified or for documentation and tests; the URL parser
 // has already brought every spelling of an address into this form.
 const PRIVATE_IPV4 =
@@ -19,10 +19,10 @@ const PRIVATE_IPV6 = /^\[(?:::|f[cd]|fe[89ab]|ff|64:ff9b:)/
 export function parseNodeUrl(text: string, allowPrivate: boolean): string | undefined {
   if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) return undefined
   const url = new URL(text)
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined
-  if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) return undefined
+  const address = url.origin + url.pathname
+  if (!/^https?:/.test(address) || url.href !== address) return undefined
   if (!allowPrivate && isPrivateHost(url.hostname)) return undefined
-  return (url.origin + url.pathname).replace(/\/+$/, '')
+  return address.replace(/\/+$/, '')
 }
 
 /** Whether a connection to the URL says who answers: https, or this machine. */

@@ -94,11 +94,11 @@ export type Outcome = Decided | Disputed | Insufficient | Lagging
 
 export type ReadOptions = {
   /** Default `weak`. */
-  readonly threshold?: Threshold
+  readonly threshold?: Threshold | undefined
   /** Floor for this call (D-39). */
-  readonly minOffset?: number
+  readonly minOffset?: number | undefined
   /** Default 60 000; Infinity accepts any age. */
-  readonly maxAgeMs?: number
+  readonly maxAgeMs?: number | undefined
   /** Ask the nodes to sign, check the signatures and hand them out, for a receipt. */
   readonly sign?: boolean
   /** Fill `votes`. Waits for no node. */
@@ -113,10 +113,5 @@ export type ReadOptions = {
 
 /** Whether the outcome carries an answer. */
 export function isDecided(outcome: Outcome): outcome is Decided {
-  return (
-    outcome.kind === 'verified' ||
-    outcome.kind === 'verified-absent' ||
-    outcome.kind === 'trusted' ||
-    outcome.kind === 'trusted-absent'
-  )
+  return 'answer' in outcome
 }

@@ -45,6 +45,5 @@ export function decidedOutcome(
 
 /** In order of the genesis. */
 export function namesOf(voters: readonly number[], links: readonly Link[]): string[] {
-  // Voters are positions of `links`.
-  return [...voters].sort((a, b) => a - b).map((voter) => (links[voter] as Link).name)
+  return links.filter(({ index }) => voters.includes(index)).map(({ name }) => name)
 }

@@ -17,7 +17,7 @@ import type { Decided, ReadOptions } from './outcome.ts'
 import { decidedOutcome } from './outcomes.ts'
 import type { ReaderBase } from './reader-base.ts'
 import type { Reply } from './reply.ts'
-import { type Ballot, castVote, createBallot, judge } from './tally.ts'
+import { type Ballot, castVote, createBallot, decidingGroup } from './tally.ts'
 import type { TransportReply } from './transport.ts'
 
 const MAX_AGE_MS = 60_000 // D-39.
@@ -54,7 +54,7 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
     const startedAtMs = clock.monotonicMs()
     const itemCount = input.lookups.length
     let answer: TransportReply | Error
-    link.requestCount++
+    link.counters.requests++
     try {
       answer = await options.transport.request({
         ...batchRequest(encodeBatch(input.lookups, { ...input, sign: false }), itemCount),
@@ -65,7 +65,7 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
       })
       lane.failureCount = 0
       noteHead(link, answer, clock.monotonicMs())
-      link.latencyMs = link.latencyMsLast = clock.monotonicMs() - startedAtMs
+      link.counters.latencyMs = link.counters.latencyMsLast = clock.monotonicMs() - startedAtMs
     } catch {
       answer = new Error(signal.aborted ? 'no answer' : 'unreachable')
       if (!signal.aborted) lane.failureCount++
@@ -91,13 +91,7 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
     await floor.load()
     const ending = new AbortController()
     const ends = AbortSignal.any([base.closing.signal, ending.signal, ...(signal ? [signal] : [])])
-    let flightCount = 0
-    let isOver = false
-
-    /** Ends what is in flight once nothing is; votes that come late are still heard, for forks and dissent. */
-    const endIfLanded = (): void => {
-      if (isOver && flightCount === 0) ending.abort()
-    }
+    const flights: Promise<void>[] = []
 
     /**
      * Asks all nodes, until it suffices or all have answered. Those that it takes longer than the threshold's
@@ -112,16 +106,15 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
         let repliedCount = 0
         askedAtMs = sinceMs
         const hear = async (link: Link): Promise<void> => {
-          flightCount++
           const reply = await ask(link, input, ends)
-          flightCount--
-          endIfLanded()
           if (take(link, reply)) resolve()
           if (reply.kind === 'failed' || ++repliedCount !== threshold) return
           const graceMs = Math.min(clock.monotonicMs() - sinceMs, GRACE_MS_MAX)
           clock.delay(graceMs, ends).then(resolve, resolve)
         }
-        Promise.all(links.map(hear)).then(() => resolve(), reject)
+        const all = links.map(hear)
+        flights.push(...all)
+        Promise.all(all).then(() => resolve(), reject)
       })
 
     /** Of the heads that are told first, f may be too low; with f more than needed they cannot pull the pin down. */
@@ -159,13 +152,13 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
     const vote = async (pin: number): Promise<Decided[] | null> => {
       const atOffset = decisions.atOffset(pin)
       const ballots = lookups.map(createBallot)
-      const outcomes: (Decided | null)[] = lookups.map(() => null)
-      const decided = () => outcomes.flatMap((outcome) => outcome ?? [])
+      const outcomes: Decided[] = []
+      let missingCount = lookups.length
       await askAll({ lookups, atOffset }, (link, reply) => {
         if (reply.kind !== 'answer') return false
         const { point } = reply
         const isPinned = atOffset === null || point.offset === atOffset
-        const answers = isPinned && parseBatchAnswer(reply.body, { ...point, lookups })?.answers
+        const answers = isPinned && parseBatchAnswer(reply.body, { ...point, lookups })
         if (!answers) {
           noteError(link, isPinned ? 'malformed answer' : 'answered another offset')
           return false
@@ -174,35 +167,33 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
         for (const [index, ballot] of ballots.entries()) {
           const vote = { ...point, answer: answers[index] as Uint8Array<ArrayBuffer> } // One a lookup.
           if (!decisions.isVote(vote)) continue
-          link.voteCount++
-          const outcome = outcomes[index]
-          if (!outcome) {
-            castVote(ballot, { voter: link.index, vote }, decisions.isSameVote)
-            outcomes[index] = decide(ballot, pin)
-          } else if (!decisions.isSameVote(outcome, vote)) link.dissentCount++
+          link.counters.votes++
+          const decided = outcomes[index]
+          if (decided !== undefined) {
+            if (!decisions.isSameVote(decided, vote)) link.counters.dissents++
+            continue
+          }
+          castVote(ballot, { voter: link.index, vote }, decisions.isSameVote)
+          const outcome = decide(ballot, pin)
+          if (outcome === null) continue
+          outcomes[index] = outcome
+          missingCount--
         }
-        return decided().length === lookups.length
+        return missingCount === 0
       })
-      const all = decided()
-      if (all.length < lookups.length) return null
-      for (const { offset } of all) floor.raise(offset)
-      return all
+      if (missingCount > 0) return null
+      for (const { offset } of outcomes) floor.raise(offset)
+      return outcomes
     }
 
     const decide = (ballot: Ballot, pin: number): Decided | null => {
-      const verdict = judge(ballot, {
-        nodeCount,
-        threshold,
-        unusableCount: 0,
-        laggingCount: 0,
-        isFork: histories.isFork(pin),
-      })
-      if (verdict.kind !== 'decided') return null
-      const { group } = verdict
+      const group = decidingGroup(ballot, threshold)
+      if (group === undefined || histories.isFork(pin)) return null
       const nowMicros = clock.nowMicros()
       if (decisions.isStale({ recordTime: group.vote.recordTime, nowMicros, maxAgeMs })) return null
       for (const other of ballot.groups)
-        if (other !== group) for (const voter of other.voters) (links[voter] as Link).dissentCount++ // Voters are links.
+        if (other !== group)
+          for (const voter of other.voters) (links[voter] as Link).counters.dissents++ // Voters are links.
       return decidedOutcome({
         ...{ threshold, ballot, group, links, nodeCount, signatures: [] },
         isAbsent: decisions.isAbsence(group.vote, nowMicros),
@@ -211,18 +202,23 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
     }
 
     lookupCount++
-    const late = clock.delay(PATIENCE_MS, ends).then(
-      () => ending.abort(),
-      () => {},
-    )
-    const over = late.then(() => {
-      lookupCount--
-      return null
-    })
-    const outcomes = await Promise.race([read(), over])
-    isOver = true
-    endIfLanded()
-    signal?.throwIfAborted()
-    return outcomes
+    const over = clock
+      .delay(PATIENCE_MS, ends)
+      .catch(() => {})
+      .then(() => {
+        ending.abort()
+        lookupCount--
+        return null
+      })
+    try {
+      return await Promise.race([read(), over])
+    } finally {
+      // Votes that come late are still heard, for forks and dissent.
+      Promise.allSettled(flights).then(
+        () => ending.abort(),
+        () => {},
+      )
+      signal?.throwIfAborted()
+    }
   }
 }

@@ -8,6 +8,7 @@
 import { createActiveItems } from './active-items.ts'
 import { BATCH_LOOKUPS_MAX, isLookup } from './batch.ts'
 import type { Lookup } from './canonical-request.ts'
+import { DECISIONS, type Decisions } from './decisions.ts'
 import { createIntake } from './intake.ts'
 import { createRound, type Item, type Round } from './item.ts'
 import type { Link } from './link.ts'
@@ -17,8 +18,8 @@ import { isAuthenticated } from './node-url.ts'
 import type { Outcome, ReadOptions } from './outcome.ts'
 import { createPinboard } from './pinboard.ts'
 import { createReadWork } from './read-work.ts'
-import type { ReaderBase } from './reader-base.ts'
-import { type Reader, ReaderError, type ReadRequest } from './reader-options.ts'
+import { createReaderBase, type ReaderBase } from './reader-base.ts'
+import { type Reader, ReaderError, type ReaderOptions, type ReadRequest } from './reader-options.ts'
 import { createSettling } from './settling.ts'
 import { createSweeper } from './sweeper.ts'
 import { createUsability } from './usability.ts'
@@ -29,6 +30,16 @@ import { createBatchWork, createProbe, type ItemsWork, roundAt } from './work.ts
 const WAIT_MS = 2000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
 /** A reader that has asked nobody for so long does not know the heads (D-37). */
 const IDLE_MS = 1000
+
+/**
+ * Creates a reader; nothing is sent before the first read. Dispose it to end what is in flight.
+ *
+ * @param decisions - Only for tests, which break one and watch the checkers.
+ * @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL.
+ */
+export function createReader(options: ReaderOptions, decisions: Decisions = DECISIONS): Reader {
+  return createReaderOf(createReaderBase(options, decisions))
+}
 
 /** Makes the base a reader that reads by all the rules; it has what the base knows already. */
 export function createReaderOf(base: ReaderBase): Reader {
@@ -170,7 +181,7 @@ export function createReaderOf(base: ReaderBase): Reader {
       localHistoryHash,
       monotonicMs: clock.monotonicMs,
       onAnswer: (offset, historyHash) => {
-        if (historyHash !== null) histories.noteLocal(offset, historyHash)
+        if (historyHash !== null) histories.note(null, { offset, historyHash })
         for (const item of active.all) if (item.rounds.at(-1)?.pin === offset) settling.settle(item)
       },
     })

@@ -17,22 +17,21 @@ export type Reply =
 const OFFSET = /^(?:0|[1-9][0-9]{0,15})$/
 const HASH = /^[0-9a-f]{64}$/
 const ERROR_BODY_BYTES_MAX = 65_536 // A body of D-6 is far smaller; more is not read.
-const decoder = new TextDecoder('utf-8', { fatal: true })
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function parseOffsetText(text: string | null): number | undefined {
-  if (text === null || !OFFSET.test(text)) return undefined
   const offset = Number(text)
-  return Number.isSafeInteger(offset) ? offset : undefined
+  return text !== null && OFFSET.test(text) && Number.isSafeInteger(offset) ? offset : undefined
 }
 
 /** Judges status and headers; the body is for the operation's own parser. */
 export function judgeReply(reply: TransportReply): Reply {
   if (reply.status !== 200) {
-    const code = errorCode(reply)
-    if (reply.status === 503 && code === 'OFFSET_NOT_REACHED')
+    const reason = `status ${reply.status} ${errorCode(reply)}`.trimEnd()
+    if (reason === 'status 503 OFFSET_NOT_REACHED')
       return { kind: 'lagging', reason: 'not-reached' }
     if (reply.status === 410) return { kind: 'lagging', reason: 'pruned' }
-    return { kind: 'failed', reason: `status ${reply.status}${code === null ? '' : ` ${code}`}` }
+    return { kind: 'failed', reason }
   }
   if (!/^application\/json *(?:;|$)/i.test(reply.header('content-type') ?? ''))
     return { kind: 'failed', reason: 'not JSON' }
@@ -40,7 +39,7 @@ export function judgeReply(reply: TransportReply): Reply {
   const recordTime = recordTimeOf(reply.header('x-ledger-record-time') ?? '')
   const historyHash = reply.header('x-ledger-history-hash') ?? ''
   if (offset === undefined || recordTime === undefined || !HASH.test(historyHash))
-    return { kind: 'failed', reason: 'no valid ledger position' }
+    return { kind: 'failed', reason: 'no ledger position' }
   return {
     kind: 'answer',
     point: { offset, recordTime, historyHash },
@@ -61,18 +60,31 @@ function recordTimeOf(text: string): number | undefined {
   return lastInstant
 }
 
-/** A body as a value; undefined unless it is well-formed JSON in well-formed UTF-8. */
-export function parseJson(body: Uint8Array): unknown {
+/** A body as text, byte for byte; empty unless it is well-formed UTF-8. */
+export function decodeText(body: Uint8Array): string {
   try {
-    return JSON.parse(decoder.decode(body))
+    return decoder.decode(body)
   } catch {
-    return undefined // Bytes of a node are never trusted to be anything.
+    return '' // Bytes of a node are never trusted to be anything.
   }
 }
 
-function errorCode(reply: TransportReply): string | null {
-  if (reply.body.byteLength > ERROR_BODY_BYTES_MAX) return null
-  const body = parseJson(reply.body)
-  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : null
-  return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : null
+/** A text as a value; undefined unless it is well-formed JSON. */
+export function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A body as a value; undefined unless it is well-formed JSON in well-formed UTF-8. */
+export function parseJson(body: Uint8Array): unknown {
+  return parseText(decodeText(body))
+}
+
+/** Empty where it has none. */
+function errorCode({ body }: TransportReply): string {
+  const { code } = body.byteLength > ERROR_BODY_BYTES_MAX ? {} : Object(parseJson(body))
+  return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : ''
 }

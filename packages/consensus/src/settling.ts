@@ -123,7 +123,7 @@ export function createSettling(options: {
 
   const countDissent = (voter: number): void => {
     const link = links[voter]
-    if (link !== undefined) link.dissentCount++
+    if (link !== undefined) link.counters.dissents++
   }
 
   const signaturesOf = (round: Round, group: Group): Decided['signatures'] =>

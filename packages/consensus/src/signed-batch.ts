@@ -1,10 +1,16 @@
 /** A batch whose answers the node signed. */
-import { type Asked, type BatchAnswer, cutBatch } from './batch.ts'
+import { type Asked, parseBatchAnswer } from './batch.ts'
 
-/** As `parseBatchAnswer`, with a well-formed signature an answer, unchecked. */
-export function parseSignedAnswer(body: Uint8Array, asked: Asked): BatchAnswer | undefined {
+/** The answers, and a hex signature for each, well-formed but unchecked. */
+export type SignedAnswers = {
+  readonly answers: readonly Uint8Array<ArrayBuffer>[]
+  readonly signatures: readonly string[]
+}
+
+/** As `parseBatchAnswer`, of a body that ends in its signatures. */
+export function parseSignedAnswer(body: Uint8Array, asked: Asked): SignedAnswers | undefined {
   let signatures: readonly string[] = []
-  const answers = cutBatch(body, asked, (document) => {
+  const answers = parseBatchAnswer(body, asked, (document) => {
     const given = (document as { signatures?: unknown }).signatures
     if (!Array.isArray(given) || given.length !== asked.lookups.length) return undefined
     // Before they are written anew: JSON.stringify throws for what a node nested too deep.

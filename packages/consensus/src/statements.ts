@@ -34,18 +34,26 @@ export type LogGroupStatement = OfGenesis & {
 }
 export type SnapshotStatement = OfGenesis & HistoryPoint & { readonly contentHash: string }
 
+// One constant each, so that a page that encodes one statement does not carry the tags of all.
+const ANSWER = 'quorumscan/answer/1'
+const ADDRESS = 'quorumscan/address/1'
+const SUBMISSION = 'quorumscan/submission/1'
+const ATTESTATION = 'quorumscan/attestation/1'
+const LOG_GROUP = 'quorumscan/log-group/1'
+const SNAPSHOT = 'quorumscan/snapshot/1'
+
 export const STATEMENT_TAGS = {
-  answer: 'quorumscan/answer/1',
-  address: 'quorumscan/address/1',
-  submission: 'quorumscan/submission/1',
-  attestation: 'quorumscan/attestation/1',
-  logGroup: 'quorumscan/log-group/1',
-  snapshot: 'quorumscan/snapshot/1',
+  answer: ANSWER,
+  address: ADDRESS,
+  submission: SUBMISSION,
+  attestation: ATTESTATION,
+  logGroup: LOG_GROUP,
+  snapshot: SNAPSHOT,
 } as const
 
 /** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash ‖ request hash ‖ answer hash. */
 export function encodeAnswerStatement(statement: AnswerStatement): Uint8Array<ArrayBuffer> {
-  return encode(STATEMENT_TAGS.answer, statement, [
+  return encode(ANSWER, statement, [
     ...historyPoint(statement),
     hash(statement.requestHash),
     hash(statement.answerHash),
@@ -54,7 +62,7 @@ export function encodeAnswerStatement(statement: AnswerStatement): Uint8Array<Ar
 
 /** tag ‖ genesis ‖ u64 sequence ‖ u16 length ‖ name ‖ u16 length ‖ url (D-34). */
 export function encodeAddressStatement(statement: AddressStatement): Uint8Array<ArrayBuffer> {
-  return encode(STATEMENT_TAGS.address, statement, [
+  return encode(ADDRESS, statement, [
     u64(statement.sequence),
     ...shortText(statement.name),
     ...shortText(statement.url),
@@ -63,19 +71,19 @@ export function encodeAddressStatement(statement: AddressStatement): Uint8Array<
 
 /** tag ‖ genesis ‖ SHA-256 of the submission's body. */
 export function encodeSubmissionStatement(statement: SubmissionStatement): Uint8Array<ArrayBuffer> {
-  return encode(STATEMENT_TAGS.submission, statement, [hash(statement.bodyHash)])
+  return encode(SUBMISSION, statement, [hash(statement.bodyHash)])
 }
 
 /** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash. */
 export function encodeAttestationStatement(
   statement: AttestationStatement,
 ): Uint8Array<ArrayBuffer> {
-  return encode(STATEMENT_TAGS.attestation, statement, historyPoint(statement))
+  return encode(ATTESTATION, statement, historyPoint(statement))
 }
 
 /** tag ‖ genesis ‖ u64 first offset ‖ u64 last offset ‖ previous group's hash ‖ content hash. */
 export function encodeLogGroupStatement(statement: LogGroupStatement): Uint8Array<ArrayBuffer> {
-  return encode(STATEMENT_TAGS.logGroup, statement, [
+  return encode(LOG_GROUP, statement, [
     u64(statement.firstOffset),
     u64(statement.lastOffset),
     hash(statement.previousHash),
@@ -85,10 +93,7 @@ export function encodeLogGroupStatement(statement: LogGroupStatement): Uint8Arra
 
 /** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash ‖ content hash. */
 export function encodeSnapshotStatement(statement: SnapshotStatement): Uint8Array<ArrayBuffer> {
-  return encode(STATEMENT_TAGS.snapshot, statement, [
-    ...historyPoint(statement),
-    hash(statement.contentHash),
-  ])
+  return encode(SNAPSHOT, statement, [...historyPoint(statement), hash(statement.contentHash)])
 }
 
 function encode(
@@ -104,12 +109,12 @@ function historyPoint(point: HistoryPoint): Uint8Array[] {
 }
 
 function hash(hex: string): Uint8Array {
-  if (hex.length !== 64) throw new RangeError('a hash has 64 hex digits')
+  if (hex.length !== 64) throw new RangeError('no hash')
   return fromHex(hex)
 }
 
 function u64(value: number): Uint8Array {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a safe unsigned integer')
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('no safe unsigned integer')
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
   return bytes
@@ -117,7 +122,6 @@ function u64(value: number): Uint8Array {
 
 function shortText(text: string): Uint8Array[] {
   const bytes = utf8(text)
-  if (bytes.byteLength > 0xffff)
-    throw new RangeError('a text of a statement has at most 65535 bytes')
+  if (bytes.byteLength > 0xffff) throw new RangeError('text of more than 65535 bytes')
   return [Uint8Array.of(bytes.byteLength >> 8, bytes.byteLength & 0xff), bytes]
 }

@@ -63,6 +63,15 @@ export function largestGroup(ballot: Ballot): Group | undefined {
   return largest
 }
 
+/**
+ * The one group of the threshold's size. With two of them more than f nodes lie, and neither coming first
+ * nor being larger makes one of them true: undefined, as where none is large enough.
+ */
+export function decidingGroup(ballot: Ballot, threshold: number): Group | undefined {
+  const [group, ...others] = ballot.groups.filter(({ voters }) => voters.length >= threshold)
+  return others.length === 0 ? group : undefined
+}
+
 /** What is known of the nodes besides their votes. */
 export type Attendance = {
   /** n of the genesis, including nodes that never answer. */
@@ -96,16 +105,10 @@ export function judge(ballot: Ballot, attendance: Attendance): Verdict {
   const { nodeCount, threshold, unusableCount, laggingCount } = attendance
   if (!(threshold >= 1 && threshold <= nodeCount)) throw new RangeError('threshold out of range')
   if (attendance.isFork) return { kind: 'disputed', reason: 'fork' }
-  const largest = largestGroup(ballot)
-  const size = largest?.voters.length ?? 0
-  if (largest !== undefined && size >= threshold) {
-    // Two groups of the threshold: more than f nodes lie, and neither coming first nor being larger
-    // makes one of them true.
-    const isAlone = ballot.groups.every(
-      (group) => group === largest || group.voters.length < threshold,
-    )
-    return isAlone ? { kind: 'decided', group: largest } : { kind: 'disputed', reason: 'votes' }
-  }
+  const group = decidingGroup(ballot, threshold)
+  if (group !== undefined) return { kind: 'decided', group }
+  const size = largestGroup(ballot)?.voters.length ?? 0
+  if (size >= threshold) return { kind: 'disputed', reason: 'votes' }
   const missingCount = nodeCount - ballot.votedCount
   // No set of future votes can reach the threshold: waiting would only cost time.
   if (size + missingCount < threshold) return { kind: 'disputed', reason: 'votes' }

@@ -91,7 +91,7 @@ export function createReceiver(options: {
     round.standings[link.index] = STANDING.voted
     round.reasons.delete(link.index)
     if (signature !== null) round.signatures.set(link.index, signature)
-    link.voteCount++
+    link.counters.votes++
     const group = castVote(round.ballot, { voter: link.index, vote }, decisions.isSameVote)
     // One more equal vote below the threshold decides nothing where nobody dissented or failed.
     const isQuiet = round.ballot.groups.length === 1 && round.reasons.size === 0
@@ -115,8 +115,8 @@ export function createReceiver(options: {
 
   const noteLateVote = (item: Item, link: Link, vote: Vote): void => {
     if (item.decided === null || item.decided.offset !== vote.offset) return
-    link.voteCount++
-    if (!decisions.isSameVote(item.decided, vote)) link.dissentCount++
+    link.counters.votes++
+    if (!decisions.isSameVote(item.decided, vote)) link.counters.dissents++
   }
 
   return receive

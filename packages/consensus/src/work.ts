@@ -65,11 +65,12 @@ export function createBatchWork(options: WorkOptions): ItemsWork {
     parse(reply, sign) {
       const { recordTime } = reply.point
       const asked = { lookups, recordTime }
-      const cut = sign ? parseSignedAnswer(reply.body, asked) : parseBatchAnswer(reply.body, asked)
+      const signed = sign ? parseSignedAnswer(reply.body, asked) : undefined
+      const answers = sign ? signed?.answers : parseBatchAnswer(reply.body, asked)
       return (
-        cut && {
-          votes: cut.answers.map((answer) => ({ ...reply.point, answer })),
-          signatures: cut.signatures,
+        answers && {
+          votes: answers.map((answer) => ({ ...reply.point, answer })),
+          signatures: signed?.signatures ?? null,
         }
       )
     },

@@ -1,6 +1,7 @@
 /** One client process that reads from several nodes by itself: with our reader, or as others do. */
 import { createSystemClock } from '@quorumscan/base'
-import { createReader, type Genesis, hashGenesis, isDecided } from '@quorumscan/consensus'
+import { type Genesis, hashGenesis, isDecided } from '@quorumscan/consensus'
+import { createReader } from '@quorumscan/consensus/reader'
 import { createUndiciTransport } from '@quorumscan/http'
 import { FallbackProvider, JsonRpcProvider, Network } from 'ethers'
 import { answer, childArgument } from '../child.ts'
