@@ -71,7 +71,7 @@ export function invalidArgument(message: string, cause?: unknown): QuorumscanErr
 /** The platform has no SHA-256 and Ed25519, and none was passed in. */
 export function cryptoUnavailable(cause?: unknown): QuorumscanError {
   return new QuorumscanError(
-    'No WebCrypto with Ed25519 here (browsers need https or localhost): pass `crypto`. Nothing is read unverified.',
+    'No WebCrypto with Ed25519 here (browsers need https or localhost): pass `crypto`.',
     { code: 'CRYPTO_UNAVAILABLE', definite: true, retryable: false, cause },
   )
 }

@@ -37,8 +37,7 @@ export function createSeenNames(store: Store, key: () => Promise<string>): SeenN
     writing = writing.then(async () => {
       await load()
       touch(name, party)
-      const tooMany = Math.max(partyByName.size - NAMES_MAX, 0)
-      for (const oldest of [...partyByName.keys()].slice(0, tooMany)) partyByName.delete(oldest)
+      for (const oldest of [...partyByName.keys()].slice(0, -NAMES_MAX)) partyByName.delete(oldest)
       try {
         await store.set(await key(), JSON.stringify([...partyByName]))
       } catch {

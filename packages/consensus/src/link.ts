@@ -1,4 +1,5 @@
 /** One connection to a node: what is known of it, and what it owes. */
+import type { GenesisNode } from './genesis.ts'
 import type { Reply } from './reply.ts'
 import { parseOffsetText } from './reply.ts'
 import type { TransportReply, TransportRequest } from './transport.ts'
@@ -45,6 +46,8 @@ export type Link = {
   /** Position among the connections: the voter. */
   readonly index: number
   readonly name: string
+  /** Ed25519 public key of the node's answers, hex. */
+  readonly scanKey: string
   url: string | null
   sequence: number | null
   /** Newest offset that the node claims to have, and when it said so. */
@@ -65,7 +68,7 @@ type Counters = {
   latencyMsLast: number | null
 }
 
-export function createLink(name: string, index: number): Link {
+export function createLink({ name, scanKey }: GenesisNode, index: number): Link {
   const lane = (channel: Channel): Lane => ({
     channel,
     queue: [],
@@ -78,6 +81,7 @@ export function createLink(name: string, index: number): Link {
   return {
     index,
     name,
+    scanKey,
     url: null,
     sequence: null,
     head: null,

@@ -3,9 +3,9 @@ import { type Link, whyUnusable } from './link.ts'
 import type { NodeStatus } from './reader-options.ts'
 
 export function nodeStatus(link: Link, nowMs: number): NodeStatus {
-  const why = whyUnusable(link, 'lookup', nowMs)
-  const state = why === 'silent' ? 'silent' : why !== null ? 'failing' : 'live'
   const { name, url, sequence, head, counters } = link
-  const isUnknown = counters.latencyMs === null && why === null
-  return { name, url, sequence, state: isUnknown ? 'unknown' : state, head, ...counters }
+  const why = whyUnusable(link, 'lookup', nowMs)
+  const known = counters.latencyMs === null ? 'unknown' : 'live'
+  const unusable = why === 'silent' ? 'silent' : 'failing'
+  return { name, url, sequence, state: why === null ? known : unusable, head, ...counters }
 }

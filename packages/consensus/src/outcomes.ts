@@ -33,11 +33,10 @@ export function decidedOutcome(
     readonly isTrusted: boolean
   },
 ): Decided {
-  const { answer, offset, recordTime, historyHash } = input.group.vote
   const prefix = input.isTrusted ? 'trusted' : 'verified'
   return {
     kind: input.isAbsent ? `${prefix}-absent` : prefix,
-    ...{ answer, offset, recordTime, historyHash },
+    ...input.group.vote,
     signatures: input.signatures,
     ...participation(input),
   }

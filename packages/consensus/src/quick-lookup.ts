@@ -89,6 +89,8 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
     if (threshold === undefined || !isPlain || lookupCount >= LOOKUPS_AT_ONCE_MAX) return null
     signal?.throwIfAborted()
     await floor.load()
+    /** Of the heads that are told first, f may be too low; with f more than needed they cannot pull the pin down. */
+    const wantedCount = Math.min(threshold + faultyMax, links.length)
     const ending = new AbortController()
     const ends = AbortSignal.any([base.closing.signal, ending.signal, ...(signal ? [signal] : [])])
     const flights: Promise<void>[] = []
@@ -117,12 +119,11 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
         Promise.all(all).then(() => resolve(), reject)
       })
 
-    /** Of the heads that are told first, f may be too low; with f more than needed they cannot pull the pin down. */
     const learnHeads = (): Promise<void> => {
       let toldCount = 0
       return askAll(
         { lookups: [], atOffset: null },
-        (_, { kind }) => kind === 'answer' && ++toldCount >= threshold + faultyMax,
+        (_, { kind }) => kind === 'answer' && ++toldCount >= wantedCount,
       )
     }
 
@@ -130,7 +131,7 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
     const learnAddresses = (): Promise<void> =>
       new Promise((resolve, reject) => {
         const look = () => {
-          if (addressCount() >= Math.min(threshold + faultyMax, links.length)) resolve()
+          if (addressCount() >= wantedCount) resolve()
         }
         base.onAddress.add(look)
         const refresh = base.directory.refresh({ isUneasy: addressCount() < links.length })

@@ -20,8 +20,6 @@ export type ReaderBase = {
   /** Aborted when the reader closes. */
   readonly closing: AbortController
   readonly links: readonly Link[]
-  /** The node behind a connection. */
-  nodeOf(link: Link): GenesisNode
   readonly floor: Floor
   readonly histories: Histories
   readonly directory: Directory
@@ -38,7 +36,7 @@ export function createReaderBase(options: ReaderOptions, decisions: Decisions): 
   const closing = new AbortController()
   const crypto = options.crypto ?? createWebCrypto()
   const nodes = decisions.connections(genesis).map((index) => genesis.nodes[index] as GenesisNode)
-  const links = nodes.map((node, index) => createLink(node.name, index))
+  const links = nodes.map(createLink)
   const forks: Fork[] = []
   const floor = createFloor(options.floorStore)
   const base: ReaderBase = {
@@ -49,7 +47,6 @@ export function createReaderBase(options: ReaderOptions, decisions: Decisions): 
     faultyMax,
     closing,
     links,
-    nodeOf: (link) => nodes[link.index] as GenesisNode, // Links are made from the nodes.
     floor,
     histories: createHistories({
       faultyMax,

@@ -202,7 +202,6 @@ export function createReaderOf(base: ReaderBase): Reader {
   })
   const receive = createReceiver({
     genesisHash: options.genesisHash,
-    scanKeyOf: (link) => base.nodeOf(link).scanKey,
     crypto,
     decisions,
     onPoint: (link, point) => histories.note(link.name, point),

@@ -15,7 +15,6 @@ type Ask = Pick<ItemsWork, 'items' | 'pin'>
 export function createReceiver(options: {
   readonly genesisHash: string
   /** Of the node behind a connection, hex. */
-  readonly scanKeyOf: (link: Link) => string
   readonly crypto: CryptoPort
   readonly decisions: Decisions
   /** A valid answer at the offset that was asked for. */
@@ -102,7 +101,7 @@ export function createReceiver(options: {
     const { work, link, item, vote, signature } = taking
     const { genesisHash, crypto } = options
     const answer = { genesisHash, item, vote, node: link.name, signature }
-    checkAnswer({ ...answer, crypto, scanKey: options.scanKeyOf(link) }).then((statement) => {
+    checkAnswer({ ...answer, crypto, scanKey: link.scanKey }).then((statement) => {
       if (statement === null) {
         reject({ items: [item], pin: work.pin }, link, 'signature of another key')
         return
