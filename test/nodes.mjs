@@ -1,8 +1,9 @@
 // `npm run test:nodes`: the SDK's tests under other versions of Node than that which runs this, each
 // installed from the registry into a temporary directory. `npm run test:long` runs it too.
 //
-//   npm run test:nodes              unit tests and consumer project, under Node 22 and 24
-//   npm run test:nodes -- 24 sdk    only this version and this kind of tests (sdk, consumer, e2e)
+//   npm run test:nodes              unit tests and consumer project, under Node 22 and 24; with LONG=1
+//                                   real processes of that Node, and the browser, too
+//   npm run test:nodes -- 24 sdk    only this version and this kind of tests (sdk, consumer, e2e, …)
 //
 // It needs a build, as `npm test` makes it.
 import { spawnSync } from 'node:child_process'
@@ -14,19 +15,21 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const VERSIONS = ['22', '24']
 const KINDS = ['sdk', 'consumer']
+const LONG_KINDS = [...KINDS, 'parity', 'e2e', 'browser']
 /** Of the end-to-end tests those that are the SDK's. */
 const FILES = { e2e: ['test/e2e/sdk.test.ts'] }
 
 /** Runs them and returns how many kinds under how many versions passed and failed. */
 export function runNodes(args = []) {
   const versions = args.filter((arg) => /^[0-9]+$/.test(arg))
-  const kinds = args.filter((arg) => !/^[0-9]+$/.test(arg))
+  const named = args.filter((arg) => !/^[0-9]+$/.test(arg))
+  const kinds = named.length > 0 ? named : process.env.LONG ? LONG_KINDS : KINDS
   const counts = { passed: 0, failed: 0 }
   for (const version of versions.length > 0 ? versions : VERSIONS) {
     const directory = mkdtempSync(join(tmpdir(), `qs-node-${version}-`))
     try {
       const env = environmentOf(version, directory)
-      for (const kind of kinds.length > 0 ? kinds : KINDS)
+      for (const kind of kinds)
         counts[env !== null && isPassed(kind, env) ? 'passed' : 'failed'] += 1
     } finally {
       rmSync(directory, { recursive: true, force: true })

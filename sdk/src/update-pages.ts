@@ -2,7 +2,7 @@
 import { invalidArgument } from './errors.ts'
 import type { components } from './generated/ledger.ts'
 import { isGetLedgerEndResponse, isJsGetUpdatesResponse } from './generated/ledger-checks.ts'
-import type { Http } from './http.ts'
+import type { Http, HttpRequest } from './http.ts'
 
 type Schemas = components['schemas']
 
@@ -16,7 +16,7 @@ export type UpdateRange = {
   readonly signal: AbortSignal | undefined
 }
 
-/** How long the server holds a page open for the first update that comes. */
+/** How long the server waits for the first update that comes. */
 const IDLE_MS = 5000
 const PAGE_TIMEOUT_MS = 20_000
 
@@ -25,21 +25,41 @@ export async function readLedgerEnd(http: Http, signal: AbortSignal | undefined)
   return (await http.call(request, isGetLedgerEndResponse)).offset
 }
 
-export function readPage(
+/**
+ * The next updates, at most `pageSize`. Without an end it waits for the first that comes, some seconds.
+ *
+ * A page without an end is complete when nothing came for a while, which on a busy ledger is never: so what
+ * is there is asked for up to the end of now, and only where that is nothing, the one that comes next.
+ */
+export async function readPage(
   http: Http,
   range: UpdateRange,
   pageSize: number,
 ): Promise<UpdateElement[]> {
-  const { end, signal } = range
+  if (range.end !== null) return ask(http, range, { limit: pageSize })
+  const end = await readLedgerEnd(http, range.signal)
+  if (end > range.after) {
+    const page = await ask(http, { ...range, end }, { limit: pageSize })
+    if (page.length > 0) return page
+  }
+  const after = Math.max(range.after, end)
+  return ask(http, { ...range, after }, { limit: 1, stream_idle_timeout_ms: IDLE_MS })
+}
+
+function ask(
+  http: Http,
+  range: UpdateRange,
+  query: NonNullable<HttpRequest['query']>,
+): Promise<UpdateElement[]> {
   return http.call(
     {
       method: 'POST',
       path: '/v2/updates',
-      query: { limit: pageSize, ...(end === null ? { stream_idle_timeout_ms: IDLE_MS } : {}) },
+      query,
       body: requestOf(range),
       isSafe: true,
       timeoutMs: PAGE_TIMEOUT_MS,
-      signal,
+      signal: range.signal,
     },
     isPage,
   )

@@ -232,8 +232,23 @@ it('come by pages where no WebSocket opens, and for a minute none is tried again
   expect(await take(2)).toEqual([1, 2])
   expect(opened.length).toBe(1)
   expect(pagesRead.map(({ query }) => query)).toEqual(
-    Array(3).fill({ limit: 100, stream_idle_timeout_ms: 5000 }),
+    Array(3).fill({ limit: 1, stream_idle_timeout_ms: 5000 }),
   )
+})
+
+it('by pages wait for one only: a page that collects until nothing comes never ends where much does', async () => {
+  const { take, pagesRead } = world({
+    ledgerEnd: 9,
+    pages: [() => [element(1), element(2)], () => [], () => [element(12)]],
+  })
+  expect(await take(3)).toEqual([1, 2, 12])
+  expect(pagesRead.map(({ query, body }) => ({ query, ...Object(body) }))).toMatchObject([
+    { query: { limit: 100 }, beginExclusive: 0, endInclusive: 9 },
+    { query: { limit: 100 }, beginExclusive: 2, endInclusive: 9 },
+    { query: { limit: 1, stream_idle_timeout_ms: 5000 }, beginExclusive: 9 },
+  ])
+  for (const { query } of pagesRead.slice(0, 2))
+    expect(query).not.toHaveProperty('stream_idle_timeout_ms')
 })
 
 it('come by pages where the platform has no WebSocket', async () => {

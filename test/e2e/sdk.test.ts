@@ -558,13 +558,22 @@ describe('the examples of the README run as they stand', () => {
     expect(await example(name, env)).toMatch(output)
   })
 
-  it('register', async () => {
+  it('register; a walk over pages that began before is one read, and does not see it', async () => {
+    const walks = [scan.names, userOf('reader').names].map((names) =>
+      names.search('', { pageSize: 2 }),
+    )
+    for (const walk of walks) expect((await walk.next()).value?.name).toBe(ALICE)
     const output = await example('register', {
       VALIDATOR: cluster.validatorUrl,
       TOKEN: await cluster.token('frank'),
       NAME: 'frank.unverified.ns',
     })
     expect(output).toMatch(/^requested\npaid\nactive\nfrank\.unverified\.ns belongs to frank/)
+    for (const walk of [...walks, scan.names.search('frank')]) {
+      const found: string[] = []
+      for await (const { name } of walk) found.push(name)
+      expect(found.includes('frank.unverified.ns')).toBe(!walks.includes(walk))
+    }
   })
 
   it('follow', async () => {
