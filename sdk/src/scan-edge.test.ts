@@ -10,6 +10,7 @@ import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from './clock.ts'
 import { createScan, type ScanOptions } from './scan.ts'
+import type { Store } from './store.ts'
 
 const ALICE = 'alice.unverified.ns'
 const NOBODY = 'nobody.unverified.ns'
@@ -281,6 +282,35 @@ describe('a genesis pinned by its hash', () => {
     })
     nock(urlOf('sv-1')).get('/v0/genesis').reply(200, genesis)
     expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+  })
+})
+
+describe('a store', () => {
+  it('that cannot be read keeps reads from going back unseen: they are refused until it can', async () => {
+    asked = []
+    serve()
+    let isBroken = true
+    const store: Store = {
+      get: async () => (isBroken ? Promise.reject(new Error('locked')) : null),
+      set: () => {},
+    }
+    await using scan = connect({ store })
+    await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      definite: true,
+      retryable: true,
+    })
+    isBroken = false
+    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+  })
+
+  it('that cannot be written loses what it should keep, and no lookup', async () => {
+    asked = []
+    serve()
+    const full: Store = { get: () => null, set: () => Promise.reject(new Error('full')) }
+    await using scan = connect({ store: full })
+    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+    expect(await scan.names.resolve(NOBODY)).toBeNull()
   })
 })
 

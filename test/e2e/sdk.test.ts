@@ -78,8 +78,9 @@ afterAll(async () => {
 
 /** Until they vote again, so that the next test begins as the first did. */
 async function restartAll(): Promise<void> {
-  for (const { name, state } of (await cluster.status()).nodes)
-    if (state === 'down') await cluster.restart(name)
+  const { nodes } = await cluster.status()
+  const down = nodes.filter(({ state }) => state === 'down')
+  await Promise.all(down.map(({ name }) => cluster.restart(name)))
   await until('all four nodes to vote', async () => {
     const outcome = await scan.names.lookup(ALICE, { threshold: 'all', receipt: false })
     return outcome.kind === 'verified' ? true : undefined
@@ -244,8 +245,7 @@ describe('with nodes gone', () => {
   it('one: lookups go on; three: they are refused, and absence is not made up', async () => {
     await cluster.kill('sv-1')
     expect(await scan.names.resolve(ALICE)).toBe(party)
-    await cluster.kill('sv-2')
-    await cluster.kill('sv-3')
+    await Promise.all([cluster.kill('sv-2'), cluster.kill('sv-3')])
     for (const names of [scan.names, userOf('reader').names]) {
       await expect(names.resolve(NOBODY)).rejects.toMatchObject({
         code: 'NOT_ENOUGH_NODES',
