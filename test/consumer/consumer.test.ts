@@ -162,12 +162,15 @@ it('stays as small as it says', async () => {
   passed(await run(bin('size-limit'), [], { cwd: join(root, 'sdk') }))
 })
 
-it.runIf(isLong)('the reference is written, every export has a sentence, and no link leads nowhere', async () => {
-  const docs = join(project, 'docs')
-  passed(
-    await run(join(root, 'sdk/node_modules/.bin/typedoc'), ['--out', docs], {
-      cwd: join(root, 'sdk'),
-    }),
-  )
-  expect(await readdir(docs)).toContain('index.html')
-})
+it.runIf(isLong)(
+  'the reference is written, every export has a sentence, and no link leads nowhere',
+  async () => {
+    const docs = join(project, 'docs')
+    passed(
+      await run(join(root, 'sdk/node_modules/.bin/typedoc'), ['--out', docs], {
+        cwd: join(root, 'sdk'),
+      }),
+    )
+    expect(await readdir(docs)).toContain('index.html')
+  },
+)
