@@ -30,6 +30,8 @@ type Asked = {
 let genesis: Genesis
 let genesisHash: string
 let scans: string
+/** What the nodes say of where they are, signed; by default at their own addresses. */
+let scansOf: (urls: readonly string[]) => Promise<string>
 let asked: Asked[]
 const recordTime = systemClock.nowMicros()
 
@@ -159,16 +161,19 @@ beforeAll(async () => {
     activityRetentionMicros: 1,
   }
   genesisHash = await hashGenesis(genesis)
-  const records = await Promise.all(
-    NAMES.map(async (name, index) => {
-      const address = { genesisHash, name, url: urlOf(name), sequence: 1 }
-      const { privateKey } = pairs[index] as CryptoKeyPair
-      const statement = encodeAddressStatement(address)
-      const signature = new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, statement))
-      return { svName: name, publicUrl: address.url, sequence: 1, signature: toHex(signature) }
-    }),
-  )
-  scans = JSON.stringify({ scans: [{ scans: records }] })
+  scansOf = async (urls) => {
+    const records = await Promise.all(
+      NAMES.map(async (name, index) => {
+        const address = { genesisHash, name, url: urls[index] ?? urlOf(name), sequence: 1 }
+        const { privateKey } = pairs[index] as CryptoKeyPair
+        const statement = encodeAddressStatement(address)
+        const signature = new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, statement))
+        return { svName: name, publicUrl: address.url, sequence: 1, signature: toHex(signature) }
+      }),
+    )
+    return JSON.stringify({ scans: [{ scans: records }] })
+  }
+  scans = await scansOf([])
 })
 afterEach(() => {
   nock.abortPendingRequests()
@@ -315,8 +320,25 @@ describe('a store', () => {
 })
 
 it.each([
+  ['passed over', {}, null],
+  ['asked where that is allowed', { allowPrivateAddresses: true }, 'http://192.168.0.1'],
+])('a private address that a node says it has is %s', async (_, options, url) => {
+  asked = []
+  const known = scans
+  scans = await scansOf(['http://192.168.0.1'])
+  serve()
+  scans = known
+  await using scan = connect({ seeds: [urlOf('sv-2')], ...options })
+  expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+  expect(scan.status()?.nodes[0]?.url).toBe(url)
+})
+
+it.each([
   ['no seeds', { seeds: [] }],
   ['a seed that is no URL', { seeds: ['sv-1'] }],
+  ['a seed with a host that is none', { seeds: ['https://[sv-1]'] }],
+  ['a seed with credentials', { seeds: ['https://me:secret@sv-1.test'] }],
+  ['a seed with a query', { seeds: ['https://sv-1.test/?a'] }],
   ['a hash that is none', { genesis: 'abc' }],
 ])('%s is refused at once', (_, options) => {
   expect(() => connect(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))

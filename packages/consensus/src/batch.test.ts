@@ -84,6 +84,26 @@ it.each([
   expect(parseBatchAnswer(utf8(text), asked)).toBeUndefined()
 })
 
+it('an answer with a member of another type is none', () => {
+  const good = {
+    contract_id: '00ab',
+    user: party,
+    name: 'alice',
+    url: '',
+    description: '',
+    expires_at: '2099-01-01T00:00:00.000000Z',
+  }
+  const isTaken = (entry: object) =>
+    parseBatchAnswer(utf8(JSON.stringify({ results: [{ entry }] })), {
+      lookups: [{ party }],
+      recordTime: RECORD_TIME,
+    }) !== undefined
+  expect(isTaken(good)).toBe(true)
+  expect(isTaken({ ...good, contract_id: null, expires_at: null })).toBe(true)
+  for (const member of Object.keys(good))
+    for (const value of [1, true, [], {}]) expect(isTaken({ ...good, [member]: value })).toBe(false)
+})
+
 describe('a lookup', () => {
   it('is one that every node takes', () => {
     expect(isLookup({ name: 'anything / at all' })).toBe(true)

@@ -33,6 +33,8 @@ export function createWorld(
     readonly reader?: Partial<ReaderOptions>
     readonly decisions?: Decisions
     readonly latencyMs?: (url: string) => number
+    /** Default: the whole reader. */
+    readonly create?: typeof createReader
   } = {},
 ): ReaderWorld {
   const world = createSimWorld({
@@ -49,7 +51,7 @@ export function createWorld(
       put: names.map(entryOf),
     })
   for (const node of nodes) node.head = ledger.head()
-  const reader = createReader(
+  const reader = (options.create ?? createReader)(
     {
       genesis,
       genesisHash,
