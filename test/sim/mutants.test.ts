@@ -6,12 +6,12 @@ import { simulate } from './simulate.ts'
 const SEEDS_MAX = 20
 const READS_PER_SEED = 250
 
-describe('the checkers notice', () => {
+describe.each(['whole', 'lean'] as const)('with the %s reader the checkers notice', (reader) => {
   it.each(MUTANTS)('$mistake', async ({ mistake: _, rules, ...broken }) => {
     const found = new Set<string>()
     let seed = 1
     for (; seed <= SEEDS_MAX && !rules.some((rule) => found.has(rule)); seed++) {
-      const run = await simulate({ ...broken, seed, readCount: READS_PER_SEED })
+      const run = await simulate({ ...broken, reader, seed, readCount: READS_PER_SEED })
       for (const { rule } of check(run)) found.add(rule)
     }
     expect(
