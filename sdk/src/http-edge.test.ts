@@ -411,6 +411,27 @@ describe('a token function', () => {
     await expect(connect().wallet.balance()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
   })
 
+  it.each([
+    ['with a line end inside', 'a\nb'],
+    ['beyond ASCII', 'tökén'],
+    ['that is no text', undefined as unknown as string],
+  ])('that gives a token %s is told so, and nothing is sent', async (_, token) => {
+    await expect(connect({ token: () => token }).wallet.balance()).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      definite: true,
+      message: expect.stringContaining('`token`'),
+    })
+    expect(pauses()).toEqual([])
+  })
+
+  it('may give a token as a file holds it', async () => {
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .matchHeader('authorization', 'Bearer t-9')
+      .reply(200, BALANCE)
+    expect(await connect({ token: () => 't-9\n' }).wallet.balance()).toMatchObject({ round: 1 })
+  })
+
   it('that fails lets the call fail with its error', async () => {
     const { wallet } = connect({ token: () => Promise.reject(new Error('signed out')) })
     await expect(wallet.balance()).rejects.toThrow('signed out')

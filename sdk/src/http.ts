@@ -4,7 +4,7 @@
  */
 import type { Clock, Random } from './clock.ts'
 import { withDeadline } from './deadline.ts'
-import { QuorumscanError } from './errors.ts'
+import { invalidArgument, QuorumscanError } from './errors.ts'
 import { failureOf, isSafe, nameOf, parseJson, unreadable } from './http-failures.ts'
 import { createTokenKeeper, type TokenSource } from './token.ts'
 
@@ -136,7 +136,7 @@ async function exchange(
   const { request, bearer, signal } = input
   const base = request.path.startsWith('/v2/') ? options.ledgerUrl : options.url
   const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
-  if (bearer !== null) headers['authorization'] = `Bearer ${bearer}`
+  if (bearer !== null) headers['authorization'] = `Bearer ${headerText(bearer)}`
   if (request.body !== undefined)
     headers['content-type'] = request.contentType ?? 'application/json'
   try {
@@ -158,6 +158,16 @@ async function exchange(
       { code: 'NETWORK_ERROR', definite: isSafe(request), retryable: true, cause },
     )
   }
+}
+
+/** Read from a file, a token often ends with the line. */
+function headerText(token: string): string {
+  const text = typeof token === 'string' ? token.trim() : null
+  if (text === null || !/^[!-~]*$/.test(text))
+    throw invalidArgument(
+      'The token is no bearer token: a text of visible ASCII characters. What does `token` give?',
+    )
+  return text
 }
 
 function urlOf(base: string, request: HttpRequest): string {

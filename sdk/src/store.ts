@@ -34,7 +34,7 @@ export type WebStorage = {
  * Keeps values in the page's origin.
  *
  * @param storage - Default: the page's `localStorage`.
- * @throws {TypeError} If there is none.
+ * @throws {TypeError} If there is none. @throws {DOMException} SecurityError where the page may have none.
  */
 export function createLocalStorageStore(
   storage: WebStorage | undefined = (globalThis as { localStorage?: WebStorage }).localStorage,
