@@ -17,6 +17,7 @@ import { retryPauseMs } from './reconnect.ts'
 /** One row: exactly one of transfer, mint, tap and abortTransferInstruction is not null. */
 export type Activity = Camel<components['schemas']['Activity']>
 
+/** Which rows, in which order, and whether to wait for more. */
 export type ActivitiesOptions = LookupOptions & {
   /** `asc` (default): oldest first. */
   readonly order?: 'asc' | 'desc'

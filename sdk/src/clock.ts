@@ -1,5 +1,4 @@
-/** Time and chance, handed in so that tests hold them; the only file of the SDK that asks the platform for them. */
-import { toHex } from '@quorumscan/consensus'
+/** Time and chance, handed in so that tests hold them; only here the SDK asks the platform for time. */
 
 /** All that the SDK needs of a clock. */
 export interface Clock {
@@ -42,8 +41,3 @@ export type Random = () => number
 
 export const platformRandom: Random = () =>
   (globalThis.crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
-
-/** An id that nobody else has. `crypto.randomUUID` is missing on pages that are neither https nor localhost. */
-export function randomId(): string {
-  return toHex(globalThis.crypto.getRandomValues(new Uint8Array(16)))
-}

@@ -1,9 +1,10 @@
 /** Submitting commands: at most one effect for a command id, and an honest answer about what happened. */
-import { type Clock, randomId } from './clock.ts'
+import type { Clock } from './clock.ts'
 import { isQuorumscanError, type QuorumscanError } from './errors.ts'
 import type { components } from './generated/ledger.ts'
 import { isSubmitAndWaitResponse } from './generated/ledger-checks.ts'
 import type { Http } from './http.ts'
+import { randomId } from './random-id.ts'
 import { formatOf, readLedgerEnd, readPage } from './update-pages.ts'
 
 type Schemas = components['schemas']

@@ -1,6 +1,6 @@
 /** A bound in time for one call, and what comes of it. */
 import type { Clock } from './clock.ts'
-import { QuorumscanError } from './errors.ts'
+import { invalidArgument, QuorumscanError } from './errors.ts'
 
 /** D-38: waits nest, and this is the outermost. */
 export const TIMEOUT_MS = 10_000
@@ -23,6 +23,7 @@ export async function withDeadline<T>(
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { clock, timeoutMs, signal, what, doubt = '' } = options
+  if (!(timeoutMs >= 0)) throw invalidArgument('timeoutMs is a number of milliseconds.')
   signal?.throwIfAborted()
   const late = new AbortController()
   const done = new AbortController()

@@ -14,6 +14,7 @@ import type { Absent, Found, LookupSource, Mismatch } from './lookups.ts'
 import { registrableName } from './name-rules.ts'
 import { type Names, type NamesBase, text } from './names.ts'
 import { outcomeError } from './outcome-error.ts'
+import { patiently } from './patience.ts'
 
 const LOOKUPS_MAX = 256 // D-14.
 const PAGE_SIZE = 100
@@ -22,16 +23,17 @@ const PAGE_SIZE_MAX = 1000
 export type MoreNames = Pick<Names, 'resolveMany' | 'reverse' | 'lookup' | 'search' | 'isAvailable'>
 
 export function createMoreNames(base: NamesBase): MoreNames {
-  const { source, bounded, patiently, changeOf } = base
+  const { source, clock, bounded, changeOf } = base
   return {
     async resolveMany(names, lookup = {}) {
+      if (!Array.isArray(names)) throw invalidArgument('names are an array of texts.')
       for (const name of names) text('a name', name)
       return bounded(`resolve ${names.length} names`, lookup, async (read) => {
         const found: (string | null)[] = []
         for (let first = 0; first < names.length; first += LOOKUPS_MAX) {
           const chunk = names.slice(first, first + LOOKUPS_MAX)
           const lookups = chunk.map((name) => ({ name }))
-          const outcomes = await patiently(read, () => source.lookup(lookups, read))
+          const outcomes = await patiently(() => source.lookup(lookups, read), { clock, read })
           for (const [index, outcome] of outcomes.entries())
             found.push(await base.partyOf(chunk[index] as string, outcome)) // One for each.
         }
@@ -43,7 +45,7 @@ export function createMoreNames(base: NamesBase): MoreNames {
       return bounded(`reverse ${party}`, lookup, async (read) => {
         const patientSource = {
           lookup: (lookups: Parameters<LookupSource['lookup']>[0], more: ReadOptions = {}) =>
-            patiently(read, () => source.lookup(lookups, more)),
+            patiently(() => source.lookup(lookups, more), { clock, read }),
         }
         const { outcome, forward, match } = await reverseLookup(patientSource, party, read)
         if (!isDecided(outcome)) throw outcomeError(party, outcome)
@@ -55,9 +57,10 @@ export function createMoreNames(base: NamesBase): MoreNames {
       text('the name', name)
       return bounded(`look up ${name}`, lookup, async (read) => {
         const sign = lookup.receipt ?? true
-        const [outcome] = (await patiently(read, () =>
-          source.lookup([{ name }], { ...read, sign }),
-        )) as [Outcome]
+        const [outcome] = (await patiently(() => source.lookup([{ name }], { ...read, sign }), {
+          clock,
+          read,
+        })) as [Outcome]
         if (!isDecided(outcome)) return outcome
         const facts = {
           offset: outcome.offset,
@@ -104,7 +107,10 @@ export function createMoreNames(base: NamesBase): MoreNames {
       for (let pageToken: string | null = null; ; ) {
         const request = pageRequest({ prefix, pageSize, pageToken })
         const page = await bounded(`search ${prefix}`, lookup, async (read) => {
-          const [outcome] = await patiently(read, async () => [await source.read(request, read)])
+          const [outcome] = await patiently(async () => [await source.read(request, read)], {
+            clock,
+            read,
+          })
           if (outcome === undefined || !isDecided(outcome))
             throw outcomeError(`search ${prefix}`, outcome as Exclude<Outcome, Decided>)
           return jsonOf(outcome) as EntryPage // `isValid` of the request.

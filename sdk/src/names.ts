@@ -16,6 +16,7 @@ import type { LoadScanExtras } from './scan-extras.ts'
 import { createSeenNames } from './seen-names.ts'
 import type { Store } from './store.ts'
 
+/** Lookups of names and parties: the same whether the scan nodes or a validator are asked. */
 export interface Names {
   /**
    * The party that a name belongs to, or null if enough nodes agree that there is none.
@@ -76,27 +77,23 @@ export type NamesOptions = {
 }
 
 /** What all lookups are made of. */
-export type NamesBase = Pick<NamesOptions, 'source'> &
+export type NamesBase = Pick<NamesOptions, 'source' | 'clock'> &
   Pick<Names, 'resolve'> & {
     bounded<T>(
       what: string,
       lookup: LookupOptions,
       run: (read: BoundRead) => Promise<T>,
     ): Promise<T>
-    /** Asks again where the nodes only lag. */
-    patiently(
-      read: { readonly signal: AbortSignal },
-      ask: () => Promise<Outcome[]>,
-    ): Promise<Outcome[]>
     changeOf(entry: NameEntry): Promise<NameChange | null>
     /** Throws where the outcome is no answer. */
     partyOf(name: string, outcome: Outcome): Promise<string | null>
   }
 
-type BoundRead = ReadOptions & { readonly signal: AbortSignal }
-
-/** Nodes that lag have usually caught up by then. */
-const LAGGING_RETRIES_MAX = 2
+export type BoundRead = ReadOptions & {
+  readonly signal: AbortSignal
+  /** When the call has to be over, by the monotonic clock. */
+  readonly endsAtMs: number
+}
 
 export function createNames(options: NamesOptions): Names {
   const { source, clock } = options
@@ -105,18 +102,10 @@ export function createNames(options: NamesOptions): Names {
   const bounded: NamesBase['bounded'] = (what, lookup, run) => {
     const timeoutMs = lookup.timeoutMs ?? options.timeoutMs
     const bound = { clock, timeoutMs, signal: lookup.signal, what }
+    const endsAtMs = clock.monotonicMs() + timeoutMs
     return withDeadline(bound, (signal) =>
-      run({ ...readOptions({ ...options.defaults, ...lookup }), signal }),
+      run({ ...readOptions({ ...options.defaults, ...lookup }), signal, endsAtMs }),
     )
-  }
-
-  const patiently: NamesBase['patiently'] = async (read, ask) => {
-    for (let retries = 0; ; retries++) {
-      const outcomes = await ask()
-      const lagging = outcomes.find((outcome) => outcome.kind === 'lagging')
-      if (lagging?.kind !== 'lagging' || retries >= LAGGING_RETRIES_MAX) return outcomes
-      await clock.delay(lagging.retryAfterMs, read.signal)
-    }
   }
 
   const changeOf: NamesBase['changeOf'] = async (entry) => {
@@ -136,12 +125,15 @@ export function createNames(options: NamesOptions): Names {
   const resolve: Names['resolve'] = async (name, lookup = {}) => {
     text('the name', name)
     return bounded(`resolve ${name}`, lookup, async (read) => {
-      const [outcome] = await patiently(read, () => source.lookup([{ name }], read))
-      return partyOf(name, outcome as Outcome) // One asked, one answered.
+      const ask = () => source.lookup([{ name }], read)
+      let outcomes = await ask()
+      if (!('answer' in (outcomes[0] as Outcome)))
+        outcomes = await (await options.extras()).patiently(ask, { clock, read, outcomes })
+      return partyOf(name, outcomes[0] as Outcome) // One asked, one answered.
     })
   }
 
-  const base: NamesBase = { source, resolve, bounded, patiently, changeOf, partyOf }
+  const base: NamesBase = { source, clock, resolve, bounded, changeOf, partyOf }
   let loading: Promise<MoreNames> | undefined
   const more = (): Promise<MoreNames> => {
     loading ??= options.extras().then(({ createMoreNames }) => createMoreNames(base))

@@ -16,7 +16,7 @@ import type { LookupSource } from './lookups.ts'
 import { requireEd25519 } from './platform-crypto.ts'
 import type { ScanOptions } from './scan.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
-import { type Store, storeKey } from './store.ts'
+import { type Store, storedValue, storeKey } from './store.ts'
 
 export type ReaderParts = Pick<
   ScanOptions,
@@ -87,13 +87,7 @@ async function open(
   }
   await requireEd25519(crypto, genesis)
 
-  const kept = <T>(what: string, first: T) => {
-    const key = storeKey(genesisHash, what)
-    return {
-      load: async (): Promise<T> => JSON.parse((await store.get(key)) ?? 'null') ?? first,
-      save: async (value: T) => store.set(key, JSON.stringify(value)),
-    }
-  }
+  const keyOf = (what: string) => () => storeKey(genesisHash, what)
   const reader = createReader({
     genesis,
     genesisHash,
@@ -102,8 +96,8 @@ async function open(
     clock: parts.clock,
     crypto,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
-    floorStore: kept('floor', 0),
-    addressStore: kept<readonly AddressRecord[]>('addresses', []),
+    floorStore: storedValue(store, keyOf('floor'), 0),
+    addressStore: storedValue<readonly AddressRecord[]>(store, keyOf('addresses'), []),
     ...(parts.onFork && { onFork: parts.onFork }),
   })
   return { genesisHash, reader }

@@ -15,6 +15,16 @@ export function outcomeError(
         { code: 'CONSENSUS_DISPUTED', retryable: true, ...facts },
       )
     case 'insufficient':
+      if (outcome.retryAfterMs !== null)
+        return new QuorumscanError(
+          `${what}: the scan nodes take no more lookups from this address for now. Try again in ${Math.ceil(outcome.retryAfterMs / 1000)} s, or ask for fewer at a time.`,
+          {
+            code: 'RATE_LIMITED',
+            retryable: true,
+            retryAfterMs: outcome.retryAfterMs,
+            ...facts,
+          },
+        )
       return new QuorumscanError(
         `${what}: ${outcome.reachable} of ${outcome.nodeCount} scan nodes can be used, ${outcome.needed} must agree. Check the network and the seeds.`,
         { code: 'NOT_ENOUGH_NODES', retryable: true, ...facts },

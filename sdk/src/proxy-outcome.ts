@@ -152,6 +152,7 @@ export function undecidedOutcome(reply: HttpReply): Exclude<Outcome, Decided> | 
         kind,
         reachable: count('reachable') ?? 0,
         needed: count('needed') ?? part.threshold,
+        retryAfterMs: reply.header('retry-after') === null ? null : retryAfterMs(reply),
         ...part,
       }
     case 'lagging': {
@@ -162,13 +163,17 @@ export function undecidedOutcome(reply: HttpReply): Exclude<Outcome, Decided> | 
         wantedOffset: count('wanted_offset') ?? 0,
         headOffset: count('head_offset'),
         ageMs: count('age_ms'),
-        retryAfterMs: Number(reply.header('retry-after') ?? 1) * 1000,
+        retryAfterMs: retryAfterMs(reply),
         ...part,
       }
     }
     default:
       throw unreadable()
   }
+}
+
+function retryAfterMs(reply: Facts): number {
+  return Number(reply.header('retry-after') ?? 1) * 1000
 }
 
 function toGroup(value: unknown): VoteGroup {

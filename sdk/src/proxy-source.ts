@@ -4,6 +4,7 @@
  */
 import {
   type CanonicalRequest,
+  createFloor,
   hashGenesis,
   isDecided,
   type Lookup,
@@ -15,6 +16,7 @@ import {
   requestOfLookup,
 } from '@quorumscan/consensus'
 import type { Clock } from './clock.ts'
+import { invalidArgument } from './errors.ts'
 import { isBatchAnswer, isVerifiedAnswer, isVerifiedBatchAnswer } from './generated/checks.ts'
 import type { Http, HttpReply, HttpRequest } from './http.ts'
 import { parseJson } from './http-failures.ts'
@@ -30,7 +32,8 @@ import {
   unreadable,
   type Verified,
 } from './proxy-outcome.ts'
-import { type Store, storeKey } from './store.ts'
+import { ownError } from './scan-extras.ts'
+import { type Store, storedValue, storeKey } from './store.ts'
 
 const VERIFIED = 'application/vnd.quorumscan.verified+json'
 
@@ -65,17 +68,13 @@ export function createProxySource(options: ProxyOptions): ProxySource {
     trust === null
       ? Promise.resolve(encodeURIComponent(options.url))
       : hashGenesis(trust.genesis, trust.crypto)
-  let floor: Promise<number> | undefined
-
   /** The highest offset that was verified here; the proxy keeps one of its own. */
+  const floor = createFloor(storedValue(store, async () => storeKey(await network, 'floor'), 0))
   const loadFloor = async (): Promise<number> => {
-    floor ??= (async () => Number((await store.get(storeKey(await network, 'floor'))) ?? 0))()
-    return floor
-  }
-  const raiseFloor = async (offset: number): Promise<void> => {
-    if (offset <= (await loadFloor())) return
-    floor = Promise.resolve(offset)
-    await store.set(storeKey(await network, 'floor'), String(offset))
+    await floor.load()?.catch((error: unknown) => {
+      throw ownError(error)
+    })
+    return floor.value()
   }
 
   const send = (request: HttpRequest, read: ReadOptions): Promise<HttpReply> =>
@@ -131,6 +130,7 @@ export function createProxySource(options: ProxyOptions): ProxySource {
     verifiedBy: trust === null ? 'proxy' : 'self',
     storeKey: async (what) => storeKey(await network, what),
     async lookup(lookups, read) {
+      checkBounds(read)
       if (lookups.length === 0) return []
       await requireCrypto()
       const isVerified = trust !== null || read.sign === true
@@ -170,10 +170,11 @@ export function createProxySource(options: ProxyOptions): ProxySource {
       )
         throw unreadable()
       if (trust !== null)
-        for (const outcome of outcomes) if (isDecided(outcome)) await raiseFloor(outcome.offset)
+        for (const outcome of outcomes) if (isDecided(outcome)) floor.raise(outcome.offset)
       return outcomes
     },
     async read(request: ReadRequest, read) {
+      checkBounds(read)
       await requireCrypto()
       const [path, search = ''] = request.path.split('?')
       const reply = await send(
@@ -204,6 +205,12 @@ export function createProxySource(options: ProxyOptions): ProxySource {
     judge,
     receipt: async (outcome) => receipts.get(outcome) ?? null,
   }
+}
+
+/** As the reader of `createScan`, and in its words. */
+function checkBounds({ minOffset = 0, maxAgeMs = 0 }: ReadOptions): void {
+  if (!Number.isSafeInteger(minOffset) || minOffset < 0 || !(maxAgeMs >= 0))
+    throw invalidArgument('minOffset is a whole number and maxAgeMs a number, neither is negative.')
 }
 
 /** Whether the answers are to these lookups. */

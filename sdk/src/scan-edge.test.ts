@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from './clock.ts'
 import { createScan, type ScanOptions } from './scan.ts'
 import type { Store } from './store.ts'
+import { createValidator } from './validator.ts'
 
 const ALICE = 'alice.unverified.ns'
 const NOBODY = 'nobody.unverified.ns'
@@ -233,6 +234,40 @@ describe('a lookup', () => {
   })
 })
 
+describe('more lookups than the nodes take from one address', () => {
+  const names = Array.from({ length: 300 }, (_, index) => (index === 299 ? ALICE : `name-${index}`))
+  /** Refuses the batch with alice for so long. */
+  const limited = (refusalMs: number) => {
+    const untilMs = systemClock.monotonicMs() + refusalMs
+    return (body: string): Answer =>
+      body.includes(ALICE) && systemClock.monotonicMs() < untilMs
+        ? [429, error('RATE_LIMITED'), { ...JSON_TYPE, 'retry-after': '1' }]
+        : honest(body)
+  }
+
+  it('are waited for', async () => {
+    asked = []
+    serve(...NAMES.map(() => limited(900)))
+    await using scan = connect()
+    const found = await scan.names.resolveMany(names)
+    expect(found).toHaveLength(300)
+    expect(found.filter((party) => party !== null)).toEqual([PARTY])
+  })
+
+  it('are refused as such where the deadline leaves no time to wait', async () => {
+    asked = []
+    serve(...NAMES.map(() => limited(10_000)))
+    await using scan = connect({ timeoutMs: 900 })
+    await expect(scan.names.resolveMany(names)).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      definite: true,
+      retryable: true,
+      retryAfterMs: expect.closeTo(1000, -3),
+      message: expect.stringContaining('fewer at a time'),
+    })
+  })
+})
+
 describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
   it('has no vote: two honest ones decide', async () => {
     asked = []
@@ -248,9 +283,9 @@ describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
   it('makes no absence, however many do so', async () => {
     asked = []
     serve(failure, failure, failure, failure)
-    await using scan = connect({ seeds: NAMES.map(urlOf) })
+    await using scan = connect({ seeds: NAMES.map(urlOf), timeoutMs: 1000 })
     await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
-      code: expect.stringMatching(/^(NOT_ENOUGH_NODES|CONSENSUS_LAGGING)$/),
+      code: expect.stringMatching(/^(NOT_ENOUGH_NODES|CONSENSUS_LAGGING|RATE_LIMITED)$/),
       definite: true,
       retryable: true,
     })
@@ -336,12 +371,27 @@ it.each([
 it.each([
   ['no seeds', { seeds: [] }],
   ['a seed that is no URL', { seeds: ['sv-1'] }],
+  ['a text for seeds', { seeds: 'https://sv-1.test' as unknown as string[] }],
   ['a seed with a host that is none', { seeds: ['https://[sv-1]'] }],
   ['a seed with credentials', { seeds: ['https://me:secret@sv-1.test'] }],
   ['a seed with a query', { seeds: ['https://sv-1.test/?a'] }],
   ['a hash that is none', { genesis: 'abc' }],
 ])('%s is refused at once', (_, options) => {
   expect(() => connect(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
+})
+
+it('what is no number of milliseconds, no array of names, or out of bounds is refused by the call', async () => {
+  const refused = { code: 'INVALID_ARGUMENT', definite: true, retryable: false }
+  asked = []
+  serve()
+  await using scan = connect()
+  const validator = createValidator({ url: 'https://validator.test' })
+  for (const { names } of [scan, validator]) {
+    await expect(names.resolve(ALICE, { timeoutMs: Number.NaN })).rejects.toMatchObject(refused)
+    await expect(names.resolve(ALICE, { minOffset: -1 })).rejects.toMatchObject(refused)
+    await expect(names.resolve(ALICE, { maxAgeMs: Number.NaN })).rejects.toMatchObject(refused)
+    await expect(names.resolveMany('abc' as unknown as string[])).rejects.toMatchObject(refused)
+  }
 })
 
 it('a genesis document that is none is refused by the first lookup, before anything is asked', async () => {

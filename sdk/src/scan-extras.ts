@@ -14,11 +14,13 @@ import { createActivities } from './activities.ts'
 import { type ErrorCode, QuorumscanError } from './errors.ts'
 import { createMoreNames } from './more-names.ts'
 import { outcomeError } from './outcome-error.ts'
+import { patiently } from './patience.ts'
 
 export type ScanExtras = {
   readonly createMoreNames: typeof createMoreNames
   readonly createActivities: typeof createActivities
   readonly outcomeError: typeof outcomeError
+  readonly patiently: typeof patiently
   readonly receiptOf: typeof receiptOf
   readonly ownError: typeof ownError
 }
@@ -43,7 +45,7 @@ const READER_CODES: Record<ReaderError['code'], ErrorCode> = {
 }
 
 /** The consensus package's errors as ours; others as they are. */
-function ownError(error: unknown): unknown {
+export function ownError(error: unknown): unknown {
   if (error instanceof ReaderError)
     return new QuorumscanError(`${error.message}.`, {
       code: READER_CODES[error.code],
@@ -63,6 +65,7 @@ export const scanExtras: ScanExtras = {
   createMoreNames,
   createActivities,
   outcomeError,
+  patiently,
   receiptOf,
   ownError,
 }

@@ -10,6 +10,7 @@ import type { OpenedReader, ScanReader } from './open-reader.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
 import { createMemoryStore, type Store, storeKey } from './store.ts'
 
+/** Whom to ask, whom to believe, and what of the platform to use. */
 export type ScanOptions = {
   /** URLs of one or more scan nodes. The others are learned from them; none of them has to be trusted. */
   readonly seeds: readonly string[]
@@ -47,6 +48,7 @@ export type ScanOptions = {
   readonly onFork?: (fork: Fork) => void
 }
 
+/** Reads that this program verifies itself. */
 export interface Scan extends AsyncDisposable {
   readonly names: Names
   /** Coin activities in order of the ledger, each page verified. */
@@ -71,7 +73,11 @@ const HASH = /^[0-9a-f]{64}$/
 export function createScan(options: ScanOptions): Scan {
   const { seeds, genesis, timeoutMs = TIMEOUT_MS } = options
   const { clock = systemClock, store = createMemoryStore() } = options
-  if (seeds.length === 0 || !seeds.every((seed) => SEED.test(seed) && URL.canParse(seed)))
+  if (
+    !Array.isArray(seeds) ||
+    seeds.length === 0 ||
+    !seeds.every((seed) => SEED.test(seed) && URL.canParse(seed))
+  )
     throw invalidArgument('seeds are one or more http or https URLs of scan nodes.')
   if (typeof genesis === 'string' && !HASH.test(genesis))
     throw invalidArgument('A genesis hash has 64 lower-case hex digits.')

@@ -12,9 +12,12 @@ export interface WebSocketLike {
   onmessage: ((event: never) => void) | null
   onerror: ((event: never) => void) | null
   onclose: ((event: never) => void) | null
+  /** Sends a text frame. */
   send(data: string): void
+  /** Begins to close; `onclose` follows. */
   close(code?: number): void
 }
+/** Opens a connection to the URL, with the sub-protocols offered (RFC 6455). */
 export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike
 
 /** Several at once, as they came; `isDone`: the server said that all of it came. */

@@ -50,3 +50,11 @@ export function createLocalStorageStore(
 export function storeKey(genesisHash: string, what: string): string {
   return `quorumscan:${genesisHash.slice(0, 16)}:${what}`
 }
+
+/** One value of a store, as JSON; `first` where it was never set. */
+export function storedValue<T>(store: Store, key: () => string | Promise<string>, first: T) {
+  return {
+    load: async (): Promise<T> => JSON.parse((await store.get(await key())) ?? 'null') ?? first,
+    save: async (value: T) => store.set(await key(), JSON.stringify(value)),
+  }
+}

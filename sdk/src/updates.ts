@@ -22,6 +22,7 @@ export type Update =
   | ({ readonly kind: 'transaction' } & Schemas['JsTransaction'])
   | ({ readonly kind: 'topology' } & Schemas['JsTopologyTransaction'])
 
+/** Which updates, from where on, and whether to wait for more. */
 export type UpdatesOptions = {
   /** Whose transactions: all that these parties may see. The token has to allow it. */
   readonly parties?: readonly string[]

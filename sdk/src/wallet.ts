@@ -1,6 +1,5 @@
 /** The wallet of the token's user (D-20, D-21). Amounts are decimal texts with up to 10 digits after the point. */
 import { type Camel, toCamel } from './camel.ts'
-import { randomId } from './clock.ts'
 import {
   isAcceptAnswer,
   isAutoRenewAnswer,
@@ -20,6 +19,7 @@ import {
 } from './generated/checks.ts'
 import type { components } from './generated/validator.ts'
 import type { Http, HttpRequest } from './http.ts'
+import { randomId } from './random-id.ts'
 
 type Schema<Name extends keyof components['schemas']> = Camel<components['schemas'][Name]>
 

@@ -57,7 +57,14 @@ export const payees: Record<string, Told> = {
     expectParty: 'bob::1220',
   },
   'nodes are gone': {
-    names: answering({ kind: 'insufficient', reachable: 1, needed: 2, ...facts, answered: 1 }),
+    names: answering({
+      kind: 'insufficient',
+      reachable: 1,
+      needed: 2,
+      retryAfterMs: null,
+      ...facts,
+      answered: 1,
+    }),
   },
   'the lookup fails': { names: answering('fails') },
   // Asked again in half the time; the answer that is shown grows too old meanwhile.

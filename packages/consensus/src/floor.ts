@@ -22,6 +22,18 @@ export function createFloor(store: FloorStore | undefined): Floor {
     }
   }
 
+  const take = async (from: FloorStore): Promise<void> => {
+    try {
+      const stored = await from.load()
+      if (!(stored >= 0)) throw new RangeError('no offset')
+      floor = Math.max(floor, stored)
+      isLoaded = true
+    } catch (cause) {
+      loading = undefined
+      throw new ReaderError('NO_FLOOR', 'the stored floor cannot be read', { cause })
+    }
+  }
+
   return {
     value: () => floor,
     raise(offset) {
@@ -36,16 +48,7 @@ export function createFloor(store: FloorStore | undefined): Floor {
     },
     load() {
       if (isLoaded || store === undefined) return undefined
-      loading ??= store.load().then(
-        (stored) => {
-          floor = Math.max(floor, stored)
-          isLoaded = true
-        },
-        (cause) => {
-          loading = undefined
-          throw new ReaderError('NO_FLOOR', 'the stored floor cannot be read', { cause })
-        },
-      )
+      loading ??= take(store)
       return loading
     },
   }

@@ -21,6 +21,7 @@ export {
 } from './evidence.ts'
 export { fetchGenesis } from './fetch-genesis.ts'
 export { createFetchTransport } from './fetch-transport.ts'
+export { createFloor, type Floor } from './floor.ts'
 export {
   type Genesis,
   GenesisError,

@@ -42,7 +42,10 @@ export function createIntake(options: {
     const votes = options.decisions.thresholdVotes(threshold, nodeCount)
     if (votes !== undefined) return votes
     const votesMin = maxFaulty(nodeCount) + 1
-    throw new ReaderError('INVALID_THRESHOLD', `no threshold from ${votesMin} to ${nodeCount}`)
+    throw new ReaderError(
+      'INVALID_THRESHOLD',
+      `the threshold is weak, strong, all or from ${votesMin} to ${nodeCount}`,
+    )
   }
 
   const checkLoad = ({ asked }: Asked): void => {
@@ -56,7 +59,10 @@ export function createIntake(options: {
     const { minOffset = 0, maxAgeMs = MAX_AGE_MS, signal } = input.options
     const threshold = thresholdOf(input.options)
     if (!Number.isSafeInteger(minOffset) || minOffset < 0 || !(maxAgeMs >= 0))
-      throw new ReaderError('INVALID_ARGUMENT', 'minOffset and maxAgeMs are not negative')
+      throw new ReaderError(
+        'INVALID_ARGUMENT',
+        'minOffset is a whole number and maxAgeMs a number, neither is negative',
+      )
     signal?.throwIfAborted()
     await options.floor.load()
     signal?.throwIfAborted() // An abort meanwhile is told to nobody later.

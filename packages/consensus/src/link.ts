@@ -53,6 +53,8 @@ export type Link = {
   /** Newest offset that the node claims to have, and when it said so. */
   head: number | null
   headAtMs: number
+  /** Until when the node refuses for its limits (D-33), as it said itself. */
+  refusesUntilMs?: number
   readonly lanes: Readonly<Record<Channel, Lane>>
   /** As `NodeStatus` shows them. */
   readonly counters: Counters

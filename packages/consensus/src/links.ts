@@ -25,6 +25,8 @@ const BACKOFF_MS_MIN = 50
 const BACKOFF_MS_MAX = 1000
 const QUEUE_COMPACTED_AT = 32 // Works; decided ones are dropped from there on.
 const LATENCY_WEIGHT = 1 / 16
+/** Of a node that refuses and does not say for how long. */
+const RETRY_AFTER_MS = 1000
 
 export type Links = {
   readonly all: readonly Link[]
@@ -116,6 +118,7 @@ export function createLinks(options: {
     link.counters.latencyMs =
       (link.counters.latencyMs ?? latencyMs) * (1 - LATENCY_WEIGHT) + latencyMs * LATENCY_WEIGHT
     const judged = options.judge(reply, flight.work)
+    if (reply.status === 429) link.refusesUntilMs = now + retryAfterMs(reply)
     if (judged.kind === 'failed') noteError(link, judged.reason)
     else noteHead(link, reply, now)
     options.onReply?.({ node: link.name, kind: judged.kind, durationMs: latencyMs })
@@ -217,4 +220,9 @@ export function createLinks(options: {
         }
     },
   }
+}
+
+function retryAfterMs(reply: TransportReply): number {
+  const seconds = reply.header('retry-after') ?? ''
+  return /^[0-9]{1,6}$/.test(seconds) ? Number(seconds) * 1000 : RETRY_AFTER_MS
 }

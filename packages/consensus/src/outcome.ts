@@ -71,6 +71,11 @@ export type Insufficient = Participation & {
   readonly kind: 'insufficient'
   readonly reachable: number
   readonly needed: number
+  /**
+   * When enough of the nodes that refuse for their limits (429) take lookups again, by their own word;
+   * null where that would not be enough.
+   */
+  readonly retryAfterMs: number | null
 }
 
 /** The nodes are not there yet, or not as fresh as asked. */

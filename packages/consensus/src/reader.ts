@@ -253,7 +253,10 @@ export function createReaderOf(base: ReaderBase): Reader {
         throw new ReaderError('INVALID_ARGUMENT', `more than ${BATCH_LOOKUPS_MAX} lookups`)
       // One that the nodes refuse would take the others of its batch with it.
       if (!lookups.every(isLookup))
-        throw new ReaderError('INVALID_ARGUMENT', 'a lookup is by name or by party identifier')
+        throw new ReaderError(
+          'INVALID_ARGUMENT',
+          'a name has at most 255 characters, a party is <hint>::1220<64 hex digits>',
+        )
       const asked = lookups.map((lookup) => ({ kind: 'lookup', lookup }) as const)
       return ask({ asked, options: readOptions })
     },

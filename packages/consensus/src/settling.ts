@@ -138,7 +138,7 @@ export function createSettling(options: {
 
   /** What is known of the item now. */
   const note = (item: Item, round: Round | undefined, group: Group | undefined): Ended => ({
-    ...{ item, round, group, links, nodeCount },
+    ...{ item, round, group, links, nodeCount, nowMs: clock.monotonicMs() },
     // Who told its head answers, even where time ran out before anything else was asked.
     whys: links.map((link) =>
       round === undefined && pinboard.isFresh(link) ? null : usability.why(item, link),

@@ -29,6 +29,7 @@ export type Ended = {
   readonly group: Group | undefined
   readonly links: readonly Link[]
   readonly nodeCount: number
+  readonly nowMs: number
   /** By connection: why its vote could not be expected. */
   readonly whys: readonly (string | null)[]
   /** By connection: asked for its head, it answered something else. */
@@ -48,8 +49,12 @@ export async function undecidedOutcome(
   switch (ending.kind) {
     case 'disputed':
       return { ...ending, groups: await voteGroups(ended, crypto), ...part }
-    case 'insufficient':
-      return { ...ending, reachable: reachableCount(ended), needed: item.threshold, ...part }
+    case 'insufficient': {
+      const reachable = reachableCount(ended)
+      const needed = item.threshold
+      const retryAfterMs = refusedMs(ended, needed - reachable)
+      return { ...ending, reachable, needed, retryAfterMs, ...part }
+    }
     case 'lagging': {
       const reason =
         item.staleAgeMs !== null ? 'stale' : round === undefined ? 'floor' : 'not-reached'
@@ -64,14 +69,20 @@ export function nodeVotes(ended: Ended): NodeVote[] {
   return ended.links.map((link) => nodeVote(link, ended))
 }
 
-function reachableCount({ round, links, whys, headless }: Ended): number {
-  const isUsable = ({ index }: Link): boolean => {
+function reachableCount({ round, links, whys, headless, nowMs }: Ended): number {
+  const isUsable = ({ index, refusesUntilMs = 0 }: Link): boolean => {
     const standing = round?.standings[index]
     if (standing === STANDING.voted || standing === STANDING.lagging) return true
     if (standing === STANDING.failed) return false
-    return whys[index] === null && headless[index] === false
+    return whys[index] === null && headless[index] === false && refusesUntilMs <= nowMs
   }
   return links.filter(isUsable).length
+}
+
+/** How long until so many of the nodes that refuse no longer do; null if they are fewer. */
+function refusedMs({ links, nowMs }: Ended, missingCount: number): number | null {
+  const waits = links.map(({ refusesUntilMs = 0 }) => refusesUntilMs - nowMs).filter((ms) => ms > 0)
+  return waits.sort((a, b) => a - b)[Math.max(missingCount, 1) - 1] ?? null
 }
 
 async function voteGroups({ round, links }: Ended, crypto: CryptoPort): Promise<VoteGroup[]> {

@@ -1,3 +1,4 @@
+import type { SimHandler } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { ALICE, answerOf, createWorld, hung, rewriting } from './world.ts'
 
@@ -82,6 +83,36 @@ describe('a lookup', () => {
     for (const index of [1, 2, 3]) serve(index, honest(index))
     await clock.pass(900)
     await lookup(ALICE) // Whoever reads has them asked again.
+    await clock.pass(100)
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
+  })
+
+  it('says how long to wait where the others only refuse for their limits, and no wait else', async () => {
+    const { lookup, serve, honest, clock } = createWorld()
+    const refusing =
+      (seconds: string): SimHandler =>
+      async () => ({
+        status: 429,
+        headers: { 'content-type': 'application/json', 'retry-after': seconds },
+        body: new TextEncoder().encode('{"code":"RATE_LIMITED"}'),
+      })
+    await lookup(ALICE)
+    for (const [index, seconds] of ['5', '9', 'soon'].entries()) serve(index, refusing(seconds))
+    const waiting = { kind: 'insufficient', reachable: 1, needed: 2 }
+    // The one that says nothing else is taken to be ready in a second.
+    expect(await lookup(ALICE)).toMatchObject({ ...waiting, retryAfterMs: 1000 })
+    serve(2, null)
+    await clock.pass(1000)
+    expect(await lookup(ALICE)).toMatchObject({ ...waiting, retryAfterMs: 5000 })
+    serve(1, null)
+    serve(3, null)
+    await clock.pass(12_000)
+    await lookup(ALICE)
+    await clock.pass(100) // Then the others are known to be away.
+    expect(await lookup(ALICE)).toMatchObject({ ...waiting, reachable: 0, retryAfterMs: null })
+    for (const index of [0, 1]) serve(index, honest(index))
+    await clock.pass(1000)
+    await lookup(ALICE)
     await clock.pass(100)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })

@@ -65,7 +65,12 @@ function insufficient(outcome: Insufficient): ScanError {
     'NOT_ENOUGH_NODES',
     `Only ${outcome.reachable} scan instances can be used (out of ${outcome.nodeCount} configured ones), ` +
       `which are fewer than the necessary ${outcome.needed} to achieve BFT guarantees.`,
-    { details: { reachable: outcome.reachable, needed: outcome.needed } },
+    {
+      details: { reachable: outcome.reachable, needed: outcome.needed },
+      ...(outcome.retryAfterMs === null
+        ? {}
+        : { retryAfterSeconds: Math.ceil(outcome.retryAfterMs / 1000) }),
+    },
   )
 }
 

@@ -21,7 +21,7 @@ const replica = {
 
 const none = { threshold: 2, nodeCount: 4, answered: 0, agreed: [], dissented: [] }
 const outcomes: Record<string, Outcome> = {
-  insufficient: { ...none, kind: 'insufficient', reachable: 0, needed: 2 },
+  insufficient: { ...none, kind: 'insufficient', reachable: 0, needed: 2, retryAfterMs: null },
   lagging: {
     ...none,
     kind: 'lagging',

@@ -43,6 +43,7 @@ describe('quorumHeaders', () => {
       dissented: [],
       reachable: 1,
       needed: 2,
+      retryAfterMs: null,
     })
     expect(headers).not.toHaveProperty('x-quorum-offset')
     expect(headers).toMatchObject({ 'x-quorum-outcome': 'insufficient', 'x-quorum-agreed': '' })
@@ -57,6 +58,7 @@ describe('outcomeError', () => {
       dissented: [],
       reachable: 1,
       needed: 2,
+      retryAfterMs: 1500,
     })
     expect(insufficient.code).toBe('NOT_ENOUGH_NODES')
     expect(insufficient.spec.httpStatus).toBe(502)
@@ -64,6 +66,7 @@ describe('outcomeError', () => {
       'Only 1 scan instances can be used (out of 4 configured ones), which are fewer than the necessary 2 to achieve BFT guarantees.',
     )
     expect(insufficient.details).toEqual({ reachable: 1, needed: 2 })
+    expect(insufficient.retryAfterSeconds).toBe(2)
     const disputed = outcomeError({
       ...participation,
       kind: 'disputed',
@@ -180,6 +183,7 @@ describe('a batch', () => {
       dissented: [],
       reachable: 1,
       needed: 2,
+      retryAfterMs: null,
     }
     expect(batchOutcome([present, failed])).toBe(failed)
     expect(batchOutcome([present, { ...absent, offset: 18 }])).toBeUndefined()
