@@ -81,7 +81,9 @@ function reachableCount({ round, links, whys, headless, nowMs }: Ended): number 
 
 /** How long until so many of the nodes that refuse no longer do; null if they are fewer. */
 function refusedMs({ links, nowMs }: Ended, missingCount: number): number | null {
-  const waits = links.map(({ refusesUntilMs = 0 }) => refusesUntilMs - nowMs).filter((ms) => ms > 0)
+  const waits = links
+    .map(({ refusesUntilMs = 0 }) => Math.ceil(refusesUntilMs - nowMs))
+    .filter((ms) => ms > 0)
   return waits.sort((a, b) => a - b)[Math.max(missingCount, 1) - 1] ?? null
 }
 
