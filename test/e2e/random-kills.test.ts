@@ -13,7 +13,7 @@ import { type RunningCluster, startCluster } from 'quorumscan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSeededRandom } from '../sim/seeded-random.ts'
 import { isOfType, readActivities } from './activities.ts'
-import { lookup, send, until } from './client.ts'
+import { type Answer, lookup, send, until } from './client.ts'
 import { startKilling } from './random-kills/killer.ts'
 import { drawPlan, expectedOf, type Plan, type Wish } from './random-kills/plan.ts'
 import { openStubbornWallet, type StubbornWallet } from './random-kills/stubborn-wallet.ts'
@@ -78,8 +78,9 @@ it(
     await killer.heal()
     process.stdout.write(`random kills: ${killer.blows.length} blows: ${killer.blows.join(', ')}\n`)
 
-    await expectSameHistory()
-    await expectNames(plan, { winners, wallets })
+    const end = await ledgerEnd()
+    await expectSameHistory(end)
+    await expectNames(plan, { winners, wallets, end })
     await expectCoin(plan, { winners, wallets })
   },
   TEST_TIMEOUT_MS,
@@ -101,12 +102,26 @@ async function fulfil(wish: Wish, wallets: ReadonlyMap<string, StubbornWallet>):
   return winners[0] as string
 }
 
-/** Every node has the same history at one offset, and the proxy, whose own replica must agree, says so. */
-async function expectSameHistory(): Promise<void> {
-  const all = await until('all four nodes to agree', async () => {
-    const answer = await lookup(cluster, 'dso.ns', { 'x-quorum': 'all' })
+/** Of the validator's replica, from which the users know what they have. */
+async function ledgerEnd(): Promise<number> {
+  const token = await cluster.token('participant_admin')
+  const { body } = await send(`${cluster.urls.validator}/v2/state/ledger-end`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  return body.offset
+}
+
+/** What all four nodes say, once each is as far as the users know; one may have been started just now. */
+function lookupAtAll(name: string, end: number): Promise<Answer> {
+  return until(`all four nodes to agree on ${name}`, async () => {
+    const answer = await lookup(cluster, name, { 'x-quorum': 'all', 'x-min-offset': String(end) })
     return answer.status === 200 ? answer : undefined
   })
+}
+
+/** Every node has the same history at one offset, and the proxy, whose own replica must agree, says so. */
+async function expectSameHistory(end: number): Promise<void> {
+  const all = await lookupAtAll('dso.ns', end)
   const offset = all.headers.get('x-quorum-offset') ?? ''
   const hashes = await Promise.all(
     Object.values(cluster.urls.nodes).map(async (url) => {
@@ -125,7 +140,10 @@ type Outcome = {
   readonly wallets: ReadonlyMap<string, StubbornWallet>
 }
 
-async function expectNames(plan: Plan, { winners, wallets }: Outcome): Promise<void> {
+async function expectNames(
+  plan: Plan,
+  { winners, wallets, end }: Outcome & { readonly end: number },
+): Promise<void> {
   const { renewals } = expectedOf(plan, winners)
   for (const [user, wallet] of wallets) {
     const won = plan.wishes.filter(({ name }) => winners.get(name) === user)
@@ -135,7 +153,7 @@ async function expectNames(plan: Plan, { winners, wallets }: Outcome): Promise<v
       // A name begins with its subscription, at the collection of the first payment (D-22).
       const expiresAt = createdAt + (1 + (renewals.get(name) ?? 0)) * LIFETIME_MICROS
       expect(nextDueAt, name).toBe(expiresAt)
-      const { body } = await lookup(cluster, name, { 'x-quorum': 'all' })
+      const { body } = await lookupAtAll(name, end)
       expect(body.entry).toMatchObject({ name, user: wallet.party })
       expect(parseTime(body.entry.expires_at), name).toBe(expiresAt)
     }
