@@ -65,21 +65,35 @@ export async function connectJobs(options: {
 }
 
 async function checkPolicy(redis: Redis, clock: Clock): Promise<void> {
-  let last: unknown
-  const memory = await waitFor(
-    () =>
-      redis.info('memory').catch((error: unknown) => {
-        last = error
-        return undefined
-      }),
-    { clock, timeoutMs: CONNECT_TIMEOUT_MS, what: 'the Redis of the job queues' },
-  ).catch((error: Error) => {
-    throw new ScanError('DEPENDENCY_UNAVAILABLE', error.message, { cause: last ?? error })
-  })
+  const memory = await untilDone(() => redis.info('memory'), clock)
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1]
   if (policy !== 'noeviction')
     throw new ScanError(
       'DEPENDENCY_UNAVAILABLE',
       `the Redis of the job queues has maxmemory-policy ${policy}; it must be noeviction`,
     )
+}
+
+/**
+ * Runs what a start needs of Redis, again where it fails: Redis may die while its node starts.
+ *
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE after 10 s.
+ */
+export async function untilDone<T>(command: () => Promise<T>, clock: Clock): Promise<T> {
+  let last: unknown
+  const probe = async () => {
+    try {
+      return { value: await command() }
+    } catch (error) {
+      last = error
+      return undefined
+    }
+  }
+  const what = 'the Redis of the job queues'
+  const { value } = await waitFor(probe, { clock, timeoutMs: CONNECT_TIMEOUT_MS, what }).catch(
+    (error: Error) => {
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', error.message, { cause: last ?? error })
+    },
+  )
+  return value
 }

@@ -181,6 +181,17 @@ test('goes on by itself after Redis was killed, and loses nothing', async () => 
   expect([...world.effects.values()].every((count) => count === 1)).toBe(true)
 })
 
+test('starts although Redis answers no write for a while', async () => {
+  await using redis = await startRedis()
+  await using client = withDispose(redis.connect())
+  // Longer than a command may take: without another try the process would end.
+  await client.redis.call('CLIENT', 'PAUSE', '1200', 'WRITE')
+  const world = createDueLedger(JOB)
+  world.add(1)
+  await using _jobs = await startJobs(redis, world.ledger, async (id) => world.apply(id))
+  await until('the job to be done', () => (world.due.size === 0 ? true : undefined))
+})
+
 test('says that Redis is away, but not all the time', async () => {
   await using redis = await startRedis()
   await using _jobs = await startJobs(redis, createDueLedger(JOB).ledger, async () => {})

@@ -3,7 +3,7 @@ import type { Clock, Random } from '@quorumscan/base'
 import { type AppliedEntry, dueOf, type Ledger } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
 import type { Worker } from 'bullmq'
-import { connectJobs, type JobConnections } from './connection.ts'
+import { connectJobs, type JobConnections, untilDone } from './connection.ts'
 import { type JobFailure, readFailures, recordFailure } from './failures.ts'
 import type { JobDefinition, JobLog } from './job.ts'
 import { createQueue, type JobQueue, type Member } from './queue.ts'
@@ -79,7 +79,7 @@ export class Jobs {
           }),
         ]),
       )
-      for (const queue of queues.values()) await queue.clear()
+      for (const queue of queues.values()) await untilDone(() => queue.clear(), clock)
       return new Jobs({ ...options, connections, queues, prefix, onError })
     } catch (error) {
       connections.disconnect()
