@@ -60,7 +60,7 @@ export interface Scan extends AsyncDisposable {
 }
 
 /** Without credentials, query and fragment; the reader, once it is loaded, looks closer. */
-const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/
+const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
 const HASH = /^[0-9a-f]{64}$/
 
 /**
