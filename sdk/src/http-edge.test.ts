@@ -529,6 +529,19 @@ describe('a lookup through the proxy', () => {
     expect(pauses()).toEqual([1000, 1000])
   })
 
+  it('is asked again when the nodes behind the proxy take more, and not without a pause', async () => {
+    const few = { ...refusal('NOT_ENOUGH_NODES'), details: { reachable: 0, needed: 2 } }
+    const limited = (retryAfter: string) =>
+      batch().reply(502, few, { ...quorum('insufficient'), 'retry-after': retryAfter })
+    limited('2')
+    limited('0')
+    limited('soon')
+    await expect(connect().names.resolve(entry.name)).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_NODES', // `soon` is no time to wait for.
+    })
+    expect(pauses()).toEqual([2000, 250])
+  })
+
   it('is never answered by a node behind the proxy: a 502 of somebody else stays an error', async () => {
     batch().times(3).reply(502, 'Bad Gateway')
     await expect(connect().names.resolve(entry.name)).rejects.toMatchObject({

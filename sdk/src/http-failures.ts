@@ -56,7 +56,8 @@ export function isSafe(request: HttpRequest): boolean {
   return request.isSafe ?? request.method === 'GET'
 }
 
-function retryAfter(text: string | null): number | null {
+/** A `retry-after` in milliseconds; null unless it is a whole number of seconds. */
+export function retryAfter(text: string | null): number | null {
   return text !== null && /^[0-9]{1,6}$/.test(text) ? Number(text) * 1000 : null
 }
 

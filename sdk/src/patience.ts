@@ -5,6 +5,8 @@ import type { BoundRead } from './names.ts'
 
 /** Nodes that lag have usually caught up by then. */
 const LAGGING_RETRIES_MAX = 2
+/** Whoever asks to wait for less is asked again no sooner. */
+const WAIT_MS_MIN = 250
 
 /**
  * Resolves with the outcomes as soon as none is worth waiting for, or none that the deadline leaves time
@@ -23,10 +25,12 @@ export async function patiently(
   const { clock, read } = bounds
   let outcomes = bounds.outcomes ?? (await ask())
   for (let laggingCount = 0; ; outcomes = await ask()) {
-    const waitMs = outcomes.map(retryAfterMs).find((ms) => ms !== null)
+    const askedMs = outcomes.map(retryAfterMs).find((ms) => ms !== null)
     const isLagging = outcomes.some(({ kind }) => kind === 'lagging')
     if (isLagging && ++laggingCount > LAGGING_RETRIES_MAX) return outcomes
-    if (waitMs === undefined || clock.monotonicMs() + waitMs >= read.endsAtMs) return outcomes
+    if (askedMs === undefined) return outcomes
+    const waitMs = Math.max(askedMs, WAIT_MS_MIN)
+    if (clock.monotonicMs() + waitMs >= read.endsAtMs) return outcomes
     await clock.delay(waitMs, read.signal)
   }
 }

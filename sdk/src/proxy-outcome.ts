@@ -17,7 +17,7 @@ import {
 import type { Clock } from './clock.ts'
 import { invalidArgument, QuorumscanError } from './errors.ts'
 import type { HttpReply } from './http.ts'
-import { parseJson } from './http-failures.ts'
+import { parseJson, retryAfter } from './http-failures.ts'
 
 const ABSENT = '{"entry":null}'
 const MAX_AGE_MS = 60_000 // D-39.
@@ -152,7 +152,7 @@ export function undecidedOutcome(reply: HttpReply): Exclude<Outcome, Decided> | 
         kind,
         reachable: count('reachable') ?? 0,
         needed: count('needed') ?? part.threshold,
-        retryAfterMs: reply.header('retry-after') === null ? null : retryAfterMs(reply),
+        retryAfterMs: retryAfter(reply.header('retry-after')),
         ...part,
       }
     case 'lagging': {
@@ -163,17 +163,13 @@ export function undecidedOutcome(reply: HttpReply): Exclude<Outcome, Decided> | 
         wantedOffset: count('wanted_offset') ?? 0,
         headOffset: count('head_offset'),
         ageMs: count('age_ms'),
-        retryAfterMs: retryAfterMs(reply),
+        retryAfterMs: retryAfter(reply.header('retry-after')) ?? RETRY_AFTER_MS,
         ...part,
       }
     }
     default:
       throw unreadable()
   }
-}
-
-function retryAfterMs(reply: Facts): number {
-  return Number(reply.header('retry-after') ?? 1) * 1000
 }
 
 function toGroup(value: unknown): VoteGroup {
