@@ -56,6 +56,8 @@ export default defineConfig({
       waiting('conformance', ['test/conformance/**/*.test.ts'], 120_000),
       // Real processes, built: `npm test` builds before it runs these.
       waiting('e2e', ['test/e2e/**/*.test.ts'], 120_000),
+      // Alone: they measure what an attack does to others.
+      project('attacks', ['test/attacks/**/*.test.ts'], 180_000),
     ],
   },
 })

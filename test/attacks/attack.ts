@@ -1,0 +1,27 @@
+/**
+ * What an attack is: a program that does to a running cluster what somebody who means it harm could do, and
+ * a verdict whether what must hold held. `attacks.test.ts` runs all of them on one cluster; one of them alone
+ * is run by `node test/dist/attacks/main.js NAME`.
+ */
+import type { RunningCluster } from 'quorumscan'
+
+export type Attack = {
+  /** As a person types it, e.g. `one-byte-chunks`. */
+  readonly name: string
+  /** Who can do it, what it does, and what must hold: a sentence each. */
+  readonly claim: string
+  /** Leaves the cluster as it found it: what it broke it heals, also when it throws. */
+  run(target: Target): Promise<Verdict>
+}
+
+export type Target = {
+  readonly cluster: RunningCluster
+  /** In full (`npm run test:long`) rather than bounded, as in CI. */
+  readonly isLong: boolean
+}
+
+export type Verdict = {
+  readonly holds: boolean
+  /** What was measured, for a person: figures beside what they are held against. */
+  readonly figures: Readonly<Record<string, number | string>>
+}
