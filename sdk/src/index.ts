@@ -9,13 +9,14 @@ export type {
   Threshold,
   VoteGroup,
 } from '@quorumscan/consensus'
-export type { Activities, ActivitiesOptions, Activity } from './activities.ts'
-export type { Checkpoint } from './checkpoint.ts'
+export type { Activities, ActivitiesOptions, Activity } from './activities/activities.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
-export type { Clock } from './clock.ts'
-export type { CommandOutcome, Commands, Submission } from './commands.ts'
 export { type ErrorCode, isQuorumscanError, type PaymentState, QuorumscanError } from './errors.ts'
 export type { ServerErrorCode } from './generated/error-codes.ts'
+export type { WebSocketConstructor, WebSocketLike } from './http/socket.ts'
+export type { TokenSource } from './http/token.ts'
+export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
+export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
 export type {
   Absent,
   Found,
@@ -24,21 +25,18 @@ export type {
   Mismatch,
   NameChange,
   NameEntry,
-} from './lookups.ts'
-export type { Names } from './names.ts'
-export type { ScanReader } from './open-reader.ts'
-export type {
-  RegisterInput,
-  RegisterOptions,
-  RegisterProgress,
-  Registration,
-} from './registration-steps.ts'
-export type { Renewal } from './renewal.ts'
+} from './names/lookups.ts'
+export type { Names } from './names/names.ts'
+export type { ScanReader } from './names/open-reader.ts'
+export type { Checkpoint } from './platform/checkpoint.ts'
+export type { Clock } from './platform/clock.ts'
+export {
+  createLocalStorageStore,
+  createMemoryStore,
+  type Store,
+  type WebStorage,
+} from './platform/store.ts'
 export { createScan, type Scan, type ScanOptions } from './scan.ts'
-export type { WebSocketConstructor, WebSocketLike } from './socket.ts'
-export { createLocalStorageStore, createMemoryStore, type Store, type WebStorage } from './store.ts'
-export type { TokenSource } from './token.ts'
-export type { Update, Updates, UpdatesOptions } from './updates.ts'
 export {
   createValidator,
   type OwnEntry,
@@ -46,6 +44,13 @@ export {
   type Validator,
   type ValidatorOptions,
 } from './validator.ts'
+export type {
+  RegisterInput,
+  RegisterOptions,
+  RegisterProgress,
+  Registration,
+} from './wallet/registration-steps.ts'
+export type { Renewal } from './wallet/renewal.ts'
 export type {
   Balance,
   CallOptions,
@@ -56,4 +61,4 @@ export type {
   TransferResult,
   UserStatus,
   Wallet,
-} from './wallet.ts'
+} from './wallet/wallet.ts'

@@ -3,7 +3,7 @@
  * loaded it; and that loads in turn what a lookup that gets its answer does without.
  */
 import { createLeanReader } from '@quorumscan/consensus'
-import { scanReaderOf } from './open-reader.ts'
+import { scanReaderOf } from './names/open-reader.ts'
 
 export const leanScanReader = scanReaderOf({
   createReader: (options) => createLeanReader(options),

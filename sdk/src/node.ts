@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Store } from './store.ts'
+import type { Store } from './platform/store.ts'
 
 /**
  * Keeps values in one JSON file, replaced as a whole, so that a crash leaves the old or the new one. One

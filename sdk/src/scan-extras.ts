@@ -10,17 +10,17 @@ import {
   ReaderError,
   type Receipt,
 } from '@quorumscan/consensus'
-import { createActivities } from './activities.ts'
+import { createActivities } from './activities/activities.ts'
 import { type ErrorCode, QuorumscanError } from './errors.ts'
-import { createMoreNames } from './more-names.ts'
-import { outcomeError } from './outcome-error.ts'
-import { patiently } from './patience.ts'
+import { createOtherLookups } from './names/other-lookups.ts'
+import { outcomeError } from './names/outcome-error.ts'
+import { retryLookups } from './names/retry-lookups.ts'
 
 export type ScanExtras = {
-  readonly createMoreNames: typeof createMoreNames
+  readonly createOtherLookups: typeof createOtherLookups
   readonly createActivities: typeof createActivities
   readonly outcomeError: typeof outcomeError
-  readonly patiently: typeof patiently
+  readonly retryLookups: typeof retryLookups
   readonly receiptOf: typeof receiptOf
   readonly ownError: typeof ownError
 }
@@ -62,10 +62,10 @@ export function ownError(error: unknown): unknown {
 }
 
 export const scanExtras: ScanExtras = {
-  createMoreNames,
+  createOtherLookups,
   createActivities,
   outcomeError,
-  patiently,
+  retryLookups,
   receiptOf,
   ownError,
 }

@@ -4,7 +4,7 @@
  */
 import { createReader } from '@quorumscan/consensus/reader'
 import { checkedGenesis } from './checked-genesis.ts'
-import { type ScanReader, scanReaderOf } from './open-reader.ts'
+import { type ScanReader, scanReaderOf } from './names/open-reader.ts'
 import { scanExtras } from './scan-extras.ts'
 
 /** To be passed to `createScan` as `reader`. */

@@ -1,14 +1,14 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
 import type { CryptoPort, Fork, Genesis, ReaderStatus, Threshold } from '@quorumscan/consensus'
-import type { Activities } from './activities.ts'
-import { type Clock, systemClock } from './clock.ts'
-import { TIMEOUT_MS } from './deadline.ts'
+import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
-import type { LookupSource, NameChange } from './lookups.ts'
-import { createNames, type Names } from './names.ts'
-import type { OpenedReader, ScanReader } from './open-reader.ts'
+import type { LookupSource, NameChange } from './names/lookups.ts'
+import { createNames, type Names } from './names/names.ts'
+import type { OpenedReader, ScanReader } from './names/open-reader.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { TIMEOUT_MS } from './platform/deadline.ts'
+import { createMemoryStore, type Store, storeKey } from './platform/store.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
-import { createMemoryStore, type Store, storeKey } from './store.ts'
 
 /** Whom to ask, whom to believe, and what of the platform to use. */
 export type ScanOptions = {

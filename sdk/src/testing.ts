@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/consensus'
-import { systemClock } from './clock.ts'
+import { systemClock } from './platform/clock.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator, type ValidatorOptions } from './validator.ts'
 

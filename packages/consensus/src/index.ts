@@ -1,50 +1,26 @@
-export type { AddressRecord } from './address-book.ts'
-export { bytesEqual, concatBytes, fromHex, toHex, utf8 } from './bytes.ts'
-export { canonicalJson, type Json } from './canonical-json.ts'
-export {
-  type CanonicalRequest,
-  canonicalRequest,
-  type Lookup,
-  requestOfLookup,
-} from './canonical-request.ts'
-export { type CryptoPort, createWebCrypto } from './crypto.ts'
-export { DECISIONS, type Decisions } from './decisions.ts'
-export {
-  createEvidenceLog,
-  type Evidence,
-  EvidenceError,
-  type EvidenceLog,
-  type ProvenEvidence,
-  type SignedStatement,
-  SYNCHRONIZER,
-  verifyEvidence,
-} from './evidence.ts'
-export { fetchGenesis } from './fetch-genesis.ts'
-export { createFetchTransport } from './fetch-transport.ts'
-export { createFloor, type Floor } from './floor.ts'
+export { type CryptoPort, createWebCrypto } from './crypto/crypto.ts'
+export { isUsableKey } from './crypto/usable-key.ts'
+export { bytesEqual, concatBytes, fromHex, toHex, utf8 } from './encoding/bytes.ts'
+export { canonicalJson, type Json } from './encoding/canonical-json.ts'
+export { parseStrictJson } from './encoding/strict-json.ts'
+export { formatInstant, parseInstant } from './encoding/time.ts'
+export { fetchGenesis } from './genesis/fetch-genesis.ts'
 export {
   type Genesis,
   GenesisError,
   type GenesisNode,
   maxFaulty,
   quorumOf,
-} from './genesis.ts'
-export { hashGenesis } from './genesis-hash.ts'
-export { createLeanReader } from './lean-reader.ts'
-export { isPublicAddress, parseNodeUrl } from './node-url.ts'
-export {
-  type Decided,
-  type Disputed,
-  type Insufficient,
-  isDecided,
-  type Lagging,
-  type NodeVote,
-  type Outcome,
-  type Participation,
-  type ReadOptions,
-  type VoteGroup,
-} from './outcome.ts'
-export { parseGenesis } from './parse-genesis.ts'
+} from './genesis/genesis.ts'
+export { hashGenesis } from './genesis/genesis-hash.ts'
+export { parseGenesis } from './genesis/parse-genesis.ts'
+export { parseThreshold, type Threshold, thresholdVotes } from './genesis/threshold.ts'
+export type { AddressRecord } from './nodes/address-book.ts'
+export { createFetchTransport } from './nodes/fetch-transport.ts'
+export { isPublicAddress, parseNodeUrl } from './nodes/node-url.ts'
+export type { Transport, TransportReply, TransportRequest } from './nodes/transport.ts'
+export { createFloor, type Floor } from './reader/floor.ts'
+export { createLeanReader } from './reader/lean-reader.ts'
 export {
   type AddressStore,
   type FloorStore,
@@ -59,7 +35,24 @@ export {
   type ReaderStatus,
   type ReadRequest,
   type SignedAnswer,
-} from './reader-options.ts'
+} from './reader/reader-options.ts'
+export { type ReverseLookup, reverseLookup } from './reader/reverse-lookup.ts'
+export {
+  type CanonicalRequest,
+  canonicalRequest,
+  type Lookup,
+  requestOfLookup,
+} from './statements/canonical-request.ts'
+export {
+  createEvidenceLog,
+  type Evidence,
+  EvidenceError,
+  type EvidenceLog,
+  type ProvenEvidence,
+  type SignedStatement,
+  SYNCHRONIZER,
+  verifyEvidence,
+} from './statements/evidence.ts'
 export {
   createReceipt,
   encodeReceipt,
@@ -72,8 +65,7 @@ export {
   type ReceiptErrorCode,
   type VerifiedReceipt,
   verifyReceipt,
-} from './receipts.ts'
-export { type ReverseLookup, reverseLookup } from './reverse-lookup.ts'
+} from './statements/receipts.ts'
 export {
   type AddressStatement,
   type AnswerStatement,
@@ -89,9 +81,17 @@ export {
   type SnapshotStatement,
   STATEMENT_TAGS,
   type SubmissionStatement,
-} from './statements.ts'
-export { parseStrictJson } from './strict-json.ts'
-export { parseThreshold, type Threshold, thresholdVotes } from './threshold.ts'
-export { formatInstant, parseInstant } from './time.ts'
-export type { Transport, TransportReply, TransportRequest } from './transport.ts'
-export { isUsableKey } from './usable-key.ts'
+} from './statements/statements.ts'
+export { DECISIONS, type Decisions } from './votes/decisions.ts'
+export {
+  type Decided,
+  type Disputed,
+  type Insufficient,
+  isDecided,
+  type Lagging,
+  type NodeVote,
+  type Outcome,
+  type Participation,
+  type ReadOptions,
+  type VoteGroup,
+} from './votes/outcome.ts'

@@ -6,8 +6,8 @@ import type { Worker } from 'bullmq'
 import { connectJobs, type JobConnections, untilDone } from './connection.ts'
 import { type JobFailure, readFailures, recordFailure } from './failures.ts'
 import type { JobDefinition, JobLog } from './job.ts'
+import { createPostponed } from './postponed.ts'
 import { createQueue, type JobQueue, type Member } from './queue.ts'
-import { createRestList } from './rest-list.ts'
 import { createSweep, type Sweep } from './sweep.ts'
 import { startWorker } from './worker.ts'
 
@@ -16,7 +16,7 @@ const PREFIX_DEFAULT = 'jobs'
 /** How long something due may wait when no event told of it (Rule 7). */
 const SWEEP_MS = 1_000
 /** Contracts that are left alone for a moment; some MiB. */
-const RESTS_MAX = 20_000
+const POSTPONED_MAX = 20_000
 /** Running jobs, which are aborted, get this long to end; they stay due. */
 const CLOSE_MS_MAX = 2_000
 
@@ -101,16 +101,16 @@ export class Jobs {
     this.#clock = clock
     this.#closing = new AbortController()
     this.#failuresKey = `${prefix}:failures`
-    const rests = createRestList(clock, RESTS_MAX)
+    const postponed = createPostponed(clock, POSTPONED_MAX)
     // A Redis that was away may have lost its last seconds, queued jobs included.
-    connections.producer.on('ready', () => rests.clear())
+    connections.producer.on('ready', () => postponed.clear())
     this.#workers = options.definitions.map((definition) =>
       startWorker({
         definition,
         deps: options.deps,
         connection: connections.worker,
         prefix,
-        rests,
+        postponed,
         clock,
         random: options.random,
         log,
@@ -127,7 +127,7 @@ export class Jobs {
     const sweep = createSweep({
       ledger: options.ledger,
       queues,
-      rests,
+      postponed,
       clock,
       select: async (job, contractIds) =>
         (await definitions.get(job)?.select?.(contractIds, options.deps)) ?? contractIds,

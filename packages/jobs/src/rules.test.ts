@@ -2,8 +2,8 @@ import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import { ATTEMPTS_MAX, backoffMs } from './backoff.ts'
+import { createPostponed } from './postponed.ts'
 import { turnMs } from './queue.ts'
-import { createRestList } from './rest-list.ts'
 import { isWorthRetrying } from './worker.ts'
 
 const random = (fraction: number) => ({ bytes: () => new Uint8Array(), fraction: () => fraction })
@@ -24,15 +24,15 @@ test('every contract has one member that takes it up at once, and no two members
   }
 })
 
-test('a rest ends by itself, and the oldest is forgotten when there are too many', async () => {
+test('what is postponed comes back by itself, and the oldest is forgotten when there are too many', async () => {
   const clock = createManualClock()
-  const rests = createRestList(clock, 2)
-  rests.rest('a', 1_000)
-  rests.rest('b', 1_000)
-  rests.rest('c', 1_000)
-  expect(['a', 'b', 'c'].map((key) => rests.isResting(key))).toEqual([false, true, true])
+  const postponed = createPostponed(clock, 2)
+  postponed.postpone('a', 1_000)
+  postponed.postpone('b', 1_000)
+  postponed.postpone('c', 1_000)
+  expect(['a', 'b', 'c'].map((key) => postponed.isPostponed(key))).toEqual([false, true, true])
   await clock.advance(1_000)
-  expect(['a', 'b', 'c'].map((key) => rests.isResting(key))).toEqual([false, false, false])
+  expect(['a', 'b', 'c'].map((key) => postponed.isPostponed(key))).toEqual([false, false, false])
 })
 
 test.each([

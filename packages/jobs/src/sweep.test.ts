@@ -1,8 +1,8 @@
 import type { DueItem } from '@quorumscan/ledger'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, test } from 'vitest'
+import { createPostponed } from './postponed.ts'
 import type { JobQueue } from './queue.ts'
-import { createRestList } from './rest-list.ts'
 import { createSweep, PAGE_SIZE, PAGES_PER_SWEEP_MAX, QUEUED_MAX } from './sweep.ts'
 
 /** A queue that holds what it is given until told that it is done. */
@@ -39,7 +39,7 @@ function setUp(due: DueItem[], select?: Parameters<typeof createSweep>[0]['selec
       },
     },
     queues: new Map([entries, payments].map(({ queue }) => [queue.name, queue])),
-    rests: createRestList(clock, 100_000),
+    postponed: createPostponed(clock, 100_000),
     clock,
     ...(select === undefined ? {} : { select }),
   })
@@ -108,7 +108,7 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(3)
   })
 
-  test('adds what is still due, but lost by its queue, after a rest', async () => {
+  test('adds what is still due, but lost by its queue, after a while', async () => {
     const { sweep, entries, clock } = setUp(dueOfJob('expire-entry', 1))
     await sweep.tick()
     entries.ids.clear()

@@ -5,9 +5,9 @@
 import type { Clock } from '@quorumscan/base'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
+import type { Postponed } from './postponed.ts'
 import type { JobQueue } from './queue.ts'
-import type { RestList } from './rest-list.ts'
-import { restKey } from './worker.ts'
+import { postponeKey } from './worker.ts'
 
 /** Due items read at once: one round trip of well under a millisecond. */
 export const PAGE_SIZE = 500
@@ -16,7 +16,7 @@ export const PAGES_PER_SWEEP_MAX = 10
 /** Jobs in one queue. More would only wait, and take memory that the replica needs. */
 export const QUEUED_MAX = 1_000
 /** What was just added is not offered again for this long (unless Redis was away meanwhile). */
-const REST_QUEUED_MS = 5_000
+const POSTPONE_QUEUED_MS = 5_000
 /** Due items of events that wait to be added; what does not fit comes by the sweep. */
 const OFFERED_MAX = 1_000
 
@@ -32,7 +32,7 @@ export type Sweep = {
 export function createSweep(options: {
   readonly ledger: Pick<Ledger, 'dueItems'>
   readonly queues: ReadonlyMap<string, JobQueue>
-  readonly rests: RestList
+  readonly postponed: Postponed
   readonly clock: Clock
   /** Which contracts are work for this process (`JobDefinition.select`); all unless given. */
   readonly select?: (
@@ -40,7 +40,7 @@ export function createSweep(options: {
     contractIds: readonly ContractId[],
   ) => Promise<readonly ContractId[]>
 }): Sweep {
-  const { ledger, queues, rests } = options
+  const { ledger, queues, postponed } = options
   const select = options.select ?? (async (_job, contractIds) => contractIds)
   let offered: DueItem[] = []
   /** Where the last sweep of a job ended. */
@@ -50,7 +50,8 @@ export function createSweep(options: {
     const idsByJob = new Map<string, Set<ContractId>>()
     for (const item of items) {
       // Without a queue it is the work of another process, e.g. of a wallet.
-      if (!queues.has(item.job) || rests.isResting(restKey(item.job, item.contractId))) continue
+      if (!queues.has(item.job) || postponed.isPostponed(postponeKey(item.job, item.contractId)))
+        continue
       const ids = idsByJob.get(item.job) ?? new Set()
       idsByJob.set(item.job, ids.add(item.contractId))
     }
@@ -60,15 +61,15 @@ export function createSweep(options: {
       const wanted = (await select(job, [...ids])).slice(0, room)
       if (wanted.length === 0) continue
       roomByJob.set(job, room - wanted.length)
-      const rest = (ms: number) => {
-        for (const id of wanted) rests.rest(restKey(job, id), ms)
+      const postpone = (ms: number) => {
+        for (const id of wanted) postponed.postpone(postponeKey(job, id), ms)
       }
-      // Before the add: a job may end, and say how long it rests, before the add has returned.
-      rest(REST_QUEUED_MS)
+      // Before the add: a job may end, and say how long it postponed, before the add has returned.
+      postpone(POSTPONE_QUEUED_MS)
       try {
         await queues.get(job)?.add(wanted)
       } catch (error) {
-        rest(0)
+        postpone(0)
         throw error
       }
     }

@@ -66,15 +66,15 @@ function createWorld(hosted: (scenario: Scenario) => readonly Actor[]) {
     refuse: (code: 'INSUFFICIENT_FUNDS' | 'LIMIT_EXCEEDED' | 'SUBMISSION_UNKNOWN') => {
       refusal = new ScanError(code, code)
     },
-    /** Does what is due of one kind; gives back how long what could not be done rests. */
+    /** Does what is due of one kind; gives back how long what could not be done postponed. */
     async run(name: string): Promise<number[]> {
-      const rests: number[] = []
+      const postponed: number[] = []
       const due = memory.due().filter((item) => item.job === name)
       const ids = due.map(({ contractId }) => contractId)
       const selected = (await job(name).select?.(ids, deps)) ?? ids
       for (const id of selected)
-        await job(name).process(id, { ...deps, signal, restFor: (ms) => rests.push(ms) })
-      return rests
+        await job(name).process(id, { ...deps, signal, restFor: (ms) => postponed.push(ms) })
+      return postponed
     },
   }
 }
@@ -107,13 +107,13 @@ test('a renewal is paid inside its window, for hosted owners who asked for it', 
 test.each([
   ['INSUFFICIENT_FUNDS', [60_000]],
   ['LIMIT_EXCEEDED', [60_000]],
-] as const)('an owner who cannot pay (%s) is left alone for a while', async (code, rests) => {
+] as const)('an owner who cannot pay (%s) is left alone for a while', async (code, postponed) => {
   const world = createWorld((scenario) => [scenario.actor('alice')])
   const [alice] = world.actors as [Actor]
   world.renewed.add(entryOf(world.scenario, alice, 'alice.unverified.ns').reference)
   world.scenario.ledger.advance(61 * DAY_MICROS)
   world.refuse(code)
-  expect(await world.run('renew-subscription')).toEqual(rests)
+  expect(await world.run('renew-subscription')).toEqual(postponed)
 })
 
 test('what else goes wrong with a renewal is not hidden', async () => {

@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis'
 import { ATTEMPTS_MAX, backoffMs } from './backoff.ts'
 import type { JobFailure } from './failures.ts'
 import type { JobDefinition, JobLog, JobRun } from './job.ts'
-import type { RestList } from './rest-list.ts'
+import type { Postponed } from './postponed.ts'
 
 /** Jobs of one queue that run at the same time: each mostly waits for the log, which commits in groups. */
 const CONCURRENCY = 32
@@ -24,9 +24,9 @@ const RUN_RETRY_MS = 500
 const DRAIN_DELAY_SECONDS = 2
 
 /** By then the ledger shows what a finished job did, or others have to act first. */
-const REST_DONE_MS = 5_000
+const POSTPONE_DONE_MS = 5_000
 /** A job that can never succeed is not looked at again for this long. */
-const REST_DROPPED_MS = 60_000
+const POSTPONE_DROPPED_MS = 60_000
 
 /**
  * Refusals that say "the ledger moved on between your read and your submission": the next run reads anew
@@ -48,7 +48,7 @@ export type WorkerOptions<Deps> = {
   readonly deps: Deps
   readonly connection: Redis
   readonly prefix: string
-  readonly rests: RestList
+  readonly postponed: Postponed
   readonly clock: Clock
   readonly random: Random
   readonly log: JobLog
@@ -83,19 +83,19 @@ export function startWorker<Deps>(options: WorkerOptions<Deps>): Worker {
 }
 
 async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<void> {
-  const { definition, rests, signal } = options
+  const { definition, postponed, signal } = options
   const contractId = job.id ?? ''
-  const key = restKey(definition.name, contractId)
-  let restMs = REST_DONE_MS
+  const key = postponeKey(definition.name, contractId)
+  let postponeMs = POSTPONE_DONE_MS
   const run: JobRun = {
     signal,
     restFor: (ms) => {
-      restMs = ms
+      postponeMs = ms
     },
   }
   try {
     await definition.process(contractId, { ...options.deps, ...run })
-    rests.rest(key, restMs)
+    postponed.postpone(key, postponeMs)
   } catch (error) {
     // Shutting down: the job stays due and the next process finds it.
     if (signal.aborted) throw error
@@ -107,7 +107,7 @@ async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<voi
       throw error
     }
     options.log.warn({ err: error, job: definition.name, contractId, attempts }, 'job dropped')
-    rests.rest(key, isRetryable ? REST_DONE_MS : REST_DROPPED_MS)
+    postponed.postpone(key, isRetryable ? POSTPONE_DONE_MS : POSTPONE_DROPPED_MS)
     await options.onDropped({
       job: definition.name,
       contractId,
@@ -120,6 +120,6 @@ async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<voi
   }
 }
 
-export function restKey(job: string, contractId: string): string {
+export function postponeKey(job: string, contractId: string): string {
   return `${job}/${contractId}`
 }

@@ -6,20 +6,20 @@ import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testk
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from './activity-clean-up.ts'
-import { decodeActivity, eventIdOfPartyMember } from './activity-member.ts'
+import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from './clean-up/activity-clean-up.ts'
+import { loadOrStart } from './ingest/genesis.ts'
+import { loadMirror, writeSteps } from './ingest/store.ts'
 import {
   ACTIVITY_PAGE_BYTES_MAX,
   type ActivityBody,
   type ActivityPage,
   activityRulesOf,
   readActivities,
-} from './activity-reads.ts'
-import { loadOrStart } from './genesis.ts'
-import { KEYS } from './keys.ts'
-import { createLayout } from './layout.ts'
+} from './reads/activity-reads.ts'
 import { Replica } from './replica.ts'
-import { loadMirror, writeSteps } from './store.ts'
+import { decodeActivity, eventIdOfPartyMember } from './storage/activity-member.ts'
+import { KEYS } from './storage/keys.ts'
+import { createLayout } from './storage/layout.ts'
 import { ActivityOracle, growActivityLog } from './testing/activity-log.ts'
 import { stepAfter, testParty } from './testing/entry-steps.ts'
 import { createMemoryOrdering } from './testing/memory-ordering.ts'

@@ -1,8 +1,7 @@
-export type { ActivityBody, ActivityPage } from './activity-reads.ts'
-export { ReplicaStateError } from './head.ts'
-export type { JoinedContracts } from './joined-reads.ts'
-export { REPLICA_REDIS_OPTIONS } from './keys.ts'
-export type { NamedBody } from './reads.ts'
+export type { ActivityBody, ActivityPage } from './reads/activity-reads.ts'
+export type { JoinedContracts } from './reads/joined-reads.ts'
+export type { NamedBody } from './reads/reads.ts'
+export type { UpdatePortion, UpdateRange } from './reads/update-reads.ts'
 export {
   type DocumentEntity,
   type HistoryStep,
@@ -11,5 +10,6 @@ export {
   type ReplicaOptions,
   type ReplicaState,
 } from './replica.ts'
-export type { StoredEvent, StoredUpdate } from './update-codec.ts'
-export type { UpdatePortion, UpdateRange } from './update-reads.ts'
+export { ReplicaStateError } from './storage/head.ts'
+export { REPLICA_REDIS_OPTIONS } from './storage/keys.ts'
+export type { StoredEvent, StoredUpdate } from './storage/update-codec.ts'

@@ -6,15 +6,21 @@ import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { cleanUp, cleanUpBacklog } from './clean-up.ts'
-import { loadOrStart } from './genesis.ts'
-import { KEYS } from './keys.ts'
-import { createLayout } from './layout.ts'
-import { createNameReader } from './name-reader.ts'
-import { touchedVersions } from './plan-versions.ts'
-import { DEAD_MEMBERS_MAX, readNames, readNamesOfParty, readParties, readPrefix } from './reads.ts'
-import type { Step } from './step.ts'
-import { loadMirror, type Mirror, writeSteps } from './store.ts'
+import { cleanUp, cleanUpBacklog } from './clean-up/clean-up.ts'
+import { loadOrStart } from './ingest/genesis.ts'
+import { touchedVersions } from './ingest/plan-versions.ts'
+import type { Step } from './ingest/step.ts'
+import { loadMirror, type Mirror, writeSteps } from './ingest/store.ts'
+import { createNameReader } from './reads/name-reader.ts'
+import {
+  DEAD_MEMBERS_MAX,
+  readNames,
+  readNamesOfParty,
+  readParties,
+  readPrefix,
+} from './reads/reads.ts'
+import { KEYS } from './storage/keys.ts'
+import { createLayout } from './storage/layout.ts'
 import { dumpReplica } from './testing/dump.ts'
 import { stepAfter, testParty } from './testing/entry-steps.ts'
 

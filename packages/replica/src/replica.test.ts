@@ -17,9 +17,9 @@ import {
   type TestRedis,
 } from '@quorumscan/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ReplicaStateError } from './head.ts'
-import { KEYS } from './keys.ts'
 import { Replica } from './replica.ts'
+import { ReplicaStateError } from './storage/head.ts'
+import { KEYS } from './storage/keys.ts'
 import { dumpReplica } from './testing/dump.ts'
 import { createMemoryOrdering, type MemoryOrdering } from './testing/memory-ordering.ts'
 import { growRandomLog } from './testing/random-log.ts'

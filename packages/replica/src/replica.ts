@@ -15,26 +15,32 @@ import {
   type Submission,
 } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
+import { raiseHorizon } from './clean-up/horizon.ts'
+import { pruneHistory } from './clean-up/update-history.ts'
+import { createWriteConnection, openReadConnection, reach } from './connection.ts'
+import { loadOrStart, syntheticEntries } from './ingest/genesis.ts'
+import { ingest } from './ingest/ingest.ts'
+import type { InterpretedEntry } from './ingest/interpret-batch.ts'
+import { syntheticVersion, touchedVersions } from './ingest/plan-versions.ts'
+import type { Mirror } from './ingest/store.ts'
 import {
   type ActivityBody,
   type ActivityPage,
   activityRulesOf,
   readActivities,
-} from './activity-reads.ts'
-import { fetchCells, fetchContracts } from './cells.ts'
-import { readCompletions } from './completions.ts'
-import { createWriteConnection, openReadConnection, reach } from './connection.ts'
-import { walkContracts, walkContractsByKey } from './contract-walks.ts'
-import type { Store } from './contracts.ts'
-import { loadOrStart, syntheticEntries } from './genesis.ts'
-import { raiseHorizon } from './horizon.ts'
-import { ingest } from './ingest.ts'
-import type { InterpretedEntry } from './interpret-batch.ts'
-import { type JoinedContracts, readJoinedContracts } from './joined-reads.ts'
-import { createLayout } from './layout.ts'
-import { dryRun, readContractsByKey, readDueItems, readHostedParties } from './ledger-reads.ts'
-import { createNameReader, type NameReader } from './name-reader.ts'
-import { syntheticVersion, touchedVersions } from './plan-versions.ts'
+} from './reads/activity-reads.ts'
+import { fetchCells, fetchContracts } from './reads/cells.ts'
+import { readCompletions } from './reads/completions.ts'
+import { walkContracts, walkContractsByKey } from './reads/contract-walks.ts'
+import type { Store } from './reads/contracts.ts'
+import { type JoinedContracts, readJoinedContracts } from './reads/joined-reads.ts'
+import {
+  dryRun,
+  readContractsByKey,
+  readDueItems,
+  readHostedParties,
+} from './reads/ledger-reads.ts'
+import { createNameReader, type NameReader } from './reads/name-reader.ts'
 import {
   type NamedBody,
   offsetNotReached,
@@ -44,11 +50,7 @@ import {
   readNamesOfParty,
   readParties,
   readPrefix,
-} from './reads.ts'
-import type { Mirror } from './store.ts'
-import type { Instant } from './timeline.ts'
-import { StoredUpdate } from './update-codec.ts'
-import { pruneHistory } from './update-history.ts'
+} from './reads/reads.ts'
 import {
   readPrunedOffset,
   readUpdateAt,
@@ -56,7 +58,10 @@ import {
   readUpdatePortion,
   type UpdatePortion,
   type UpdateRange,
-} from './update-reads.ts'
+} from './reads/update-reads.ts'
+import { createLayout } from './storage/layout.ts'
+import type { Instant } from './storage/timeline.ts'
+import { StoredUpdate } from './storage/update-codec.ts'
 
 export type ReplicaOptions = {
   /** Unix socket of the Redis that holds the replica. */

@@ -13,8 +13,8 @@ import {
 } from '@quorumscan/ledger'
 import { type Actor, amountOf, Scenario } from '@quorumscan/ledger/testing'
 import type { Micros, Offset, PartyId } from '@quorumscan/model'
-import type { ActivityPage } from '../activity-reads.ts'
-import { HORIZON_MICROS } from '../timeline.ts'
+import type { ActivityPage } from '../reads/activity-reads.ts'
+import { HORIZON_MICROS } from '../storage/timeline.ts'
 import { createSeededIntegers } from './random-log.ts'
 
 const SECOND_MICROS = 1_000_000

@@ -1,0 +1,91 @@
+/** What one HTTP answer of a node amounts to (D-35): an answer, lag, or a failure that never votes. */
+
+import { parseInstant } from '../encoding/time.ts'
+import type { TransportReply } from '../nodes/transport.ts'
+import type { HistoryPoint } from '../statements/statements.ts'
+
+export type Reply =
+  | {
+      readonly kind: 'answer'
+      readonly point: HistoryPoint
+      readonly body: Uint8Array
+      /** Of a single answer that was asked for signed, unchecked; a batch has its signatures in the body. */
+      readonly signature: string | null
+    }
+  | { readonly kind: 'lagging'; readonly reason: 'not-reached' | 'pruned' }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+const OFFSET = /^(?:0|[1-9][0-9]{0,15})$/
+const HASH = /^[0-9a-f]{64}$/
+const ERROR_BODY_BYTES_MAX = 65_536 // A body of D-6 is far smaller; more is not read.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export function parseOffsetText(text: string | null): number | undefined {
+  const offset = Number(text)
+  return text !== null && OFFSET.test(text) && Number.isSafeInteger(offset) ? offset : undefined
+}
+
+/** Judges status and headers; the body is for the operation's own parser. */
+export function judgeReply(reply: TransportReply): Reply {
+  if (reply.status !== 200) {
+    const reason = `status ${reply.status} ${errorCode(reply)}`.trimEnd()
+    if (reason === 'status 503 OFFSET_NOT_REACHED')
+      return { kind: 'lagging', reason: 'not-reached' }
+    if (reply.status === 410) return { kind: 'lagging', reason: 'pruned' }
+    return { kind: 'failed', reason }
+  }
+  if (!/^application\/json *(?:;|$)/i.test(reply.header('content-type') ?? ''))
+    return { kind: 'failed', reason: 'not JSON' }
+  const offset = parseOffsetText(reply.header('x-ledger-offset'))
+  const recordTime = recordTimeOf(reply.header('x-ledger-record-time') ?? '')
+  const historyHash = reply.header('x-ledger-history-hash') ?? ''
+  if (offset === undefined || recordTime === undefined || !HASH.test(historyHash))
+    return { kind: 'failed', reason: 'no ledger position' }
+  return {
+    kind: 'answer',
+    point: { offset, recordTime, historyHash },
+    body: reply.body,
+    signature: reply.header('x-ledger-signature'),
+  }
+}
+
+// All answers of one moment have the same: the last text and what it means.
+let lastText = ''
+let lastInstant: number | undefined
+
+function recordTimeOf(text: string): number | undefined {
+  if (text !== lastText) {
+    lastInstant = parseInstant(text)
+    lastText = text
+  }
+  return lastInstant
+}
+
+/** A body as text, byte for byte; empty unless it is well-formed UTF-8. */
+export function decodeText(body: Uint8Array): string {
+  try {
+    return decoder.decode(body)
+  } catch {
+    return '' // Bytes of a node are never trusted to be anything.
+  }
+}
+
+/** A text as a value; undefined unless it is well-formed JSON. */
+export function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A body as a value; undefined unless it is well-formed JSON in well-formed UTF-8. */
+export function parseJson(body: Uint8Array): unknown {
+  return parseText(decodeText(body))
+}
+
+/** Empty where it has none. */
+function errorCode({ body }: TransportReply): string {
+  const { code } = body.byteLength > ERROR_BODY_BYTES_MAX ? {} : Object(parseJson(body))
+  return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : ''
+}

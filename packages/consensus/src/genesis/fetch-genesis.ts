@@ -1,0 +1,56 @@
+/** From a pinned hash to the genesis document (D-34): any seed may serve it, none has to be trusted. */
+
+import { parseJson } from '../answers/reply.ts'
+import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
+import type { Transport } from '../nodes/transport.ts'
+import { type Genesis, GenesisError } from './genesis.ts'
+import { hashGenesis } from './genesis-hash.ts'
+
+/** A genesis with 100 nodes has some 30 kB. */
+const GENESIS_BYTES_MAX = 262_144
+
+/**
+ * Asks all seeds at once for `/v0/genesis` and returns the first document whose hash is the pinned one.
+ * It is that which was pinned, to the last member, so that its rules are not checked here once more.
+ *
+ * @throws {GenesisError} If no seed serves it; `cause` holds why, a seed each.
+ * @throws The signal's reason when aborted.
+ */
+export async function fetchGenesis(options: {
+  /** Lower-case hex. */
+  readonly genesisHash: string
+  readonly seeds: readonly string[]
+  readonly transport: Transport
+  readonly signal: AbortSignal
+  readonly crypto?: CryptoPort
+}): Promise<Genesis> {
+  const { genesisHash, seeds, transport, signal, crypto = createWebCrypto() } = options
+  const decided = new AbortController()
+  const ask = async (seed: string): Promise<Genesis> => {
+    const { status, body } = await transport.request({
+      url: seed.replace(/\/+$/, ''),
+      method: 'GET',
+      path: '/v0/genesis',
+      headers: {},
+      body: null,
+      bytesMax: GENESIS_BYTES_MAX,
+      channel: 'bulk',
+      isPublicOnly: false, // Who configured a seed knows where it is.
+      signal: AbortSignal.any([signal, decided.signal]),
+    })
+    if (status !== 200) throw new GenesisError(`${seed} answers ${status}`)
+    // However the text was written: what was read of it is hashed, not the text.
+    const genesis = parseJson(body) as Genesis | undefined
+    if (genesis === undefined || (await hashGenesis(genesis, crypto)) !== genesisHash)
+      throw new GenesisError(`${seed} serves another genesis`)
+    return genesis
+  }
+  try {
+    return await Promise.any(seeds.map(ask))
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw new GenesisError('no seed serves the genesis with the pinned hash', { cause })
+  } finally {
+    decided.abort() // The others need not finish what nobody waits for.
+  }
+}

@@ -1,0 +1,100 @@
+/** The strict check of a genesis document. */
+
+import { isUsableKey } from '../crypto/usable-key.ts'
+import type { Json } from '../encoding/canonical-json.ts'
+import { type Genesis, GenesisError } from './genesis.ts'
+
+const HEX_32 = /^[0-9a-f]{64}$/
+const DECIMAL = /^(?:0|[1-9][0-9]{0,27})\.[0-9]{10}$/
+const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
+const NODES_MAX = 100
+
+/**
+ * Checks a genesis document strictly: no unknown member, every rule in range, names and keys unique.
+ *
+ * @throws {GenesisError} That names the member.
+ */
+export function parseGenesis(document: unknown): Genesis {
+  const root = record(document, 'genesis', [
+    'version',
+    'nonce',
+    'recordTime',
+    'synchronizerId',
+    'synchronizerKey',
+    'dso',
+    'nodes',
+    'devnet',
+    'names',
+    'coin',
+    'deduplicationMicrosMax',
+    'activityRetentionMicros',
+  ])
+  check(root['version'] === 1, 'version')
+  matches(root['nonce'], HEX_32, 'nonce')
+  duration(root['recordTime'], 'recordTime')
+  matches(root['synchronizerId'], PARTY, 'synchronizerId')
+  key(root['synchronizerKey'], 'synchronizerKey')
+  matches(root['dso'], PARTY, 'dso')
+  check(typeof root['devnet'] === 'boolean', 'devnet')
+  duration(root['deduplicationMicrosMax'], 'deduplicationMicrosMax')
+  duration(root['activityRetentionMicros'], 'activityRetentionMicros')
+
+  const names = record(root['names'], 'names', [
+    'entryFeeUsd',
+    'entryLifetimeMicros',
+    'renewalDurationMicros',
+    'descriptionPrefix',
+    'requestLifetimeMicros',
+  ])
+  matches(names['entryFeeUsd'], DECIMAL, 'names.entryFeeUsd')
+  duration(names['entryLifetimeMicros'], 'names.entryLifetimeMicros')
+  duration(names['renewalDurationMicros'], 'names.renewalDurationMicros')
+  check(typeof names['descriptionPrefix'] === 'string', 'names.descriptionPrefix')
+  duration(names['requestLifetimeMicros'], 'names.requestLifetimeMicros')
+
+  const coin = record(root['coin'], 'coin', ['tickMicros', 'priceUsd', 'rewardPerRound'])
+  duration(coin['tickMicros'], 'coin.tickMicros')
+  matches(coin['priceUsd'], DECIMAL, 'coin.priceUsd')
+  matches(coin['rewardPerRound'], DECIMAL, 'coin.rewardPerRound')
+
+  const nodes = root['nodes']
+  check(Array.isArray(nodes) && nodes.length >= 1 && nodes.length <= NODES_MAX, 'nodes')
+  const seen = new Set<string>()
+  for (const [index, item] of (nodes as unknown[]).entries()) {
+    const node = record(item, `nodes[${index}]`, ['name', 'scanKey', 'operatorKey'])
+    matches(node['name'], /^[a-z0-9-]{1,32}$/, `nodes[${index}].name`)
+    key(node['scanKey'], `nodes[${index}].scanKey`)
+    key(node['operatorKey'], `nodes[${index}].operatorKey`)
+    for (const value of [node['name'], node['scanKey'], node['operatorKey']] as string[]) {
+      check(!seen.has(value), `nodes[${index}]: ${value} occurs twice`)
+      seen.add(value)
+    }
+  }
+  return document as Genesis
+}
+
+function check(condition: boolean, path: string): asserts condition {
+  if (!condition) throw new GenesisError(`the genesis document is not valid at ${path}`)
+}
+
+function record(value: unknown, path: string, members: readonly string[]): Record<string, Json> {
+  check(typeof value === 'object' && value !== null && !Array.isArray(value), path)
+  const keys = Object.keys(value)
+  check(
+    keys.length === members.length && keys.every((key) => members.includes(key)),
+    `${path} (members)`,
+  )
+  return value as Record<string, Json>
+}
+
+function matches(value: unknown, pattern: RegExp, path: string): void {
+  check(typeof value === 'string' && pattern.test(value), path)
+}
+
+function key(value: unknown, path: string): void {
+  check(typeof value === 'string' && isUsableKey(value), path)
+}
+
+function duration(value: unknown, path: string): void {
+  check(Number.isSafeInteger(value) && (value as number) > 0, path)
+}

@@ -1,0 +1,54 @@
+import { DECISIONS, type Decisions } from '../votes/decisions.ts'
+import { createQuickLookup } from './quick-lookup.ts'
+import type { createReaderOf } from './reader.ts'
+import { createReaderBase } from './reader-base.ts'
+import type { Reader, ReaderOptions } from './reader-options.ts'
+
+type Options = Omit<ReaderOptions, 'localHistoryHash'>
+type LoadReader = () => Promise<typeof createReaderOf>
+
+/**
+ * As `createReader`, for pages: lookups that nothing is in the way of are read by a small part, and the
+ * reader itself is loaded when something is: a node that lags or lies, a signature, a page of names, many
+ * lookups at a time. From then on it reads everything. There is no replica to compare with.
+ *
+ * @param load - Only for tests, which have it at hand, and break a decision.
+ * @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL.
+ */
+export function createLeanReader(
+  options: Options,
+  load: LoadReader = async () => (await import('./reader.ts')).createReaderOf,
+  decisions: Decisions = DECISIONS,
+): Reader {
+  const base = createReaderBase(options, decisions)
+  const quick = createQuickLookup(base)
+  let loading: Promise<Reader> | undefined
+  let reader: Reader | undefined
+
+  const whole = (): Promise<Reader> => {
+    loading ??= load().then(
+      (createReaderOf) => {
+        reader = createReaderOf(base)
+        return reader
+      },
+      (error: unknown) => {
+        loading = undefined // The next read tries again.
+        throw error
+      },
+    )
+    return loading
+  }
+
+  return {
+    lookup: async (lookups, readOptions = {}) =>
+      (reader === undefined ? await quick(lookups, readOptions) : null) ??
+      (await whole()).lookup(lookups, readOptions),
+    read: async (request, readOptions) => (await whole()).read(request, readOptions),
+    status: () => reader?.status() ?? base.status(0),
+    refreshAddresses: () => base.directory.refresh({ isUneasy: true, isForced: true }),
+    [Symbol.asyncDispose]: async () => {
+      await reader?.[Symbol.asyncDispose]()
+      base.closing.abort()
+    },
+  }
+}

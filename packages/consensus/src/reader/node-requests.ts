@@ -1,0 +1,157 @@
+/** Requests to nodes for items of the reader, and their answers cut into votes. */
+import { batchRequest, encodeBatch, parseBatchAnswer } from '../answers/batch.ts'
+import type { Reply } from '../answers/reply.ts'
+import { parseSignedAnswer } from '../answers/signed-batch.ts'
+import { bytesEqual } from '../encoding/bytes.ts'
+import type { Link, Work } from '../nodes/link.ts'
+import type { Lookup } from '../statements/canonical-request.ts'
+import type { HistoryPoint } from '../statements/statements.ts'
+import type { Vote } from '../votes/tally.ts'
+import { type Item, STANDING } from './item.ts'
+
+/** Votes for the items of a work, in order, with a signature each where they were asked for. */
+export type Votes = {
+  readonly votes: readonly Vote[]
+  readonly signatures: readonly string[] | null
+}
+
+export type Receiver = (input: {
+  readonly work: ItemsWork
+  readonly link: Link
+  readonly reply: Reply
+}) => void
+
+export type ItemsWork = Work & {
+  readonly items: readonly Item[]
+  readonly pin: number | null
+  /** Whether this node was asked to sign, when it was asked last. */
+  isSigned(link: Link): boolean
+  /**
+   * The votes in an answer; undefined if it is not valid. Equal answers of several nodes are parsed and
+   * validated once, and give the same Vote objects.
+   */
+  votesOf(reply: Reply & { readonly kind: 'answer' }, isSigned: boolean): Votes | undefined
+}
+
+export type WorkOptions = {
+  readonly items: readonly Item[]
+  /** The round of the items that this belongs to. */
+  readonly pin: number | null
+  /** What the nodes are asked for: the pin. */
+  readonly atOffset: number | null
+  readonly sign: boolean
+  /** Whether a node has to sign although nobody asked (D-42). */
+  readonly mustSign: (link: Link) => boolean
+  readonly receive: Receiver
+}
+
+/** A batch of lookups at one offset; the same bytes go to every node. */
+export function createBatchWork(options: WorkOptions): ItemsWork {
+  const lookups = options.items.map(
+    (item) => (item.asked as { readonly lookup: Lookup }).lookup, // The caller puts lookups here only.
+  )
+  const bodies = new Map<boolean, Uint8Array<ArrayBuffer>>()
+  const bodyFor = (sign: boolean): Uint8Array<ArrayBuffer> => {
+    let body = bodies.get(sign)
+    if (body === undefined) {
+      body = encodeBatch(lookups, { atOffset: options.atOffset, sign })
+      bodies.set(sign, body)
+    }
+    return body
+  }
+  return createWork(options, {
+    channel: 'lookup',
+    request: (sign) => batchRequest(bodyFor(sign), lookups.length),
+    parse(reply, sign) {
+      const { recordTime } = reply.point
+      const asked = { lookups, recordTime }
+      const signed = sign ? parseSignedAnswer(reply.body, asked) : undefined
+      const answers = sign ? signed?.answers : parseBatchAnswer(reply.body, asked)
+      return (
+        answers && {
+          votes: answers.map((answer) => ({ ...reply.point, answer })),
+          signatures: signed?.signatures ?? null,
+        }
+      )
+    },
+  })
+}
+
+/** An empty batch at no offset: it only asks for heads (D-37). */
+export function createProbe(): Work {
+  const body = encodeBatch([], { atOffset: null, sign: false })
+  return {
+    channel: 'lookup',
+    atOffset: null,
+    itemCount: 0,
+    request: () => batchRequest(body, 0),
+    isWanted: () => true,
+    receive: () => {}, // Whoever answers has told its head; that is all.
+  }
+}
+
+/** A request for items; how it is written and its answer read is the operation's. */
+export function createWork(
+  options: WorkOptions,
+  operation: {
+    readonly channel: Work['channel']
+    request(sign: boolean): ReturnType<Work['request']>
+    parse(reply: Reply & { readonly kind: 'answer' }, sign: boolean): Votes | undefined
+  },
+): ItemsWork {
+  const { items, pin, atOffset } = options
+  // Remembered, as the node's URL, and with it the need, may change while the request travels.
+  const signedByLink: boolean[] = []
+  const isSigned = (link: Link): boolean => signedByLink[link.index] ?? true
+  const forwarded = items.find((item) => item.headers !== undefined)?.headers
+  const parsed: { body: Uint8Array; point: HistoryPoint; votes: Votes | undefined }[] = []
+  const work: ItemsWork = {
+    channel: operation.channel,
+    atOffset,
+    itemCount: items.length,
+    items,
+    pin,
+    isSigned,
+    request(link) {
+      for (const item of items) {
+        const round = roundAt(item, pin)
+        if (round?.standings[link.index] === STANDING.none)
+          round.standings[link.index] = STANDING.asked
+      }
+      const sign = options.sign || options.mustSign(link)
+      signedByLink[link.index] = sign
+      const request = operation.request(sign)
+      return forwarded === undefined
+        ? request
+        : { ...request, headers: { ...forwarded, ...request.headers } }
+    },
+    isWanted: (link) => items.some((item) => isVoteWanted(item, pin, link)),
+    receive: (link, reply) => options.receive({ work, link, reply }),
+    votesOf(reply, signed) {
+      const { point, body } = reply
+      const known = parsed.find(
+        (other) =>
+          other.point.offset === point.offset &&
+          other.point.recordTime === point.recordTime &&
+          other.point.historyHash === point.historyHash &&
+          bytesEqual(other.body, body),
+      )
+      // Answers with signatures differ between nodes, so that keeping them would find nothing.
+      if (known !== undefined && !signed) return known.votes
+      const votes = operation.parse(reply, signed)
+      if (!signed) parsed.push({ body, point, votes })
+      return votes
+    },
+  }
+  return work
+}
+
+/** Whether the node's vote could still change the item. */
+export function isVoteWanted(item: Item, pin: number | null, link: Link): boolean {
+  const standing = item.isDone ? undefined : roundAt(item, pin)?.standings[link.index]
+  return standing === STANDING.none || standing === STANDING.asked
+}
+
+export function roundAt(item: Item, pin: number | null): Item['rounds'][number] | undefined {
+  return item.rounds.findLast((round) => round.pin === pin)
+}

@@ -1,0 +1,107 @@
+/** From a caller's question to items, and back: what is refused before anything is asked, and cancelling. */
+
+import { maxFaulty } from '../genesis/genesis.ts'
+import type { Decisions } from '../votes/decisions.ts'
+import type { Outcome, ReadOptions } from '../votes/outcome.ts'
+import type { ActiveItems } from './active-items.ts'
+import type { Floor } from './floor.ts'
+import { createItem, type Item } from './item.ts'
+import { type ReaderClock, ReaderError } from './reader-options.ts'
+
+const MAX_AGE_MS = 60_000 // D-39.
+/** Lookups waiting in one reader: half a second of work at full load. */
+const ITEMS_WAITING_MAX = 20_000
+/** Pages and activities waiting: each holds up to 8 MiB per node. */
+const READS_WAITING_MAX = 256
+
+type Asked = {
+  /** Lookups, or one read. */
+  readonly asked: readonly Item['asked'][]
+  readonly options: ReadOptions
+}
+
+/**
+ * Takes questions in.
+ *
+ * @param options.accept - Given the items of one question, all of them active.
+ * @returns A function that resolves with the outcomes in the order asked. It throws ReaderError, and the
+ *   signal's reason when aborted.
+ */
+export function createQuestions(options: {
+  readonly nodeCount: number
+  readonly clock: ReaderClock
+  readonly decisions: Pick<Decisions, 'thresholdVotes'>
+  readonly floor: Floor
+  readonly active: ActiveItems
+  /** Aborted when the reader closes. */
+  readonly closing: AbortSignal
+  readonly accept: (items: readonly Item[]) => void
+}): (input: Asked) => Promise<Outcome[]> {
+  const { nodeCount, clock, active } = options
+
+  const thresholdOf = ({ threshold = 'weak' }: ReadOptions): number => {
+    const votes = options.decisions.thresholdVotes(threshold, nodeCount)
+    if (votes !== undefined) return votes
+    const votesMin = maxFaulty(nodeCount) + 1
+    throw new ReaderError(
+      'INVALID_THRESHOLD',
+      `the threshold is weak, strong, all or from ${votesMin} to ${nodeCount}`,
+    )
+  }
+
+  const checkLoad = ({ asked }: Asked): void => {
+    const isRead = asked[0]?.kind === 'read'
+    const isFull = active.all.size + asked.length > ITEMS_WAITING_MAX
+    if (isFull || (isRead && active.readCount() >= READS_WAITING_MAX))
+      throw new ReaderError('OVERLOADED', 'too many reads are waiting')
+  }
+
+  return async (input) => {
+    const { minOffset = 0, maxAgeMs = MAX_AGE_MS, signal } = input.options
+    const threshold = thresholdOf(input.options)
+    if (!Number.isSafeInteger(minOffset) || minOffset < 0 || !(maxAgeMs >= 0))
+      throw new ReaderError(
+        'INVALID_ARGUMENT',
+        'minOffset is a whole number and maxAgeMs a number, neither is negative',
+      )
+    signal?.throwIfAborted()
+    await options.floor.load()
+    signal?.throwIfAborted() // An abort meanwhile is told to nobody later.
+    if (options.closing.aborted) throw new ReaderError('CLOSED', 'the reader is closed')
+    checkLoad(input)
+    if (input.asked.length === 0) return []
+    return new Promise((resolve, reject) => {
+      const outcomes: Outcome[] = []
+      let missing = input.asked.length
+      const finishAll = () => {
+        for (const item of items) active.finish(item)
+      }
+      const abort = () => {
+        finishAll()
+        reject(signal?.reason)
+      }
+      const items = input.asked.map((asked, index) =>
+        createItem({
+          asked,
+          threshold,
+          maxAgeMs,
+          startedAtMs: clock.monotonicMs(),
+          options: input.options,
+          deliver: (outcome) => {
+            outcomes[index] = outcome
+            if (--missing > 0) return
+            signal?.removeEventListener('abort', abort)
+            resolve(outcomes)
+          },
+          fail: (reason) => {
+            finishAll()
+            signal?.removeEventListener('abort', abort)
+            reject(reason)
+          },
+        }),
+      )
+      signal?.addEventListener('abort', abort, { once: true })
+      options.accept(items)
+    })
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * A lookup while nothing is in the way: enough nodes have told their heads, enough say the same at the
+ * pin, and it is fresh. Anything else is no answer here, and `reader.ts` reads once more by all the
+ * rules; so what is decided here rests on the same rules, and nothing is ever refused here.
+ */
+import {
+  BATCH_LOOKUPS_MAX,
+  batchRequest,
+  encodeBatch,
+  isLookup,
+  parseBatchAnswer,
+} from '../answers/batch.ts'
+import type { Reply } from '../answers/reply.ts'
+import { type Link, noteError, noteHead } from '../nodes/link.ts'
+import { isAuthenticated } from '../nodes/node-url.ts'
+import type { TransportReply } from '../nodes/transport.ts'
+import type { Lookup } from '../statements/canonical-request.ts'
+import { decidedOutcome } from '../votes/decided.ts'
+import type { Decided, ReadOptions } from '../votes/outcome.ts'
+import { type Ballot, castVote, createBallot, decidingGroup } from '../votes/tally.ts'
+import type { ReaderBase } from './reader-base.ts'
+
+const MAX_AGE_MS = 60_000 // D-39.
+/** A reader that has asked nobody for so long does not know the heads (D-37). */
+const IDLE_MS = 1000
+/** The longest that those that answer first wait for the others: a moment, for a person. */
+const GRACE_MS_MAX = 50
+/** Lookups at a time; more are better asked together, which is done elsewhere. */
+const LOOKUPS_AT_ONCE_MAX = 4
+/** By then all is well or something is in the way. Waits nest: this one is within the SDK's 10 s (D-38). */
+const PATIENCE_MS = 1000
+
+/** Resolves with null where something is in the way. @throws The signal's reason; NO_FLOOR. */
+export type QuickLookup = (
+  lookups: readonly Lookup[],
+  options: ReadOptions,
+) => Promise<Decided[] | null>
+
+export function createQuickLookup(base: ReaderBase): QuickLookup {
+  const { options, decisions, links, floor, histories, nodeCount, faultyMax } = base
+  const { clock } = options
+  let askedAtMs = Number.NEGATIVE_INFINITY
+  let lookupCount = 0
+  const addressCount = () => links.filter(({ url }) => url !== null).length
+
+  /** Asks a node that has an address; whatever comes of it is a reply. */
+  const ask = async (
+    link: Link,
+    input: { readonly lookups: readonly Lookup[]; readonly atOffset: number | null },
+    signal: AbortSignal,
+  ): Promise<Reply> => {
+    if (link.url === null) return { kind: 'failed', reason: 'no address' }
+    const lane = link.lanes.lookup
+    const startedAtMs = clock.monotonicMs()
+    const itemCount = input.lookups.length
+    let answer: TransportReply | Error
+    link.counters.requests++
+    try {
+      answer = await options.transport.request({
+        ...batchRequest(encodeBatch(input.lookups, { ...input, sign: false }), itemCount),
+        url: link.url,
+        channel: 'lookup',
+        isPublicOnly: options.allowPrivateAddresses !== true,
+        signal: AbortSignal.any([signal]), // One each: platforms warn of many listeners to one.
+      })
+      lane.failureCount = 0
+      noteHead(link, answer, clock.monotonicMs())
+      link.counters.latencyMs = link.counters.latencyMsLast = clock.monotonicMs() - startedAtMs
+    } catch {
+      answer = new Error(signal.aborted ? 'no answer' : 'unreachable')
+      if (!signal.aborted) lane.failureCount++
+    }
+    lane.endedAtMs = clock.monotonicMs()
+    const reply = decisions.judgeReply(answer, { atOffset: input.atOffset, itemCount })
+    if (reply.kind === 'failed') noteError(link, reply.reason)
+    return reply
+  }
+
+  return async (lookups, readOptions) => {
+    const { minOffset = 0, maxAgeMs = MAX_AGE_MS, signal } = readOptions
+    const threshold = decisions.thresholdVotes(readOptions.threshold ?? 'weak', nodeCount)
+    const isPlain =
+      lookups.length > 0 &&
+      lookups.length <= BATCH_LOOKUPS_MAX &&
+      lookups.every(isLookup) &&
+      minOffset >= 0 &&
+      maxAgeMs >= 0 &&
+      !(readOptions.sign || readOptions.explain || readOptions.headers)
+    if (threshold === undefined || !isPlain || lookupCount >= LOOKUPS_AT_ONCE_MAX) return null
+    signal?.throwIfAborted()
+    await floor.load()
+    /** Of the heads that are told first, f may be too low; with f more than needed they cannot pull the pin down. */
+    const wantedCount = Math.min(threshold + faultyMax, links.length)
+    const ending = new AbortController()
+    const ends = AbortSignal.any([base.closing.signal, ending.signal, ...(signal ? [signal] : [])])
+    const flights: Promise<void>[] = []
+
+    /**
+     * Asks all nodes, until it suffices or all have answered. Those that it takes longer than the threshold's
+     * worth of nodes, it waits for as long again: a node that hangs costs little.
+     */
+    const askAll = (
+      input: Parameters<typeof ask>[1],
+      take: (link: Link, reply: Reply) => boolean,
+    ): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const sinceMs = clock.monotonicMs()
+        let repliedCount = 0
+        askedAtMs = sinceMs
+        const hear = async (link: Link): Promise<void> => {
+          const reply = await ask(link, input, ends)
+          if (take(link, reply)) resolve()
+          if (reply.kind === 'failed' || ++repliedCount !== threshold) return
+          const graceMs = Math.min(clock.monotonicMs() - sinceMs, GRACE_MS_MAX)
+          clock.delay(graceMs, ends).then(resolve, resolve)
+        }
+        const all = links.map(hear)
+        flights.push(...all)
+        Promise.all(all).then(() => resolve(), reject)
+      })
+
+    const learnHeads = (): Promise<void> => {
+      let toldCount = 0
+      return askAll(
+        { lookups: [], atOffset: null },
+        (_, { kind }) => kind === 'answer' && ++toldCount >= wantedCount,
+      )
+    }
+
+    /** Waits for no more addresses than for heads, nor for a source that hangs. */
+    const learnAddresses = (): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (addressCount() >= wantedCount) resolve()
+        }
+        base.onAddress.add(look)
+        const refresh = base.directory.refresh({ isUneasy: addressCount() < links.length })
+        refresh.finally(() => base.onAddress.delete(look)).then(resolve, reject)
+        look()
+      })
+
+    const read = async (): Promise<Decided[] | null> => {
+      await learnAddresses()
+      // Who is not known by its connection has to sign (D-42).
+      const mustSign = ({ url }: Link) => url !== null && !isAuthenticated(url)
+      if (options.requireSignatures !== 'never' && links.some(mustSign)) return null
+      if (clock.monotonicMs() - askedAtMs > IDLE_MS) await learnHeads()
+      const heads = links.flatMap(({ head }) => head ?? [])
+      const pin = decisions.choosePin(heads, { threshold, floor: floor.value() })
+      return pin === null || pin < minOffset ? null : vote(pin)
+    }
+
+    const vote = async (pin: number): Promise<Decided[] | null> => {
+      const atOffset = decisions.atOffset(pin)
+      const ballots = lookups.map(createBallot)
+      const outcomes: Decided[] = []
+      let missingCount = lookups.length
+      await askAll({ lookups, atOffset }, (link, reply) => {
+        if (reply.kind !== 'answer') return false
+        const { point } = reply
+        const isPinned = atOffset === null || point.offset === atOffset
+        const answers = isPinned && parseBatchAnswer(reply.body, { ...point, lookups })
+        if (!answers) {
+          noteError(link, isPinned ? 'malformed answer' : 'answered another offset')
+          return false
+        }
+        if (atOffset !== null) histories.note(link.name, point)
+        for (const [index, ballot] of ballots.entries()) {
+          const vote = { ...point, answer: answers[index] as Uint8Array<ArrayBuffer> } // One a lookup.
+          if (!decisions.isVote(vote)) continue
+          link.counters.votes++
+          const decided = outcomes[index]
+          if (decided !== undefined) {
+            if (!decisions.isSameVote(decided, vote)) link.counters.dissents++
+            continue
+          }
+          castVote(ballot, { voter: link.index, vote }, decisions.isSameVote)
+          const outcome = decide(ballot, pin)
+          if (outcome === null) continue
+          outcomes[index] = outcome
+          missingCount--
+        }
+        return missingCount === 0
+      })
+      if (missingCount > 0) return null
+      for (const { offset } of outcomes) floor.raise(offset)
+      return outcomes
+    }
+
+    const decide = (ballot: Ballot, pin: number): Decided | null => {
+      const group = decidingGroup(ballot, threshold)
+      if (group === undefined || histories.isFork(pin)) return null
+      const nowMicros = clock.nowMicros()
+      if (decisions.isStale({ recordTime: group.vote.recordTime, nowMicros, maxAgeMs })) return null
+      for (const other of ballot.groups)
+        if (other !== group)
+          for (const voter of other.voters) (links[voter] as Link).counters.dissents++ // Voters are links.
+      return decidedOutcome({
+        ...{ threshold, ballot, group, links, nodeCount, signatures: [] },
+        isAbsent: decisions.isAbsence(group.vote, nowMicros),
+        isTrusted: faultyMax === 0,
+      })
+    }
+
+    lookupCount++
+    const over = clock
+      .delay(PATIENCE_MS, ends)
+      .catch(() => {})
+      .then(() => {
+        ending.abort()
+        lookupCount--
+        return null
+      })
+    try {
+      return await Promise.race([read(), over])
+    } finally {
+      // Votes that come late are still heard, for forks and dissent.
+      Promise.allSettled(flights).then(
+        () => ending.abort(),
+        () => {},
+      )
+      signal?.throwIfAborted()
+    }
+  }
+}

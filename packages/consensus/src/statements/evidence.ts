@@ -1,0 +1,181 @@
+/**
+ * Evidence (D-43): two statements by one key that contradict each other, verifiable by anyone. A
+ * dissent from the quorum is none: it may be lag or a fault; two signatures are a lie.
+ */
+
+import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
+import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
+import type { Genesis } from '../genesis/genesis.ts'
+import { hashGenesis } from '../genesis/genesis-hash.ts'
+import type { SignedAnswer } from '../reader/reader-options.ts'
+import { encodeAnswerStatement, STATEMENT_TAGS } from './statements.ts'
+
+/** A statement's bytes and its signature, in lower-case hex. */
+export type SignedStatement = { readonly statement: string; readonly signature: string }
+
+export type Evidence = {
+  /** Name in the genesis, or `synchronizer`. */
+  readonly signer: string
+  readonly statements: readonly [SignedStatement, SignedStatement]
+}
+
+export class EvidenceError extends Error {
+  override readonly name = 'EvidenceError'
+}
+
+/** What two contradicting statements are about. */
+export type ProvenEvidence = {
+  readonly signer: string
+  readonly kind: keyof typeof STATEMENT_TAGS
+  readonly offset: number
+}
+
+// Behind tag and genesis hash: the bytes that say what a statement is about, and all of its bytes.
+const OFFSET_BYTES = 8
+const HASH_BYTES = 32
+const POINT_BYTES = 2 * OFFSET_BYTES + HASH_BYTES
+const LAYOUTS = {
+  answer: { byteCount: POINT_BYTES + 2 * HASH_BYTES, request: POINT_BYTES },
+  attestation: { byteCount: POINT_BYTES, request: null },
+  snapshot: { byteCount: POINT_BYTES + HASH_BYTES, request: null },
+  logGroup: { byteCount: 2 * OFFSET_BYTES + 2 * HASH_BYTES, request: null },
+} as const
+
+export const SYNCHRONIZER = 'synchronizer'
+
+/**
+ * Verifies evidence: both signatures are by the signer's key of this genesis, and the statements have
+ * the same tag, genesis and offset (and request), and different content.
+ *
+ * @throws {EvidenceError} That says what is missing.
+ */
+export async function verifyEvidence(
+  evidence: Evidence,
+  options: { readonly genesis: Genesis; readonly crypto?: CryptoPort },
+): Promise<ProvenEvidence> {
+  const { genesis, crypto = createWebCrypto() } = options
+  // It may come from a file; what its parts are is checked below.
+  check(
+    Array.isArray(evidence?.statements) && evidence.statements.length === 2,
+    'no two statements',
+  )
+  const genesisHash = await hashGenesis(genesis, crypto)
+  const bytes = evidence.statements.map((signed) => parseHex(signed?.statement, 'a statement'))
+  const [first, second] = bytes as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>]
+  const subject = subjectOf(first, genesisHash)
+  const other = subjectOf(second, genesisHash)
+  check(subject.kind === other.kind, 'the statements are of different kinds')
+  check(subject.about === other.about, 'the statements are about different things')
+  check(!bytesEqual(first, second), 'the statements say the same')
+  const publicKey = fromHex(keyOf(evidence.signer, subject.kind, genesis))
+  for (const [index, { signature }] of evidence.statements.entries()) {
+    const message = bytes[index] as Uint8Array<ArrayBuffer>
+    const signed = { publicKey, message, signature: parseHex(signature, 'a signature') }
+    check(await crypto.verifyEd25519(signed), `signature ${index + 1} does not fit`)
+  }
+  return { signer: evidence.signer, kind: subject.kind, offset: subject.offset }
+}
+
+type Kind = keyof typeof LAYOUTS
+
+function subjectOf(
+  statement: Uint8Array<ArrayBuffer>,
+  genesisHash: string,
+): { readonly kind: Kind; readonly offset: number; readonly about: string } {
+  const tagEnd = statement.indexOf(0)
+  const tag = new TextDecoder().decode(statement.subarray(0, Math.max(tagEnd, 0)))
+  const kind = (Object.keys(LAYOUTS) as Kind[]).find((one) => STATEMENT_TAGS[one] === tag)
+  check(kind !== undefined, 'a tag is unknown')
+  const layout = LAYOUTS[kind]
+  const fields = statement.subarray(tagEnd + 1 + HASH_BYTES)
+  check(fields.byteLength === layout.byteCount, 'a statement has the wrong length')
+  const genesis = toHex(statement.subarray(tagEnd + 1, tagEnd + 1 + HASH_BYTES))
+  check(genesis === genesisHash, 'a statement is from another network')
+  const offset = toHex(fields.subarray(0, OFFSET_BYTES))
+  const request =
+    layout.request === null
+      ? ''
+      : toHex(fields.subarray(layout.request, layout.request + HASH_BYTES))
+  return { kind, offset: Number.parseInt(offset, 16), about: offset + request }
+}
+
+function keyOf(signer: string, kind: Kind, genesis: Genesis): string {
+  if (kind === 'logGroup') {
+    check(signer === SYNCHRONIZER, 'only the synchronizer signs log groups')
+    return genesis.synchronizerKey
+  }
+  const node = genesis.nodes.find(({ name }) => name === signer)
+  check(node !== undefined, 'the signer is no node of the network')
+  return node.scanKey
+}
+
+function parseHex(text: unknown, what: string): Uint8Array<ArrayBuffer> {
+  check(typeof text === 'string' && /^(?:[0-9a-f]{2})+$/.test(text), `${what} is no hex`)
+  return fromHex(text)
+}
+
+function check(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new EvidenceError(message)
+}
+
+/** Statements remembered per node to find contradictions: some minutes of signed reading. */
+const STATEMENTS_MAX = 4096
+/** D-43. */
+const EVIDENCE_KEPT = 16
+
+/** Watches signed answers for contradictions. */
+export type EvidenceLog = {
+  /** `ReaderOptions.onStatement`. Returns the evidence if this statement completes a new one. */
+  add(answer: SignedAnswer): Evidence | null
+  /** The first and last 16 of each node, oldest first. */
+  list(): Evidence[]
+}
+
+/** @param kept - What an earlier log listed, in its order. */
+export function createEvidenceLog(kept: readonly Evidence[] = []): EvidenceLog {
+  const statementsByNode = new Map<string, Map<string, SignedStatement>>()
+  const evidenceByNode = new Map<string, { first: Evidence[]; last: Evidence[] }>()
+
+  const keep = (evidence: Evidence): void => {
+    const { first, last } = evidenceByNode.get(evidence.signer) ?? { first: [], last: [] }
+    evidenceByNode.set(evidence.signer, { first, last })
+    if (first.length < EVIDENCE_KEPT) first.push(evidence)
+    else last.push(evidence)
+    if (last.length > EVIDENCE_KEPT) last.shift()
+  }
+  for (const evidence of kept) keep(evidence)
+
+  /** A node that repeats its lie must not push out what it said before. */
+  const isKept = ({ signer, statements: [one, other] }: Evidence): boolean => {
+    const { first, last } = evidenceByNode.get(signer) ?? { first: [], last: [] }
+    return [...first, ...last].some(
+      ({ statements: [known, contradiction] }) =>
+        known.statement === one.statement && contradiction.statement === other.statement,
+    )
+  }
+
+  return {
+    add(answer) {
+      const statements = statementsByNode.get(answer.node) ?? new Map<string, SignedStatement>()
+      statementsByNode.set(answer.node, statements)
+      const about = `${answer.offset} ${answer.requestHash}`
+      const signed = {
+        statement: toHex(encodeAnswerStatement(answer)),
+        signature: answer.signature,
+      }
+      const known = statements.get(about)
+      if (known === undefined) {
+        statements.set(about, signed)
+        if (statements.size > STATEMENTS_MAX)
+          statements.delete(statements.keys().next().value as string)
+        return null
+      }
+      if (known.statement === signed.statement) return null
+      const evidence: Evidence = { signer: answer.node, statements: [known, signed] }
+      if (isKept(evidence)) return null
+      keep(evidence)
+      return evidence
+    },
+    list: () => [...evidenceByNode.values()].flatMap(({ first, last }) => [...first, ...last]),
+  }
+}

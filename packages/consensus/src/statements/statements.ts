@@ -1,0 +1,127 @@
+/**
+ * The bytes that are signed (D-41): a tag that ends in a zero byte, the genesis hash, then fields of
+ * fixed width, integers big-endian. No statement of one kind can be read as one of another, and none
+ * contains a wall clock. RECEIPTS.md has the layouts.
+ */
+import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
+
+/** Fields named `...Hash` are SHA-256 in lower-case hex, here and in all statements. */
+type OfGenesis = { readonly genesisHash: string }
+
+/** A place in the history of the log; record time in µs since the epoch. */
+export type HistoryPoint = {
+  readonly offset: number
+  readonly recordTime: number
+  readonly historyHash: string
+}
+
+export type AnswerStatement = OfGenesis &
+  HistoryPoint & { readonly requestHash: string; readonly answerHash: string }
+export type AddressStatement = OfGenesis & {
+  readonly name: string
+  readonly url: string
+  readonly sequence: number
+}
+export type SubmissionStatement = OfGenesis & { readonly bodyHash: string }
+export type AttestationStatement = OfGenesis & HistoryPoint
+export type LogGroupStatement = OfGenesis & {
+  readonly firstOffset: number
+  readonly lastOffset: number
+  /** Of the group before; the genesis hash for the first. */
+  readonly previousHash: string
+  /** Of what the driver commits together: offsets, record times and bytes. */
+  readonly contentHash: string
+}
+export type SnapshotStatement = OfGenesis & HistoryPoint & { readonly contentHash: string }
+
+// One constant each, so that a page that encodes one statement does not carry the tags of all.
+const ANSWER = 'quorumscan/answer/1'
+const ADDRESS = 'quorumscan/address/1'
+const SUBMISSION = 'quorumscan/submission/1'
+const ATTESTATION = 'quorumscan/attestation/1'
+const LOG_GROUP = 'quorumscan/log-group/1'
+const SNAPSHOT = 'quorumscan/snapshot/1'
+
+export const STATEMENT_TAGS = {
+  answer: ANSWER,
+  address: ADDRESS,
+  submission: SUBMISSION,
+  attestation: ATTESTATION,
+  logGroup: LOG_GROUP,
+  snapshot: SNAPSHOT,
+} as const
+
+/** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash ‖ request hash ‖ answer hash. */
+export function encodeAnswerStatement(statement: AnswerStatement): Uint8Array<ArrayBuffer> {
+  return encode(ANSWER, statement, [
+    ...historyPoint(statement),
+    hash(statement.requestHash),
+    hash(statement.answerHash),
+  ])
+}
+
+/** tag ‖ genesis ‖ u64 sequence ‖ u16 length ‖ name ‖ u16 length ‖ url (D-34). */
+export function encodeAddressStatement(statement: AddressStatement): Uint8Array<ArrayBuffer> {
+  return encode(ADDRESS, statement, [
+    u64(statement.sequence),
+    ...shortText(statement.name),
+    ...shortText(statement.url),
+  ])
+}
+
+/** tag ‖ genesis ‖ SHA-256 of the submission's body. */
+export function encodeSubmissionStatement(statement: SubmissionStatement): Uint8Array<ArrayBuffer> {
+  return encode(SUBMISSION, statement, [hash(statement.bodyHash)])
+}
+
+/** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash. */
+export function encodeAttestationStatement(
+  statement: AttestationStatement,
+): Uint8Array<ArrayBuffer> {
+  return encode(ATTESTATION, statement, historyPoint(statement))
+}
+
+/** tag ‖ genesis ‖ u64 first offset ‖ u64 last offset ‖ previous group's hash ‖ content hash. */
+export function encodeLogGroupStatement(statement: LogGroupStatement): Uint8Array<ArrayBuffer> {
+  return encode(LOG_GROUP, statement, [
+    u64(statement.firstOffset),
+    u64(statement.lastOffset),
+    hash(statement.previousHash),
+    hash(statement.contentHash),
+  ])
+}
+
+/** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash ‖ content hash. */
+export function encodeSnapshotStatement(statement: SnapshotStatement): Uint8Array<ArrayBuffer> {
+  return encode(SNAPSHOT, statement, [...historyPoint(statement), hash(statement.contentHash)])
+}
+
+function encode(
+  tag: string,
+  statement: OfGenesis,
+  fields: readonly Uint8Array[],
+): Uint8Array<ArrayBuffer> {
+  return concatBytes([utf8(`${tag}\0`), hash(statement.genesisHash), ...fields])
+}
+
+function historyPoint(point: HistoryPoint): Uint8Array[] {
+  return [u64(point.offset), u64(point.recordTime), hash(point.historyHash)]
+}
+
+function hash(hex: string): Uint8Array {
+  if (hex.length !== 64) throw new RangeError('no hash')
+  return fromHex(hex)
+}
+
+function u64(value: number): Uint8Array {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('no safe unsigned integer')
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  return bytes
+}
+
+function shortText(text: string): Uint8Array[] {
+  const bytes = utf8(text)
+  if (bytes.byteLength > 0xffff) throw new RangeError('text of more than 65535 bytes')
+  return [Uint8Array.of(bytes.byteLength >> 8, bytes.byteLength & 0xff), bytes]
+}

@@ -1,0 +1,71 @@
+/**
+ * Where the history of updates begins: at the genesis, at the moment since which the app asks for one, or
+ * after what was pruned. Pruning forgets completions with the updates.
+ */
+import type { Offset } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { reach } from '../connection.ts'
+import { idMember, PRUNED_FIELD, THROUGH_FIELD } from '../ingest/plan-updates.ts'
+import { type Mirror, type WriteOutcome, writeFenced } from '../ingest/store.ts'
+import { completionsBelow } from '../reads/completions.ts'
+import { idsOf, readPrunedOffset } from '../reads/update-reads.ts'
+import { encodeHead } from '../storage/head.ts'
+import { KEYS } from '../storage/keys.ts'
+import { readUpdates, toRedis } from '../storage/scripts.ts'
+
+/** Bytes of updates that one pass of pruning takes out: some 2 ms of Redis. */
+const PRUNE_BYTES = 512 * 1024
+
+/** Before the first batch is written: a history that has a gap begins anew at the head. */
+export async function beginHistory(
+  redis: Redis,
+  mirror: Mirror,
+  signal: AbortSignal,
+): Promise<WriteOutcome> {
+  const { offset } = mirror.head
+  const through = await redis.hget(KEYS.history, THROUGH_FIELD)
+  if (through !== null && Number(through) === offset) return 'written'
+  const head = encodeHead(mirror.head)
+  return await writeFenced(redis, {
+    expected: head,
+    next: head,
+    commands: [
+      ['UNLINK', KEYS.updates],
+      ['UNLINK', KEYS.updateIds],
+      ['HSET', KEYS.history, THROUGH_FIELD, offset, PRUNED_FIELD, offset],
+    ],
+    signal,
+  })
+}
+
+/**
+ * Takes out updates and completions up to an offset, which must have been applied. What was pruned is told
+ * to readers before anything is taken out, so that none finds a gap. May be called again after a failure.
+ *
+ * @returns The offset up to which the history is pruned now: never less than before.
+ */
+export async function pruneHistory(redis: Redis, upTo: Offset): Promise<Offset> {
+  const before = await readPrunedOffset(redis)
+  const pruned = Math.max(before, upTo)
+  await reach(redis.hset(KEYS.history, PRUNED_FIELD, pruned))
+  const range = { from: 0, to: pruned, order: 'asc', bytes: PRUNE_BYTES } as const
+  for (;;) {
+    const { entries } = await reach(readUpdates(redis, range))
+    const ids = idsOf(entries)
+    const last = ids.at(-1)
+    if (last === undefined) break
+    await reach(
+      redis
+        .multi()
+        .zrem(KEYS.updateIds, ...ids.map((id) => toRedis(idMember(id.updateId, id.offset))))
+        .xtrim(KEYS.updates, 'MINID', `${last.offset + 1}-0`)
+        .exec(),
+    )
+  }
+  for (;;) {
+    const members = await completionsBelow(redis, pruned + 1)
+    if (members.length === 0) break
+    await reach(redis.zrem(KEYS.completions, ...members))
+  }
+  return pruned
+}

@@ -1,0 +1,61 @@
+/** The state at offset 0, and the check that a stored replica grew from this genesis. */
+import type { Genesis } from '@quorumscan/consensus'
+import { genesisDelta, svPartyOf } from '@quorumscan/ledger'
+import { DSO_ENTRY_NAME, svEntryName } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { ReplicaStateError } from '../storage/head.ts'
+import type { Layout } from '../storage/layout.ts'
+import type { SyntheticEntry } from './plan-versions.ts'
+import { loadMirror, type Mirror, writeGenesis } from './store.ts'
+
+export type GenesisContext = {
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  readonly layout: Layout
+}
+
+/** D-2: the operator's entry, and one for each super-validator. Members never change (D-34). */
+export function syntheticEntries(genesis: Genesis): SyntheticEntry[] {
+  return [
+    { name: DSO_ENTRY_NAME, party: genesis.dso },
+    ...genesis.nodes.map((node) => ({ name: svEntryName(node.name), party: svPartyOf(node) })),
+  ]
+}
+
+/**
+ * The mirror of what is stored; an empty Redis gets the genesis first.
+ *
+ * @throws {ReplicaStateError} If the stored replica is of another genesis or another layout.
+ */
+export async function loadOrStart(
+  redis: Redis,
+  context: GenesisContext,
+  signal: AbortSignal,
+): Promise<Mirror> {
+  const { genesis, genesisHash, layout } = context
+  for (;;) {
+    const mirror = await loadMirror(redis)
+    if (mirror !== null) {
+      const stored = mirror.head.genesisHash
+      if (stored !== genesisHash)
+        throw new ReplicaStateError(
+          `The replica in Redis grew from genesis ${stored}, not from ${genesisHash}: wipe it, or configure the right genesis or Redis.`,
+        )
+      if (mirror.head.dueHash !== layout.dueHash)
+        throw new ReplicaStateError(
+          'The replica in Redis was kept for other jobs than this process has: wipe it, it is rebuilt from the log.',
+        )
+      return mirror
+    }
+    const step = {
+      offset: 0,
+      recordTime: genesis.recordTime,
+      historyHash: genesisHash,
+      // There are no bytes at offset 0; the log is never asked for them.
+      entryHash: genesisHash,
+      delta: genesisDelta(genesis, genesisHash),
+    }
+    const synthetic = syntheticEntries(genesis)
+    await writeGenesis(redis, { genesisHash, step, synthetic, layout, signal })
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * The ingest loop: entries from the log, guarded by time (Rule 6), interpreted, written behind the fence
+ * (Rule 3), told to listeners. It goes on through lost connections and a Redis that stepped back.
+ */
+import type { Clock } from '@quorumscan/base'
+import { isScanError } from '@quorumscan/errors'
+import { type LogEntry, type Ordering, WorkingState } from '@quorumscan/ledger'
+import type { Micros } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from '../clean-up/activity-clean-up.ts'
+import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
+import { beginHistory } from '../clean-up/update-history.ts'
+import { isConnectionError, isReplyError, untilReady } from '../connection.ts'
+import { activityRulesOf } from '../reads/activity-reads.ts'
+import { fetchCells } from '../reads/cells.ts'
+import { type GenesisContext, loadOrStart } from './genesis.ts'
+import { type InterpretedEntry, interpretBatch } from './interpret-batch.ts'
+import { type Mirror, writeSteps } from './store.ts'
+
+/** Rule 6: an entry is applied when its record time is at most this far ahead of the own clock. */
+export const RECORD_TIME_AHEAD_MICROS_MAX = 10_000_000
+/** Entries per write: a lost write repeats at most this much work, and reads wait 10 ms at most. */
+const BATCH_ENTRIES_MAX = 500
+/** Bytes of entries per write, so that a write of the largest entries stays far below Redis's limits. */
+const BATCH_BYTES_MAX = 4 * 1024 * 1024
+/** Clean-up keeps pace with 4 × 500 versions a batch, and delays no batch by more than some 10 ms. */
+const CLEAN_UP_PASSES_MAX = 4
+/** Cells kept between batches, about 1 KiB each. */
+const CELLS_MAX = 50_000
+/** Between looks at a clock that is behind, and at a Redis that refuses writes. */
+const RETRY_MS = 1_000
+
+export type IngestContext = GenesisContext & {
+  readonly clock: Clock
+  readonly participant?: string
+  readonly onProblem: (error: Error) => void
+  /** Told when the stored state was (re)loaded; `entries` is what a write applied. */
+  readonly onMirror: (mirror: Mirror, entries: readonly InterpretedEntry[]) => void
+}
+
+/**
+ * Runs until the signal aborts or the log regressed.
+ *
+ * @throws What is a bug, a foreign replica (ReplicaStateError), or rules that this software does not know.
+ */
+export async function ingest(
+  redis: Redis,
+  ordering: Ordering,
+  context: IngestContext & { readonly signal: AbortSignal },
+): Promise<'stopped' | 'regressed'> {
+  const { signal } = context
+  while (!signal.aborted) {
+    try {
+      await untilReady(redis, signal)
+      await followFromHead(redis, ordering, context)
+    } catch (error) {
+      if (signal.aborted) break
+      if (isScanError(error, 'LOG_REGRESSED')) {
+        context.onProblem(error)
+        return 'regressed'
+      }
+      if (isConnectionError(error)) continue
+      if (!isReplyError(error)) throw error
+      context.onProblem(error as Error)
+      await context.clock.delay(RETRY_MS, signal).catch(() => {}) // Aborted: the loop ends.
+    }
+  }
+  return 'stopped'
+}
+
+/** Returns when the stored state is not what it was taken for: load it and follow again. */
+async function followFromHead(
+  redis: Redis,
+  ordering: Ordering,
+  context: IngestContext & { readonly signal: AbortSignal },
+): Promise<void> {
+  const { signal } = context
+  const mirror = await loadOrStart(redis, context, signal)
+  context.onMirror(mirror, [])
+  if (context.participant !== undefined && (await beginHistory(redis, mirror, signal)) === 'fenced')
+    return
+  const state = new WorkingState()
+  const { offset, recordTime, entryHash } = mirror.head
+  const batches = ordering.follow({
+    from: offset,
+    expected: offset === 0 ? null : { recordTime, entryHash },
+    batchEntriesMax: BATCH_ENTRIES_MAX,
+    signal,
+  })
+  for await (const batch of batches) {
+    // At least once delivered: what was applied already is passed over.
+    let rest = batch.filter((entry) => entry.offset > mirror.head.offset)
+    while (rest.length > 0) {
+      const ready = await untilApplicable(rest, context)
+      const entries = await interpretBatch(ready, mirror.head, {
+        ...context,
+        state,
+        fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
+      })
+      if (
+        (await writeSteps(redis, mirror, { steps: entries, layout: context.layout, signal })) ===
+        'fenced'
+      )
+        return
+      context.onMirror(mirror, entries)
+      if (state.cellCount > CELLS_MAX) state.clear()
+      if ((await keepClean(redis, mirror, { ...context, entries })) === 'fenced') return
+      rest = rest.slice(ready.length)
+    }
+  }
+}
+
+/** The first of the entries that fit into one write, once their time has come. */
+async function untilApplicable(
+  entries: readonly LogEntry[],
+  context: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<readonly LogEntry[]> {
+  for (;;) {
+    const latest: Micros = context.clock.nowMicros() + RECORD_TIME_AHEAD_MICROS_MAX
+    let count = 0
+    let bytes = 0
+    for (const entry of entries) {
+      bytes += entry.bytes.byteLength
+      if (entry.recordTime > latest || (count > 0 && bytes > BATCH_BYTES_MAX)) break
+      count++
+    }
+    if (count > 0) return entries.slice(0, count)
+    await context.clock.delay(RETRY_MS, context.signal)
+  }
+}
+
+async function keepClean(
+  redis: Redis,
+  mirror: Mirror,
+  context: GenesisContext & {
+    readonly entries: readonly InterpretedEntry[]
+    readonly signal: AbortSignal
+  },
+): Promise<'written' | 'fenced'> {
+  const { signal, entries } = context
+  for (let pass = 0; pass < CLEAN_UP_PASSES_MAX && cleanUpBacklog(mirror) > 0; pass++)
+    if ((await cleanUp(redis, mirror, signal)) === 'fenced') return 'fenced'
+  const rules = activityRulesOf(context.genesis)
+  const added = entries.reduce((sum, entry) => sum + (entry.activities?.length ?? 0), 0)
+  // Twice what the batch added can go with it, so that rows never pile up.
+  const passes = CLEAN_UP_PASSES_MAX + Math.ceil((2 * added) / ACTIVITY_CLEAN_UP_PORTION)
+  for (let pass = 0; pass < passes; pass++) {
+    const outcome = await cleanUpActivities(redis, mirror, { rules, signal })
+    if (outcome === 'fenced') return 'fenced'
+    if (outcome === 'done') break
+  }
+  return 'written'
+}

@@ -1,0 +1,122 @@
+import { acceptRequestCommand, type LogEntry, WorkingState } from '@quorumscan/ledger'
+import { Scenario } from '@quorumscan/ledger/testing'
+import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fetchCells } from '../reads/cells.ts'
+import { createLayout } from '../storage/layout.ts'
+import { loadOrStart } from './genesis.ts'
+import { interpretBatch } from './interpret-batch.ts'
+import { type Mirror, writeSteps } from './store.ts'
+
+let server: TestRedis
+let redis: Redis
+beforeAll(async () => {
+  server = await startRedis()
+  redis = server.connect()
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server[Symbol.asyncDispose]()
+})
+
+/** Counts how often an entry is looked at: every interpretation of a submission asks whether it was seen. */
+class CountingState extends WorkingState {
+  looks = 0
+  override seen(id: string) {
+    this.looks++
+    return super.seen(id)
+  }
+}
+
+async function interpretCounted(mirror: Mirror, entries: readonly LogEntry[], scenario: Scenario) {
+  const state = new CountingState()
+  let fetches = 0
+  const steps = await interpretBatch(entries, mirror.head, {
+    ...scenario.network,
+    state,
+    fetch: (keys) => {
+      fetches++
+      return fetchCells({ redis, layout: createLayout(scenario.network) }, keys)
+    },
+  })
+  return { steps, fetches, looks: state.looks }
+}
+
+const { signal } = new AbortController()
+
+test('steps of many parties side by side share a few round trips', async () => {
+  const scenario = new Scenario()
+  const actors = Array.from({ length: 20 }, (_, index) => scenario.actor(`party-${index}`, 'one'))
+  for (const actor of actors) scenario.tap(actor, '200')
+  const setUp = scenario.ledger.entries().length
+  const requests = actors.map((actor, index) =>
+    scenario.request(actor, `name-${index}.unverified.ns`),
+  )
+  for (const [index, actor] of actors.entries())
+    scenario.do(
+      actor,
+      acceptRequestCommand({
+        request: requests[index]?.request ?? '',
+        inputs: scenario.coins(actor),
+      }),
+    )
+  const layout = createLayout(scenario.network)
+  await redis.flushall()
+  const mirror = await loadOrStart(redis, { ...scenario.network, layout }, signal)
+  const entries = scenario.ledger.entries()
+  const first = await interpretCounted(mirror, entries.slice(0, setUp), scenario)
+  await writeSteps(redis, mirror, { steps: first.steps, layout, signal })
+  const { steps, fetches } = await interpretCounted(mirror, entries.slice(setUp), scenario)
+  expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)
+  expect(fetches).toBeLessThanOrEqual(10)
+})
+
+test('entries that all build on the one before cost work in proportion to their number', async () => {
+  const scenario = new Scenario()
+  for (let index = 0; index < 10; index++)
+    scenario.register(scenario.actor(`party-${index}`, 'one'), `name-${index}.unverified.ns`)
+  const layout = createLayout(scenario.network)
+  await redis.flushall()
+  const mirror = await loadOrStart(redis, { ...scenario.network, layout }, signal)
+  const entries = scenario.ledger.entries()
+  const { steps, fetches, looks } = await interpretCounted(mirror, entries, scenario)
+  expect(steps.at(-1)?.historyHash).toBe(scenario.ledger.head().historyHash)
+  expect(fetches / entries.length).toBeLessThan(0.5)
+  expect(looks / entries.length).toBeLessThan(12)
+})
+
+test('a batch of many bytes lets other work in between', async () => {
+  const { network } = new Scenario()
+  const bytes = new Uint8Array(128 * 1024).fill(1)
+  const entries = Array.from({ length: 16 }, (_, index) => ({
+    offset: index + 1,
+    recordTime: network.genesis.recordTime + index + 1,
+    bytes,
+  }))
+  const head = {
+    offset: 0,
+    recordTime: network.genesis.recordTime,
+    historyHash: network.genesisHash,
+    entryHash: network.genesisHash,
+  }
+  let turns = 0
+  let isDone = false
+  const count = () => {
+    turns++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  // Answers at once, so that only the batch itself can give way.
+  const fetch: Parameters<typeof interpretBatch>[2]['fetch'] = async (keys) =>
+    keys.flatMap((key) => (key.kind === 'index' ? [{ ...key, value: [] }] : []))
+  const steps = await interpretBatch(entries, head, {
+    ...network,
+    state: new WorkingState(),
+    fetch,
+  })
+  isDone = true
+  expect(steps).toHaveLength(16)
+  // While they are decoded, and while they are interpreted.
+  expect(turns).toBeGreaterThanOrEqual(2 * 16)
+})

@@ -1,0 +1,186 @@
+/** What a batch changes in `names` and `documents`, and in the sets that find names. */
+import { assert, concatBytes, utf8 } from '@quorumscan/base'
+import type { ContractCodec } from '@quorumscan/ledger'
+import { type Contract, type PartyId, parseTime } from '@quorumscan/model'
+import { type EndedVersion, encodeEnded } from '../storage/ended.ts'
+import { encodeEntryBody } from '../storage/entry-body.ts'
+import { tagOf } from '../storage/intern.ts'
+import { KEYS } from '../storage/keys.ts'
+import { type Command, cutCommand } from '../storage/scripts.ts'
+import { encodeVersions, type Version } from '../storage/versions.ts'
+import { entityOf, type Step } from './step.ts'
+
+/** Versions by name and by entity, of every name and document that the steps touch. */
+export type StoredVersions = {
+  readonly names: ReadonlyMap<string, readonly Version[]>
+  readonly documents: ReadonlyMap<string, readonly Version[]>
+}
+
+/** An entry of the operator or of a super-validator (D-2): there from offset 0, without a contract. */
+export type SyntheticEntry = { readonly name: string; readonly party: PartyId }
+
+/** Templates of which lookups need the state at an offset. */
+const DOCUMENT_ENTITIES = new Set(['DsoRules', 'AnsRules', 'CoinRules', 'OpenMiningRound'])
+
+export function touchedVersions(steps: readonly Step[]): { names: string[]; documents: string[] } {
+  const names = new Set<string>()
+  const documents = new Set<string>()
+  for (const { delta } of steps)
+    for (const contract of [...delta.created, ...delta.archived]) {
+      const entity = entityOf(contract)
+      if (entity === 'AnsEntry') names.add(textOf(contract, 'name'))
+      else if (DOCUMENT_ENTITIES.has(entity)) documents.add(entity)
+    }
+  return { names: [...names], documents: [...documents] }
+}
+
+/** `endedCounts[i]` is how many versions ended with step i. */
+export function planVersions(
+  steps: readonly Step[],
+  { stored, codec }: { readonly stored: StoredVersions; readonly codec: ContractCodec },
+): { commands: Command[]; endedCounts: number[] } {
+  const names = copyOf(stored.names)
+  const documents = copyOf(stored.documents)
+  const parties: Uint8Array[] = []
+  const ended: EndedVersion[] = []
+  const endedCounts: number[] = []
+
+  for (const step of steps) {
+    const endedBefore = ended.length
+    for (const contract of step.delta.archived) {
+      const entity = entityOf(contract)
+      if (entity === 'AnsEntry') {
+        const name = textOf(contract, 'name')
+        end(names, name, step.offset, (version) => version.from === contract.offset)
+        ended.push({ to: step.offset, kind: 'names', field: name })
+      } else if (DOCUMENT_ENTITIES.has(entity)) {
+        const isOf = (version: Version) =>
+          codec.decode(version.body).contractId === contract.contractId
+        end(documents, entity, step.offset, isOf)
+        ended.push({ to: step.offset, kind: 'documents', field: entity })
+      }
+    }
+    for (const contract of step.delta.created) {
+      const entity = entityOf(contract)
+      if (entity === 'AnsEntry') {
+        const name = textOf(contract, 'name')
+        begin(names, name, entryVersion(contract))
+        parties.push(partyMember(textOf(contract, 'user'), name))
+      } else if (DOCUMENT_ENTITIES.has(entity)) {
+        const body = codec.encode(contract)
+        begin(documents, entity, { from: contract.offset, to: null, expires: null, body })
+      }
+    }
+    endedCounts.push(ended.length - endedBefore)
+  }
+
+  return {
+    commands: [
+      ...putVersions('names', names),
+      ...putVersions('documents', documents),
+      ...cutCommand(
+        'ZADD',
+        KEYS.lex,
+        [...names.keys()].map((name) => [0, name]),
+      ),
+      ...cutCommand(
+        'ZADD',
+        KEYS.parties,
+        parties.map((member) => [0, member]),
+      ),
+      ...cutCommand(
+        'RPUSH',
+        KEYS.ended,
+        ended.map((version) => [encodeEnded(version)]),
+      ),
+    ],
+    endedCounts,
+  }
+}
+
+/** The synthetic entries as ordinary versions. */
+export function planSyntheticEntries(entries: readonly SyntheticEntry[]): Command[] {
+  const names = new Map(entries.map((entry) => [entry.name, [syntheticVersion(entry)]]))
+  return [
+    ...putVersions('names', names),
+    ...cutCommand(
+      'ZADD',
+      KEYS.lex,
+      entries.map(({ name }) => [0, name]),
+    ),
+    ...cutCommand(
+      'ZADD',
+      KEYS.parties,
+      entries.map(({ party, name }) => [0, partyMember(party, name)]),
+    ),
+  ]
+}
+
+/** A member of `parties`. */
+export function partyMember(party: PartyId, name: string): Uint8Array {
+  return concatBytes([tagOf(party), utf8(name)])
+}
+
+export function putVersions(
+  key: 'names' | 'documents',
+  changed: ReadonlyMap<string, readonly Version[]>,
+): Command[] {
+  return cutCommand(
+    'HSET',
+    KEYS[key],
+    [...changed].map(([field, versions]) => [field, encodeVersions(versions)]),
+  )
+}
+
+export function syntheticVersion(entry: SyntheticEntry): Version {
+  const body = encodeEntryBody({
+    contractId: null,
+    user: entry.party,
+    name: entry.name,
+    url: '',
+    description: '',
+    expiresAt: null,
+  })
+  return { from: 0, to: null, expires: null, body }
+}
+
+function entryVersion(contract: Contract): Version {
+  const expires = parseTime(textOf(contract, 'expiresAt'))
+  assert(expires !== undefined, 'an AnsEntry expires at an instant')
+  const body = encodeEntryBody({
+    contractId: contract.contractId,
+    user: textOf(contract, 'user'),
+    name: textOf(contract, 'name'),
+    url: textOf(contract, 'url'),
+    description: textOf(contract, 'description'),
+    expiresAt: expires,
+  })
+  return { from: contract.offset, to: null, expires, body }
+}
+
+function begin(all: Map<string, Version[]>, field: string, version: Version): void {
+  all.set(field, [version, ...(all.get(field) ?? [])])
+}
+
+function end(
+  all: Map<string, Version[]>,
+  field: string,
+  to: number,
+  isSame: (version: Version) => boolean,
+): void {
+  const versions = all.get(field) ?? []
+  const index = versions.findIndex((version) => version.to === null && isSame(version))
+  const version = versions[index]
+  assert(version !== undefined, `the archived contract has a version in ${field}`)
+  versions[index] = { ...version, to }
+}
+
+function copyOf(stored: ReadonlyMap<string, readonly Version[]>): Map<string, Version[]> {
+  return new Map([...stored].map(([field, versions]) => [field, [...versions]]))
+}
+
+function textOf(contract: Contract, field: string): string {
+  const value = contract.payload[field]
+  assert(typeof value === 'string', `${field} of an AnsEntry is a text`)
+  return value
+}

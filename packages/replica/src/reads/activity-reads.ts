@@ -1,0 +1,172 @@
+/**
+ * Pages of the activity history at an offset (D-25). A row of offset M is visible at N when M ≤ N and
+ * T(M) + retention > T(N), the retention being that of the genesis: N alone decides, never what the
+ * clean-up has done.
+ *
+ * A page takes several commands. Each tells the head of its moment, and any moment whose head has reached
+ * N, and whose horizon has not passed it, holds exactly the same visible rows.
+ */
+import { assert } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
+import { type HistoryStep, isNoticeId } from '@quorumscan/ledger'
+import type { Micros, PartyId } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { reach } from '../connection.ts'
+import {
+  type ActivityBounds,
+  before,
+  behind,
+  boundsOfOffsets,
+  boundsOfRow,
+  decodeActivity,
+  eventIdOfPartyMember,
+  offsetText,
+} from '../storage/activity-member.ts'
+import { tagOf } from '../storage/intern.ts'
+import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
+import { type Argument, toRedis } from '../storage/scripts.ts'
+import type { Moment } from '../storage/versions.ts'
+import { assertReadable } from './reads.ts'
+
+export type ActivityPage = {
+  /** An event id as exclusive bound, below the page for `asc`, above it for `desc`; null for none. */
+  readonly after: string | null
+  readonly limit: number
+  readonly order: 'asc' | 'desc'
+  /** Only rows that belong to this party's own history, notices among them. */
+  readonly party?: PartyId
+}
+
+/** JSON of one row, ready to be sent: of an `Activity`, or of a `Notice` (`isNoticeId`). */
+export type ActivityBody = {
+  readonly eventId: string
+  readonly step: HistoryStep
+  readonly body: Uint8Array
+}
+
+/**
+ * A page ends early where its rows exceed this, so that no answer outgrows what readers take (8 MiB):
+ * a usual row has 1 kB, but a transfer to 100 parties has 45.
+ */
+export const ACTIVITY_PAGE_BYTES_MAX = 4 * 1024 * 1024
+/** Rows per command: 4.5 MB of the largest, 100 kB of usual ones. */
+const PORTION = 100
+
+/** How long rows are kept, and since when there can be any: both of the genesis. */
+export type ActivityRules = { readonly retentionMicros: Micros; readonly genesisTime: Micros }
+
+export function activityRulesOf(genesis: Genesis): ActivityRules {
+  return { retentionMicros: genesis.activityRetentionMicros, genesisTime: genesis.recordTime }
+}
+
+/** Rows in the order asked, at most `limit`, at most `ACTIVITY_PAGE_BYTES_MAX`, at least one if there is one. */
+export async function readActivities(
+  redis: Redis,
+  page: ActivityPage,
+  moment: Moment,
+  rules: ActivityRules,
+): Promise<ActivityBody[]> {
+  const first = await firstVisible(redis, moment, rules)
+  if (first === null) return []
+  const prefix = page.party === undefined ? new Uint8Array(0) : tagOf(page.party)
+  let bounds = boundsOfPage(prefix, page, { first, last: moment.offset })
+  const found: ActivityBody[] = []
+  let bytes = 0
+  while (found.length < page.limit) {
+    const count = Math.min(page.limit - found.length, PORTION)
+    const walk = { bounds, count, order: page.order }
+    const rows =
+      page.party === undefined
+        ? await readRows(redis, walk, moment)
+        : await readRowsOfParty(redis, walk, moment)
+    for (const row of rows) {
+      bytes += row.body.byteLength
+      if (bytes > ACTIVITY_PAGE_BYTES_MAX && found.length > 0) return found
+      found.push(row)
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < count) break
+    bounds =
+      page.order === 'asc'
+        ? { ...bounds, min: behind(prefix, last.eventId) }
+        : { ...bounds, max: before(prefix, last.eventId) }
+  }
+  return found
+}
+
+/** The oldest offset whose rows are visible, as in event ids; null if no row can be. */
+async function firstVisible(
+  redis: Redis,
+  moment: Moment,
+  rules: ActivityRules,
+): Promise<string | null> {
+  const goneUntil = moment.recordTime - rules.retentionMicros
+  if (goneUntil <= rules.genesisTime) return offsetText(0)
+  const range = [`(${goneUntil}`, '+inf', 'BYSCORE', 'LIMIT', 0, 1]
+  const [members] = await readTogether(redis, [[KEYS.activityTimes, ...range]], moment)
+  return members?.[0]?.toString('latin1') ?? null
+}
+
+function boundsOfPage(
+  prefix: Uint8Array,
+  page: ActivityPage,
+  range: { readonly first: string; readonly last: number },
+): ActivityBounds {
+  const { after, order } = page
+  const bounds = boundsOfOffsets(prefix, range)
+  if (after === null) return bounds
+  // Event ids are ASCII, where comparing texts is comparing bytes.
+  if (order === 'asc')
+    return after < range.first ? bounds : { ...bounds, min: behind(prefix, after) }
+  return after > offsetText(range.last + 1) ? bounds : { ...bounds, max: before(prefix, after) }
+}
+
+type Walk = {
+  readonly bounds: ActivityBounds
+  readonly count: number
+  readonly order: 'asc' | 'desc'
+}
+
+async function readRows(redis: Redis, walk: Walk, moment: Moment): Promise<ActivityBody[]> {
+  const [members] = await readTogether(redis, [rangeOf('activities', walk)], moment)
+  return (members ?? []).map(decodeActivity)
+}
+
+async function readRowsOfParty(redis: Redis, walk: Walk, moment: Moment): Promise<ActivityBody[]> {
+  const [members = []] = await readTogether(redis, [rangeOf('activityParties', walk)], moment)
+  if (members.length === 0) return []
+  const ranges = members.map((member) => {
+    const eventId = eventIdOfPartyMember(member)
+    const walk = { bounds: boundsOfRow(eventId), count: 1, order: 'asc' } as const
+    return rangeOf(isNoticeId(eventId) ? 'notices' : 'activities', walk)
+  })
+  return (await readTogether(redis, ranges, moment)).map(([row]) => {
+    assert(row !== undefined, 'a visible row is there as long as its offset can be read')
+    return decodeActivity(row)
+  })
+}
+
+function rangeOf(key: 'activities' | 'notices' | 'activityParties', walk: Walk): Argument[] {
+  const { min, max } = walk.bounds
+  const ends = walk.order === 'asc' ? [min, max] : [max, min]
+  const order = walk.order === 'asc' ? [] : ['REV']
+  return [KEYS[key], ...ends, 'BYLEX', ...order, 'LIMIT', 0, walk.count]
+}
+
+/** Several ZRANGE of one moment, which must be one that holds all that is visible. */
+async function readTogether(
+  redis: Redis,
+  ranges: readonly (readonly Argument[])[],
+  moment: Moment,
+): Promise<Buffer[][]> {
+  const transaction = redis.multi().hgetBuffer(KEYS.names, HEAD_FIELD)
+  for (const range of ranges) transaction.callBuffer('ZRANGE', range.map(toRedis))
+  const [head, ...replies] = (
+    (await reach(transaction.exec())) as [Error | null, Buffer | Buffer[] | null][]
+  ).map(([error, reply]) => {
+    if (error !== null) throw error
+    return reply
+  })
+  assertReadable(head as Buffer | null, moment)
+  return replies as Buffer[][]
+}

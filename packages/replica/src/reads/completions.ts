@@ -1,0 +1,82 @@
+/**
+ * What became of the submissions of one participant, in the order of the log: what its users read as
+ * completions. Offset (8 bytes, big-endian) and JSON make one member of a sorted set, so that a page is one
+ * range of bytes.
+ */
+import { concatBytes, fromUtf8, utf8 } from '@quorumscan/base'
+import { type CompletionRecord, type Offset, partyParticipant } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { reach } from '../connection.ts'
+import type { InterpretedEntry } from '../ingest/interpret-batch.ts'
+import type { Step } from '../ingest/step.ts'
+import { lexBound } from '../storage/intern.ts'
+import { KEYS } from '../storage/keys.ts'
+import { type Command, cutCommand } from '../storage/scripts.ts'
+
+const OFFSET_BYTES = 8
+
+/**
+ * The record of an entry; undefined where nobody is told. Parties are bound to the participant that submits
+ * for them (D-30), so the first submitter says whose it is; allocations have none and are told to nobody.
+ */
+export function completionOf(
+  entry: Pick<InterpretedEntry, 'offset' | 'recordTime' | 'entryHash' | 'result'>,
+  participant: string,
+): CompletionRecord | undefined {
+  const { offset, recordTime, entryHash, result } = entry
+  if (result.kind !== 'accepted' && result.kind !== 'rejected') return undefined
+  const [first] = result.completion.actAs
+  if (first === undefined || partyParticipant(first) !== participant) return undefined
+  const { completion } = result
+  if (result.kind === 'accepted') {
+    const { updateId } = result.update
+    return { offset, recordTime, entryHash, completion, outcome: { kind: 'accepted', updateId } }
+  }
+  const { code, message, prior } = result
+  const refused = { kind: 'rejected', code, message } as const
+  const outcome = prior === undefined ? refused : { ...refused, prior }
+  return { offset, recordTime, entryHash, completion, outcome }
+}
+
+export function planCompletions(steps: readonly Step[]): Command[] {
+  const records = steps.flatMap(({ completion }) => (completion === undefined ? [] : [completion]))
+  return cutCommand(
+    'ZADD',
+    KEYS.completions,
+    records.map((record) => [
+      0,
+      concatBytes([offsetBytes(record.offset), utf8(JSON.stringify(record))]),
+    ]),
+  )
+}
+
+/** After an offset, up to another one, ascending. */
+export async function readCompletions(
+  redis: Redis,
+  range: { readonly after: Offset; readonly upTo: Offset; readonly limit: number },
+): Promise<CompletionRecord[]> {
+  const from = Buffer.from(lexBound('[', offsetBytes(range.after + 1)))
+  const to = Buffer.from(lexBound('(', offsetBytes(range.upTo + 1)))
+  const members = await reach(
+    redis.zrangeBuffer(KEYS.completions, from, to, 'BYLEX', 'LIMIT', 0, range.limit),
+  )
+  // Written by `planCompletions` alone.
+  return members.map((member) => JSON.parse(fromUtf8(member.subarray(OFFSET_BYTES))))
+}
+
+/** Completions per pass of pruning. */
+const PRUNE_PORTION = 1_000
+
+/** Some members of offsets below this one. */
+export async function completionsBelow(redis: Redis, offset: Offset): Promise<Buffer[]> {
+  const max = Buffer.from(lexBound('(', offsetBytes(offset)))
+  return await reach(
+    redis.zrangeBuffer(KEYS.completions, '-', max, 'BYLEX', 'LIMIT', 0, PRUNE_PORTION),
+  )
+}
+
+function offsetBytes(offset: Offset): Uint8Array {
+  const bytes = Buffer.alloc(OFFSET_BYTES)
+  bytes.writeBigUInt64BE(BigInt(offset))
+  return bytes
+}

@@ -1,0 +1,75 @@
+/** Active contracts of several index keys, all of one moment: what a join over them needs. */
+import { bytesEqual } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { Contract, Micros, Offset } from '@quorumscan/model'
+import { reach } from '../connection.ts'
+import { decodeHead } from '../storage/head.ts'
+import { readMoment, type Store } from './contracts.ts'
+
+/** Contracts of a key in one script: some 4 ms of Redis. */
+const PORTION = 2_000
+/** Reads of more than a portion begin anew when the head moves; it moves every 10 ms at most. */
+const ATTEMPTS_MAX = 10
+
+export type JoinedContracts = {
+  /** The newest applied offset at that moment, and its record time. */
+  readonly offset: Offset
+  readonly recordTime: Micros
+  /** One list for each key, in the order asked, each in byte order of the contract ids. */
+  readonly contracts: readonly (readonly Contract[])[]
+}
+
+type Bounds = {
+  /** Contracts of each key at most. */
+  readonly limit: number
+  /** Contracts of each key in one script; what all of them fit in is read at once. */
+  readonly portion?: number
+}
+
+/** @throws {ScanError} OVERLOADED if a key has more than a portion and the head never stood still meanwhile. */
+export async function readJoinedContracts(
+  store: Store,
+  keys: readonly string[],
+  { limit, portion = PORTION }: Bounds,
+): Promise<JoinedContracts> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const found = await readAll(store, keys, { limit, portion })
+    if (found !== null) return found
+  }
+  throw new ScanError('OVERLOADED', 'The ledger moves on faster than so many contracts are read.', {
+    retryAfterSeconds: 1,
+  })
+}
+
+/** Null if the head moved between two portions: every batch changes its bytes. */
+async function readAll(
+  store: Store,
+  keys: readonly string[],
+  { limit, portion }: Required<Bounds>,
+): Promise<JoinedContracts | null> {
+  const contracts: Contract[][] = keys.map(() => [])
+  let open: readonly Open[] = keys.map((key, index) => ({ index, key }))
+  let head: Buffer | null = null
+  while (open.length > 0) {
+    const ranges = open.map(({ index, key, after }) => {
+      const count = Math.min(portion, limit - (contracts[index] as Contract[]).length)
+      return { key, count, ...(after === undefined ? {} : { after }) }
+    })
+    const reply = await reach(readMoment(store, { keys: ranges }))
+    if (head !== null && reply.head !== null && !bytesEqual(head, reply.head)) return null
+    head = reply.head
+    open = open.flatMap(({ index, key }, i) => {
+      const list = contracts[index] as Contract[]
+      const part = reply.byKey[i]
+      list.push(...(part?.contracts ?? []))
+      const after = part?.next
+      return after === undefined || list.length >= limit ? [] : [{ index, key, after }]
+    })
+  }
+  if (head === null) throw new ScanError('NOT_READY', 'The replica is empty.')
+  const { offset, recordTime } = decodeHead(head)
+  return { offset, recordTime, contracts }
+}
+
+/** A key of which not all was read. */
+type Open = { readonly index: number; readonly key: string; readonly after?: Uint8Array }

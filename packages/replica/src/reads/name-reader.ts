@@ -1,0 +1,102 @@
+/**
+ * Versions of names for lookups: what was read lately from memory, the rest from Redis.
+ *
+ * The memory is exact, not merely recent: a value is kept only if it was read at the very head that the
+ * memory is known to be true at, ingest takes out what each of its writes touches before it says that the
+ * memory is true at the next head, and nothing is read from it at offsets beyond. Lookups that miss it share
+ * a command.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { Offset } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { decodeSpan } from '../storage/head.ts'
+import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
+
+/** Fields of one command: 100 µs of Redis. */
+const NAMES_PER_COMMAND_MAX = 512
+/** What names in use need, a hundred thousand of them, beside the tens of megabytes of the process itself. */
+const KEPT_BYTES_MAX = 32 * 2 ** 20
+/** Of the map, the array and the strings of one value. */
+const KEPT_OVERHEAD_BYTES = 256
+
+/** Values of fields of the hash of names, and the head of the same moment. */
+export type NameFields = {
+  readonly head: Buffer | null | undefined
+  readonly byName: ReadonlyMap<string, Buffer | null | undefined>
+}
+
+export type NameReader = {
+  /** Versions of the name that decide every read at the offset, null for none; undefined where Redis has to be asked. */
+  known(name: string, at: Offset): Buffer | null | undefined
+  /** Asks Redis. Rejects as its commands do. */
+  fetch(names: readonly string[]): Promise<NameFields>
+  /** Ingest has written up to the head, and these names have changed; null where anything may have. */
+  moveTo(head: Offset, touched: readonly string[] | null): void
+}
+
+export function createNameReader(
+  redis: Redis,
+  { keptBytesMax = KEPT_BYTES_MAX }: { readonly keptBytesMax?: number } = {},
+): NameReader {
+  // In the order in which they were read.
+  const kept = new Map<string, Buffer | null>()
+  let keptBytes = 0
+  /** The head at which all that is kept is true; before the first write nobody knows. */
+  let trueAt: Offset = -1
+  let open: { readonly names: Set<string>; readonly fields: Promise<NameFields> } | null = null
+
+  const sizeOf = (name: string, value: Buffer | null | undefined): number =>
+    KEPT_OVERHEAD_BYTES + name.length + (value?.byteLength ?? 0)
+
+  const forget = (name: string): void => {
+    if (!kept.has(name)) return
+    keptBytes -= sizeOf(name, kept.get(name))
+    kept.delete(name)
+  }
+
+  const keep = (name: string, value: Buffer | null): void => {
+    forget(name)
+    // A copy, as the value is a view into all that came with it.
+    kept.set(name, value === null ? null : Buffer.from(value))
+    keptBytes += sizeOf(name, value)
+    for (const oldest of kept.keys()) {
+      if (keptBytes <= keptBytesMax) break
+      forget(oldest)
+    }
+  }
+
+  const readAtEndOfTurn = async (names: Set<string>): Promise<NameFields> => {
+    await setImmediate()
+    if (open?.names === names) open = null
+    const asked = [...names]
+    const [head, ...values] = await redis.hmgetBuffer(KEYS.names, HEAD_FIELD, ...asked)
+    const byName = new Map(asked.map((name, index) => [name, values[index]]))
+    // What was read at another head may have changed since, or be ahead of what ingest has told.
+    if (head != null && decodeSpan(head).offset === trueAt)
+      for (const [name, value] of byName) keep(name, value ?? null)
+    return { head, byName }
+  }
+
+  return {
+    known(name, at) {
+      // The empty field is the head's.
+      if (name === HEAD_FIELD) return null
+      return at <= trueAt ? kept.get(name) : undefined
+    },
+    fetch(asked) {
+      if (open === null || open.names.size + asked.length > NAMES_PER_COMMAND_MAX) {
+        const names = new Set<string>()
+        open = { names, fields: readAtEndOfTurn(names) }
+      }
+      for (const name of asked) open.names.add(name)
+      return open.fields
+    },
+    moveTo(head, touched) {
+      if (touched === null) {
+        kept.clear()
+        keptBytes = 0
+      } else for (const name of touched) forget(name)
+      trueAt = head
+    },
+  }
+}

@@ -1,0 +1,197 @@
+/** Lookups at an offset of the horizon. Each is one command, which answers data and head of one moment. */
+import { utf8 } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { Contract, PartyId } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { reach } from '../connection.ts'
+import { ownerOf } from '../storage/entry-body.ts'
+import { decodeSpan } from '../storage/head.ts'
+import { lexBound, membersWith, TAG_BYTES, tagOf } from '../storage/intern.ts'
+import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
+import { type Range, type RangeReply, readRanges } from '../storage/scripts.ts'
+import { decodeVersions, findVisible, type Moment } from '../storage/versions.ts'
+import type { Store } from './contracts.ts'
+import type { NameReader } from './name-reader.ts'
+
+/** A name with the bytes of its entry, as lookups answer them. */
+export type NamedBody = { readonly name: string; readonly body: Uint8Array }
+
+/** Members that no longer or not yet are visible, per read: more would keep Redis from other reads. */
+export const DEAD_MEMBERS_MAX = 10_000
+/** Members per command: what Redis does without noticeable delay for others (300 µs). */
+const PORTION = 1_000
+/** The first name of a party is nearly always among its first ones. */
+const FIRST_PORTION = 4
+
+/** Bodies of the entries with these names at the moment, null where there is none. */
+export async function readNames(
+  reader: NameReader,
+  names: readonly string[],
+  moment: Moment,
+): Promise<(Uint8Array | null)[]> {
+  const values = names.map((name) => reader.known(name, moment.offset))
+  const missing = names.filter((_, index) => values[index] === undefined)
+  if (missing.length > 0) {
+    const { head, byName } = await reach(reader.fetch(missing))
+    assertReadable(head, moment)
+    for (const [index, name] of names.entries()) values[index] ??= byName.get(name) ?? null
+  }
+  return values.map((value) => (value == null ? null : findVisible(value, moment)))
+}
+
+/** Body of the lowest visible name of each party, null where there is none. */
+export async function readParties(
+  redis: Redis,
+  parties: readonly PartyId[],
+  moment: Moment,
+): Promise<(Uint8Array | null)[]> {
+  if (parties.length === 0) return []
+  const ranges = parties.map((party) => ({ ...rangeOfParty(party, null), count: FIRST_PORTION }))
+  const { head, replies } = await reach(readRanges(redis, { ...BY_PARTY, ranges }))
+  assertReadable(head, moment)
+  const budget = { dead: DEAD_MEMBERS_MAX }
+  const answers: (Uint8Array | null)[] = []
+  for (const [index, party] of parties.entries()) {
+    const reply = replies[index] as RangeReply
+    const visible = visibleOf(reply, BY_PARTY.skip, moment).filter(isOwnedBy(party))
+    const [first] = visible
+    budget.dead -= reply.members.length - visible.length
+    const last = reply.members.at(-1)
+    if (first !== undefined || last === undefined || reply.members.length < FIRST_PORTION)
+      answers.push(first?.body ?? null)
+    else {
+      const range = { min: lexBound('(', last), max: rangeOfParty(party, null).max }
+      const walk = { redis, query: BY_PARTY, range, limit: 1, accept: isOwnedBy(party) }
+      answers.push((await collect({ ...walk, moment, budget }))[0]?.body ?? null)
+    }
+  }
+  return answers
+}
+
+/** Visible entries whose name starts with the prefix, in byte order of the names, after a name. */
+export async function readPrefix(
+  redis: Redis,
+  page: { readonly prefix: string; readonly after: string | null; readonly limit: number },
+  moment: Moment,
+): Promise<NamedBody[]> {
+  const prefix = utf8(page.prefix)
+  const bounds = page.prefix === '' ? { min: utf8('-'), max: utf8('+') } : membersWith(prefix)
+  const range = { ...bounds, min: laterOf(bounds.min, prefix, page.after) }
+  const walk = { redis, query: BY_NAME, range, limit: page.limit, accept: () => true }
+  return await collect({ ...walk, moment, budget: { dead: DEAD_MEMBERS_MAX } })
+}
+
+/** Visible entries of the party, in byte order of the names, after a name. */
+export async function readNamesOfParty(
+  redis: Redis,
+  page: { readonly party: PartyId; readonly after: string | null; readonly limit: number },
+  moment: Moment,
+): Promise<NamedBody[]> {
+  const range = rangeOfParty(page.party, page.after)
+  const walk = { redis, query: BY_PARTY, range, limit: page.limit, accept: isOwnedBy(page.party) }
+  return await collect({ ...walk, moment, budget: { dead: DEAD_MEMBERS_MAX } })
+}
+
+/** The contract of the entity that is in force at the moment; of rounds the newest open one. */
+export async function readDocument(
+  { redis, layout }: Store,
+  entity: string,
+  moment: Moment,
+): Promise<Contract | null> {
+  const reply = await reach(
+    redis.multi().hgetBuffer(KEYS.names, HEAD_FIELD).hgetBuffer(KEYS.documents, entity).exec(),
+  )
+  const [head, value] = (reply ?? []).map(([error, result]) => {
+    if (error !== null) throw error
+    return result as Buffer | null
+  })
+  assertReadable(head, moment)
+  const visible = decodeVersions(value ?? new Uint8Array(0)).find(
+    ({ from, to }) => from <= moment.offset && (to === null || moment.offset < to),
+  )
+  return visible === undefined ? null : layout.codec.decode(visible.body)
+}
+
+const BY_NAME = { members: 'lex', values: 'names', skip: 0 } as const
+const BY_PARTY = { members: 'parties', values: 'names', skip: TAG_BYTES } as const
+
+type Bounds = Pick<Range, 'min' | 'max'>
+
+async function collect(walk: {
+  readonly redis: Redis
+  readonly query: typeof BY_NAME | typeof BY_PARTY
+  readonly range: Bounds
+  readonly limit: number
+  readonly accept: (entry: NamedBody) => boolean
+  readonly moment: Moment
+  readonly budget: { dead: number }
+}): Promise<NamedBody[]> {
+  const found: NamedBody[] = []
+  let { min } = walk.range
+  let count = Math.min(walk.limit, PORTION)
+  while (found.length < walk.limit) {
+    const ranges = [{ min, max: walk.range.max, count }]
+    const { head, replies } = await reach(readRanges(walk.redis, { ...walk.query, ranges }))
+    assertReadable(head, walk.moment)
+    const reply = replies[0] as RangeReply
+    const visible = visibleOf(reply, walk.query.skip, walk.moment).filter(walk.accept)
+    found.push(...visible)
+    walk.budget.dead -= reply.members.length - visible.length
+    if (walk.budget.dead < 0)
+      throw new ScanError(
+        'OVERLOADED',
+        'Too many names of this range have just ended; ask again in a few minutes, or for a narrower range.',
+      )
+    const last = reply.members.at(-1)
+    if (last === undefined || reply.members.length < count) break
+    min = lexBound('(', last)
+    count = PORTION
+  }
+  return found.slice(0, walk.limit)
+}
+
+function visibleOf(reply: RangeReply, skip: number, moment: Moment): NamedBody[] {
+  return reply.members.flatMap((member, index) => {
+    const value = reply.values[index]
+    const body = value === null || value === undefined ? null : findVisible(value, moment)
+    return body === null ? [] : [{ name: member.toString('utf8', skip), body }]
+  })
+}
+
+// A name's versions may be of several parties, and two parties could share a tag.
+function isOwnedBy(party: PartyId): (entry: NamedBody) => boolean {
+  return ({ body }) => ownerOf(body) === party
+}
+
+function rangeOfParty(party: PartyId, after: string | null): Bounds {
+  const tag = tagOf(party)
+  const { min, max } = membersWith(tag)
+  return { min: after === null ? min : lexBound('(', Buffer.concat([tag, utf8(after)])), max }
+}
+
+function laterOf(min: Uint8Array, prefix: Uint8Array, after: string | null): Uint8Array {
+  if (after === null) return min
+  const name = utf8(after)
+  return Buffer.compare(name, prefix) < 0 ? min : lexBound('(', name)
+}
+
+/** The data belongs to a head that has reached the offset, and nothing of the offset was cleaned up. */
+export function assertReadable(head: Buffer | null | undefined, moment: Moment): void {
+  if (head === null || head === undefined) throw offsetNotReached(moment.offset)
+  const { offset, horizon } = decodeSpan(head)
+  if (offset < moment.offset) throw offsetNotReached(moment.offset)
+  if (horizon > moment.offset) throw offsetPruned(moment.offset)
+}
+
+export function offsetNotReached(offset: number): ScanError {
+  return new ScanError('OFFSET_NOT_REACHED', `Offset ${offset} has not been applied here yet.`, {
+    details: { offset },
+    retryAfterSeconds: 1,
+  })
+}
+
+export function offsetPruned(offset: number): ScanError {
+  return new ScanError('OFFSET_PRUNED', `Offset ${offset} lies below the history horizon.`, {
+    details: { offset },
+  })
+}

@@ -1,0 +1,552 @@
+/** The HTTP edge of the validator client: what is repeated, what is not, and what every failure says. */
+import nock from 'nock'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { createValidator, type ValidatorOptions } from '../validator.ts'
+
+const URL = 'http://validator.test'
+const PARTY = `alice::1220${'a'.repeat(64)}`
+const BALANCE = {
+  round: 1,
+  effective_unlocked_qty: '1.0000000000',
+  effective_locked_qty: '0.0000000000',
+  total_holding_fees: '0.0000000000',
+}
+const refusal = (code: string, facts: { definite?: boolean; retryable?: boolean } = {}) => ({
+  error: `no: ${code}`,
+  code,
+  definite: true,
+  retryable: false,
+  request_id: 'r-1',
+  details: null,
+  ...facts,
+})
+
+/** Delays end at once and are noted, but for the deadline, which never comes unless a test says so. */
+let delays: number[]
+let isLate: boolean
+const clock: Clock = {
+  ...systemClock,
+  delay(ms, signal) {
+    delays.push(ms)
+    if (ms < 10_000 || isLate) return Promise.resolve()
+    return new Promise((_, reject) =>
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true }),
+    )
+  },
+}
+const pauses = () => delays.filter((ms) => ms < 10_000)
+const connect = (options: Partial<ValidatorOptions> = {}) =>
+  createValidator({ url: `${URL}/`, token: 't-1', clock, random: () => 0.5, ...options })
+
+beforeAll(() => nock.disableNetConnect())
+beforeEach(() => {
+  delays = []
+  isLate = false
+})
+afterEach(() => {
+  const pending = nock.pendingMocks()
+  nock.cleanAll()
+  expect(pending).toEqual([])
+})
+afterAll(() => nock.restore())
+
+describe('a request', () => {
+  it('without a body has no content type; with one it is JSON; both carry the token', async () => {
+    nock(URL, { badheaders: ['content-type'] })
+      .get('/v0/wallet/balance')
+      .matchHeader('authorization', 'Bearer t-1')
+      .reply(200, BALANCE)
+    nock(URL)
+      .post('/v0/wallet/tap', { amount: '1.0', command_id: 'c-1' })
+      .matchHeader('content-type', 'application/json')
+      .reply(200, { contract_id: `00${'b'.repeat(64)}` })
+    expect(await connect().wallet.balance()).toMatchObject({ effectiveUnlockedQty: '1.0000000000' })
+    await connect().wallet.tap({ amount: '1.0', commandId: 'c-1' })
+  })
+
+  it('to the ledger interface goes to the root, also where the validator is under a prefix', async () => {
+    const prefixed = connect({ url: `${URL}/api/validator/` })
+    const elsewhere = connect({ url: `${URL}/api/validator`, ledgerUrl: 'http://ledger.test/' })
+    for (const [{ updates }, host] of [
+      [prefixed, URL],
+      [elsewhere, 'http://ledger.test'],
+    ] as const) {
+      const page = nock(host).get('/v2/state/ledger-end').reply(200, { offset: 0 })
+      for await (const _ of updates({ parties: [PARTY], follow: false })) throw new Error('none')
+      expect(page.isDone()).toBe(true)
+    }
+  })
+
+  it('that the ledger interface cannot read is an argument that makes no sense, and says which', async () => {
+    const submit = () => connect().commands.submit({ actAs: [PARTY], commands: [] })
+    for (const [text, code] of [
+      ['Invalid value for: body (missing required field at commands)', 'INVALID_ARGUMENT'],
+      ['<h1>Bad Request</h1>', 'INVALID_RESPONSE'],
+    ] as const) {
+      nock(URL).get('/v2/state/ledger-end').reply(200, { offset: 0 })
+      nock(URL)
+        .post('/v2/commands/submit-and-wait')
+        .reply(400, text, { 'content-type': 'text/plain' })
+      expect(await submit()).toMatchObject({
+        kind: 'rejected',
+        error: { code, definite: true, message: expect.stringContaining(text) },
+      })
+    }
+  })
+
+  it('is refused before it is made where the url is none', () => {
+    for (const url of ['validator.example.com', 'ftp://h', undefined as unknown as string])
+      expect(() => connect({ url })).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_ARGUMENT',
+          message: expect.stringMatching(/url/),
+        }),
+      )
+  })
+
+  it('of a lookup needs no preflight: no token, plain text, nothing that a browser asks about', async () => {
+    nock(URL, { badheaders: ['authorization', 'x-quorum', 'x-max-age-ms'] })
+      .post('/v0/scan-proxy/ans-entries/batch?quorum=strong')
+      .matchHeader('content-type', /^text\/plain/)
+      .reply(
+        200,
+        { results: [{ entry: null }] },
+        { 'x-quorum-outcome': 'verified', 'x-quorum-nodes': '4/4' },
+      )
+    expect(await connect().names.resolve('a', { threshold: 'strong' })).toBeNull()
+  })
+})
+
+describe('a read', () => {
+  it.each([502, 503, 504])(
+    'is repeated after %i, with growing pauses, three times at most',
+    async (status) => {
+      nock(URL).get('/v0/wallet/balance').times(3).reply(status, '')
+      await expect(connect().wallet.balance()).rejects.toMatchObject({
+        code: 'INVALID_RESPONSE',
+        status,
+        definite: true,
+        retryable: true,
+      })
+      expect(pauses()).toEqual([150, 300])
+    },
+  )
+
+  it('is repeated after a broken connection, and its answer is used', async () => {
+    nock(URL).get('/v0/wallet/balance').replyWithError('reset')
+    nock(URL).get('/v0/wallet/balance').reply(200, BALANCE)
+    expect(await connect().wallet.balance()).toMatchObject({ round: 1 })
+  })
+
+  it('that never gets through says so', async () => {
+    nock(URL).get('/v0/wallet/balance').times(3).replyWithError('reset')
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      code: 'NETWORK_ERROR',
+      status: null,
+      definite: true,
+      message: expect.stringContaining('Is the server running'),
+    })
+  })
+
+  it('waits as long as the server asks', async () => {
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .reply(429, refusal('RATE_LIMITED', { retryable: true }), { 'retry-after': '3' })
+    nock(URL).get('/v0/wallet/balance').reply(200, BALANCE)
+    await connect().wallet.balance()
+    expect(pauses()).toEqual([3000])
+  })
+
+  it('that is asked to wait beyond its deadline says what it was told', async () => {
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .reply(429, refusal('RATE_LIMITED', { retryable: true }), { 'retry-after': '10' })
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      status: 429,
+      retryAfterMs: 10_000,
+    })
+    expect(pauses()).toEqual([])
+  })
+
+  it('is not repeated after 404, also where its body says that it may be', async () => {
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .reply(404, refusal('WALLET_NOT_FOUND', { retryable: true }))
+    await expect(connect().wallet.balance()).rejects.toMatchObject({ status: 404 })
+    expect(pauses()).toEqual([])
+  })
+
+  it.each([
+    [400, 'INVALID_ARGUMENT'],
+    [404, 'CONTRACT_NOT_FOUND'],
+    [404, 'WALLET_NOT_FOUND'],
+  ])('is never repeated after %i %s', async (status, code) => {
+    nock(URL).get('/v0/wallet/balance').reply(status, refusal(code))
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      name: 'QuorumscanError',
+      code,
+      status,
+      definite: true,
+      retryable: false,
+      requestId: 'r-1',
+      message: `no: ${code}`,
+    })
+    expect(pauses()).toEqual([])
+  })
+
+  it.each([404, 500])(
+    'with an empty body and status %i is an error all the same',
+    async (status) => {
+      nock(URL)
+        .get('/v0/wallet/balance')
+        .times(status === 500 ? 3 : 1)
+        .reply(status)
+      await expect(connect().wallet.balance()).rejects.toMatchObject({
+        code: 'INVALID_RESPONSE',
+        status,
+      })
+    },
+  )
+
+  it.each([
+    ['truncated JSON', '{"round":1,"effective_unl'],
+    ['no JSON', '<h1>Welcome</h1>'],
+    ['nothing', ''],
+    ['another shape', '{"round":"1"}'],
+    ['a number that is none', JSON.stringify({ ...BALANCE, effective_locked_qty: '1e9' })],
+  ])('that is answered with %s is refused', async (_, body) => {
+    nock(URL).get('/v0/wallet/balance').reply(200, body, { 'content-type': 'application/json' })
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+      status: 200,
+      retryable: false,
+    })
+  })
+
+  it('takes members that it does not know', async () => {
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .reply(200, { ...BALANCE, newer: true })
+    expect(await connect().wallet.balance()).toMatchObject({ round: 1 })
+  })
+
+  it('follows no redirect, and does not carry the token there', async () => {
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .reply(307, '', { location: 'http://elsewhere.test/v0/wallet/balance' })
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+      status: 307,
+      message: expect.stringContaining('http://elsewhere.test/'),
+    })
+  })
+
+  it('ends at the deadline', async () => {
+    isLate = true
+    nock(URL).get('/v0/wallet/balance').delay(60_000).reply(200, BALANCE)
+    await expect(connect().wallet.balance()).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      definite: true,
+      retryable: true,
+      message: expect.stringContaining('within 10000 ms'),
+    })
+    nock.cleanAll() // It may have come before the request was on its way.
+  })
+
+  it('ends when the caller aborts, with his own reason', async () => {
+    nock(URL).get('/v0/wallet/balance').delay(60_000).reply(200, BALANCE)
+    const abort = new AbortController()
+    const pending = connect().wallet.balance({ signal: abort.signal })
+    abort.abort(new Error('gone'))
+    await expect(pending).rejects.toThrow(/^gone$/)
+    nock.abortPendingRequests()
+    nock.cleanAll()
+  })
+})
+
+describe('a write', () => {
+  const tap = (options?: Partial<ValidatorOptions>) =>
+    connect(options).wallet.tap({ amount: '1.0' })
+
+  it('is not repeated where it may have happened, and says so', async () => {
+    nock(URL).post('/v0/wallet/tap').replyWithError('reset')
+    await expect(tap()).rejects.toMatchObject({
+      code: 'NETWORK_ERROR',
+      definite: false,
+      message: expect.stringContaining('may or may not'),
+    })
+    nock(URL).post('/v0/wallet/tap').reply(502, '')
+    await expect(tap()).rejects.toMatchObject({ code: 'INVALID_RESPONSE', definite: false })
+    nock(URL)
+      .post('/v0/wallet/tap')
+      .reply(504, refusal('SUBMISSION_UNKNOWN', { definite: false, retryable: true }))
+    await expect(tap()).rejects.toMatchObject({ code: 'SUBMISSION_UNKNOWN', definite: false })
+    expect(pauses()).toEqual([])
+  })
+
+  it('is repeated where it certainly did not happen', async () => {
+    nock(URL)
+      .post('/v0/wallet/tap')
+      .reply(503, refusal('OVERLOADED', { retryable: true }))
+    nock(URL)
+      .post('/v0/wallet/tap')
+      .reply(200, { contract_id: `00${'b'.repeat(64)}` })
+    await tap()
+    expect(pauses()).toEqual([150])
+  })
+
+  it('that was refused did not happen, however long the server asks to wait', async () => {
+    nock(URL)
+      .post('/v0/wallet/tap')
+      .reply(429, refusal('RATE_LIMITED', { retryable: true }), { 'retry-after': '60' })
+    await expect(tap()).rejects.toMatchObject({ code: 'RATE_LIMITED', definite: true })
+  })
+
+  it('whose answer cannot be read may have happened', async () => {
+    nock(URL).post('/v0/wallet/tap').reply(200, '{"contract_')
+    await expect(tap()).rejects.toMatchObject({ code: 'INVALID_RESPONSE', definite: false })
+  })
+
+  it('that ends at the deadline may have happened', async () => {
+    isLate = true
+    nock(URL).post('/v0/wallet/tap').delay(60_000).reply(200, {})
+    await expect(tap()).rejects.toMatchObject({ code: 'TIMEOUT', definite: false })
+    nock.cleanAll()
+  })
+})
+
+it('a page that is neither https nor localhost has no crypto.randomUUID, and needs none', async () => {
+  const { subtle: _, randomUUID: __, ...rest } = globalThis.crypto
+  const getRandomValues = crypto.getRandomValues.bind(crypto)
+  vi.stubGlobal('crypto', { ...rest, getRandomValues })
+  const ids: string[] = []
+  nock(URL)
+    .post('/v0/wallet/tap', ({ command_id }) => ids.push(command_id) > 0)
+    .times(2)
+    .reply(200, { contract_id: `00${'b'.repeat(64)}` })
+  for (const _ of [1, 2]) await connect().wallet.tap({ amount: '1.0' })
+  vi.unstubAllGlobals()
+  expect(new Set(ids).size).toBe(2)
+  expect(ids).toEqual([1, 2].map(() => expect.stringMatching(/^[0-9a-f]{32}$/)))
+})
+
+it('a call that may take for ever does', async () => {
+  nock(URL).get('/v0/wallet/balance').delay(20).reply(200, BALANCE)
+  const forever = connect({ clock: systemClock, timeoutMs: Number.POSITIVE_INFINITY })
+  expect(await forever.wallet.balance()).toMatchObject({ round: 1 })
+})
+
+describe('a token function', () => {
+  it('is asked once, and again when the validator refuses its token: also for a write', async () => {
+    const refused: (string | null)[] = []
+    const { wallet } = connect({
+      token: async (context) => {
+        refused.push(context.refused)
+        return `t-${refused.length}`
+      },
+    })
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .matchHeader('authorization', 'Bearer t-1')
+      .reply(200, BALANCE)
+    await wallet.balance()
+    nock(URL)
+      .post('/v0/wallet/tap')
+      .matchHeader('authorization', 'Bearer t-1')
+      .reply(401, refusal('UNAUTHENTICATED'))
+    nock(URL)
+      .post('/v0/wallet/tap')
+      .matchHeader('authorization', 'Bearer t-2')
+      .reply(200, { contract_id: `00${'b'.repeat(64)}` })
+    await wallet.tap({ amount: '1.0' })
+    expect(refused).toEqual([null, 't-1'])
+  })
+
+  it('is asked once by calls of one moment', async () => {
+    let count = 0
+    const { wallet } = connect({ token: async () => `t-${++count}` })
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .times(3)
+      .matchHeader('authorization', 'Bearer t-1')
+      .reply(200, BALANCE)
+    await Promise.all([wallet.balance(), wallet.balance(), wallet.balance()])
+    expect(count).toBe(1)
+  })
+
+  it('that was asked for a call which is given up is asked again for the others', async () => {
+    const signals: AbortSignal[] = []
+    const { wallet } = connect({
+      token: ({ signal }) => {
+        signals.push(signal)
+        if (signals.length > 1) return 't-2'
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+        )
+      },
+    })
+    const abort = new AbortController()
+    const first = wallet.balance({ signal: abort.signal })
+    const others = [wallet.balance(), wallet.balance()]
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .times(2)
+      .matchHeader('authorization', 'Bearer t-2')
+      .reply(200, BALANCE)
+    abort.abort(new Error('left the page'))
+    await expect(first).rejects.toThrow(/^left the page$/)
+    expect(await Promise.all(others)).toMatchObject([{ round: 1 }, { round: 1 }])
+    expect(signals).toHaveLength(2)
+  })
+
+  it('whose second token is refused too gives up; a text is not renewed', async () => {
+    nock(URL).get('/v0/wallet/balance').times(2).reply(401, refusal('UNAUTHENTICATED'))
+    let count = 0
+    const { wallet } = connect({ token: () => `t-${++count}` })
+    await expect(wallet.balance()).rejects.toMatchObject({ code: 'UNAUTHENTICATED', status: 401 })
+    expect(count).toBe(2)
+    nock(URL).get('/v0/wallet/balance').reply(401, refusal('UNAUTHENTICATED'))
+    await expect(connect().wallet.balance()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
+  })
+
+  it.each([
+    ['with a line end inside', 'a\nb'],
+    ['beyond ASCII', 'tökén'],
+    ['that is no text', undefined as unknown as string],
+  ])('that gives a token %s is told so, and nothing is sent', async (_, token) => {
+    await expect(connect({ token: () => token }).wallet.balance()).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      definite: true,
+      message: expect.stringContaining('`token`'),
+    })
+    expect(pauses()).toEqual([])
+  })
+
+  it('may give a token as a file holds it', async () => {
+    nock(URL)
+      .get('/v0/wallet/balance')
+      .matchHeader('authorization', 'Bearer t-9')
+      .reply(200, BALANCE)
+    expect(await connect({ token: () => 't-9\n' }).wallet.balance()).toMatchObject({ round: 1 })
+  })
+
+  it('that fails lets the call fail with its error', async () => {
+    const { wallet } = connect({ token: () => Promise.reject(new Error('signed out')) })
+    await expect(wallet.balance()).rejects.toThrow('signed out')
+  })
+})
+
+describe('a lookup through the proxy', () => {
+  const batch = () => nock(URL).post('/v0/scan-proxy/ans-entries/batch')
+  const quorum = (outcome: string) => ({
+    'x-quorum-outcome': outcome,
+    'x-quorum-offset': '7',
+    'x-quorum-record-time': '2026-11-21T10:00:00.000000Z',
+    'x-quorum-threshold': '2',
+    'x-quorum-agreed': 'sv-1,sv-2',
+    'x-quorum-dissented': 'sv-3',
+    'x-quorum-nodes': '3/4',
+  })
+  const entry = {
+    contract_id: null,
+    user: PARTY,
+    name: 'a.unverified.ns',
+    url: '',
+    description: '',
+    expires_at: null,
+  }
+  const plain = { receipt: false } as const
+
+  it('tells who agreed, and that the proxy is believed', async () => {
+    batch().reply(200, { results: [{ entry }] }, quorum('verified'))
+    expect(await connect().names.lookup(entry.name, plain)).toMatchObject({
+      kind: 'verified',
+      entry: { party: PARTY },
+      offset: 7,
+      agreed: ['sv-1', 'sv-2'],
+      dissented: ['sv-3'],
+      nodeCount: 4,
+      verifiedBy: 'proxy',
+      receipt: null,
+    })
+  })
+
+  it('is refused where nobody says that nodes agreed', async () => {
+    batch().reply(200, { results: [{ entry }] })
+    await expect(connect().names.resolve(entry.name)).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+    })
+  })
+
+  it('is refused where the answer is to another name', async () => {
+    batch().reply(
+      200,
+      { results: [{ entry: { ...entry, name: 'b.unverified.ns' } }] },
+      quorum('verified'),
+    )
+    await expect(connect().names.resolve(entry.name)).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+    })
+  })
+
+  it('that is disputed, insufficient or lagging is an outcome, and thrown by resolve', async () => {
+    const disputed = refusal('CONSENSUS_DISPUTED', { retryable: true })
+    const groups = [
+      {
+        nodes: ['sv-1'],
+        offset: 7,
+        record_time: '2026-11-21T10:00:00.000000Z',
+        history_hash: 'ab',
+        answer_digest: 'cd',
+        entry: { name: entry.name, user: PARTY },
+      },
+    ]
+    const body = { ...disputed, details: { reason: 'votes', groups } }
+    batch().times(2).reply(502, body, quorum('disputed'))
+    const { names } = connect()
+    expect(await names.lookup(entry.name, plain)).toMatchObject({
+      kind: 'disputed',
+      reason: 'votes',
+      groups: [{ nodes: ['sv-1'], offset: 7, answerDigest: 'cd' }],
+    })
+    await expect(names.resolve(entry.name)).rejects.toMatchObject({ code: 'CONSENSUS_DISPUTED' })
+    const few = { ...refusal('NOT_ENOUGH_NODES'), details: { reachable: 1, needed: 2 } }
+    batch().reply(502, few, quorum('insufficient'))
+    await expect(names.resolve(entry.name)).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_NODES',
+      message: expect.stringContaining('1 of 4 scan nodes can be used, 2 must agree'),
+    })
+    const late = { ...refusal('CONSENSUS_LAGGING'), details: { reason: 'stale', age_ms: 61_000 } }
+    batch()
+      .times(3)
+      .reply(503, late, { ...quorum('lagging'), 'retry-after': '1' })
+    await expect(names.resolve(entry.name)).rejects.toMatchObject({
+      code: 'CONSENSUS_LAGGING',
+      details: { outcome: { reason: 'stale', ageMs: 61_000 } },
+    })
+    expect(pauses()).toEqual([1000, 1000])
+  })
+
+  it('is asked again when the nodes behind the proxy take more, and not without a pause', async () => {
+    const few = { ...refusal('NOT_ENOUGH_NODES'), details: { reachable: 0, needed: 2 } }
+    const limited = (retryAfter: string) =>
+      batch().reply(502, few, { ...quorum('insufficient'), 'retry-after': retryAfter })
+    limited('2')
+    limited('0')
+    limited('soon')
+    await expect(connect().names.resolve(entry.name)).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_NODES', // `soon` is no time to wait for.
+    })
+    expect(pauses()).toEqual([2000, 250])
+  })
+
+  it('is never answered by a node behind the proxy: a 502 of somebody else stays an error', async () => {
+    batch().times(3).reply(502, 'Bad Gateway')
+    await expect(connect().names.resolve(entry.name)).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+      status: 502,
+    })
+  })
+})

@@ -1,0 +1,193 @@
+/**
+ * One HTTP call to a validator: token, deadline, repeats where a repeat is safe, and every failure as one
+ * class. It knows no operation.
+ */
+
+import { invalidArgument, QuorumscanError } from '../errors.ts'
+import type { Clock, Random } from '../platform/clock.ts'
+import { withDeadline } from '../platform/deadline.ts'
+import { failureOf, isSafe, nameOf, parseJson, unreadable } from './http-failures.ts'
+import { createTokenKeeper, type TokenSource } from './token.ts'
+
+export type HttpOptions = {
+  /** Without trailing slash. */
+  readonly url: string
+  /** Of the ledger interface, whose paths begin with `/v2`; without trailing slash. */
+  readonly ledgerUrl: string
+  readonly token: TokenSource | null
+  readonly fetch: typeof globalThis.fetch
+  readonly clock: Clock
+  readonly random: Random
+  readonly timeoutMs: number
+}
+
+export type HttpRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** Default `application/json`; `text/plain` where a browser should need no preflight (D-14). */
+  readonly contentType?: 'text/plain'
+  /** Whether a second time changes nothing more than the first. Default: for GET only. */
+  readonly isSafe?: boolean
+  /** Whether to send the token. Default true. */
+  readonly isAuthenticated?: boolean
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number | undefined
+  /** Which replies beside 2xx are answers, not failures. */
+  readonly isAnswer?: (reply: HttpReply) => boolean
+}
+
+export type HttpReply = {
+  readonly status: number
+  header(name: string): string | null
+  readonly text: string
+}
+
+export interface Http {
+  /** @throws {QuorumscanError} Unless an answer came. @throws The signal's reason when aborted. */
+  send(request: HttpRequest): Promise<HttpReply>
+  /** Sends, parses and checks. */
+  call<T>(request: HttpRequest, isValid: (body: unknown) => body is T): Promise<T>
+  /** The current token, for what is no HTTP call. null: none is configured. */
+  token(refused: string | null, signal: AbortSignal): Promise<string | null>
+}
+
+const ATTEMPTS_MAX = 3
+const BACKOFF_MS = 200
+const BACKOFF_MS_MAX = 2000
+/** The largest page of the largest rows stays below. */
+const ANSWER_CHARACTERS_MAX = 32 * 1024 * 1024
+
+/** Nothing of the page travels along, and a token is never carried elsewhere by a redirect. */
+const ISOLATED = {
+  redirect: 'manual',
+  credentials: 'omit',
+  cache: 'no-store',
+  referrerPolicy: 'no-referrer',
+} as const
+
+export function createHttp(options: HttpOptions): Http {
+  const { clock, random } = options
+  const token = createTokenKeeper(options.token)
+
+  const attempt = async (request: HttpRequest, signal: AbortSignal): Promise<HttpReply> => {
+    const isAuthenticated = request.isAuthenticated ?? true
+    for (let refused: string | null = null; ; ) {
+      const bearer: string | null = isAuthenticated ? await token.get(refused, signal) : null
+      const reply = await exchange(options, { request, bearer, signal })
+      // Refused before anything was done, so that even a write may be sent again.
+      if (reply.status !== 401 || refused !== null || !token.isRenewable || bearer === null)
+        return reply
+      refused = bearer
+    }
+  }
+
+  const send = (request: HttpRequest): Promise<HttpReply> => {
+    const timeoutMs = request.timeoutMs ?? options.timeoutMs
+    const endsAtMs = clock.monotonicMs() + timeoutMs
+    return withDeadline(
+      {
+        clock,
+        timeoutMs,
+        signal: request.signal,
+        what: nameOf(request),
+        doubt: isSafe(request) ? undefined : '; it may or may not have taken effect',
+      },
+      async (signal) => {
+        for (let count = 1; ; count++) {
+          const outcome = await attempt(request, signal).then(
+            (reply) => ({ reply, error: failureOf(request, reply) }),
+            (error: unknown) => ({ reply: null, error }),
+          )
+          if (outcome.reply !== null && outcome.error === null) return outcome.reply
+          signal.throwIfAborted()
+          const { error } = outcome
+          const pause = pauseMs(count, error, random)
+          // To wait beyond the deadline would make a timeout, which says nothing, of what is known.
+          const isTooLate = clock.monotonicMs() + pause >= endsAtMs
+          if (count >= ATTEMPTS_MAX || isTooLate || !isRepeatable(request, error)) throw error
+          await clock.delay(pause, signal)
+        }
+      },
+    )
+  }
+
+  return {
+    send,
+    async call(request, isValid) {
+      const reply = await send(request)
+      const body = reply.text === '' ? null : parseJson(reply.text)
+      if (body === undefined || !isValid(body)) throw unreadable(request, reply.status)
+      return body
+    },
+    token: (refused, signal) => token.get(refused, signal),
+  }
+}
+
+async function exchange(
+  options: HttpOptions,
+  input: {
+    readonly request: HttpRequest
+    readonly bearer: string | null
+    readonly signal: AbortSignal
+  },
+): Promise<HttpReply> {
+  const { request, bearer, signal } = input
+  const base = request.path.startsWith('/v2/') ? options.ledgerUrl : options.url
+  const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
+  if (bearer !== null) headers['authorization'] = `Bearer ${headerText(bearer)}`
+  if (request.body !== undefined)
+    headers['content-type'] = request.contentType ?? 'application/json'
+  try {
+    const response = await options.fetch(urlOf(base, request), {
+      method: request.method,
+      headers,
+      signal,
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+      ...ISOLATED,
+    })
+    const text = await response.text()
+    if (text.length > ANSWER_CHARACTERS_MAX) throw new RangeError('the answer is too large')
+    const status = response.type === 'opaqueredirect' ? 302 : response.status
+    return { status, text, header: (name) => response.headers.get(name) }
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw new QuorumscanError(
+      `${nameOf(request)} got no answer from ${base}${isSafe(request) ? '' : '; it may or may not have taken effect'}. Is the server running, and the address right?`,
+      { code: 'NETWORK_ERROR', definite: isSafe(request), retryable: true, cause },
+    )
+  }
+}
+
+/** Read from a file, a token often ends with the line. */
+function headerText(token: string): string {
+  const text = typeof token === 'string' ? token.trim() : null
+  if (text === null || !/^[!-~]*$/.test(text))
+    throw invalidArgument(
+      'The token is no bearer token: a text of visible ASCII characters. What does `token` give?',
+    )
+  return text
+}
+
+function urlOf(base: string, request: HttpRequest): string {
+  const query = Object.entries(request.query ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  )
+  return `${base}${request.path}${query.length === 0 ? '' : `?${query.join('&')}`}`
+}
+
+/** Where a repeat cannot do anything twice: the request is safe, or it certainly did nothing. */
+function isRepeatable(request: HttpRequest, error: unknown): boolean {
+  if (!(error instanceof QuorumscanError)) return false // Thrown by the token function, say.
+  if (error.status === 404) return false // Whatever its body says: what is not there is an answer.
+  return error.retryable && (isSafe(request) || error.definite)
+}
+
+/** Doubling, half of it drawn, unless the server says how long. */
+function pauseMs(count: number, error: unknown, random: Random): number {
+  const asked = error instanceof QuorumscanError ? error.retryAfterMs : null
+  const full = Math.min(BACKOFF_MS * 2 ** (count - 1), BACKOFF_MS_MAX)
+  return Math.max(asked ?? 0, full / 2 + (full / 2) * random())
+}

@@ -1,0 +1,174 @@
+/** What a submission is known to have done when answers are lost: against a ledger interface told what to do. */
+import { expect, it } from 'vitest'
+import { QuorumscanError } from '../errors.ts'
+import type { Http, HttpRequest } from '../http/http.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { createCommands } from './commands.ts'
+
+const ALICE = `alice::1220${'a'.repeat(64)}`
+const SUBMISSION = { commandId: 'c-1', actAs: [ALICE], commands: [] }
+const done = { updateId: 'u-7', completionOffset: 7 }
+
+const error = (
+  code: string,
+  facts: { definite: boolean; retryable?: boolean; details?: Record<string, unknown> },
+) => new QuorumscanError(code, { code, retryable: true, ...facts })
+const lost = () => error('NETWORK_ERROR', { definite: false })
+
+const transaction = (offset: number, commandId: string) => ({
+  update: {
+    Transaction: {
+      value: {
+        updateId: `u-${offset}`,
+        commandId,
+        workflowId: '',
+        effectiveAt: '',
+        events: [],
+        offset,
+        synchronizerId: 's',
+        traceContext: null,
+        recordTime: '',
+        externalTransactionHash: null,
+        paidTrafficCost: null,
+      },
+    },
+  },
+})
+
+/** `answers`: to each submission in turn, the last one for ever; `seen`: what the ledger shows. */
+function world(answers: readonly (object | QuorumscanError)[], seen: readonly object[] = []) {
+  const submitted: HttpRequest[] = []
+  let nowMs = 0
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    delay: async (ms, signal) => {
+      signal?.throwIfAborted()
+      nowMs += ms
+    },
+  }
+  const answer = (request: HttpRequest): unknown => {
+    if (request.path === '/v2/state/ledger-end') return { offset: submitted.length === 0 ? 5 : 9 }
+    if (request.path === '/v2/updates') return seen
+    const next = answers[Math.min(submitted.length, answers.length - 1)]
+    submitted.push(request)
+    if (next instanceof QuorumscanError) throw next
+    return next
+  }
+  const http: Http = {
+    send: async () => ({ status: 200, text: '', header: () => null }),
+    token: async () => null,
+    async call(request, isValid) {
+      const body = answer(request)
+      if (!isValid(body)) throw new Error(`not valid: ${request.path}`)
+      return body
+    },
+  }
+  const { submit } = createCommands({ http, clock })
+  return { submit, submitted }
+}
+
+it('that is answered took effect where the answer says', async () => {
+  const { submit, submitted } = world([done])
+  expect(await submit(SUBMISSION)).toEqual({
+    kind: 'committed',
+    commandId: 'c-1',
+    offset: 7,
+    updateId: 'u-7',
+    wasDuplicate: false,
+  })
+  expect(submitted[0]).toMatchObject({ method: 'POST', path: '/v2/commands/submit-and-wait' })
+})
+
+it('whose answer is lost is submitted again, with the same command id and another submission id', async () => {
+  const { submit, submitted } = world([lost(), done])
+  expect(await submit(SUBMISSION)).toMatchObject({ kind: 'committed', wasDuplicate: false })
+  const bodies = submitted.map(({ body }) => body as { commandId: string; submissionId: string })
+  expect(bodies.map(({ commandId }) => commandId)).toEqual(['c-1', 'c-1'])
+  expect(new Set(bodies.map(({ submissionId }) => submissionId)).size).toBe(2)
+})
+
+it('whose answer is lost and that took effect is found, and not taken for a duplicate', async () => {
+  const seen = [transaction(6, 'another'), transaction(8, 'c-1')]
+  const { submit, submitted } = world([lost()], seen)
+  expect(await submit(SUBMISSION)).toMatchObject({
+    kind: 'committed',
+    offset: 8,
+    updateId: 'u-8',
+    wasDuplicate: false,
+  })
+  expect(submitted.length).toBe(1)
+})
+
+it('that took effect before says so, with its offset', async () => {
+  const before = error('DUPLICATE_COMMAND', {
+    definite: true,
+    retryable: false,
+    details: { completion_offset: '4' },
+  })
+  const { submit } = world([before], [transaction(4, 'c-1')])
+  expect(await submit(SUBMISSION)).toMatchObject({
+    kind: 'committed',
+    offset: 4,
+    updateId: 'u-4',
+    wasDuplicate: true,
+  })
+})
+
+it('whose lost answer turns out a duplicate of itself is no duplicate for the caller', async () => {
+  const itself = error('DUPLICATE_COMMAND', {
+    definite: true,
+    retryable: false,
+    details: { completion_offset: '8' },
+  })
+  const { submit } = world([lost(), itself])
+  expect(await submit(SUBMISSION)).toMatchObject({ offset: 8, updateId: null, wasDuplicate: false })
+})
+
+it('that is refused has no effect and never will have', async () => {
+  const refused = error('CONTRACT_NOT_FOUND', { definite: true, retryable: false })
+  const { submit, submitted } = world([refused])
+  expect(await submit(SUBMISSION)).toEqual({ kind: 'rejected', commandId: 'c-1', error: refused })
+  expect(submitted.length).toBe(1)
+})
+
+it('of which nothing can be found out is unknown: a type of its own, never an error or a success', async () => {
+  const { submit, submitted } = world([lost()])
+  expect(await submit(SUBMISSION, { timeoutMs: 3000 })).toMatchObject({
+    kind: 'unknown',
+    commandId: 'c-1',
+    error: { code: 'NETWORK_ERROR', definite: false },
+  })
+  expect(submitted.length).toBeGreaterThan(2)
+})
+
+it('that is refused after a lost answer is unknown still: the first may have used the contract up', async () => {
+  const refused = error('CONTRACT_NOT_FOUND', { definite: true, retryable: false })
+  const { submit } = world([lost(), refused])
+  expect(await submit(SUBMISSION, { timeoutMs: 3000 })).toMatchObject({
+    kind: 'unknown',
+    error: { code: 'NETWORK_ERROR' },
+  })
+})
+
+it('that another device has under way is waited for', async () => {
+  const inFlight = error('SUBMISSION_ALREADY_IN_FLIGHT', { definite: true })
+  const { submit } = world([inFlight, inFlight, done])
+  expect(await submit(SUBMISSION)).toMatchObject({ kind: 'committed', offset: 7 })
+})
+
+it('of which the signal is aborted rejects with its reason', async () => {
+  const { submit } = world([lost()])
+  const abort = new AbortController()
+  abort.abort(new Error('gone'))
+  await expect(submit(SUBMISSION, { signal: abort.signal })).rejects.toThrow(/^gone$/)
+})
+
+it('without a command id gets one of its own', async () => {
+  const { submit } = world([done])
+  const [first, second] = [
+    await submit({ actAs: [ALICE], commands: [] }),
+    await submit({ actAs: [ALICE], commands: [] }),
+  ]
+  expect(first.commandId).not.toBe(second.commandId)
+})

@@ -1,0 +1,154 @@
+/** Submitting commands: at most one effect for a command id, and an honest answer about what happened. */
+
+import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
+import type { components } from '../generated/ledger.ts'
+import { isSubmitAndWaitResponse } from '../generated/ledger-checks.ts'
+import type { Http } from '../http/http.ts'
+import type { Clock } from '../platform/clock.ts'
+import { randomId } from '../platform/random-id.ts'
+import { formatOf, readLedgerEnd, readPage } from './update-pages.ts'
+
+type Schemas = components['schemas']
+
+/** Commands to submit, as the ledger interface takes them: `actAs`, `commands`, and more. */
+export type Submission = Omit<Schemas['JsCommands'], 'commandId' | 'submissionId'> & {
+  /**
+   * The change ID is this with user and `actAs`: what has the same takes effect once. Keep it where a
+   * crash does not lose it, to be able to ask again. Default: a new one.
+   */
+  readonly commandId?: string
+}
+
+/** What is known of a submission. */
+export type CommandOutcome =
+  /** It took effect, at this offset. `updateId` is null if it did so before and nobody shows it any more. */
+  | {
+      readonly kind: 'committed'
+      readonly commandId: string
+      readonly offset: number
+      readonly updateId: string | null
+      /** A submission with this command id had taken effect before. */
+      readonly wasDuplicate: boolean
+    }
+  /** It has no effect and never will have. */
+  | { readonly kind: 'rejected'; readonly commandId: string; readonly error: QuorumscanError }
+  /** It may or may not take effect. Submit again with the same `commandId` to find out. */
+  | { readonly kind: 'unknown'; readonly commandId: string; readonly error: QuorumscanError }
+
+/** The user's commands to the ledger. */
+export interface Commands {
+  /**
+   * Submits and waits for the completion; a lost answer is asked for again, with the same command id.
+   *
+   * @param options.timeoutMs - For all of it. Default 30 000.
+   * @throws {QuorumscanError} Only before anything was submitted. @throws The signal's reason.
+   */
+  submit(
+    submission: Submission,
+    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+  ): Promise<CommandOutcome>
+}
+
+const TIMEOUT_MS = 30_000
+const PAUSE_MS = 500
+const PAGE_SIZE = 200
+
+export function createCommands(parts: { readonly http: Http; readonly clock: Clock }): Commands {
+  const { http, clock } = parts
+  return {
+    async submit({ commandId = randomId(), ...submission }, options = {}) {
+      const { signal } = options
+      const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+      const before = await readLedgerEnd(http, signal)
+      let lost: QuorumscanError | null = null
+      for (;;) {
+        const timeoutMs = Math.max(1, endsAtMs - clock.monotonicMs())
+        const attempt = await submitOnce({ commandId, submission, timeoutMs, signal })
+        if (!isQuorumscanError(attempt)) return { ...attempt, wasDuplicate: false }
+        const prior = duplicateOf(attempt)
+        if (prior !== null) {
+          const { updateId } = await findUpdate({ submission, commandId, after: prior - 1, signal })
+          const wasDuplicate = lost === null
+          return { kind: 'committed', commandId, offset: prior, updateId, wasDuplicate }
+        }
+        const isInFlight = attempt.code === 'SUBMISSION_ALREADY_IN_FLIGHT'
+        if (attempt.definite && !isInFlight && lost === null)
+          return { kind: 'rejected', commandId, error: attempt }
+        // A refusal now says nothing of the attempt before: that may have used the contract up itself.
+        lost ??= attempt
+        const found = await findUpdate({ submission, commandId, after: before, signal })
+        if (found.updateId !== null && found.offset !== null)
+          return {
+            kind: 'committed',
+            commandId,
+            offset: found.offset,
+            updateId: found.updateId,
+            wasDuplicate: false,
+          }
+        if (clock.monotonicMs() + PAUSE_MS >= endsAtMs)
+          return { kind: 'unknown', commandId, error: lost }
+        await clock.delay(PAUSE_MS, signal)
+      }
+    },
+  }
+
+  async function submitOnce(input: {
+    readonly commandId: string
+    readonly submission: Omit<Submission, 'commandId'>
+    readonly timeoutMs: number
+    readonly signal: AbortSignal | undefined
+  }) {
+    const { commandId, submission, timeoutMs, signal } = input
+    try {
+      const answer = await http.call(
+        {
+          method: 'POST',
+          path: '/v2/commands/submit-and-wait',
+          body: { ...submission, commandId, submissionId: randomId() },
+          timeoutMs,
+          signal,
+        },
+        isSubmitAndWaitResponse,
+      )
+      const { updateId, completionOffset: offset } = answer
+      return { kind: 'committed', commandId, offset, updateId } as const
+    } catch (error) {
+      if (!isQuorumscanError(error)) throw error
+      return error
+    }
+  }
+
+  /** The submitter sees his own transactions, and their command ids. Best effort: null says nothing. */
+  async function findUpdate(input: {
+    readonly submission: Omit<Submission, 'commandId'>
+    readonly commandId: string
+    readonly after: number
+    readonly signal: AbortSignal | undefined
+  }): Promise<{ readonly updateId: string | null; readonly offset: number | null }> {
+    const { submission, commandId, signal } = input
+    try {
+      const end = await readLedgerEnd(http, signal)
+      for (let { after } = input; after < end; ) {
+        const updateFormat = formatOf(submission.actAs)
+        const page = await readPage(http, { after, end, updateFormat, signal }, PAGE_SIZE)
+        for (const { update } of page) {
+          if (!('Transaction' in update)) continue
+          const { value } = update.Transaction
+          if (value.commandId === commandId)
+            return { updateId: value.updateId, offset: value.offset }
+          after = value.offset
+        }
+        if (page.length < PAGE_SIZE) break
+      }
+    } catch (error) {
+      if (!isQuorumscanError(error)) throw error
+    }
+    return { updateId: null, offset: null }
+  }
+}
+
+/** The offset at which the same change took effect before; null: it is another error. */
+function duplicateOf(error: QuorumscanError): number | null {
+  const offset = Number(error.details?.['completion_offset'])
+  return error.code === 'DUPLICATE_COMMAND' && Number.isSafeInteger(offset) ? offset : null
+}

@@ -1,0 +1,399 @@
+/** How a stream of updates goes on when sockets and pages fail: against a ledger interface told what to do. */
+import { expect, it } from 'vitest'
+import { QuorumscanError } from '../errors.ts'
+import type { Http, HttpRequest } from '../http/http.ts'
+import type { WebSocketLike } from '../http/socket.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { createLocalStorageStore, createMemoryStore, type WebStorage } from '../platform/store.ts'
+import { createUpdates, type Update, type UpdatesOptions } from './updates.ts'
+
+const ALICE = `alice::1220${'a'.repeat(64)}`
+
+const element = (offset: number) => ({
+  update: {
+    Transaction: {
+      value: {
+        updateId: `u${offset}`,
+        commandId: '',
+        workflowId: '',
+        effectiveAt: '',
+        events: [],
+        offset,
+        synchronizerId: 's',
+        traceContext: null,
+        recordTime: '',
+        externalTransactionHash: null,
+        paidTrafficCost: null,
+      },
+    },
+  },
+})
+const refusal = (code: string, retryInfo: string | null) => ({
+  code,
+  cause: `no: ${code}`,
+  correlationId: null,
+  traceId: null,
+  context: {},
+  retryInfo,
+  definiteAnswer: null,
+})
+const silent = (offset: number) => ({
+  update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: [] } } },
+})
+
+type Side = {
+  readonly url: string
+  readonly protocols: readonly string[]
+  /** What the client sent in its first frame. */
+  readonly request: () => { beginExclusive: number; endInclusive?: number }
+  open(): void
+  send(...frames: readonly object[]): void
+  close(code?: number): void
+}
+
+/** `serve` is what the server does with each socket, in order of opening; `pages` with each page. */
+function world(behaviour: {
+  readonly serve?: readonly ((server: Side) => void)[]
+  readonly pages?: readonly ((request: HttpRequest) => unknown)[]
+  readonly ledgerEnd?: number
+  readonly tokens?: readonly string[]
+}) {
+  const delays: number[] = []
+  const opened: Side[] = []
+  const pagesRead: HttpRequest[] = []
+  let nowMs = 0
+  /** Pauses end at once; the waits of a socket end only if nothing else is left to happen. */
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    async delay(ms, signal) {
+      if (ms >= 10_000) {
+        await new Promise<void>((resolve) => setImmediate(resolve))
+        await new Promise<void>((resolve) => setImmediate(resolve))
+        signal?.throwIfAborted()
+      }
+      signal?.throwIfAborted()
+      delays.push(ms)
+      nowMs += ms
+    },
+  }
+  const tokens = [...(behaviour.tokens ?? ['t-1'])]
+  let token = tokens.shift() ?? null
+  const http: Http = {
+    send: async () => ({ status: 200, text: '', header: () => null }),
+    async token(refused) {
+      if (refused === token) token = tokens.shift() ?? token
+      return token
+    },
+    async call(request, isValid) {
+      if (request.path === '/v2/state/ledger-end') {
+        const end: unknown = { offset: behaviour.ledgerEnd ?? 0 }
+        if (!isValid(end)) throw new Error('not valid')
+        return end
+      }
+      const page = behaviour.pages?.[pagesRead.length]
+      pagesRead.push(request)
+      const body = page?.(request)
+      if (!isValid(body)) throw new Error(`no such page: ${pagesRead.length}`)
+      return body
+    },
+  }
+  class ToldSocket implements WebSocketLike {
+    onopen: ((event: never) => void) | null = null
+    onmessage: ((event: never) => void) | null = null
+    onerror: ((event: never) => void) | null = null
+    onclose: ((event: never) => void) | null = null
+    sent = '{}'
+    isClosed = false
+    constructor(url: string, protocols: string[]) {
+      const emit = (handler: ((event: never) => void) | null, event: object = {}) => {
+        if (!this.isClosed) handler?.(event as never)
+      }
+      const side: Side = {
+        url,
+        protocols,
+        request: () => JSON.parse(this.sent),
+        open: () => emit(this.onopen),
+        send: (...frames) => {
+          for (const frame of frames) emit(this.onmessage, { data: JSON.stringify(frame) })
+        },
+        close: (code = 1006) => emit(this.onclose, { code }),
+      }
+      const serve = behaviour.serve?.[opened.length]
+      opened.push(side)
+      queueMicrotask(() => (serve === undefined ? side.close() : serve(side)))
+    }
+    send(data: string) {
+      this.sent = data
+    }
+    close() {
+      this.isClosed = true
+    }
+  }
+  const updates = createUpdates({
+    http,
+    clock,
+    random: () => 0.5,
+    url: 'https://validator.test',
+    WebSocket: behaviour.serve === undefined ? null : ToldSocket,
+  })
+  /** Takes so many, then leaves the loop. */
+  const take = async (count: number, options: Partial<UpdatesOptions> = {}) => {
+    const taken: Update[] = []
+    for await (const update of updates({ parties: [ALICE], ...options })) {
+      taken.push(update)
+      if (taken.length === count) break
+    }
+    return taken.map(({ offset }) => offset)
+  }
+  return { updates, take, opened, pagesRead, delays }
+}
+
+it('come over a WebSocket, asked for once, with the token as a sub-protocol', async () => {
+  const { take, opened, pagesRead } = world({
+    serve: [
+      (server) => {
+        server.open()
+        server.send(element(3), silent(4), element(5))
+      },
+    ],
+  })
+  expect(await take(2, { after: 2 })).toEqual([3, 5])
+  expect(opened.map(({ url, protocols }) => [url, protocols])).toEqual([
+    ['wss://validator.test/v2/updates', ['daml.ws.auth', 'jwt.token.t-1']],
+  ])
+  expect(opened[0]?.request()).toMatchObject({
+    beginExclusive: 2,
+    updateFormat: { includeTransactions: { eventFormat: { filtersByParty: { [ALICE]: {} } } } },
+  })
+  expect(pagesRead).toEqual([])
+})
+
+it('go on after the last one when the connection is lost, with growing pauses', async () => {
+  const { take, opened, delays } = world({
+    serve: [
+      (server) => {
+        server.open()
+        server.send(element(1), element(2))
+        server.close(1001)
+      },
+      (server) => {
+        server.open()
+        server.close(1006)
+      },
+      (server) => {
+        server.open()
+        server.send(silent(7), element(8))
+      },
+    ],
+  })
+  expect(await take(3)).toEqual([1, 2, 8])
+  expect(opened.map((server) => server.request().beginExclusive)).toEqual([0, 2, 2])
+  expect(delays).toEqual([375, 750])
+})
+
+it('go on when the connection says nothing for too long', async () => {
+  const { take, delays } = world({
+    serve: [
+      (server) => {
+        server.open()
+        server.send(element(1))
+      },
+      (server) => {
+        server.open()
+        server.send(element(2))
+      },
+    ],
+  })
+  expect(await take(2)).toEqual([1, 2])
+  expect(delays).toContain(45_000)
+})
+
+it('end with a range, when the server says that all of it came', async () => {
+  const { take, opened } = world({
+    ledgerEnd: 5,
+    serve: [
+      (server) => {
+        server.open()
+        server.send(element(1), element(4))
+        server.close(1000)
+      },
+    ],
+  })
+  expect(await take(99, { follow: false })).toEqual([1, 4])
+  expect(opened[0]?.request().endInclusive).toBe(5)
+})
+
+it('come by pages where no WebSocket opens, and for a minute none is tried again', async () => {
+  const { take, opened, pagesRead } = world({
+    serve: [(server) => server.close()],
+    pages: [() => [element(1)], () => [], () => [element(2)]],
+  })
+  expect(await take(2)).toEqual([1, 2])
+  expect(opened.length).toBe(1)
+  expect(pagesRead.map(({ query }) => query)).toEqual(
+    Array(3).fill({ limit: 1, stream_idle_timeout_ms: 5000 }),
+  )
+})
+
+it('by pages wait for one only: a page that collects until nothing comes never ends where much does', async () => {
+  const { take, pagesRead } = world({
+    ledgerEnd: 9,
+    pages: [() => [element(1), element(2)], () => [], () => [element(12)]],
+  })
+  expect(await take(3)).toEqual([1, 2, 12])
+  expect(pagesRead.map(({ query, body }) => ({ query, ...Object(body) }))).toMatchObject([
+    { query: { limit: 100 }, beginExclusive: 0, endInclusive: 9 },
+    { query: { limit: 100 }, beginExclusive: 2, endInclusive: 9 },
+    { query: { limit: 1, stream_idle_timeout_ms: 5000 }, beginExclusive: 9 },
+  ])
+  for (const { query } of pagesRead.slice(0, 2))
+    expect(query).not.toHaveProperty('stream_idle_timeout_ms')
+})
+
+it('come by pages where the platform has no WebSocket', async () => {
+  const { take } = world({
+    ledgerEnd: 9,
+    pages: [() => [element(1), element(2)], () => [element(7)]],
+  })
+  expect(await take(99, { follow: false, pageSize: 2 })).toEqual([1, 2, 7])
+})
+
+it('end with what the page says where the server refuses the socket', async () => {
+  const denied = new QuorumscanError('no', {
+    code: 'PERMISSION_DENIED',
+    definite: true,
+    retryable: false,
+  })
+  const { take } = world({
+    serve: [(server) => server.close()],
+    pages: [
+      () => {
+        throw denied
+      },
+    ],
+  })
+  await expect(take(1)).rejects.toBe(denied)
+})
+
+it('end with an error that does not pass, in the words of the server', async () => {
+  const { take } = world({
+    serve: [
+      (server) => {
+        server.open()
+        server.send(refusal('PARTICIPANT_PRUNED_DATA_ACCESSED', null))
+      },
+    ],
+  })
+  await expect(take(1)).rejects.toMatchObject({
+    code: 'PARTICIPANT_PRUNED_DATA_ACCESSED',
+    message: 'no: PARTICIPANT_PRUNED_DATA_ACCESSED',
+    retryable: false,
+  })
+})
+
+it('go on with a new token when the old one expires', async () => {
+  const { take, opened } = world({
+    tokens: ['t-1', 't-2'],
+    serve: [
+      (server) => {
+        server.open()
+        server.send(element(1), refusal('ACCESS_TOKEN_EXPIRED', '1 second'))
+      },
+      (server) => {
+        server.open()
+        server.send(element(2))
+      },
+    ],
+  })
+  expect(await take(2)).toEqual([1, 2])
+  expect(opened.map(({ protocols }) => protocols[1])).toEqual(['jwt.token.t-1', 'jwt.token.t-2'])
+})
+
+it('are not gathered without end for a consumer that is slow', async () => {
+  const many = Array.from({ length: 5000 }, (_, index) => element(index + 1))
+  const { take, opened } = world({
+    serve: [
+      (server) => {
+        server.open()
+        server.send(...many)
+      },
+      (server) => {
+        server.open()
+        server.send(...many.slice(server.request().beginExclusive))
+      },
+    ],
+  })
+  expect(await take(1500)).toEqual(Array.from({ length: 1500 }, (_, index) => index + 1))
+  expect(opened[1]?.request().beginExclusive).toBe(1000)
+})
+
+/** What a page's `localStorage` is. */
+function createWebStorage(): WebStorage {
+  const values = new Map<string, string>()
+  return {
+    getItem: (key) => values.get(key) ?? null,
+    setItem: (key, value) => {
+      values.set(key, value)
+    },
+  }
+}
+
+it.each([
+  ['memory', () => createMemoryStore()],
+  ['localStorage', () => createLocalStorageStore(createWebStorage())],
+])(
+  'go on from the checkpoint in %s, which holds what the consumer is done with',
+  async (_, createStore) => {
+    const checkpoint = { store: createStore(), key: 'updates' }
+    const { take, opened } = world({
+      serve: Array(2).fill((server: Side) => {
+        server.open()
+        server.send(...[1, 2, 3].filter((n) => n > server.request().beginExclusive).map(element))
+      }),
+    })
+    expect(await take(2, { checkpoint })).toEqual([1, 2])
+    expect(await checkpoint.store.get('updates')).toBe('1')
+    expect(await take(2, { checkpoint })).toEqual([2, 3])
+    expect(opened[1]?.request().beginExclusive).toBe(1)
+  },
+)
+
+it('end when the signal aborts, with its reason', async () => {
+  const abort = new AbortController()
+  const { updates } = world({
+    serve: [
+      (server) => {
+        server.open()
+        server.send(element(1))
+      },
+    ],
+  })
+  const following = (async () => {
+    for await (const _ of updates({ parties: [ALICE], signal: abort.signal }))
+      abort.abort(new Error('enough'))
+  })()
+  await expect(following).rejects.toThrow(/^enough$/)
+})
+
+it('that cannot be followed end after three failures in a row where nothing is followed', async () => {
+  const { take, opened } = world({
+    ledgerEnd: 9,
+    serve: Array(9).fill((server: Side) => {
+      server.open()
+      server.close(1006)
+    }),
+  })
+  await expect(take(1, { follow: false })).rejects.toMatchObject({
+    code: 'NETWORK_ERROR',
+    definite: true,
+    retryable: true,
+  })
+  expect(opened.length).toBe(3)
+})
+
+it('need parties or a format, and a page size that there is', async () => {
+  const { take } = world({})
+  await expect(take(1, { parties: [] })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await expect(take(1, { pageSize: 201 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+})

@@ -1,0 +1,104 @@
+/** The reader behind `createScan`: genesis, addresses, votes. */
+import {
+  type AddressRecord,
+  createFetchTransport,
+  createWebCrypto,
+  fetchGenesis,
+  type Genesis,
+  hashGenesis,
+  parseNodeUrl,
+  type Reader,
+  type ReaderOptions,
+  type ReaderStatus,
+} from '@quorumscan/consensus'
+import type { Clock } from '../platform/clock.ts'
+import { requireEd25519 } from '../platform/platform-crypto.ts'
+import { type Store, storedValue, storeKey } from '../platform/store.ts'
+import type { ScanOptions } from '../scan.ts'
+import type { LoadScanExtras } from '../scan-extras.ts'
+import type { LookupSource } from './lookups.ts'
+
+export type ReaderParts = Pick<
+  ScanOptions,
+  'seeds' | 'genesis' | 'fetch' | 'crypto' | 'allowPrivateAddresses' | 'onFork'
+> & {
+  readonly store: Store
+  readonly clock: Clock
+  /** Ends the opening. */
+  readonly signal: AbortSignal
+}
+
+export type OpenedReader = Pick<LookupSource, 'lookup' | 'read'> & {
+  readonly genesisHash: string
+  status(): ReaderStatus
+  close(): Promise<void>
+}
+
+/** What `createScan` reads with. The SDK has one; its type is not for others to implement. */
+export type ScanReader = {
+  /** @throws {QuorumscanError} WRONG_GENESIS, CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. */
+  open(parts: ReaderParts): Promise<OpenedReader>
+  readonly extras: LoadScanExtras
+}
+
+type How = {
+  readonly createReader: (options: Omit<ReaderOptions, 'localHistoryHash'>) => Reader
+  readonly extras: LoadScanExtras
+  /** @throws {QuorumscanError} INVALID_ARGUMENT, with the member that is wrong. */
+  readonly checkGenesis: (document: unknown) => Promise<Genesis>
+}
+
+/** The one reader or the other, made into one that `createScan` takes. */
+export function scanReaderOf(how: How): ScanReader {
+  const { extras } = how
+  const ownError = async (error: unknown): Promise<never> => {
+    throw (await extras()).ownError(error)
+  }
+  return {
+    extras,
+    async open(parts) {
+      const { genesisHash, reader } = await open(parts, how).catch(ownError)
+      return {
+        genesisHash,
+        lookup: (lookups, read) => reader.lookup(lookups, read).catch(ownError),
+        read: (request, read) => reader.read(request, read).catch(ownError),
+        status: reader.status,
+        close: () => Promise.resolve(reader[Symbol.asyncDispose]()),
+      }
+    },
+  }
+}
+
+async function open(
+  parts: ReaderParts,
+  { createReader, checkGenesis }: How,
+): Promise<{ genesisHash: string; reader: Reader }> {
+  const { seeds, genesis: pinned, store, crypto = createWebCrypto() } = parts
+  const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
+  const transport = createFetchTransport(parts)
+  let genesisHash: string
+  let genesis: Genesis
+  if (typeof pinned === 'string') {
+    genesisHash = pinned
+    genesis = await fetchGenesis({ ...parts, crypto, genesisHash, transport })
+  } else {
+    genesis = await checkGenesis(pinned)
+    genesisHash = await hashGenesis(genesis, crypto)
+  }
+  await requireEd25519(crypto, genesis)
+
+  const keyOf = (what: string) => () => storeKey(genesisHash, what)
+  const reader = createReader({
+    genesis,
+    genesisHash,
+    seeds,
+    transport,
+    clock: parts.clock,
+    crypto,
+    allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
+    floorStore: storedValue(store, keyOf('floor'), 0),
+    addressStore: storedValue<readonly AddressRecord[]>(store, keyOf('addresses'), []),
+    ...(parts.onFork && { onFork: parts.onFork }),
+  })
+  return { genesisHash, reader }
+}

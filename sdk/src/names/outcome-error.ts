@@ -1,0 +1,47 @@
+/** From a read that decided nothing to an error, with the codes of the scan proxy (D-38). */
+import type { Disputed, Insufficient, Lagging } from '@quorumscan/consensus'
+import { QuorumscanError } from '../errors.ts'
+
+/** The details hold the outcome, so that a caller of `resolve` can see who said what. */
+export function outcomeError(
+  what: string,
+  outcome: Disputed | Insufficient | Lagging,
+): QuorumscanError {
+  const facts = { definite: true, details: { outcome } }
+  switch (outcome.kind) {
+    case 'disputed':
+      return new QuorumscanError(
+        `${what}: the scan nodes contradict each other, and no ${outcome.threshold} of ${outcome.nodeCount} agree. Do not use any of their answers.`,
+        { code: 'CONSENSUS_DISPUTED', retryable: true, ...facts },
+      )
+    case 'insufficient':
+      if (outcome.retryAfterMs !== null)
+        return new QuorumscanError(
+          `${what}: the scan nodes take no more lookups from this address for now. Try again in ${Math.ceil(outcome.retryAfterMs / 1000)} s, or ask for fewer at a time.`,
+          {
+            code: 'RATE_LIMITED',
+            retryable: true,
+            retryAfterMs: outcome.retryAfterMs,
+            ...facts,
+          },
+        )
+      return new QuorumscanError(
+        `${what}: ${outcome.reachable} of ${outcome.nodeCount} scan nodes can be used, ${outcome.needed} must agree. Check the network and the seeds.`,
+        { code: 'NOT_ENOUGH_NODES', retryable: true, ...facts },
+      )
+    case 'lagging':
+      return new QuorumscanError(`${what}: ${LAGGING[outcome.reason]}`, {
+        code: 'CONSENSUS_LAGGING',
+        retryable: true,
+        retryAfterMs: outcome.retryAfterMs,
+        ...facts,
+      })
+  }
+}
+
+const LAGGING: Record<Lagging['reason'], string> = {
+  'not-reached': 'the scan nodes have not reached the offset yet. Try again.',
+  stale:
+    'the newest that the scan nodes have is older than `maxAgeMs`. Try again, or check the clock of this device.',
+  floor: 'the scan nodes have not reached `minOffset` yet. Try again.',
+}

@@ -1,0 +1,40 @@
+/** Asking again where waiting helps: the nodes lag, or refuse because too much was asked of them. */
+import type { Outcome } from '@quorumscan/consensus'
+import type { Clock } from '../platform/clock.ts'
+import type { BoundRead } from './names.ts'
+
+/** Nodes that lag have usually caught up by then. */
+const LAGGING_RETRIES_MAX = 2
+/** Whoever asks to wait for less is asked again no sooner. */
+const WAIT_MS_MIN = 250
+
+/**
+ * Resolves with the outcomes as soon as none is worth waiting for, or none that the deadline leaves time
+ * for: to wait beyond it would make a timeout, which says nothing, of what is known.
+ *
+ * @param bounds.outcomes - What the first question ended in. Default: it is asked here.
+ */
+export async function retryLookups(
+  ask: () => Promise<Outcome[]>,
+  bounds: {
+    readonly clock: Clock
+    readonly read: Pick<BoundRead, 'signal' | 'endsAtMs'>
+    readonly outcomes?: Outcome[]
+  },
+): Promise<Outcome[]> {
+  const { clock, read } = bounds
+  let outcomes = bounds.outcomes ?? (await ask())
+  for (let laggingCount = 0; ; outcomes = await ask()) {
+    const askedMs = outcomes.map(retryAfterMs).find((ms) => ms !== null)
+    const isLagging = outcomes.some(({ kind }) => kind === 'lagging')
+    if (isLagging && ++laggingCount > LAGGING_RETRIES_MAX) return outcomes
+    if (askedMs === undefined) return outcomes
+    const waitMs = Math.max(askedMs, WAIT_MS_MIN)
+    if (clock.monotonicMs() + waitMs >= read.endsAtMs) return outcomes
+    await clock.delay(waitMs, read.signal)
+  }
+}
+
+function retryAfterMs(outcome: Outcome): number | null {
+  return 'retryAfterMs' in outcome ? outcome.retryAfterMs : null
+}

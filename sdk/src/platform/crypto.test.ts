@@ -1,0 +1,124 @@
+/** Where the platform cannot check signatures nothing is read, not even unverified. */
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createScan } from '../scan.ts'
+import { createValidator } from '../validator.ts'
+
+const key = (digit: number) => `${'0'.repeat(62)}${digit}`.padEnd(64, '3')
+const genesis = {
+  version: 1,
+  nonce: 'ab'.repeat(32),
+  recordTime: 1,
+  synchronizerId: `sync::1220${'a'.repeat(64)}`,
+  synchronizerKey: key(1),
+  dso: `DSO::1220${'a'.repeat(64)}`,
+  nodes: [1, 2, 3, 4].map((n) => ({
+    name: `sv-${n}`,
+    scanKey: `${'12'.repeat(31)}1${n}`,
+    operatorKey: `${'12'.repeat(31)}2${n}`,
+  })),
+  devnet: true,
+  names: {
+    entryFeeUsd: '1.0000000000',
+    entryLifetimeMicros: 1,
+    renewalDurationMicros: 1,
+    descriptionPrefix: '',
+    requestLifetimeMicros: 1,
+  },
+  coin: { tickMicros: 1, priceUsd: '1.0000000000', rewardPerRound: '1.0000000000' },
+  deduplicationMicrosMax: 1,
+  activityRetentionMicros: 1,
+} as const
+const NAME = 'alice.unverified.ns'
+const refused = { code: 'CRYPTO_UNAVAILABLE', definite: true, retryable: false }
+
+/** Counts what is asked; nothing may be. */
+function server() {
+  let asked = 0
+  const fetch = async () => {
+    asked++
+    return Response.json({})
+  }
+  return { fetch, asked: () => asked }
+}
+
+afterEach(() => vi.unstubAllGlobals())
+
+describe.each([
+  [
+    'straight from the nodes',
+    (fetch: typeof globalThis.fetch) =>
+      createScan({ seeds: ['https://sv-1.example.com'], genesis, fetch }),
+  ],
+  [
+    'through a proxy that is not trusted',
+    (fetch: typeof globalThis.fetch) =>
+      createValidator({ url: 'https://validator.example.com', genesis, fetch }),
+  ],
+])('%s', (_, connect) => {
+  it('without WebCrypto there is no client', () => {
+    vi.stubGlobal('crypto', undefined)
+    expect(() => connect(server().fetch)).toThrow(expect.objectContaining(refused))
+  })
+
+  it('with a WebCrypto that has no Ed25519 nothing is asked', async () => {
+    const { subtle } = globalThis.crypto
+    vi.stubGlobal('crypto', {
+      subtle: {
+        digest: subtle.digest.bind(subtle),
+        importKey: async () => {
+          throw new DOMException('Unrecognized name.', 'NotSupportedError')
+        },
+      },
+    })
+    const { fetch, asked } = server()
+    await expect(connect(fetch).names.resolve(NAME)).rejects.toMatchObject(refused)
+    expect(asked()).toBe(0)
+  })
+})
+
+it('an implementation that takes every signature is refused', async () => {
+  const { fetch, asked } = server()
+  const crypto = {
+    sha256: async () => new Uint8Array(32),
+    verifyEd25519: async () => true,
+  }
+  const scan = createScan({ seeds: ['https://sv-1.example.com'], genesis, fetch, crypto })
+  await expect(scan.names.resolve(NAME)).rejects.toMatchObject(refused)
+  expect(asked()).toBe(0)
+})
+
+it('an implementation may be passed in where the platform has none', () => {
+  vi.stubGlobal('crypto', undefined)
+  const crypto = { sha256: async () => new Uint8Array(32), verifyEd25519: async () => false }
+  const scan = createScan({ seeds: ['https://sv-1.example.com'], genesis, crypto })
+  expect(scan.status()).toBeNull()
+})
+
+describe('a store that cannot say how far we have read', () => {
+  const crypto = {
+    sha256: async () => new Uint8Array(32),
+    verifyEd25519: async () => false,
+  }
+  it.each([
+    ['fails', () => Promise.reject(new Error('locked'))],
+    ['holds no number', async () => '"x"'],
+    ['holds no JSON', async () => 'x'],
+  ])('%s: nothing is read, and the next call asks it again', async (_, get) => {
+    let isBroken = true
+    const store = {
+      get: async (key: string) => (isBroken && key.endsWith('floor') ? get() : null),
+      set: () => {},
+    }
+    const { fetch, asked } = server()
+    const validator = createValidator({
+      url: 'https://validator.example.com',
+      ...{ genesis, fetch, store, crypto },
+    })
+    const unavailable = { code: 'STORE_UNAVAILABLE', definite: true, retryable: true }
+    await expect(validator.names.resolve(NAME)).rejects.toMatchObject(unavailable)
+    expect(asked()).toBe(0)
+    isBroken = false
+    await expect(validator.names.resolve(NAME)).rejects.not.toMatchObject(unavailable)
+    expect(asked()).toBe(1)
+  })
+})

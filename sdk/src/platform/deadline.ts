@@ -1,0 +1,55 @@
+/** A bound in time for one call, and what comes of it. */
+
+import { invalidArgument, QuorumscanError } from '../errors.ts'
+import type { Clock } from './clock.ts'
+
+/** D-38: waits nest, and this is the outermost. */
+export const TIMEOUT_MS = 10_000
+
+/**
+ * Runs with a signal that aborts when the caller's does, or after `timeoutMs` with a TIMEOUT.
+ *
+ * @throws The caller's own reason when his signal aborts.
+ */
+export async function withDeadline<T>(
+  options: {
+    readonly clock: Clock
+    readonly timeoutMs: number
+    readonly signal?: AbortSignal | undefined
+    /** For the message: `GET /v0/wallet/balance`. */
+    readonly what: string
+    /** Added to the message where a timeout may have had an effect; a read has none. */
+    readonly doubt?: string | undefined
+  },
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { clock, timeoutMs, signal, what, doubt = '' } = options
+  if (!(timeoutMs >= 0)) throw invalidArgument('timeoutMs is a number of milliseconds.')
+  signal?.throwIfAborted()
+  const late = new AbortController()
+  const done = new AbortController()
+  const bound = signal ? AbortSignal.any([signal, late.signal]) : late.signal
+  clock.delay(timeoutMs, done.signal).then(
+    () =>
+      late.abort(
+        new QuorumscanError(`${what} got no answer within ${timeoutMs} ms${doubt}.`, {
+          code: 'TIMEOUT',
+          definite: doubt === '',
+          retryable: true,
+        }),
+      ),
+    () => {}, // Ended first.
+  )
+  // What runs may not listen to its signal.
+  const aborted = new Promise<never>((_, reject) => {
+    bound.addEventListener('abort', reject, { signal: done.signal })
+  })
+  try {
+    return await Promise.race([run(bound), aborted])
+  } catch (error) {
+    // Whoever listens may wrap the reason; callers see the reason itself.
+    throw bound.aborted ? bound.reason : error
+  } finally {
+    done.abort()
+  }
+}

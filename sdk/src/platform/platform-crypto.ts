@@ -1,0 +1,26 @@
+/** SHA-256 and Ed25519 of the platform, and what is said where it has none. */
+import { type CryptoPort, createWebCrypto, fromHex, type Genesis } from '@quorumscan/consensus'
+import { cryptoUnavailable } from '../errors.ts'
+
+/** @throws {QuorumscanError} CRYPTO_UNAVAILABLE. */
+export function platformCrypto(): CryptoPort {
+  try {
+    return createWebCrypto()
+  } catch (cause) {
+    throw cryptoUnavailable(cause)
+  }
+}
+
+/**
+ * Browsers before 2025 have WebCrypto without Ed25519, which shows when it is used.
+ *
+ * @throws {QuorumscanError} CRYPTO_UNAVAILABLE.
+ */
+export async function requireEd25519(crypto: CryptoPort, genesis: Genesis): Promise<void> {
+  const publicKey = fromHex(genesis.nodes[0]?.scanKey ?? '')
+  const wrong = { publicKey, signature: new Uint8Array(64), message: new Uint8Array() }
+  const isBroken = await crypto.verifyEd25519(wrong).catch((cause: unknown) => {
+    throw cryptoUnavailable(cause)
+  })
+  if (isBroken) throw cryptoUnavailable(new TypeError('it takes any signature'))
+}

@@ -1,0 +1,254 @@
+/**
+ * Registering a name: request it, pay for it, wait until enough super-validators have confirmed. It looks
+ * first what is there, so that it goes on where an earlier call, or another device, stopped; and whatever
+ * goes wrong, the error says what is known of the coin.
+ */
+
+import { isQuorumscanError, type PaymentState, QuorumscanError } from '../errors.ts'
+import { isCreateEntryAnswer, isOwnEntriesAnswer } from '../generated/checks.ts'
+import type { Http } from '../http/http.ts'
+import { registrableName } from '../names/name-rules.ts'
+import type { Names } from '../names/names.ts'
+import type { Clock } from '../platform/clock.ts'
+import { isCertain, isFor, isGone, withPayment } from './payment.ts'
+import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
+import type { CallOptions, Contract, Wallet } from './wallet.ts'
+
+const TIMEOUT_MS = 120_000
+/** Confirmations take some hundred ms; each poll costs three small reads. */
+const POLL_MS = 300
+/** How long a request whose answer was lost may take to show up. */
+const APPEAR_MS = 5000
+
+export type RegistrationParts = {
+  readonly http: Http
+  readonly wallet: Wallet
+  readonly names: Pick<Names, 'resolve'>
+  readonly clock: Clock
+  /** For one call, in ms. */
+  readonly timeoutMs: number
+}
+
+type Found =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'requested'; readonly requestCid: string }
+  | { readonly kind: 'paid'; readonly paymentCid: string }
+  | { readonly kind: 'owned' }
+
+/**
+ * Walks a registration to its end.
+ *
+ * @throws {QuorumscanError} With `payment` set, always. The reason of an aborted signal has none: the last
+ *   progress event tells how far it came, and calling again goes on from there.
+ */
+export async function register(
+  parts: RegistrationParts,
+  input: RegisterInput,
+  options: RegisterOptions = {},
+): Promise<Registration> {
+  const { wallet, names, clock } = parts
+  const { name } = input
+  const { signal, onProgress = () => {} } = options
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const remainingMs = () => endsAtMs - clock.monotonicMs()
+  const call = callsUntil(parts, endsAtMs, signal)
+  /** Known of the coin at any time; errors carry it. */
+  let payment: PaymentState = 'not-paid'
+
+  const walk = async (): Promise<Registration> => {
+    registrableName(name)
+    // An earlier call may have paid: nothing is known before somebody looked.
+    payment = 'unknown'
+    const { partyId: party } = await wallet.status(call())
+    if (party === '') {
+      payment = 'not-paid'
+      throw new QuorumscanError('The user has no party yet: call `wallet.register()` first.', {
+        code: 'WALLET_NOT_FOUND',
+        definite: true,
+        retryable: false,
+      })
+    }
+    let found = await find(party)
+    payment = 'not-paid' // What else it may be follows below.
+    if (found.kind === 'nothing' && (await names.resolve(name, call())) === party)
+      found = { kind: 'owned' }
+    const wasThere = found.kind
+    if (found.kind === 'nothing') found = await request(party)
+    if (found.kind === 'requested') {
+      const isResumed = wasThere === 'requested'
+      onProgress({ step: 'requested', subscriptionRequestCid: found.requestCid, isResumed })
+      found = await pay(party, found.requestCid)
+    }
+    if (found.kind === 'paid') {
+      payment = 'locked'
+      onProgress({ step: 'paid', paymentCid: found.paymentCid, isResumed: wasThere === 'paid' })
+      await confirmed(party, found.paymentCid)
+    }
+    payment = 'paid'
+    const wasOwned = wasThere === 'owned'
+    await resolvable(party)
+    onProgress({ step: 'active', party, isResumed: wasOwned })
+    return { name, party, wasOwned }
+  }
+
+  /** What there is of the name. In the order in which one becomes the next, so that none is missed. */
+  const find = async (party: string): Promise<Found> => {
+    const isOurs = (contract: Contract) => isFor(contract, { name, party })
+    const requests = (await wallet.subscriptionRequests(call())).filter(isOurs)
+    const payments = (await wallet.initialPayments(call())).filter(isOurs)
+    const isOwned = await owns()
+    if (isOwned) return { kind: 'owned' }
+    if (payments[0] !== undefined) return { kind: 'paid', paymentCid: payments[0].contractId }
+    if (requests[0] !== undefined) return { kind: 'requested', requestCid: requests[0].contractId }
+    return { kind: 'nothing' }
+  }
+
+  const owns = async (): Promise<boolean> => {
+    const request = { method: 'GET', path: '/v0/entry/all', ...call() } as const
+    const { entries } = await parts.http.call(request, isOwnEntriesAnswer)
+    return entries.some((entry) => entry.name === name)
+  }
+
+  const request = async (party: string): Promise<Found> => {
+    const { url = '', description = '' } = input
+    try {
+      const answer = await parts.http.call(
+        { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
+        isCreateEntryAnswer,
+      )
+      return { kind: 'requested', requestCid: answer.subscriptionRequestCid }
+    } catch (error) {
+      if (isCertain(error, signal)) throw error
+      // Asking twice costs nothing, but leaves a second request behind.
+      const found = await until(APPEAR_MS, async () => {
+        const now = await find(party)
+        return now.kind === 'nothing' ? undefined : now
+      })
+      if (found === undefined) throw error
+      return found
+    }
+  }
+
+  const pay = async (party: string, requestCid: string): Promise<Found> => {
+    const { autoRenew = false } = input
+    const accept = async (): Promise<Found> => {
+      const answer = await wallet.acceptSubscriptionRequest(requestCid, { autoRenew, ...call() })
+      return { kind: 'paid', paymentCid: answer.initialPaymentContractId }
+    }
+    try {
+      return await accept()
+    } catch (error) {
+      if (isCertain(error, signal) && !isGone(error)) throw error
+      if (!isCertain(error, signal)) payment = 'unknown'
+      return await afterLostAnswer({ party, requestCid, accept, error })
+    }
+  }
+
+  /**
+   * The answer to the payment is lost, or the request is used up. Accepting uses the request up, so that a
+   * second try can never pay a second time.
+   */
+  const afterLostAnswer = async (lost: {
+    readonly party: string
+    readonly requestCid: string
+    readonly accept: () => Promise<Found>
+    readonly error: unknown
+  }): Promise<Found> => {
+    let mayRepeat = !isGone(lost.error)
+    const found = await until(remainingMs(), async () => {
+      const now = await find(lost.party)
+      if (now.kind === 'paid' || now.kind === 'owned') return now
+      // Used up, and nothing came of it that is still there.
+      if (now.kind === 'nothing' || now.requestCid !== lost.requestCid) return null
+      if (!mayRepeat) return undefined
+      try {
+        return await lost.accept()
+      } catch (error) {
+        mayRepeat = !isCertain(error, signal)
+        if (mayRepeat) throw error
+        return undefined // Refused now; the first one may still arrive.
+      }
+    })
+    if (found !== undefined && found !== null) return found
+    if (found === null && payment === 'not-paid') throw lost.error
+    const { error: cause } = lost
+    if (found === null) payment = 'refunded'
+    throw found === null
+      ? new QuorumscanError(
+          `The request for ${name} is used up, and no coin is locked: the payment came back in full, or never happened.`,
+          { code: 'PAYMENT_REFUNDED', definite: true, retryable: true, cause },
+        )
+      : new QuorumscanError(
+          `Whether the coin for ${name} was locked could not be found out. Call register again: it looks first and never pays twice for one request.`,
+          { code: 'PAYMENT_UNKNOWN', definite: false, retryable: true, cause },
+        )
+  }
+
+  const confirmed = async (party: string, paymentCid: string): Promise<void> => {
+    const isDone = await until(remainingMs(), async () => {
+      const payments = await wallet.initialPayments(call())
+      if (payments.some((contract) => contract.contractId === paymentCid)) return undefined
+      // Read after the payment had ended, so that what it led to is there.
+      return (await owns()) || (await names.resolve(name, call())) === party
+    })
+    if (isDone === true) return
+    payment = isDone === false ? 'refunded' : 'locked'
+    throw isDone === false
+      ? new QuorumscanError(
+          `The coin for ${name} came back in full: somebody else was first, or the lock ended before enough super-validators confirmed.`,
+          { code: 'PAYMENT_REFUNDED', definite: true, retryable: true },
+        )
+      : new QuorumscanError(
+          `The coin for ${name} is locked, and the super-validators have not decided yet. Call register again to go on waiting.`,
+          { code: 'PAYMENT_PENDING', definite: false, retryable: true },
+        )
+  }
+
+  /** The validator is ahead of the nodes by a moment; a wallet that shows the name asks the nodes. */
+  const resolvable = async (party: string): Promise<void> => {
+    const isThere = await until(remainingMs(), async () =>
+      (await names.resolve(name, call())) === party ? true : undefined,
+    )
+    if (isThere === true) return
+    throw new QuorumscanError(
+      `${name} is registered, but not enough scan nodes say so yet. It needs no second call.`,
+      { code: 'CONSENSUS_LAGGING', definite: false, retryable: true },
+    )
+  }
+
+  /** Polls until there is a value, undefined at the end; what may pass is waited out. */
+  const until = async <T>(
+    waitMs: number,
+    probe: () => Promise<T | undefined>,
+  ): Promise<T | undefined> => {
+    const lastAtMs = Math.min(endsAtMs, clock.monotonicMs() + waitMs)
+    for (;;) {
+      try {
+        const value = await probe()
+        if (value !== undefined) return value
+      } catch (error) {
+        if (!isQuorumscanError(error) || !error.retryable) throw error
+      }
+      if (clock.monotonicMs() >= lastAtMs) return undefined
+      await clock.delay(POLL_MS, signal)
+    }
+  }
+
+  try {
+    return await walk()
+  } catch (error) {
+    throw withPayment(error, payment)
+  }
+}
+
+/** Of each call: as long as any may take, and not beyond the end of all. */
+export function callsUntil(
+  parts: Pick<RegistrationParts, 'clock' | 'timeoutMs'>,
+  endsAtMs: number,
+  signal: AbortSignal | undefined,
+): () => CallOptions {
+  return () => ({
+    ...(signal === undefined ? {} : { signal }),
+    timeoutMs: Math.max(1, Math.min(parts.timeoutMs, endsAtMs - parts.clock.monotonicMs())),
+  })
+}

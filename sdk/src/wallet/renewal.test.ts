@@ -1,0 +1,154 @@
+/** What a renewal says about the coin when somebody else was first, or answers are lost. */
+import { describe, expect, it } from 'vitest'
+import { QuorumscanError } from '../errors.ts'
+import type { Http } from '../http/http.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { cancel, renew } from './renewal.ts'
+import type { Subscription, Wallet } from './wallet.ts'
+
+const NAME = 'a.unverified.ns'
+const PARTY = `alice::1220${'a'.repeat(64)}`
+const DUE = { before: '2026-12-21T10:00:00.000000Z', after: '2027-03-21T10:00:00.000000Z' }
+
+const contract = (payload: Record<string, unknown>) => ({
+  templateId: 'p:M:E',
+  contractId: `00${'1'.repeat(64)}`,
+  payload,
+  createdEventBlob: '',
+  createdAt: '2026-11-21T10:00:00.000000Z',
+})
+const subscriptionIn = (state: Subscription['state']): Subscription => ({
+  subscription: contract({
+    subscriptionData: { sender: PARTY, description: `ANS entry: "${NAME}"` },
+  }),
+  autoRenew: true,
+  state,
+})
+const idle = (due: string) =>
+  subscriptionIn({ idle: contract({ nextPaymentDueAt: due }) } as Subscription['state'])
+const otherName = { ...idle(DUE.before), subscription: contract({}) }
+const paying = () =>
+  subscriptionIn({ payment: contract({ thisPaymentDueAt: DUE.before }) } as Subscription['state'])
+
+const error = (code: string, definite: boolean) =>
+  new QuorumscanError(code, { code, definite, retryable: !definite })
+
+/** `seen`: what the wallet shows, look by look, the last for ever. */
+function world(
+  pay: () => void,
+  seen: readonly (Subscription | QuorumscanError)[],
+  timeouts: (number | undefined)[] = [],
+) {
+  let nowMs = 0
+  let looks = 0
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    delay: async (ms) => {
+      nowMs += ms
+    },
+  }
+  const wallet = {
+    status: async () => ({ partyId: PARTY }),
+    async subscriptions({ timeoutMs }: { readonly timeoutMs?: number }) {
+      timeouts.push(timeoutMs)
+      const now = seen[Math.min(looks++, seen.length - 1)]
+      if (now instanceof QuorumscanError) throw now
+      return [now]
+    },
+    async paySubscription() {
+      pay()
+      return { paymentContractId: 'c' }
+    },
+  } as unknown as Wallet // All that a renewal asks of it.
+  const http = {} as Http // Nothing goes past the wallet.
+  const names = { resolve: async () => PARTY }
+  return { http, wallet, names, clock, timeoutMs: 10_000 }
+}
+
+describe('a renewal that is refused', () => {
+  const refuse = () => {
+    throw error('CONTRACT_CONSUMED', true)
+  }
+
+  it('because the wallet paid by itself is waited for', async () => {
+    const parts = world(refuse, [idle(DUE.before), paying(), paying(), idle(DUE.after)])
+    expect(await renew(parts, NAME)).toEqual({ name: NAME, paidUntil: DUE.after })
+  })
+
+  it('while nothing is under way was not paid', async () => {
+    const parts = world(refuse, [idle(DUE.before)])
+    await expect(renew(parts, NAME)).rejects.toMatchObject({
+      code: 'CONTRACT_CONSUMED',
+      payment: 'not-paid',
+      definite: true,
+    })
+  })
+
+  it('and of which nothing more can be seen may have been paid by the wallet', async () => {
+    const parts = world(refuse, [idle(DUE.before), error('NETWORK_ERROR', false)])
+    await expect(renew(parts, NAME)).rejects.toMatchObject({
+      code: 'PAYMENT_UNKNOWN',
+      payment: 'unknown',
+    })
+  })
+})
+
+it.each([
+  ['nobody can look: an earlier call may have paid', error('NETWORK_ERROR', false), 'unknown'],
+  ['there is no subscription', null, 'not-paid'],
+])('a renewal where %s', async (_, seen, payment) => {
+  const parts = world(() => {}, seen === null ? [otherName] : [seen])
+  await expect(renew(parts, NAME)).rejects.toMatchObject({ payment })
+})
+
+describe('a renewal that is paid', () => {
+  it('waits out a validator that is away for a moment', async () => {
+    const away = error('NETWORK_ERROR', false)
+    const parts = world(() => {}, [idle(DUE.before), away, paying(), away, idle(DUE.after)])
+    expect(await renew(parts, NAME)).toEqual({ name: NAME, paidUntil: DUE.after })
+  })
+
+  it('and comes back says so; one that nobody takes is locked', async () => {
+    await expect(
+      renew(
+        world(() => {}, [idle(DUE.before)]),
+        NAME,
+      ),
+    ).rejects.toMatchObject({
+      code: 'PAYMENT_REFUNDED',
+      payment: 'refunded',
+    })
+    await expect(
+      renew(
+        world(() => {}, [idle(DUE.before), paying()]),
+        NAME,
+      ),
+    ).rejects.toMatchObject({ code: 'PAYMENT_PENDING', payment: 'locked' })
+  })
+
+  it('whose answer is lost may have happened, and is not repeated', async () => {
+    let count = 0
+    const lost = () => {
+      count++
+      throw error('NETWORK_ERROR', false)
+    }
+    await expect(renew(world(lost, [idle(DUE.before)]), NAME)).rejects.toMatchObject({
+      code: 'PAYMENT_UNKNOWN',
+      payment: 'unknown',
+    })
+    expect(count).toBe(1)
+  })
+})
+
+it('no call of a renewal or a cancellation goes on beyond the end of all', async () => {
+  for (const run of [renew, cancel]) {
+    const timeouts: (number | undefined)[] = []
+    const parts = world(() => {}, [paying()], timeouts)
+    await expect(run(parts, NAME, { timeoutMs: 1000 })).rejects.toMatchObject({
+      code: 'PAYMENT_PENDING',
+    })
+    expect(timeouts).toEqual([1000, ...timeouts.slice(1)])
+    expect(timeouts.at(-1)).toBe(1)
+  }
+})

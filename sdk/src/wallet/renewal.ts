@@ -1,0 +1,156 @@
+/** What becomes of a name that one has: paying for it again, or letting it lapse. */
+import { isQuorumscanError, QuorumscanError } from '../errors.ts'
+import { isCertain, isFor, isGone, withPayment } from './payment.ts'
+import { callsUntil, type RegistrationParts } from './registration.ts'
+import type { CallOptions, Subscription } from './wallet.ts'
+
+/** A name that is paid for another period. */
+export type Renewal = {
+  readonly name: string
+  /** When the next payment is due, ISO-8601 UTC: until then the name is the user's. */
+  readonly paidUntil: string
+}
+
+const TIMEOUT_MS = 120_000
+const POLL_MS = 300
+
+/**
+ * Pays for another period, inside the renewal window, and waits until a super-validator took the coin. A
+ * payment that is under way is waited for, not repeated.
+ *
+ * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the user has no subscription of that name, CHOICE_REFUSED
+ *   before the window opens, PAYMENT_…; `payment` is always set.
+ */
+export async function renew(
+  parts: RegistrationParts,
+  name: string,
+  options: CallOptions = {},
+): Promise<Renewal> {
+  const { wallet, clock } = parts
+  const { signal } = options
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const call = callsUntil(parts, endsAtMs, signal)
+  let isLocked = false
+  let isUnknown = false
+
+  const walk = async (): Promise<Renewal> => {
+    const before = await ownSubscription(parts, name, call).catch((error) => {
+      // An earlier call may have paid: nothing is known where nobody could look.
+      isUnknown = !isGone(error)
+      throw error
+    })
+    const dueBefore = dueAt(before)
+    isLocked = 'payment' in before.state
+    let cause: unknown
+    /** Of our payment: certain, but the wallet's automation or another device may have been first. */
+    let refusal: unknown
+    if (!isLocked)
+      try {
+        await wallet.paySubscription(before.subscription.contractId, call())
+        isLocked = true
+      } catch (error) {
+        if (signal?.aborted === true || !isQuorumscanError(error)) throw error
+        if (isCertain(error, signal)) refusal = error
+        // A second payment could be one for the period after; so the ledger is asked, not the wallet.
+        isUnknown = true
+        cause = error
+      }
+    for (;;) {
+      const now = await ownSubscription(parts, name, call).catch(unlessPassing)
+      if (now !== null) {
+        if ('payment' in now.state) [isLocked, isUnknown] = [true, false]
+        else if (dueAt(now) !== dueBefore) return { name, paidUntil: dueAt(now) }
+        else if (isUnknown && refusal !== undefined) {
+          isUnknown = false
+          throw refusal
+        } else if (!isUnknown)
+          throw new QuorumscanError(
+            `The coin for ${name} came back in full: the lock ended before a super-validator took it.`,
+            { code: 'PAYMENT_REFUNDED', definite: true, retryable: true, payment: 'refunded' },
+          )
+      }
+      if (clock.monotonicMs() >= endsAtMs) throw notYet(name, { isUnknown, cause })
+      await clock.delay(POLL_MS, signal)
+    }
+  }
+
+  try {
+    return await walk()
+  } catch (error) {
+    throw withPayment(error, isUnknown ? 'unknown' : isLocked ? 'locked' : 'not-paid')
+  }
+}
+
+/**
+ * Ends the subscription: the name stays until it expires, and is not renewed. A payment that is under way
+ * is waited for.
+ *
+ * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the user has no subscription of that name.
+ */
+export async function cancel(
+  parts: RegistrationParts,
+  name: string,
+  options: CallOptions = {},
+): Promise<void> {
+  const { wallet, clock } = parts
+  const { signal } = options
+  const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+  const call = callsUntil(parts, endsAtMs, signal)
+  for (;;) {
+    const { state } = await ownSubscription(parts, name, call)
+    if ('idle' in state) return wallet.cancelSubscription(state.idle.contractId, call())
+    if (clock.monotonicMs() >= endsAtMs)
+      throw new QuorumscanError(
+        `A payment for ${name} is under way; it can be cancelled when that is decided.`,
+        { code: 'PAYMENT_PENDING', definite: true, retryable: true },
+      )
+    await clock.delay(POLL_MS, signal)
+  }
+}
+
+async function ownSubscription(
+  parts: RegistrationParts,
+  name: string,
+  call: () => CallOptions,
+): Promise<Subscription> {
+  const { partyId: party } = await parts.wallet.status(call())
+  const subscriptions = await parts.wallet.subscriptions(call())
+  const found = subscriptions.find(({ subscription }) => isFor(subscription, { name, party }))
+  if (found !== undefined) return found
+  throw new QuorumscanError(`The user has no subscription for ${name}.`, {
+    code: 'CONTRACT_NOT_FOUND',
+    definite: true,
+    retryable: false,
+  })
+}
+
+/** What may pass is waited out: a payment is under way, and nothing is asked twice that could pay twice. */
+function unlessPassing(error: unknown): null {
+  if (!isQuorumscanError(error) || !error.retryable) throw error
+  return null
+}
+
+/** Of the next payment, or of the one that is under way. */
+function dueAt({ state }: Subscription): string {
+  const due =
+    'idle' in state
+      ? state.idle.payload['nextPaymentDueAt']
+      : state.payment.payload['thisPaymentDueAt']
+  return String(due)
+}
+
+function notYet(
+  name: string,
+  facts: { readonly isUnknown: boolean; readonly cause: unknown },
+): QuorumscanError {
+  const { isUnknown, cause } = facts
+  return isUnknown
+    ? new QuorumscanError(
+        `Whether the coin for ${name} was locked could not be found out. Call renew again: it looks first.`,
+        { code: 'PAYMENT_UNKNOWN', definite: false, retryable: true, cause },
+      )
+    : new QuorumscanError(
+        `The coin for ${name} is locked, and no super-validator has taken it yet. Call renew again to go on waiting.`,
+        { code: 'PAYMENT_PENDING', definite: false, retryable: true },
+      )
+}

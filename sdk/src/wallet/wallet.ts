@@ -1,0 +1,238 @@
+/** The wallet of the token's user (D-20, D-21). Amounts are decimal texts with up to 10 digits after the point. */
+
+import {
+  isAcceptAnswer,
+  isAutoRenewAnswer,
+  isBalanceAnswer,
+  isCoinsAnswer,
+  isContract,
+  isInitialPaymentsAnswer,
+  isPartyIdAnswer,
+  isPayAnswer,
+  isSubscriptionRequestsAnswer,
+  isSubscriptionsAnswer,
+  isTapAnswer,
+  isTransactionsAnswer,
+  isTransferAnswer,
+  isTransfersAnswer,
+  isUserStatusAnswer,
+} from '../generated/checks.ts'
+import type { components } from '../generated/validator.ts'
+import type { Http, HttpRequest } from '../http/http.ts'
+import { type Camel, toCamel } from '../platform/camel.ts'
+import { randomId } from '../platform/random-id.ts'
+
+type Schema<Name extends keyof components['schemas']> = Camel<components['schemas'][Name]>
+
+/** A contract: ids, payload as Daml-LF JSON, and `createdAt` (ISO-8601 UTC). */
+export type Contract = Schema<'Contract'>
+/** `partyId` is empty until `register`. */
+export type UserStatus = Schema<'UserStatusAnswer'>
+/** Coin, as decimal texts; `effectiveUnlockedQty` can be spent. */
+export type Balance = Schema<'BalanceAnswer'>
+/** The contracts behind the balance. */
+export type Coins = Schema<'CoinsAnswer'>
+/** What pays for a name: `state` is `{idle}` or, while a payment is under way, `{payment}`. */
+export type Subscription = Schema<'SubscriptionsAnswer'>['subscriptions'][number]
+/** A row of the wallet's history; what it has depends on `transactionType`. */
+export type Transaction = Schema<'TransactionsAnswer'>['items'][number]
+/** What became of a transfer. */
+export type TransferResult = Schema<'TransferAnswer'>
+
+/** What any call takes. */
+export type CallOptions = {
+  /** Ends the call: it rejects with the signal's reason. A write may have taken effect. */
+  readonly signal?: AbortSignal
+  /** For the whole call, in ms. Default: that of the client. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * Coin and subscriptions of the token's user.
+ *
+ * Each call throws QuorumscanError: UNAUTHENTICATED, WALLET_NOT_FOUND before `register`, TIMEOUT,
+ * NETWORK_ERROR, and what the validator says. Only what certainly had no effect has `definite: true`.
+ */
+export interface Wallet {
+  /** Gives the user a party, the first time; later the same. */
+  register(options?: CallOptions): Promise<{ readonly partyId: string }>
+  /** Whether the user has a party, and which. */
+  status(options?: CallOptions): Promise<UserStatus>
+  /** How much coin there is, spendable and locked. */
+  balance(options?: CallOptions): Promise<Balance>
+  /** The coin contracts, locked ones apart. */
+  coins(options?: CallOptions): Promise<Coins>
+  /**
+   * Coin for nothing, in a development network.
+   *
+   * @param input.amount - In USD.
+   * @param input.commandId - The same one twice gives coin once. Default: a new one.
+   */
+  tap(
+    input: { readonly amount: string; readonly commandId?: string } & CallOptions,
+  ): Promise<{ readonly contractId: string }>
+  /** Newest first, page by page. */
+  transactions(
+    options?: CallOptions & { readonly pageSize?: number },
+  ): AsyncIterableIterator<Transaction>
+  /** Names that were asked for and not paid yet. */
+  subscriptionRequests(options?: CallOptions): Promise<readonly Contract[]>
+  /** One of them. @throws {QuorumscanError} CONTRACT_NOT_FOUND once it is used up. */
+  subscriptionRequest(contractId: string, options?: CallOptions): Promise<Contract>
+  /** Locks the coin of the first payment. `names.register` does this, and what comes before and after. */
+  acceptSubscriptionRequest(
+    contractId: string,
+    options?: CallOptions & { readonly autoRenew?: boolean },
+  ): Promise<{ readonly initialPaymentContractId: string }>
+  /** Drops it; nothing is paid. */
+  rejectSubscriptionRequest(contractId: string, options?: CallOptions): Promise<void>
+  /** First payments that are locked and not decided yet. */
+  initialPayments(options?: CallOptions): Promise<readonly Contract[]>
+  /** What pays for the user's names. */
+  subscriptions(options?: CallOptions): Promise<readonly Subscription[]>
+  /** No more payments: the name stays until it expires. @param contractId - Of the SubscriptionIdleState. */
+  cancelSubscription(contractId: string, options?: CallOptions): Promise<void>
+  /** Whether the wallet pays renewals by itself. @param contractId - Of the Subscription. */
+  setAutoRenew(contractId: string, isEnabled: boolean, options?: CallOptions): Promise<void>
+  /** Locks the coin of a renewal, inside its window; `names.renew` waits, too. @param contractId - Of the Subscription. */
+  paySubscription(
+    contractId: string,
+    options?: CallOptions,
+  ): Promise<{ readonly paymentContractId: string }>
+  /** Offers coin to a party, which has until `expiresAt` (µs since the epoch) to accept. */
+  createTransfer(
+    input: {
+      readonly receiver: string
+      readonly amount: string
+      readonly expiresAt: number
+      /** The same one twice is refused: a repeat cannot pay twice. */
+      readonly trackingId: string
+      readonly description?: string
+    } & CallOptions,
+  ): Promise<TransferResult>
+  /** Offers to the user and of the user that are open. */
+  transfers(options?: CallOptions): Promise<readonly Contract[]>
+  /** Takes what was offered to the user. */
+  acceptTransfer(contractId: string, options?: CallOptions): Promise<TransferResult>
+  /** Refuses it: the sender has his coin again. */
+  rejectTransfer(contractId: string, options?: CallOptions): Promise<TransferResult>
+  /** Takes an offer of the user's own back. */
+  withdrawTransfer(contractId: string, options?: CallOptions): Promise<TransferResult>
+}
+
+const PAGE_SIZE = 100
+const TRANSFERS = '/v0/wallet/token-standard/transfers'
+
+export function createWallet(http: Http): Wallet {
+  const get = <T>(
+    path: string,
+    isValid: (body: unknown) => body is T,
+    { signal, timeoutMs }: CallOptions = {},
+  ): Promise<T> => http.call({ method: 'GET', path, signal, timeoutMs }, isValid)
+  const post = <T>(
+    path: string,
+    isValid: (body: unknown) => body is T,
+    { body, signal, timeoutMs, isSafe = false }: CallOptions & { body?: unknown; isSafe?: boolean },
+  ): Promise<T> => http.call({ method: 'POST', path, body, signal, timeoutMs, isSafe }, isValid)
+  const settle = async (
+    method: HttpRequest['method'],
+    path: string,
+    { signal, timeoutMs }: CallOptions = {},
+  ): Promise<void> => {
+    await http.send({ method, path, signal, timeoutMs })
+  }
+  const step = async (contractId: string, choice: string, options: CallOptions = {}) =>
+    toCamel(await post(`${TRANSFERS}/${id(contractId)}/${choice}`, isTransferAnswer, options))
+
+  return {
+    // The same party however often it is asked for.
+    register: async (options = {}) =>
+      toCamel(await post('/v0/register', isPartyIdAnswer, { ...options, isSafe: true })),
+    status: async (options) =>
+      toCamel(await get('/v0/wallet/user-status', isUserStatusAnswer, options)),
+    balance: async (options) => toCamel(await get('/v0/wallet/balance', isBalanceAnswer, options)),
+    coins: async (options) => toCamel(await get('/v0/wallet/coins', isCoinsAnswer, options)),
+    async tap({ amount, commandId = randomId(), ...options }) {
+      const body = { amount, command_id: commandId }
+      return toCamel(await post('/v0/wallet/tap', isTapAnswer, { ...options, body }))
+    },
+    async *transactions({ pageSize = PAGE_SIZE, ...options } = {}) {
+      for (let after: string | null = null; ; ) {
+        const body: unknown = { page_size: pageSize, begin_after_id: after }
+        const path = '/v0/wallet/transactions'
+        const page = await post(path, isTransactionsAnswer, { ...options, body, isSafe: true })
+        for (const item of page.items) {
+          yield toCamel(item)
+          after = item.event_id
+        }
+        if (page.items.length === 0) return
+      }
+    },
+    async subscriptionRequests(options) {
+      const path = '/v0/wallet/subscription-requests'
+      const answer = await get(path, isSubscriptionRequestsAnswer, options)
+      return toCamel(answer.subscription_requests)
+    },
+    subscriptionRequest: async (contractId, options) =>
+      toCamel(await get(`/v0/wallet/subscription-requests/${id(contractId)}`, isContract, options)),
+    async acceptSubscriptionRequest(contractId, { autoRenew = false, ...options } = {}) {
+      const path = `/v0/wallet/subscription-requests/${id(contractId)}/accept`
+      const body = { auto_renew: autoRenew }
+      return toCamel(await post(path, isAcceptAnswer, { ...options, body }))
+    },
+    rejectSubscriptionRequest: (contractId, options) =>
+      settle('POST', `/v0/wallet/subscription-requests/${id(contractId)}/reject`, options),
+    async initialPayments(options) {
+      const path = '/v0/wallet/subscription-initial-payments'
+      const answer = await get(path, isInitialPaymentsAnswer, options)
+      return toCamel(answer.initial_payments)
+    },
+    async subscriptions(options) {
+      const answer = await get('/v0/wallet/subscriptions', isSubscriptionsAnswer, options)
+      return toCamel(answer.subscriptions)
+    },
+    cancelSubscription: (contractId, options) =>
+      settle('DELETE', `/v0/wallet/subscription-requests/${id(contractId)}`, options),
+    async setAutoRenew(contractId, isEnabled, { signal, timeoutMs } = {}) {
+      await http.call(
+        {
+          method: 'PUT',
+          path: `/v0/wallet/subscriptions/${id(contractId)}/auto-renew`,
+          body: { enabled: isEnabled },
+          isSafe: true,
+          signal,
+          timeoutMs,
+        },
+        isAutoRenewAnswer,
+      )
+    },
+    paySubscription: async (contractId, options = {}) =>
+      toCamel(await post(`/v0/wallet/subscriptions/${id(contractId)}/pay`, isPayAnswer, options)),
+    async createTransfer({
+      receiver,
+      amount,
+      expiresAt,
+      trackingId,
+      description = '',
+      ...options
+    }) {
+      const body = {
+        receiver_party_id: receiver,
+        amount,
+        description,
+        expires_at: expiresAt,
+        tracking_id: trackingId,
+      }
+      return toCamel(await post(TRANSFERS, isTransferAnswer, { ...options, body }))
+    },
+    transfers: async (options) =>
+      toCamel((await get(TRANSFERS, isTransfersAnswer, options)).transfers),
+    acceptTransfer: (contractId, options) => step(contractId, 'accept', options),
+    rejectTransfer: (contractId, options) => step(contractId, 'reject', options),
+    withdrawTransfer: (contractId, options) => step(contractId, 'withdraw', options),
+  }
+}
+
+function id(contractId: string): string {
+  return encodeURIComponent(contractId)
+}
