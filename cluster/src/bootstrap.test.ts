@@ -4,11 +4,9 @@ import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 
 // Real processes take their time on a machine that does other things, too.
-vi.setConfig({ testTimeout: 60_000 })
-
 const workspace = fileURLToPath(new URL('..', import.meta.url))
 
 const LOCK = {

@@ -3,17 +3,16 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createSystemClock } from '@quorumscan/base'
 import { LOG_ACL } from '@quorumscan/log'
+import { untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { Cluster, cleanUp } from './cluster.ts'
 import { dataDirectory } from './data-directory.ts'
 import { prepareCluster } from './prepare.ts'
 
 // Real processes take their time on a machine that does other things, too.
-vi.setConfig({ testTimeout: 60_000 })
-
 const clock = createSystemClock()
 
 // Writes down when it starts and ends; says 'catching-up' while the file CATCHING-UP is there.
@@ -122,11 +121,10 @@ it('tells killed, paused, restarted and catching-up nodes apart, and never waits
   expect(world.node('sv-2')?.state).toBe('up')
 
   await writeFile(world.hold, '')
-  await waitFor(() => (world.node('sv-1')?.state === 'catching-up' ? true : undefined), {
-    clock,
-    timeoutMs: 5000,
-    what: 'sv-1 to say that it catches up',
-  })
+  await untilTrue(
+    'sv-1 to say that it catches up',
+    () => world.node('sv-1')?.state === 'catching-up',
+  )
   expect(world.node('sv-1')?.detail).toBe('not yet')
   await rm(world.hold)
 })

@@ -1,19 +1,17 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createSystemClock } from '@quorumscan/base'
 import { LOG_ACL } from '@quorumscan/log'
-import { startRedis } from '@quorumscan/testkit'
+import { startRedis, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { isRedisReady } from './probe.ts'
 import { redisConfig } from './redis-config.ts'
 import { Supervisor } from './supervisor.ts'
 import { deleteReplica } from './wipe.ts'
 
 // Real processes take their time on a machine that does other things, too.
-vi.setConfig({ testTimeout: 60_000 })
-
 const clock = createSystemClock()
 
 async function startLogRedis() {
@@ -41,11 +39,7 @@ async function startLogRedis() {
     logFile: join(directory, 'log'),
   })
   const login = { user: 'writer', password: 'aa11' }
-  await waitFor(async () => ((await isRedisReady({ socketPath, login })) ? true : undefined), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'Redis',
-  })
+  await untilTrue('Redis', () => isRedisReady({ socketPath, login }))
   return {
     socketPath,
     supervisor,

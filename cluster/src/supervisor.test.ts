@@ -1,15 +1,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, waitFor } from '@quorumscan/base'
-import { expect, it, vi } from 'vitest'
+import { createSystemClock } from '@quorumscan/base'
+import { untilTrue } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
 import { readJson, writeFileAtomic } from './data-directory.ts'
 import { identityOf, type ProcessIdentity, stateOf } from './process-identity.ts'
 import { endLeftovers, type ProcessSpec, Supervisor } from './supervisor.ts'
 
 // Real processes take their time on a machine that does other things, too.
-vi.setConfig({ testTimeout: 60_000 })
-
 const clock = createSystemClock()
 const IGNORES_TERM =
   "process.on('SIGTERM', () => {}); console.log('ready'); setInterval(() => {}, 1e6)"
@@ -28,11 +27,7 @@ async function createWorld() {
   })
   const log = (id: string) => readFile(join(directory, `${id}.log`), 'utf8')
   const untilReady = (id: string) =>
-    waitFor(async () => ((await log(id)).includes('ready') ? true : undefined), {
-      clock,
-      timeoutMs: 10_000,
-      what: `${id} to be ready`,
-    })
+    untilTrue(`${id} to be ready`, async () => (await log(id)).includes('ready'))
   return {
     options,
     spec,
@@ -87,21 +82,13 @@ it('kills a process with the children that it has started', async () => {
   const child = Number(/child=(\d+)/.exec(await world.log('a'))?.[1])
   expect(identityOf(child)).not.toBe(null)
   await world.supervisor.kill('a')
-  await waitFor(() => (identityOf(child) === null ? true : undefined), {
-    clock,
-    timeoutMs: 5000,
-    what: 'the child to end',
-  })
+  await untilTrue('the child to end', () => identityOf(child) === null)
 })
 
 it('notices when a process ends by itself, and starts nothing again', async () => {
   await using world = await createWorld()
   await world.supervisor.start(world.spec('a', ''))
-  await waitFor(() => (world.supervisor.pid('a') === null ? true : undefined), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'the process to end',
-  })
+  await untilTrue('the process to end', () => world.supervisor.pid('a') === null)
   expect(readJson(world.options.recordFile)).toEqual([])
 })
 

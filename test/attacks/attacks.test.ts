@@ -1,11 +1,10 @@
 /** Every attack on one cluster of real processes, one after the other; in full with LONG=1. */
-import { type RunningCluster, startCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startCluster } from '../support/clusters.ts'
 import { ATTACKS } from './all.ts'
 
 const isLong = process.env['LONG'] === '1'
-/** Bounded, they take seconds; the rest is for a machine that does other things, too. */
-const TIMEOUT_MS = isLong ? 1_800_000 : 180_000
 
 let cluster: RunningCluster
 beforeAll(async () => {
@@ -17,12 +16,8 @@ it('have names of their own', () => {
   expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length)
 })
 
-it.each(ATTACKS.map((attack) => [attack.name, attack] as const))(
-  '%s',
-  async (_, attack) => {
-    const { holds, figures } = await attack.run({ cluster, isLong })
-    process.stdout.write(`${attack.name}: ${JSON.stringify(figures)}\n`)
-    expect(holds, `${attack.claim}\n${JSON.stringify(figures, null, 2)}`).toBe(true)
-  },
-  TIMEOUT_MS,
-)
+it.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (_, attack) => {
+  const { holds, figures } = await attack.run({ cluster, isLong })
+  process.stdout.write(`${attack.name}: ${JSON.stringify(figures)}\n`)
+  expect(holds, `${attack.claim}\n${JSON.stringify(figures, null, 2)}`).toBe(true)
+})

@@ -4,7 +4,8 @@
  *   node test/dist/attacks/main.js           all of them, in full
  *   node test/dist/attacks/main.js NAME …    only these
  */
-import { startCluster } from 'quorumscan'
+
+import { startCluster } from '../support/clusters.ts'
 import { ATTACKS } from './all.ts'
 
 const names = process.argv.slice(2)

@@ -1,6 +1,7 @@
 /** Bad input at the public surfaces: always the body of D-6, the right status, and never a 500. */
-import { type RunningCluster, startCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startCluster } from '../support/clusters.ts'
 import { type Answer, createUser, send, untilFound } from './client.ts'
 
 let cluster: RunningCluster

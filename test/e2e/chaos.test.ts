@@ -1,8 +1,8 @@
 /** Twenty seconds of chaos against real processes, judged by the independent checker. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startCluster } from 'quorumscan'
 import { expect, it } from 'vitest'
+import { startCluster } from '../support/clusters.ts'
 
 const SECOND = 1_000_000
 

@@ -1,6 +1,7 @@
 /** A client of a running cluster, as a wallet or a curious person would be one: HTTP and nothing else. */
-import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createSystemClock } from '@quorumscan/base'
 import { createValidatorClient } from '@quorumscan/sdk/raw'
+import { until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 
 export const clock = createSystemClock()
@@ -29,15 +30,6 @@ export async function send(
   }
 }
 
-/** Polls until the probe gives a value. */
-export function until<T>(
-  what: string,
-  probe: () => Promise<T | undefined>,
-  timeoutMs = 30_000,
-): Promise<T> {
-  return waitFor(probe, { clock, timeoutMs, what, intervalMs: 50 })
-}
-
 /** A lookup through the scan proxy. */
 export function lookup(
   cluster: RunningCluster,
@@ -49,19 +41,11 @@ export function lookup(
 }
 
 /** Waits until the name is found through the proxy. */
-export function untilFound(
-  cluster: RunningCluster,
-  name: string,
-  timeoutMs?: number,
-): Promise<Answer> {
-  return until(
-    `${name} to be found`,
-    async () => {
-      const answer = await lookup(cluster, name)
-      return answer.status === 200 ? answer : undefined
-    },
-    timeoutMs,
-  )
+export function untilFound(cluster: RunningCluster, name: string): Promise<Answer> {
+  return until(`${name} to be found`, async () => {
+    const answer = await lookup(cluster, name)
+    return answer.status === 200 ? answer : undefined
+  })
 }
 
 /** A registered user with coin, speaking through the generated client. */

@@ -2,11 +2,14 @@
  * The main job on real processes, while they are killed, paused, wiped and restarted. One cluster for the
  * whole file: each test leaves all nodes up.
  */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type RunningCluster, startCluster } from 'quorumscan'
+import { until } from '@quorumscan/testkit'
+import type { RunningCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { createUser, lookup, send, until, untilFound } from './client.ts'
+import { startCluster } from '../support/clusters.ts'
+import { createUser, lookup, send, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 
 let cluster: RunningCluster

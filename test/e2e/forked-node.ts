@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { until } from './client.ts'
+import { until } from '@quorumscan/testkit'
 
 const PASSED_ON = ['offset', 'record-time', 'head', 'head-time'].map((name) => `x-ledger-${name}`)
 

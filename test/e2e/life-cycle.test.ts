@@ -4,10 +4,12 @@
  * verified lookups and in the activity history.
  */
 import { parseTime } from '@quorumscan/model'
-import { type RunningCluster, startCluster } from 'quorumscan'
+import { until } from '@quorumscan/testkit'
+import type { RunningCluster } from 'quorumscan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startCluster } from '../support/clusters.ts'
 import { isOfType, readActivities } from './activities.ts'
-import { clock, createUser, lookup, until, untilFound, unwrap } from './client.ts'
+import { clock, createUser, lookup, untilFound, unwrap } from './client.ts'
 
 const SECOND_MICROS = 1_000_000
 const LIFETIME_MICROS = 20 * SECOND_MICROS

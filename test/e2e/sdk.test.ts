@@ -26,10 +26,11 @@ import { createScanClient } from '@quorumscan/sdk/raw'
 import { scanReader } from '@quorumscan/sdk/reader'
 import { parseGenesis, requestOfLookup, verifyReceipt } from '@quorumscan/sdk/receipts'
 import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
+import { until } from '@quorumscan/testkit'
 import { build } from 'esbuild'
 import { WebSocket } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { clock, until } from './client.ts'
+import { clock } from './client.ts'
 
 let cluster: TestCluster
 let genesis: Genesis

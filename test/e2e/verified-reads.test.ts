@@ -16,9 +16,11 @@ import {
   verifyEvidence,
   verifyReceipt,
 } from '@quorumscan/consensus'
-import { type RunningCluster, startCluster } from 'quorumscan'
+import { until } from '@quorumscan/testkit'
+import type { RunningCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, createUser, lookup, send, until, untilFound } from './client.ts'
+import { startCluster } from '../support/clusters.ts'
+import { type Answer, createUser, lookup, send, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { startForkedNode } from './forked-node.ts'
 

@@ -37,6 +37,27 @@ describe('house rules', () => {
     expect(hits(sources, focused)).toEqual([])
   })
 
+  it('no test has a deadline that a busy machine misses: what it waits for has one that stretches', () => {
+    const own = new RegExp(`^ *}, [0-9_]+\\)$|test${'Timeout'}: [0-9]`)
+    expect(
+      hits(
+        sources.filter((file) => isTest(file) && file !== 'test/e2e/random-kills.test.ts'),
+        own,
+      ),
+    ).toEqual([])
+  })
+
+  it('a cluster of a test prints its logs when the test fails', () => {
+    const bare = /\bstartCluster\b.*from 'quorumscan'/
+    const owners = /^test\/(support|types|bench)\//
+    expect(
+      hits(
+        sources.filter((file) => isTest(file) && !owners.test(file)),
+        bare,
+      ),
+    ).toEqual([])
+  })
+
   it('randomness comes from the Random port, so that a run can be repeated', () => {
     const call = new RegExp(`Math\\.${'random'}\\(`)
     expect(hits(sources, call)).toEqual([])

@@ -1,6 +1,5 @@
 /** The activity history of four scan nodes: every kind of row, field by field, and walks through it. */
 import { scanRoutes } from '@quorumscan/api'
-import { waitFor } from '@quorumscan/base'
 import {
   acceptTransferCommand,
   createTransferInstructionCommand,
@@ -9,10 +8,11 @@ import {
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
 import { AMOUNT_SCALE, type ContractId, formatTime } from '@quorumscan/model'
+import { until } from '@quorumscan/testkit'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
-import { clock, type Network, startNetwork, until, type Wallet } from './testing/network.ts'
+import { clock, type Network, startNetwork, type Wallet } from './testing/network.ts'
 
 type Row = {
   readonly event_id: string
@@ -71,14 +71,10 @@ async function list(body: Record<string, unknown>): Promise<readonly Row[]> {
 
 /** Rows behind an event id, once the condition holds for them. */
 const rowsBehind = (id: string, isEnough: (rows: readonly Row[]) => boolean) =>
-  waitFor(
-    async () => {
-      const rows = await list({ page_size: 1000, begin_after_id: id })
-      return isEnough(rows) ? rows : undefined
-    },
-    // Four nodes start and work on one machine.
-    { clock, timeoutMs: 25_000, what: 'the rows', intervalMs: 50 },
-  )
+  until('the rows', async () => {
+    const rows = await list({ page_size: 1000, begin_after_id: id })
+    return isEnough(rows) ? rows : undefined
+  })
 
 const coinRules = async (wallet: Wallet) =>
   (await wallet.idsOf('singleton:CoinRules'))[0] as ContractId

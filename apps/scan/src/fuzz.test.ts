@@ -1,13 +1,13 @@
 /** Whatever a client sends: never a 500, always the body of D-6, always the head (D-7, D-10). */
 
 import { codeByPattern } from '@quorumscan/api'
-import { waitFor } from '@quorumscan/base'
 import { catalogue } from '@quorumscan/errors'
+import { untilTrue } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Context } from './context.ts'
 import { createServer } from './server.ts'
-import { clock, startNetwork } from './testing/network.ts'
+import { startNetwork } from './testing/network.ts'
 
 const RUNS = 1_000
 
@@ -138,11 +138,7 @@ function stringify(value: unknown): string {
 test('no request gets a 500, and every error has a code and the head', async () => {
   await using network = await startNetwork(1)
   await using context = await Context.create(await network.config(0), network.overrides)
-  await waitFor(() => (context.replica.state() === 'live' ? true : undefined), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'the replica to be live',
-  })
+  await untilTrue('the replica to be live', () => context.replica.state() === 'live')
   const server = createServer(context, () => 0, null)
   const codes = new Set<string>()
   const request = fc.oneof(

@@ -1,9 +1,10 @@
 /** Four scan nodes over a real log: what they answer, and that they answer the same. */
 import { fromHex, verifySignature } from '@quorumscan/base'
 import { encodeAddressStatement } from '@quorumscan/consensus'
+import { until } from '@quorumscan/testkit'
 import { describe, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
-import { clock, type Network, startNetwork, until } from './testing/network.ts'
+import { clock, type Network, startNetwork } from './testing/network.ts'
 
 type Answer = { status: number; text: string; headers: Headers }
 

@@ -11,9 +11,10 @@ import {
   verifyReceipt,
 } from '@quorumscan/consensus'
 import { createReader } from '@quorumscan/consensus/reader'
+import { until } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
-import { clock, type Network, startNetwork, until } from './testing/network.ts'
+import { clock, type Network, startNetwork } from './testing/network.ts'
 
 let network: Network
 let nodes: RunningScan[]

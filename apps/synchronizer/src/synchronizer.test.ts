@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import { createSystemClock, systemRandom } from '@quorumscan/base'
 import { createLogger, createSubmitClient } from '@quorumscan/http'
 import {
   allocatePartyCommand,
@@ -11,7 +11,7 @@ import {
 } from '@quorumscan/ledger'
 import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
 import { createLogReader, LOG_ACL } from '@quorumscan/log'
-import { startRedis } from '@quorumscan/testkit'
+import { startRedis, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Overrides } from './context.ts'
 import { startSynchronizer } from './start.ts'
@@ -174,11 +174,7 @@ describe('the synchronizer', () => {
     await using synchronizer = await own.start()
     const readyz = async () => (await fetch(`${synchronizer.url}/readyz`)).status
     const becomes = (status: number) =>
-      waitFor(async () => ((await readyz()) === status ? true : undefined), {
-        clock,
-        timeoutMs: 10_000,
-        what: `readyz to answer ${status}`,
-      })
+      untilTrue(`readyz to answer ${status}`, async () => (await readyz()) === status)
     await becomes(200)
     await post(synchronizer.url, sign())
     await own.redis.kill()

@@ -124,7 +124,7 @@ describe('a subscription', () => {
     const taken = await requestName(other.client, 'carla.unverified.ns')
     expect((await accept(other.client, taken)).status).toBe(200)
     expect(await active(other.client)).toMatchObject({ name: 'carla.unverified.ns' })
-  }, 60_000)
+  })
 
   it('is paid by hand inside the window only, by its owner only, and once', async () => {
     const { client, id } = await named('pia', { usd: '2' })
@@ -158,7 +158,7 @@ describe('a subscription', () => {
     expect(failure(await pay(client))).toEqual({ status: 400, code: 'INSUFFICIENT_FUNDS' })
     await world.network.advance(30 * DAY_MICROS)
     expect([404, 409]).toContain((await pay(client)).status)
-  }, 60_000)
+  })
 
   it('is cancelled by its owner, between payments; the name stays until it expires', async () => {
     const { client, name, id } = await named('cem')
@@ -190,7 +190,7 @@ describe('a subscription', () => {
           : await client.put(path(id, action), { enabled: true })
       expect(failure(answer), action).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
     }
-  }, 60_000)
+  })
 
   it('keeps the wish of its owner against everybody else, and against refused acceptances', async () => {
     const { client, request, id } = await named('willa', { autoRenew: true })
@@ -246,7 +246,7 @@ describe("the user's names", () => {
       expect((await entriesOf(client)).map(({ name }) => name)).toEqual(left)
     }
     world.network.setWorking(true)
-  }, 60_000)
+  })
 })
 
 describe('the wallet automation', () => {
@@ -304,5 +304,5 @@ describe('the wallet automation', () => {
       },
     ])
     world.network.setWorking(true)
-  }, 60_000)
+  })
 })

@@ -1,13 +1,13 @@
-import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createSystemClock } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/http'
-import { startRedis } from '@quorumscan/testkit'
+import { startRedis, until, untilTrue } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from './start.ts'
 import { type Answer, type Client, createClient } from './testing/client.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 import { balanceOf } from './testing/world.ts'
 
-const clock = createSystemClock()
+const _clock = createSystemClock()
 const logger = createLogger({ name: 'validator', level: 'silent' })
 let network: TestNetwork
 let validator: RunningValidator
@@ -20,7 +20,7 @@ beforeAll(async () => {
   anyone = createClient(validator.url, null)
   admin = createClient(validator.url, await network.token('participant_admin'))
   await ready(anyone)
-}, 30_000)
+})
 
 afterAll(async () => {
   await validator?.[Symbol.asyncDispose]()
@@ -28,11 +28,10 @@ afterAll(async () => {
 })
 
 async function ready(client: Client): Promise<void> {
-  await waitFor(async () => ((await client.get('/readyz')).status === 200 ? true : undefined), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'the validator to be ready',
-  })
+  await untilTrue(
+    'the validator to be ready',
+    async () => (await client.get('/readyz')).status === 200,
+  )
 }
 
 async function clientOf(user: string): Promise<Client> {
@@ -61,24 +60,18 @@ function lookup(name: string, headers: Record<string, string> = {}): Promise<Ans
 }
 
 async function found(name: string): Promise<Answer> {
-  return waitFor(
-    async () => {
-      const answer = await lookup(name)
-      return answer.status === 404 ? undefined : answer
-    },
-    { clock, timeoutMs: 10_000, what: `${name} to be registered` },
-  )
+  return until(`${name} to be registered`, async () => {
+    const answer = await lookup(name)
+    return answer.status === 404 ? undefined : answer
+  })
 }
 
 /** The entries of the user, once the validator's replica knows of one. */
 async function ownEntries(client: Client): Promise<unknown> {
-  return waitFor(
-    async () => {
-      const { body } = await client.get('/v0/entry/all')
-      return (body['entries'] as unknown[]).length > 0 ? body['entries'] : undefined
-    },
-    { clock, timeoutMs: 10_000, what: 'the entry in the list of its owner' },
-  )
+  return until('the entry in the list of its owner', async () => {
+    const { body } = await client.get('/v0/entry/all')
+    return (body['entries'] as unknown[]).length > 0 ? body['entries'] : undefined
+  })
 }
 
 /** The members of D-6 that a client decides by. */
@@ -189,7 +182,7 @@ describe('a registration', () => {
       status: 409,
       code: 'CONTRACT_CONSUMED',
     })
-  }, 30_000)
+  })
 
   it('is refused at once for a name that is taken, whoever asks', async () => {
     const owner = await registered('taken-owner')
@@ -201,7 +194,7 @@ describe('a registration', () => {
       status: 409,
       code: 'NAME_TAKEN',
     })
-  }, 30_000)
+  })
 })
 
 describe('bad input', () => {
@@ -458,7 +451,7 @@ describe('the scan proxy', () => {
     expect(failure(future)).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
     expect(future.headers.get('retry-after')).not.toBeNull()
     expect(future.headers.get('x-quorum-outcome')).toBe('lagging')
-  }, 10_000)
+  })
 })
 
 describe('a validator', () => {
@@ -474,7 +467,7 @@ describe('a validator', () => {
     expect((await again.get('/v0/wallet/balance')).body).toEqual(balance.body)
     const operator = await anyone.get('/v0/validator-user')
     expect(operator.body).toMatchObject({ user_name: 'participant_admin' })
-  }, 20_000)
+  })
 
   it('that does not see the log answers lookups, and says that its wallets wait', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
@@ -497,7 +490,7 @@ describe('a validator', () => {
     expect(failure(await client.get(path))).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
     const patient = await client.get(path, { 'x-max-age-ms': '10000000' })
     expect(patient.headers.get('x-quorum-outcome')).toBe('verified')
-  }, 20_000)
+  })
 })
 
 // Last: it takes nodes away.
@@ -514,5 +507,5 @@ describe('with nodes gone', () => {
     )
     await third?.stop()
     expect(failure(await lookup('dso.ns'))).toEqual({ status: 502, code: 'NOT_ENOUGH_NODES' })
-  }, 20_000)
+  })
 })

@@ -2,8 +2,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createSystemClock } from '@quorumscan/base'
 import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { type ChaosRuns, createChaosRuns, scenarioOf } from './runs.ts'
 import type { ChaosTarget } from './target.ts'
@@ -29,11 +30,7 @@ const absent: ChaosTarget = {
 }
 
 const untilDone = (runs: ChaosRuns, id: string) =>
-  waitFor(() => (runs.get(id).state === 'running' ? undefined : runs.get(id)), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'the end of the run',
-  })
+  until('the end of the run', () => (runs.get(id).state === 'running' ? undefined : runs.get(id)))
 
 it('a run that cannot be judged is unknown, has a report, and is known after a restart', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'qs-runs-'))

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { createSystemClock, waitFor } from '@quorumscan/base'
-import { createManualClock } from '@quorumscan/testkit'
+import { createSystemClock } from '@quorumscan/base'
+import { createManualClock, until, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { buildServer, type ServerOptions } from './server.ts'
 
-const clock = createSystemClock()
+const _clock = createSystemClock()
 const common = { tag: 'test', summary: '', errors: [], auth: 'none', cost: 1 } as const
 const routes = {
   slow: {
@@ -81,11 +81,7 @@ test('closing answers what is under way, ends its connection, and takes nothing 
   const reply = running.ask()
   await running.started
   const closed = running.server.close()
-  await waitFor(() => (running.server.server.listening ? undefined : true), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'the server to stop listening',
-  })
+  await untilTrue('the server to stop listening', () => !running.server.server.listening)
   running.finish()
   expect([(await reply).status, (await reply).headers.get('connection')]).toEqual([200, 'close'])
   await closed
@@ -102,17 +98,12 @@ test('a request that gets through while closing is told so, a probe is answered'
   for (const socket of late) socket.write('GET /l')
   const sockets = late.map(textUntilClosed)
   // Both are in the middle of a request, so that closing spares them.
-  await waitFor(() => (accepted.filter(({ bytesRead }) => bytesRead > 0)[1] ? true : undefined), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'the beginnings of both requests to be read',
-  })
+  await untilTrue(
+    'the beginnings of both requests to be read',
+    () => accepted.filter(({ bytesRead }) => bytesRead > 0).length === 2,
+  )
   const closed = running.server.close()
-  await waitFor(() => (running.server.server.listening ? undefined : true), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'the server to stop listening',
-  })
+  await untilTrue('the server to stop listening', () => !running.server.server.listening)
   late[0]?.write('ost HTTP/1.1\r\nhost: a\r\n\r\n')
   late[1]?.write('ivez HTTP/1.1\r\nhost: a\r\n\r\n')
   const [refused, probe] = await Promise.all(sockets)
@@ -139,11 +130,7 @@ test('closing does not wait longer than the drain time', async () => {
   const reply = running.ask().catch((error: Error) => error)
   await running.started
   const closed = running.server.close()
-  await waitFor(() => (running.server.server.listening ? undefined : true), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'the server to stop listening',
-  })
+  await untilTrue('the server to stop listening', () => !running.server.server.listening)
   await manual.advance(10_000)
   await closed
   expect(await reply).toBeInstanceOf(Error)
@@ -157,11 +144,7 @@ test('a handler is told when its client goes away, and not before', async () => 
   expect(signal.aborted).toBe(false)
   client.abort()
   await expect(gone).rejects.toThrow()
-  await waitFor(() => (signal.aborted ? true : undefined), {
-    clock,
-    timeoutMs: 10_000,
-    what: 'the signal of the handler',
-  })
+  await untilTrue('the signal of the handler', () => signal.aborted)
 })
 
 test('a handler that takes too long is given up on, and told so', async () => {
@@ -204,9 +187,8 @@ test('one client gets its share of connections and no more', async () => {
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   expect(await textUntilClosed(running.connect())).toBe('')
   for (const socket of sockets) socket.destroy()
-  await waitFor(async () => (await fetch(`${running.url}/livez`).catch(() => null)) ?? undefined, {
-    clock,
-    timeoutMs: 10_000,
-    what: 'a connection to be free again',
-  })
+  await until(
+    'a connection to be free again',
+    async () => (await fetch(`${running.url}/livez`).catch(() => null)) ?? undefined,
+  )
 })

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createSystemClock, waitFor } from '@quorumscan/base'
+import { until } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { createMetrics } from './metrics.ts'
@@ -117,11 +117,7 @@ test('nothing is traced without a collector, and everything is sent to one, with
     })
     expect(answer.json().forward.traceparent).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`))
   }
-  await waitFor(async () => received[0], {
-    clock: createSystemClock(),
-    timeoutMs: 5000,
-    what: 'the span',
-  })
+  await until('the span', async () => received[0])
   expect(received[0]).toContain('/v1/traces')
   for (const word of [trace, 'getItem', 'quorumscan-sv-1']) expect(received[0]).toContain(word)
   collector.close()

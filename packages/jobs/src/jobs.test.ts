@@ -1,7 +1,7 @@
-import { createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import { createSystemClock, systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
-import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { startRedis, type TestRedis, until } from '@quorumscan/testkit'
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
@@ -9,9 +9,6 @@ import type { JobDefinition } from './job.ts'
 import { Jobs } from './jobs.ts'
 
 const clock = createSystemClock()
-const until = <T>(what: string, probe: () => Promise<T | undefined> | T | undefined) =>
-  waitFor(probe, { clock, timeoutMs: 10_000, what, intervalMs: 10 })
-
 /** A ledger on which contracts are due until an effect ends them; counts effects per contract. */
 function createDueLedger(job: string) {
   const due = new Map<string, DueItem>()

@@ -1,5 +1,5 @@
 /** The operator jobs of four super-validators on real queues, over the real ledger in memory. */
-import { createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import { createSystemClock, systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import {
   type AppliedEntry,
@@ -19,16 +19,13 @@ import {
 } from '@quorumscan/ledger'
 import { createTestNetwork, MemoryLedger, testKeyPair } from '@quorumscan/ledger/testing'
 import { type Command, type Contract, partyIdOf } from '@quorumscan/model'
-import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import type { OperatorDeps } from './job.ts'
 import { Jobs } from './jobs.ts'
 import { operatorJobs } from './operator-jobs.ts'
 
 const clock = createSystemClock()
-const until = (what: string, holds: () => boolean) =>
-  waitFor(() => (holds() ? true : undefined), { clock, timeoutMs: 10_000, what, intervalMs: 10 })
-
 const network = createTestNetwork({
   names: { entryLifetimeMicros: 90_000_000, renewalDurationMicros: 30_000_000 },
 })
@@ -148,10 +145,10 @@ test('a paid name becomes an entry when the third super-validator confirms, not 
   await using _first = await startOperator(redis, world, { index: 0 })
   await using _second = await startOperator(redis, world, { index: 1 })
   world.pay('alice.unverified.ns')
-  await until('two confirmations', () => confirmationsOf(world)[0]?.count === 2)
+  await untilTrue('two confirmations', () => confirmationsOf(world)[0]?.count === 2)
   expect(world.memory.all(ansEntry)).toEqual([])
   await using third = await startOperator(redis, world, { index: 2 })
-  await until('the entry', () => world.memory.all(ansEntry).length === 1)
+  await untilTrue('the entry', () => world.memory.all(ansEntry).length === 1)
   expect(world.memory.all(ansEntry)[0]?.payload.name).toBe('alice.unverified.ns')
   expect(world.memory.all(subscriptionInitialPayment)).toEqual([])
   expect(await third.failures()).toEqual([])
@@ -170,9 +167,9 @@ test('submissions whose outcome is unknown are repeated until they are seen', as
   await using _first = await startOperator(redis, world, { index: 0, refuse })
   await using _second = await startOperator(redis, world, { index: 1, refuse })
   await using _third = await startOperator(redis, world, { index: 2, refuse })
-  await until('a second try of each', () => refusals >= 6)
+  await untilTrue('a second try of each', () => refusals >= 6)
   isOrderingAway = false
-  await until('the entry', () => world.memory.all(ansEntry).length === 1)
+  await untilTrue('the entry', () => world.memory.all(ansEntry).length === 1)
 })
 
 test('an entry and its subscription are ended when nobody renews, and rounds go on', async () => {
@@ -182,15 +179,15 @@ test('an entry and its subscription are ended when nobody renews, and rounds go 
   await using _first = await startOperator(redis, world, { index: 0 })
   await using _second = await startOperator(redis, world, { index: 1 })
   await using _third = await startOperator(redis, world, { index: 2 })
-  await until('the entry', () => world.memory.all(ansEntry).length === 1)
+  await untilTrue('the entry', () => world.memory.all(ansEntry).length === 1)
   const rounds = world.memory.all(openMiningRound).map(({ contractId }) => contractId)
   // The entry lives 90 s, a tick is 10 minutes.
   world.memory.advance(world.memory.genesis.coin.tickMicros)
-  await until('entry and context to be gone', () => {
+  await untilTrue('entry and context to be gone', () => {
     const { memory } = world
     return memory.all(ansEntry).length === 0 && memory.all(ansEntryContext).length === 0
   })
-  await until('the first round to close', () => {
+  await untilTrue('the first round to close', () => {
     const open = world.memory.all(openMiningRound).map(({ contractId }) => contractId)
     return open.length === 3 && open.some((round) => !rounds.includes(round))
   })
@@ -204,7 +201,7 @@ test('a payment that is not confirmed in time is refunded by one super-validator
   const lockMicros = (payment?.payload.lockExpiresAt ?? 0) - world.memory.head().recordTime
   world.memory.advance(lockMicros)
   await using _only = await startOperator(redis, world, { index: 3 })
-  await until('the refund', () => world.memory.all(subscriptionInitialPayment).length === 0)
+  await untilTrue('the refund', () => world.memory.all(subscriptionInitialPayment).length === 0)
   expect(world.memory.all(ansEntry)).toEqual([])
   expect(world.memory.byKey(`party:LockedCoin:${alice.party}`)).toEqual([])
 })
@@ -228,7 +225,7 @@ test('a request that nobody pays is ended with its context', async () => {
   expect(world.memory.all(subscriptionRequest)).toHaveLength(1)
   await using _only = await startOperator(redis, world, { index: 0 })
   world.memory.advance(world.memory.genesis.names.requestLifetimeMicros)
-  await until('the request to be gone', () => world.memory.all(ansEntryContext).length === 0)
+  await untilTrue('the request to be gone', () => world.memory.all(ansEntryContext).length === 0)
   expect(world.memory.all(subscriptionRequest)).toEqual([])
 })
 
@@ -243,7 +240,7 @@ test('after a standstill each due round is closed once, oldest first, also by on
   world.memory.advance(3 * world.memory.genesis.coin.tickMicros)
   expect(numbers()).toEqual([0, 1, 2])
   await using jobs = await startOperator(redis, world, { index: 0 })
-  await until('the oldest round to close', () => numbers()[0] !== 0)
+  await untilTrue('the oldest round to close', () => numbers()[0] !== 0)
   expect(numbers()).toEqual([1, 2, 3])
   expect(await jobs.failures()).toEqual([])
 })

@@ -1,5 +1,5 @@
-import { createKeyPair, createSystemClock, utf8, waitFor } from '@quorumscan/base'
-import { createManualClock } from '@quorumscan/testkit'
+import { createKeyPair, createSystemClock, utf8 } from '@quorumscan/base'
+import { createManualClock, until } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import {
   appendAll,
@@ -17,8 +17,6 @@ const entry = (index: number) => utf8(`entry ${index}`)
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString()
 const clock = createSystemClock()
-const until = <T>(what: string, probe: () => T | undefined | Promise<T | undefined>) =>
-  waitFor(probe, { clock, timeoutMs: 10_000, what, intervalMs: 5 })
 const reachesOffset = (writer: LogWriter, offset: number) =>
   until(`offset ${offset}`, () => (writer.head().offset >= offset ? true : undefined))
 

@@ -192,7 +192,7 @@ describe('lookups at an offset', () => {
       ),
       { numRuns: 12 },
     )
-  }, 60_000)
+  })
 
   test('leave nothing of ended names behind once the horizon has passed them', async () => {
     const mirror = await freshMirror()
@@ -406,7 +406,7 @@ describe('lookups at an offset', () => {
       code: 'OVERLOADED',
     })
     await expect(readParties(redis, [user], beyond)).rejects.toMatchObject({ code: 'OVERLOADED' })
-  }, 60_000)
+  })
 
   test('refuse an offset that the stored state has not reached, or whose data may be gone', async () => {
     const mirror = await freshMirror()

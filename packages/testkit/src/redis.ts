@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, waitFor } from '@quorumscan/base'
 import { Redis } from 'ioredis'
+import { untilTrue } from './until.ts'
 
 export type TestRedis = AsyncDisposable & {
   readonly socketPath: string
@@ -33,13 +33,9 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
     const probe = new Redis({ path: socketPath, lazyConnect: true, retryStrategy: () => 20 })
     probe.on('error', () => {}) // Not listening yet; the wait below decides.
     try {
-      await waitFor(
-        async () => ((await probe.ping().catch(() => null)) === null ? undefined : true),
-        {
-          clock: createSystemClock(),
-          timeoutMs: 10_000,
-          what: 'redis-server to answer',
-        },
+      await untilTrue(
+        'redis-server to answer',
+        async () => (await probe.ping().catch(() => null)) !== null,
       )
     } finally {
       probe.disconnect()

@@ -1,5 +1,5 @@
 import type { User } from '@quorumscan/model'
-import { startRedis } from '@quorumscan/testkit'
+import { startRedis, until } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { PENDING_MAX, type PendingSubmission } from './outbox.ts'
 import { ValidatorStore } from './store.ts'
@@ -41,9 +41,10 @@ describe('ValidatorStore', () => {
     await redis.kill()
     await expect(store.users.get('alice')).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
     await redis.restart()
-    await expect
-      .poll(() => store.users.get('alice').catch(() => null), { timeout: 5_000 })
-      .toMatchObject({ user: { id: 'alice' } })
+    const found = await until('the store to be back', () =>
+      store.users.get('alice').catch(() => undefined),
+    )
+    expect(found).toMatchObject({ user: { id: 'alice' } })
   })
 })
 

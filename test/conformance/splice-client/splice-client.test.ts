@@ -3,9 +3,10 @@
  * validator: what they ask for is answered in the shapes that they expect (D-2, D-3, D-5).
  */
 import { createRequire } from 'node:module'
-import { type RunningCluster, startCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, untilFound } from '../../e2e/client.ts'
+import { startCluster } from '../../support/clusters.ts'
 
 /** What we use of them. Their own types are `unknown` under our module settings. */
 type UpstreamClient = {

@@ -1,7 +1,8 @@
 /** Kills processes of a cluster, one blow after the other, as drawn from a seed, and starts them again. */
+import { until } from '@quorumscan/testkit'
 import { ClusterError, type RunningCluster } from 'quorumscan'
 import type { SeededRandom } from '../../sim/seeded-random.ts'
-import { clock, until } from '../client.ts'
+import { clock } from '../client.ts'
 
 type Victim = { readonly node: string; readonly redis: boolean }
 
@@ -49,7 +50,7 @@ export function startKilling(cluster: RunningCluster, random: SeededRandom): Kil
       if (state === 'down') await restart(cluster, { node: name, redis: false })
     const areAllUp = async () =>
       (await statesOf(cluster)).every(({ state }) => state === 'up') ? true : undefined
-    await until('everything to be up again', areAllUp, HEAL_TIMEOUT_MS)
+    await until('everything to be up again', areAllUp, { timeoutMs: HEAL_TIMEOUT_MS })
   }
   let healing: Promise<void> | null = null
 

@@ -5,7 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import { createSystemClock, systemRandom } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import {
   acceptRequestCommand,
@@ -29,9 +29,6 @@ import { type RunningScan, startScan } from '../start.ts'
 export const clock = createSystemClock()
 const random = systemRandom
 const PASSWORD = 'test'
-
-export const until = <T>(what: string, probe: () => Promise<T | undefined> | T | undefined) =>
-  waitFor(probe, { clock, timeoutMs: 15_000, what, intervalMs: 20 })
 
 export type Network = AsyncDisposable & {
   readonly genesis: Genesis

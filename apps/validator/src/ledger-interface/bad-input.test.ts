@@ -38,7 +38,7 @@ beforeAll(async () => {
   const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
   expect((await admin.post('/v2/users', { user: { id: 'reader' }, rights })).status).toBe(200)
   reader = createLedgerClient(world.url, await world.network.token('reader'))
-}, 60_000)
+})
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()

@@ -27,7 +27,7 @@ beforeAll(async () => {
   bob = await world.registered('bob')
   client = createLedgerClient(world.url, await world.network.token('alice'))
   admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
-}, 60_000)
+})
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()

@@ -1,13 +1,14 @@
 /** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
-import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createSystemClock } from '@quorumscan/base'
 import { verifyReceipt } from '@quorumscan/consensus'
+import { untilTrue } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from '../start.ts'
 import { type Answer, type Client, createClient } from '../testing/client.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'
 import { openPages } from '../testing/page-socket.ts'
 
-const clock = createSystemClock()
+const _clock = createSystemClock()
 let network: TestNetwork
 let validator: RunningValidator
 let anyone: Client
@@ -18,17 +19,14 @@ beforeAll(async () => {
   validator = await startValidator(network.config)
   anyone = createClient(validator.url, null)
   alice = createClient(validator.url, await network.token('alice'))
-  await eventually('the validator', async () => (await anyone.get('/readyz')).status === 200)
+  await untilTrue('the validator', async () => (await anyone.get('/readyz')).status === 200)
   await alice.post('/v0/register')
-}, 30_000)
+})
 
 afterAll(async () => {
   await validator?.[Symbol.asyncDispose]()
   await network?.[Symbol.asyncDispose]()
 })
-
-const eventually = (what: string, isSo: () => Promise<boolean>) =>
-  waitFor(async () => ((await isSo()) ? true : undefined), { clock, timeoutMs: 15_000, what })
 
 const list = (body: unknown, headers: Record<string, string> = {}) =>
   anyone.post('/v0/scan-proxy/activities', body, headers)
@@ -45,7 +43,7 @@ async function tap(): Promise<void> {
 describe('the activity history through the proxy', () => {
   it('is what enough nodes say at one offset', async () => {
     await tap()
-    await eventually('the tap', async () => idsOf(await list({ page_size: 1 })).length === 1)
+    await untilTrue('the tap', async () => idsOf(await list({ page_size: 1 })).length === 1)
     const answer = await list({ page_size: 10, begin_after_id: '' }, { 'x-quorum': 'strong' })
     expect(answer.body['activities']).toEqual([
       expect.objectContaining({
@@ -65,7 +63,7 @@ describe('the activity history through the proxy', () => {
 
   it('is walked through in both directions, nothing twice and nothing left out, while rows arrive', async () => {
     for (let count = 0; count < 4; count++) await tap()
-    await eventually('the taps', async () => idsOf(await list({ page_size: 1000 })).length === 5)
+    await untilTrue('the taps', async () => idsOf(await list({ page_size: 1000 })).length === 5)
     const begun = idsOf(await list({ page_size: 1000 }))
     const seen = { asc: [] as string[], desc: [begun.at(-1)] as string[] }
     for (let round = 0; seen.asc.length < 8; round++) {
@@ -83,9 +81,9 @@ describe('the activity history through the proxy', () => {
   it('is followed over a WebSocket: pages that verify, and rows without asking for them', async () => {
     const before = idsOf(await list({ page_size: 1000 }))
     await using pages = await openPages(validator.url, { page_size: 3, quorum: 'strong' })
-    await eventually('the rows of before', async () => pages.ids().length === before.length)
+    await untilTrue('the rows of before', async () => pages.ids().length === before.length)
     expect(pages.ids()).toEqual(before)
-    await eventually('the end', async () => pages.frames.at(-1)?.answer.activities.length === 0)
+    await untilTrue('the end', async () => pages.frames.at(-1)?.answer.activities.length === 0)
 
     let after: string | null = null
     for (const { answer, receipt, headers } of pages.frames) {
@@ -100,8 +98,8 @@ describe('the activity history through the proxy', () => {
 
     await using others = await openPages(validator.url, { page_size: 3, begin_after_id: after })
     await tap()
-    await eventually('the new row', async () => pages.ids().length === before.length + 1)
-    await eventually('the new row for others', async () => others.ids().length === 1)
+    await untilTrue('the new row', async () => pages.ids().length === before.length + 1)
+    await untilTrue('the new row for others', async () => others.ids().length === 1)
     expect(others.ids()).toEqual(pages.ids().slice(-1))
   })
 

@@ -1,10 +1,8 @@
-/** For tests: a replica with a history of updates that follows a log in memory. */
-import { createSystemClock, waitFor } from '@quorumscan/base'
 import type { Scenario } from '@quorumscan/ledger/testing'
 import { participantOfKey } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
 import { createMemoryOrdering, type MemoryOrdering } from '@quorumscan/replica/testing'
-import { createManualClock, startRedis } from '@quorumscan/testkit'
+import { createManualClock, startRedis, untilTrue } from '@quorumscan/testkit'
 
 export type MemoryHistory = AsyncDisposable & {
   readonly replica: Replica
@@ -37,11 +35,7 @@ export async function startHistory(
   const ordering = createMemoryOrdering(scenario.ledger.entries().slice(0, first), nextCut)
   const running = replica.run(ordering, stop.signal)
   const reach = (offset: number) =>
-    waitFor(async () => (replica.head().offset >= offset ? true : undefined), {
-      clock: createSystemClock(),
-      timeoutMs: 20_000,
-      what: `offset ${offset}`,
-    }).then(() => {})
+    untilTrue(`offset ${offset}`, () => replica.head().offset >= offset)
   await reach(first)
   return {
     replica,

@@ -20,7 +20,6 @@ import {
   systemRandom,
   toHex,
   utf8,
-  waitFor,
 } from '@quorumscan/base'
 import {
   canonicalRequest,
@@ -36,7 +35,7 @@ import { createSubmitter, svPartyOf } from '@quorumscan/ledger'
 import { createLogReader, createLogWriter, LOG_ACL } from '@quorumscan/log'
 import { formatTime, type Micros, participantOfKey } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
-import { startRedis } from '@quorumscan/testkit'
+import { startRedis, untilTrue } from '@quorumscan/testkit'
 import type { ValidatorConfig } from '../config.ts'
 import { activitiesRequest } from '../proxy/requests.ts'
 
@@ -213,11 +212,7 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
       // No submission, but an entry like any other: it has the new time.
       await writer.append(Uint8Array.of(0))
       const now = clock.nowMicros()
-      await waitFor(() => (replica.head().recordTime + micros > now ? true : undefined), {
-        clock,
-        timeoutMs: 10_000,
-        what: 'record time to move on',
-      })
+      await untilTrue('record time to move on', () => replica.head().recordTime + micros > now)
     },
     setWorking: (next) => {
       isWorking = next

@@ -1,15 +1,14 @@
 /** For tests: a network with one validator, and people who use it. */
-import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createSystemClock } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/http'
+import { until } from '@quorumscan/testkit'
 import { expect } from 'vitest'
 import { startValidator } from '../start.ts'
 import { type Answer, type Client, createClient } from './client.ts'
 import { startNetwork, type TestNetwork } from './network.ts'
 
 const logger = createLogger({ name: 'validator', level: 'silent' })
-/** Waiting is done by the machine's clock, whatever time it is in the network. */
-const clock = createSystemClock()
-const WAIT_MS_MAX = 15_000
+const _clock = createSystemClock()
 
 export type Person = { readonly client: Client; readonly party: string }
 
@@ -31,8 +30,6 @@ export async function startWorld(): Promise<World> {
   const start = () => startValidator(network.config, { logger, clock: network.clock })
   let validator = await start()
   const anyone = () => createClient(validator.url, null)
-  const until = <T>(what: string, probe: () => Promise<T | undefined>): Promise<T> =>
-    waitFor(probe, { clock, timeoutMs: WAIT_MS_MAX, what })
   const ready = () =>
     until('the validator to be ready', async () =>
       (await anyone().get('/readyz')).status === 200 ? true : undefined,

@@ -1,8 +1,7 @@
 /** WebSockets of the ledger interface: what bounds a client, and what it is told (reference §3.6). */
 import { once } from 'node:events'
 import { connect, type Server } from 'node:net'
-import { createSystemClock, waitFor } from '@quorumscan/base'
-import { createManualClock } from '@quorumscan/testkit'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -49,14 +48,6 @@ async function start(open: (signal: AbortSignal) => Stream) {
   }
 }
 
-const until = (what: string, isTrue: () => boolean | Promise<boolean>) =>
-  waitFor(async () => ((await isTrue()) ? true : undefined), {
-    clock: createSystemClock(),
-    timeoutMs: 20_000,
-    what,
-    intervalMs: 100,
-  })
-
 /** A stream without end, and how much of it was taken. */
 function endless() {
   const state = { bytes: 0, isOver: false }
@@ -78,7 +69,7 @@ function endless() {
 /** Resolves when nothing more is taken. */
 async function untilBlocked({ bytes }: { bytes: () => number }): Promise<void> {
   let before = -1
-  await until('the stream to stand still', () => {
+  await untilTrue('the stream to stand still', () => {
     const isSame = bytes() === before && before > 0
     before = bytes()
     return isSame
@@ -103,11 +94,11 @@ test('a client that stops reading holds little, is told why it is cut off, and s
     received += ELEMENT_BYTES
   })
   other.send('{}')
-  await until('the other one to have received more', () => received > 2 * HELD_BYTES_MAX)
+  await untilTrue('the other one to have received more', () => received > 2 * HELD_BYTES_MAX)
   expect(streams[0].state.isOver).toBe(false)
 
   await clock.advance(30_000)
-  await until('the stream to be over', () => streams[0].state.isOver)
+  await untilTrue('the stream to be over', () => streams[0].state.isOver)
   const closed = once(stalled, 'close')
   stalled.resume()
   const [code, reason] = await closed
@@ -123,9 +114,9 @@ test('a client that never reads again is cut off without being waited for', asyn
   stalled.send('{}')
   await untilBlocked({ bytes: () => stream.state.bytes })
   await clock.advance(30_000)
-  await until('the stream to be over', () => stream.state.isOver)
+  await untilTrue('the stream to be over', () => stream.state.isOver)
   await clock.advance(2_000)
-  await until('the connection to be gone', async () => (await countOf(app)) === 0)
+  await untilTrue('the connection to be gone', async () => (await countOf(app)) === 0)
 })
 
 test('texts of every size come whole and in order, and before the error that ends them', async () => {

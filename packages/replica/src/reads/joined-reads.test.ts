@@ -66,7 +66,6 @@ test.each([1_000, 3])(
     for (const { offset, contracts } of reads)
       expect(contracts.map(idsOf), `at ${offset}`).toEqual(idsAt[offset])
   },
-  30_000,
 )
 
 test('of each key no more than the limit is read', async () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   mallory = await world.registered('mallory', null)
   client = createLedgerClient(world.url, await world.network.token('mallory'))
   rules = await genesisContracts(world)
-}, 60_000)
+})
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()

@@ -31,7 +31,7 @@ beforeAll(async () => {
   rules = await genesisContracts(world)
   // What is due would be done by others.
   world.network.setWorking(false)
-}, 60_000)
+})
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()

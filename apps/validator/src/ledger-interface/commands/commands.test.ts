@@ -28,7 +28,7 @@ beforeAll(async () => {
   bob = await world.registered('bob')
   client = createLedgerClient(world.url, await world.network.token('alice'))
   rules = await genesisContracts(world)
-}, 60_000)
+})
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()

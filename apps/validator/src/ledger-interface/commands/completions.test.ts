@@ -22,7 +22,7 @@ beforeAll(async () => {
   ofAlice = createLedgerClient(world.url, await world.network.token('alice'))
   ofBob = createLedgerClient(world.url, await world.network.token('bob'))
   rules = await genesisContracts(world)
-}, 60_000)
+})
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
@@ -264,7 +264,7 @@ describe('deduplication', () => {
     expect(await outcome(request)).toBe('409 DUPLICATE_COMMAND')
     await world.network.advance(11 * SECOND)
     expect(await outcome(request)).toBe('accepted')
-  }, 30_000)
+  })
 
   it('looks back to an offset', async () => {
     const request = tap(alice)
@@ -307,7 +307,7 @@ describe('deduplication', () => {
         })
       ).status,
     ).toBe(200)
-  }, 30_000)
+  })
 
   it('does not count what was refused', async () => {
     const request = tap(alice, {}, '0')

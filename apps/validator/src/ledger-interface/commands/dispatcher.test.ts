@@ -1,8 +1,8 @@
-import { createKeyPair, createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
+import { createKeyPair, systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, decodeEntry, type Head } from '@quorumscan/ledger'
 import { type CompletionRecord, participantOfKey, type Submission } from '@quorumscan/model'
-import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
+import { createManualClock, startRedis, type TestRedis, until } from '@quorumscan/testkit'
 import { PENDING_MAX, ValidatorStore } from '@quorumscan/users'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Dispatcher, type DispatchInput } from './dispatcher.ts'
@@ -116,10 +116,8 @@ async function start(log: ReturnType<typeof createLog>) {
   }
 }
 
-const until = (probe: () => Promise<true | undefined>) =>
-  waitFor(probe, { clock: createSystemClock(), timeoutMs: 5_000, what: 'the state' })
 const untilOffered = (log: ReturnType<typeof createLog>, count: number) =>
-  until(async () => (log.submissions().length >= count ? true : undefined))
+  until('the state', async () => (log.submissions().length >= count ? true : undefined))
 
 test('a submission is offered after the restart, with the same bytes, and ends once', async () => {
   const log = createLog()
@@ -136,7 +134,9 @@ test('a submission is offered after the restart, with the same bytes, and ends o
   const [submission] = resumed.submissions()
   if (submission === undefined || pending === undefined) throw new Error('it is offered')
   resumed.apply(submission, pending.entryHash)
-  await until(async () => ((await second.store.outbox.list()).length === 0 ? true : undefined))
+  await until('the state', async () =>
+    (await second.store.outbox.list()).length === 0 ? true : undefined,
+  )
 })
 
 test('what took effect while nobody looked is not offered again', async () => {
@@ -188,9 +188,12 @@ test('more than the participant can hold are refused, until some are through', a
     spec: { httpStatus: 409, category: 2 },
   })
   log.checkpoint(301 * SECOND)
-  await until(async () => (await running.store.outbox.list()).length === 0 || undefined)
+  await until(
+    'the state',
+    async () => (await running.store.outbox.list()).length === 0 || undefined,
+  )
   await dispatch(PENDING_MAX)
-}, 60_000)
+})
 
 test('a least ledger time is kept by record time, across a restart', async () => {
   const log = createLog()
@@ -221,7 +224,9 @@ test('what does not get into the log in time ends with a completion, before and 
       offset: 2,
       outcome: { kind: 'rejected', code: 'NOT_SEQUENCED_TIMEOUT' },
     })
-    await until(async () => (first.dispatcher.settledOffset() === 2 ? true : undefined))
+    await until('the state', async () =>
+      first.dispatcher.settledOffset() === 2 ? true : undefined,
+    )
     await first.dispatcher.dispatch({ ...input, submissionId: 'again' })
   }
   log.checkpoint(400 * SECOND)

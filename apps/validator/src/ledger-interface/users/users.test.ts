@@ -14,7 +14,7 @@ beforeAll(async () => {
   world = await startWorld()
   admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
   here = (await admin.get('/v2/parties/participant-id')).body.participantId.split('::')[1]
-}, 30_000)
+})
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
@@ -176,7 +176,7 @@ describe('users', () => {
       newlyGrantedRights: admins,
     })
     expect(outcome(await admin.get('/v2/users'))).toBe('200')
-  }, 30_000)
+  })
 })
 
 describe('parties', () => {
