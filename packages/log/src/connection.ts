@@ -7,7 +7,7 @@ import { Redis } from 'ioredis'
 import { LOG_STREAM_KEY } from './acl.ts'
 import { APPEND_GROUP } from './append-script.ts'
 import type { SignedGroup } from './group.ts'
-import { LogGroupError, LogUnavailableError } from './log-errors.ts'
+import { LogUnavailableError } from './log-errors.ts'
 
 export type LogRedisAddress = {
   /** Unix socket. */
@@ -142,14 +142,13 @@ export function idOf(lastOffset: number): string {
   return `${lastOffset}-0`
 }
 
+/** An element without the two fields becomes a group of no bytes, which is malformed to whoever opens it. */
 function toRawGroup([id, fields]: [Buffer, Buffer[]]): RawGroup {
   const [nameG, bytes, nameS, signature] = fields
-  if (
-    bytes === undefined ||
-    signature === undefined ||
-    nameG?.toString() !== 'g' ||
-    nameS?.toString() !== 's'
-  )
-    throw new LogGroupError('malformed', `element ${id.toString()} of the stream is no group`)
-  return { id: id.toString(), bytes: new Uint8Array(bytes), signature: new Uint8Array(signature) }
+  const isGroup = nameG?.toString() === 'g' && nameS?.toString() === 's'
+  return {
+    id: id.toString(),
+    bytes: new Uint8Array(isGroup && bytes !== undefined ? bytes : []),
+    signature: new Uint8Array(isGroup && signature !== undefined ? signature : []),
+  }
 }

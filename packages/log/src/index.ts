@@ -19,6 +19,13 @@ export {
 } from './log-errors.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'
 export {
+  describeDamage,
+  type LogDamage,
+  type LogVerdict,
+  type VerifyLogOptions,
+  verifyLog,
+} from './verify.ts'
+export {
   createLogWriter,
   type LogWriter,
   type LogWriterOptions,

@@ -1,0 +1,115 @@
+import { utf8 } from '@quorumscan/base'
+import { describe, expect, it } from 'vitest'
+import type { SignedGroup } from './group.ts'
+import {
+  appendAll,
+  chainOf,
+  genesis,
+  never,
+  START_MICROS,
+  startLogRedis,
+} from './testing/log-redis.ts'
+import { describeDamage, verifyLog } from './verify.ts'
+
+const entries = Array.from({ length: 30 }, (_, index) => ({
+  recordTime: START_MICROS + 1 + index,
+  bytes: utf8(`entry ${index}`),
+}))
+const sizes = entries.map(() => 2)
+
+/** Groups of two entries each: offsets 1 and 2, 3 and 4, … */
+async function verify(change: (groups: SignedGroup[]) => void) {
+  await using log = await startLogRedis()
+  const connection = await log.connection('writer')
+  const groups = chainOf(entries, sizes)
+  change(groups)
+  let end = 0
+  for (const group of groups) {
+    if (!(await connection.append(group, end))) throw new Error('fenced')
+    end = group.lastOffset
+  }
+  connection.close()
+  return await verifyLog({ redis: log.address('reader'), genesis, signal: never })
+}
+
+function flip(groups: SignedGroup[], index: number, at: number): void {
+  const group = groups[index] as SignedGroup
+  const bytes = new Uint8Array(group.bytes)
+  for (let byte = at; byte < at + 4; byte++) bytes[byte] = (bytes[byte] ?? 0) ^ 0xff
+  groups[index] = { ...group, bytes }
+}
+
+describe('verifying the log', () => {
+  it('finds nothing wrong with what the synchronizer wrote, to the end', async () => {
+    expect(await verify(() => {})).toEqual({
+      end: 30,
+      recordTime: START_MICROS + 30,
+      damages: [],
+    })
+  })
+
+  it('finds nothing wrong with an empty log', async () => {
+    await using log = await startLogRedis()
+    expect(await verifyLog({ redis: log.address('reader'), genesis, signal: never })).toMatchObject(
+      { end: 0, damages: [] },
+    )
+  })
+
+  it('says at which offsets four bytes of one old entry were flipped, and nothing of the rest', async () => {
+    const { end, damages } = await verify((groups) => flip(groups, 3, 64))
+    expect(end).toBe(30)
+    expect(damages).toMatchObject([{ from: 7, to: 8, fault: 'signature' }])
+    expect(damages.map(describeDamage)).toEqual([
+      expect.stringMatching(/^The log is damaged at offsets 7 to 8 \(signature\): .*\.$/),
+    ])
+  })
+
+  it('goes on behind a group of which not even the form is left', async () => {
+    const { damages } = await verify((groups) => {
+      flip(groups, 0, 0)
+      flip(groups, 14, 8)
+    })
+    expect(damages).toMatchObject([
+      { from: 1, to: 2, fault: 'malformed' },
+      { from: 29, to: 30, fault: 'malformed' },
+    ])
+  })
+
+  it('says what is missing', async () => {
+    const { damages } = await verify((groups) => groups.splice(2, 2))
+    expect(damages).toMatchObject([{ from: 5, to: 8, fault: 'missing' }])
+    expect(damages.map(describeDamage)).toEqual([
+      'The log lacks offsets 5 to 8: the log goes on behind it.',
+    ])
+  })
+
+  it('finds a signed group that belongs to another history', async () => {
+    const other = chainOf(
+      entries.map((entry) => ({ ...entry, bytes: utf8('other') })),
+      sizes,
+    )
+    const { damages } = await verify((groups) => groups.splice(5, 1, other[5] as SignedGroup))
+    // Which of two that do not fit is the wrong one, the group behind them tells as well.
+    expect(damages).toMatchObject([{ from: 11, to: 12, fault: 'chain' }])
+  })
+
+  it('rests so that it uses no more than its share', async () => {
+    await using log = await startLogRedis()
+    const connection = await log.connection('writer')
+    await appendAll(connection, chainOf(entries, sizes))
+    connection.close()
+    let nowMs = 0
+    let restedMs = 0
+    const clock = {
+      nowMicros: () => 0,
+      // Each look is a millisecond later: a portion takes one.
+      monotonicMs: () => nowMs++,
+      delay: async (ms: number) => {
+        restedMs += ms
+      },
+    }
+    const redis = log.address('reader')
+    await verifyLog({ redis, genesis, signal: never, pace: { clock, share: 0.02 } })
+    expect(restedMs).toBe(49)
+  })
+})

@@ -1,0 +1,129 @@
+/** Whether the whole log is what the synchronizer signed: every group, from the genesis to the end. */
+import type { Clock } from '@quorumscan/base'
+import type { Micros, Offset } from '@quorumscan/model'
+import { openRawGroup } from './chain.ts'
+import { type LogRedisAddress, openLogConnection, type RawGroup } from './connection.ts'
+import type { LogGenesis, SignedGroup } from './group.ts'
+import { type GroupFault, LogGroupError } from './log-errors.ts'
+
+/** A part of the log that nobody can follow any more. Offsets are inclusive. */
+export type LogDamage = {
+  readonly from: Offset
+  readonly to: Offset
+  readonly fault: GroupFault | 'missing'
+  /** A sentence for an operator, without the offsets. */
+  readonly reason: string
+}
+
+export type LogVerdict = {
+  /** Of the last element, damaged or not; 0 for an empty log. */
+  readonly end: Offset
+  /** Of the last whole group; the genesis's where there is none. */
+  readonly recordTime: Micros
+  /** In order. */
+  readonly damages: readonly LogDamage[]
+}
+
+export type VerifyLogOptions = {
+  /** Of the ACL user `reader` or `writer`. */
+  readonly redis: LogRedisAddress
+  readonly genesis: LogGenesis
+  readonly signal: AbortSignal
+  /** At most this share of one core, 0 to 1, is used, by resting between portions; the whole without it. */
+  readonly pace?: { readonly clock: Clock; readonly share: number }
+  /** Told of each damage when it is found. */
+  readonly onDamage?: (damage: LogDamage) => void
+}
+
+/** At most 8 MiB at once, some 10 ms of work. */
+const GROUPS_PER_READ = 8
+
+/** What a walk over the log knows of the part behind it. */
+export type Walk = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  /** Of the group before; null where that is damaged, so that nothing can be compared with it. */
+  readonly hash: string | null
+}
+
+/**
+ * Reads the log from its start to its end at this moment.
+ *
+ * @throws {LogUnavailableError} If its Redis cannot be reached, or goes away.
+ */
+export async function verifyLog(options: VerifyLogOptions): Promise<LogVerdict> {
+  const { genesis, pace, signal } = options
+  const connection = await openLogConnection(options.redis, { signal })
+  try {
+    const damages: LogDamage[] = []
+    let walk: Walk = { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash }
+    for (;;) {
+      const startedMs = pace?.clock.monotonicMs() ?? 0
+      const portion = await connection.range(walk.offset + 1, GROUPS_PER_READ)
+      for (const raw of portion) {
+        const step = stepOver(walk, raw, genesis)
+        walk = step.walk
+        for (const damage of step.damages) {
+          damages.push(damage)
+          options.onDamage?.(damage)
+        }
+      }
+      if (portion.length < GROUPS_PER_READ) break
+      if (pace !== undefined) {
+        const usedMs = pace.clock.monotonicMs() - startedMs
+        await pace.clock.delay(usedMs * (1 / pace.share - 1), signal)
+      }
+    }
+    return { end: walk.offset, recordTime: walk.recordTime, damages }
+  } finally {
+    connection.close()
+  }
+}
+
+/** One element of the stream further: what is wrong with it, and where the next one must go on. Pure. */
+export function stepOver(
+  walk: Walk,
+  raw: RawGroup,
+  genesis: LogGenesis,
+): { readonly walk: Walk; readonly damages: LogDamage[]; readonly group: SignedGroup | null } {
+  const expected = walk.offset + 1
+  let group: SignedGroup
+  try {
+    group = openRawGroup(raw, genesis)
+    if (group.firstOffset < expected)
+      throw new LogGroupError('position', 'it repeats offsets of the group before it')
+    if (group.firstOffset === expected && walk.hash !== null && group.previousHash !== walk.hash)
+      throw new LogGroupError('chain', 'it names another group before it')
+    if ((group.entries[0]?.recordTime ?? 0) <= walk.recordTime)
+      throw new LogGroupError('time', 'its record time does not rise')
+  } catch (error) {
+    if (!(error instanceof LogGroupError)) throw error
+    const to = Math.max(expected, Number.parseInt(raw.id, 10))
+    const damage = { from: expected, to, fault: error.fault, reason: error.message }
+    return {
+      walk: { offset: to, recordTime: walk.recordTime, hash: null },
+      damages: [damage],
+      group: null,
+    }
+  }
+  const gap = {
+    from: expected,
+    to: group.firstOffset - 1,
+    fault: 'missing' as const,
+    reason: 'the log goes on behind it',
+  }
+  const recordTime = group.entries.at(-1)?.recordTime ?? walk.recordTime
+  return {
+    walk: { offset: group.lastOffset, recordTime, hash: group.hash },
+    damages: group.firstOffset > expected ? [gap] : [],
+    group,
+  }
+}
+
+/** The damage in a sentence, with its offsets. */
+export function describeDamage({ from, to, fault, reason }: LogDamage): string {
+  const place = from === to ? `offset ${from}` : `offsets ${from} to ${to}`
+  return fault === 'missing'
+    ? `The log lacks ${place}: ${reason}.`
+    : `The log is damaged at ${place} (${fault}): ${reason}.`
+}
