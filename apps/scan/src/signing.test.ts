@@ -158,11 +158,12 @@ test('a single lookup carries the signature of its batch form, and of its absenc
 })
 
 test('a statement that is signed again after the replica was lost has the same bytes', async () => {
-  const attestation = async (offset: number) => {
-    const answer = await fetch(`${nodeAt(3).url}/v0/attestations/${offset}`)
-    expect(answer.status).toBe(200)
-    return answer.json()
-  }
+  // A node that was started just now is ready before it is where its predecessor was.
+  const attestation = (offset: number) =>
+    until(`an attestation of ${offset}`, async () => {
+      const answer = await fetch(`${nodeAt(3).url}/v0/attestations/${offset}`)
+      return answer.status === 200 ? answer.json() : undefined
+    })
   const head = Number((await fetch(`${nodeAt(3).url}/v0/scans`)).headers.get('x-ledger-offset'))
   const before = await attestation(head)
   expect(before).toMatchObject({ node: 'sv-4', offset: head, genesis_hash: network.genesisHash })
