@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: measures what design/performance.md has budgets for, and prints ratios, whose two sides
+ * `npm run bench`: measures what test/bench/README.md has budgets for, and prints ratios, whose two sides
  * are always of the same run.
  *
  *   npm run bench                    some ten minutes

@@ -1,4 +1,4 @@
-/** Rows of the report: a ratio of two numbers of one run, and what it should be (design/performance.md). */
+/** Rows of the report: a ratio of two numbers of one run, and what it should be (test/bench/README.md). */
 export type Row = {
   readonly what: string
   readonly value: number

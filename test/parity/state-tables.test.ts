@@ -1,6 +1,6 @@
 /**
- * Where each row of the two tables of states is shown: the specification's "States and transitions", and
- * `reference/name-service.md` §4.6. A row names its tests; a test that is renamed or deleted is missed here.
+ * Where each row of the two tables of states is shown: docs/specification.md, "States and transitions", and
+ * docs/upstream.md §N4.6. A row names its tests; a test that is renamed or deleted is missed here.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const FAULTS = 'test/e2e/faults.test.ts'
 type Shown = readonly [file: string, title: string]
 type Row = { readonly row: string; readonly shown: readonly Shown[] }
 
-/** spec/service.md: current state | trigger | next state. */
+/** docs/specification.md: current state | trigger | next state. */
 const STATES_AND_TRANSITIONS: readonly Row[] = [
   {
     row: 'no entry | POST /v0/entry/create (AnsRules_RequestEntry) | registration requested',
@@ -78,7 +78,7 @@ const STATES_AND_TRANSITIONS: readonly Row[] = [
   },
 ]
 
-/** reference/name-service.md §4.6: state | trigger | next; D-17, D-22 and D-23 say what differs. */
+/** docs/upstream.md §N4.6: state | trigger | next; D-17, D-22 and D-23 say what differs. */
 const STATE_TABLE: readonly Row[] = [
   {
     row: '— | POST entry/create | REQUESTED',
@@ -217,8 +217,8 @@ function isInSource([file, title]: Shown): boolean {
 }
 
 describe.each([
-  ['spec/service.md, States and transitions', STATES_AND_TRANSITIONS],
-  ['reference/name-service.md §4.6', STATE_TABLE],
+  ['docs/specification.md, States and transitions', STATES_AND_TRANSITIONS],
+  ['docs/upstream.md §N4.6', STATE_TABLE],
 ])('%s', (_table, rows) => {
   test.each(rows)('$row', ({ shown }) => {
     expect(shown.length).toBeGreaterThan(0)

@@ -1,35 +1,8 @@
 /** House rules as tests, each with the sentence that explains it. */
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
-
-const root = join(import.meta.dirname, '../..')
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)))
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
-
-const isTest = (file: string) =>
-  /\.test\.ts$/.test(file) || file.startsWith('test/') || file.startsWith('packages/testkit/')
-const sources = files.filter(
-  (file) => /\.(ts|tsx|mjs)$/.test(file) && !file.includes('/generated/'),
-)
-const productSources = sources.filter((file) => !isTest(file))
-
-/** `file:line` of every line that matches. */
-function hits(among: readonly string[], pattern: RegExp): string[] {
-  return among.flatMap((file) =>
-    read(file)
-      .split('\n')
-      .flatMap((line, index) =>
-        pattern.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [],
-      ),
-  )
-}
+import { files, hits, isTest, productSources, read, root, sources } from './tree.ts'
 
 describe('house rules', () => {
   it('tests are not retried and not focused: a flake is a bug', () => {

@@ -5,7 +5,7 @@ import { type Json, type JsonObject, toSchema } from './openapi-schema.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { LedgerErrorAnswer } from './schemas/ledger/errors.ts'
 
-/** What every operation can answer, by status (reference/ledger-interface.md §7.2). */
+/** What every operation can answer, by status (docs/upstream.md §L7.2). */
 const COMMON_ERRORS: Readonly<Record<string, string>> = {
   '400': 'The request does not decode (one line of text), or it is refused.',
   '413': 'The body is too large (text), or the list has too many elements.',

@@ -1,6 +1,6 @@
 /**
  * What a route of the ledger interface (`/v2`) is. It differs from `RouteDef`: bodies are decoded
- * leniently (reference/ledger-interface.md §1.1), and errors have a form of their own (§7).
+ * leniently (docs/upstream.md §L1.1), and errors have a form of their own (§L7).
  */
 import type { Static, TObject, TSchema } from 'typebox'
 

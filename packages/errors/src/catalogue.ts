@@ -42,9 +42,15 @@ export const catalogue = {
   ),
   INVALID_PARTY: invalid('A party identifier is not `<hint>::1220<64 hex digits>`.'),
   NAME_SUFFIX_MISSING: invalid('A name to register must end in `.unverified.ns`.'),
-  INVALID_NAME: invalid('The label of a name breaks a rule of D-17; `details.rule` says which.'),
-  INVALID_URL: invalid('The url of an entry breaks a rule of D-17.'),
-  INVALID_DESCRIPTION: invalid('The description of an entry breaks a rule of D-17.'),
+  INVALID_NAME: invalid(
+    'The label of a name is not 1 to 46 characters of `a-z0-9_-`; `details.rule` says what is wrong.',
+  ),
+  INVALID_URL: invalid(
+    'The url of an entry is neither empty nor `http(s)://…` of at most 255 printable ASCII characters.',
+  ),
+  INVALID_DESCRIPTION: invalid(
+    'The description of an entry has more than 140 UTF-16 units, or control or bidi-override characters.',
+  ),
   INVALID_PAGE_TOKEN: invalid('A page token was not issued by this service for this request.'),
   INVALID_QUORUM: invalid(
     'The threshold asked for is none of weak, strong, all or a number from f+1 to n.',
@@ -53,7 +59,9 @@ export const catalogue = {
     'The party holds less unlocked coin than the operation needs; `details` says how much.',
   ),
   DEVNET_ONLY: invalid('The operation exists only where the genesis says `devnet: true`.'),
-  LIMIT_EXCEEDED: conflict('A limit per party is reached (D-17); `details` names it.'),
+  LIMIT_EXCEEDED: conflict(
+    'A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.',
+  ),
   UNAUTHENTICATED: {
     httpStatus: 401,
     definite: true,

@@ -1,9 +1,9 @@
 /**
  * Errors of the ledger interface (`/v2`): codes with their category, and what follows from a category.
- * Source: reference/ledger-interface.md §7. The codes are upstream's, because clients match on them.
+ * Source: docs/upstream.md §L7. The codes are upstream's, because clients match on them.
  */
 
-/** What a category says about status, gRPC code, retrying and secrecy (§7.2). */
+/** What a category says about status, gRPC code, retrying and secrecy (§L7.2). */
 type CategorySpec = {
   readonly httpStatus: number
   readonly grpcCode: number
@@ -33,7 +33,7 @@ type LedgerErrorSpec = {
   readonly category: keyof typeof ledgerCategories
   /**
    * Who made it: the ledger behind the interface, or the interface itself, whose errors have an empty
-   * context and say `definiteAnswer: false` (§7.1).
+   * context and say `definiteAnswer: false` (§L7.1).
    */
   readonly producer: 'ledger' | 'http'
   /** Where it is not the category's. */
@@ -95,7 +95,7 @@ export const ledgerCatalogue = {
     producer: 'http',
     httpStatus: 413,
   },
-  // Spec silent: upstream's interface limits no clients (D-33). RESOURCE_EXHAUSTED is 429 (§7.2).
+  // Spec silent: upstream's interface limits no clients (D-33). RESOURCE_EXHAUSTED is 429 (§L7.2).
   RATE_LIMITED: { category: 2, producer: 'http', httpStatus: 429, grpcCode: 8 },
 } as const satisfies Record<string, LedgerErrorSpec>
 

@@ -1,15 +1,15 @@
 /**
  * What the ledger interface answers instead of D-6: the body of ten members, or one line of text where
- * a request does not decode. Source: reference/ledger-interface.md §7.
+ * a request does not decode. Source: docs/upstream.md §L7.
  */
 import { type LedgerErrorCode, ledgerErrorSpec } from './ledger-catalogue.ts'
 
 type Context = Readonly<Record<string, string>>
 type Resource = readonly [type: string, name: string]
 
-/** Longer texts are cut (§7.1). */
+/** Longer texts are cut (§L7.1). */
 const CAUSE_LENGTH_MAX = 512
-/** `code`, `errorCategory` and sentence of an error whose reason only the log has (§6.3). */
+/** `code`, `errorCategory` and sentence of an error whose reason only the log has (§L6.3). */
 const REDACTED_CODE = 'NA'
 const REDACTED_CATEGORY = -1
 const REDACTED_CAUSE = 'A security-sensitive error has been received'
@@ -57,7 +57,7 @@ export class LedgerError extends Error {
   }
 }
 
-/** A request that does not decode: 400 and one line of text that names the member (§7.3). */
+/** A request that does not decode: 400 and one line of text that names the member (§L7.3). */
 export class LedgerDecodeError extends Error {
   override readonly name = 'LedgerDecodeError'
 }

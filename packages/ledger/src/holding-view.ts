@@ -34,7 +34,7 @@ export function holdingViewOf(payload: Members): DamlValue {
         : {
             holders: lock['holders'] as readonly string[],
             expiresAt: lock['expiresAt'] as string,
-            // Trailing None is omitted (§4.3).
+            // Trailing None is omitted (§L4.3).
             ...(context === null ? {} : { expiresAfter: null, context }),
           },
     meta: { values: {} },

@@ -46,7 +46,7 @@ const value = {
   last: null,
 }
 
-test('members come as declared, without trailing None, and times without trailing zeros (§4.3)', () => {
+test('members come as declared, without trailing None, and times without trailing zeros (§L4.3)', () => {
   const shown = toLfJson(outer.descriptor, outer.encode(value))
   expect(JSON.stringify(shown)).toBe(
     JSON.stringify({

@@ -1,5 +1,5 @@
 /**
- * Contract values as the ledger interface shows them (reference/ledger-interface.md §4.3): record members in
+ * Contract values as the ledger interface shows them (docs/upstream.md §L4.3): record members in
  * the order of their declaration, without trailing `None`, times without trailing zeros. What goes in is the
  * canonical form of `Lf.encode`. The way back is `readValue` of `value-input.ts`.
  */

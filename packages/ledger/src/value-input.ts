@@ -1,6 +1,6 @@
 /**
  * Values as clients of the ledger interface write them, turned into the canonical form that submissions
- * carry (reference 4.3): numbers for decimals, times with an offset, ints with a sign, any JSON for unit.
+ * carry (docs/upstream.md §L4.3): numbers for decimals, times with an offset, ints with a sign, any JSON for unit.
  * What types there are follows from the descriptors; whether a value is in range, `Lf.decode` says later.
  */
 import type { Json } from '@quorumscan/consensus'
@@ -8,7 +8,7 @@ import { type DamlValue, formatAmount, formatTime, isPartyId, parseAmount } from
 import type { Lf } from './lf.ts'
 import { parseZonedTime } from './zoned-time.ts'
 
-/** A value that does not fit. The codes are those of the ledger interface (reference 4.3). */
+/** A value that does not fit. The codes are those of the ledger interface (docs/upstream.md §L4.3). */
 export class ValueInputError extends Error {
   override readonly name = 'ValueInputError'
   readonly code: 'COMMAND_PREPROCESSING_FAILED' | 'INVALID_ARGUMENT'

@@ -374,7 +374,7 @@ export interface components {
                 abort_kind: "withdraw" | "reject";
             };
         };
-        /** @description There are no fees (D-18): those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own. */
+        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own. */
         ActivityTransfer: {
             sender: {
                 /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -420,7 +420,7 @@ export interface components {
             transferInstructionCid: string | null;
             transfer_kind: ("create_transfer_instruction" | "transfer_instruction_accept") | null;
         };
-        /** @description A live entry; contract_id and expires_at are null for the synthetic ones (D-2). */
+        /** @description A live entry; contract_id and expires_at are null for those of the operator and the super-validators. */
         AnsEntry: {
             contract_id: string | null;
             /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -470,7 +470,7 @@ export interface components {
             payload: {
                 [key: string]: unknown;
             };
-            /** @description base64; discloses the contract (D-31). */
+            /** @description base64; with it the contract can be disclosed to a command. */
             created_event_blob: string;
             /** @description ISO-8601 UTC with six fractional digits. */
             created_at: string;
@@ -480,7 +480,7 @@ export interface components {
             /** @description The synchronizer. */
             domain_id: string;
         };
-        /** @description With `shared=true` a node leaves out sv_user and sv_party_id (D-10). */
+        /** @description With `shared=true` a node leaves out sv_user and sv_party_id. */
         DsoAnswer: {
             sv_user?: string;
             /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -520,7 +520,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description Its RFC 8785 form hashes to the genesis hash (D-41). */
+        /** @description Its RFC 8785 form hashes to the genesis hash. */
         Genesis: {
             /** @constant */
             version: 1;
@@ -608,7 +608,7 @@ export interface components {
                 latencyMs: number | null;
                 latencyMsLast: number | null;
             }[];
-            /** @description An alarm: who holds which history, `local` being the own replica (D-38). */
+            /** @description An alarm: who holds which history, `local` being the own replica. */
             forks: {
                 /** @description A position in the log. */
                 offset: number;
@@ -618,7 +618,7 @@ export interface components {
                 }[];
             }[];
         };
-        /** @description Address records, each signed by its node (D-34). */
+        /** @description Address records, each signed by its node. */
         ScansAnswer: {
             scans: {
                 domainId: string;

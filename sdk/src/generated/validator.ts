@@ -255,7 +255,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What proves that a node signed two different answers to one question (D-43).
+         * What proves that a node signed two different answers to one question.
          * @description The first and last 16 of each node that this validator has come across; each can be verified offline.
          */
         get: operations["proxyListEvidence"];
@@ -748,7 +748,7 @@ export interface components {
                 abort_kind: "withdraw" | "reject";
             };
         };
-        /** @description There are no fees (D-18): those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own. */
+        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own. */
         ActivityTransfer: {
             sender: {
                 /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -794,7 +794,7 @@ export interface components {
             transferInstructionCid: string | null;
             transfer_kind: ("create_transfer_instruction" | "transfer_instruction_accept") | null;
         };
-        /** @description A live entry; contract_id and expires_at are null for the synthetic ones (D-2). */
+        /** @description A live entry; contract_id and expires_at are null for those of the operator and the super-validators. */
         AnsEntry: {
             contract_id: string | null;
             /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -816,7 +816,7 @@ export interface components {
             cached_ans_rules_domain_id?: string | null;
         };
         AutoRenewAnswer: {
-            /** @description Whether the wallet pays a renewal that is due by itself (D-21). */
+            /** @description Whether the wallet pays a renewal that is due by itself. */
             auto_renew: boolean;
         };
         AutoRenewRequest: {
@@ -840,7 +840,7 @@ export interface components {
                 coin_operation: string | null;
                 interface_id: string | null;
             };
-            /** @description The same as in the activity history (D-25). */
+            /** @description The same as in the activity history. */
             event_id: string;
             /** @description ISO-8601 UTC with six fractional digits. */
             date: string;
@@ -875,7 +875,7 @@ export interface components {
             payload: {
                 [key: string]: unknown;
             };
-            /** @description base64; discloses the contract (D-31). */
+            /** @description base64; with it the contract can be disclosed to a command. */
             created_event_blob: string;
             /** @description ISO-8601 UTC with six fractional digits. */
             created_at: string;
@@ -917,7 +917,7 @@ export interface components {
             party_id?: string | null;
             createPartyIfMissing?: boolean | null;
         };
-        /** @description With `shared=true` a node leaves out sv_user and sv_party_id (D-10). */
+        /** @description With `shared=true` a node leaves out sv_user and sv_party_id. */
         DsoAnswer: {
             sv_user?: string;
             /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -957,7 +957,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description Two statements by one key that contradict each other (D-43). */
+        /** @description Two statements by one key that contradict each other. */
         Evidence: {
             signer: string;
             statements: components["schemas"]["SignedStatement"][];
@@ -1001,7 +1001,7 @@ export interface components {
                 coin_operation: string | null;
                 interface_id: string | null;
             };
-            /** @description The same as in the activity history (D-25). */
+            /** @description The same as in the activity history. */
             event_id: string;
             /** @description ISO-8601 UTC with six fractional digits. */
             date: string;
@@ -1060,7 +1060,7 @@ export interface components {
                 latencyMs: number | null;
                 latencyMsLast: number | null;
             }[];
-            /** @description An alarm: who holds which history, `local` being the own replica (D-38). */
+            /** @description An alarm: who holds which history, `local` being the own replica. */
             forks: {
                 /** @description A position in the log. */
                 offset: number;
@@ -1070,7 +1070,7 @@ export interface components {
                 }[];
             }[];
         };
-        /** @description Proves the answer to whoever knows the genesis (D-42). */
+        /** @description Proves the answer to whoever knows the genesis. */
         Receipt: {
             /** @constant */
             tag: "quorumscan/answer/1";
@@ -1092,7 +1092,7 @@ export interface components {
             signatures: string[][];
         };
         RegisterRequest: Record<string, never> | null;
-        /** @description Address records, each signed by its node (D-34). */
+        /** @description Address records, each signed by its node. */
         ScansAnswer: {
             scans: {
                 domainId: string;
@@ -1120,7 +1120,7 @@ export interface components {
                 } | {
                     payment: components["schemas"]["Contract"];
                 };
-                /** @description Whether the wallet pays a renewal that is due by itself (D-21). */
+                /** @description Whether the wallet pays a renewal that is due by itself. */
                 auto_renew: boolean;
             }[];
         };
@@ -1164,7 +1164,7 @@ export interface components {
                 coin_operation: string | null;
                 interface_id: string | null;
             };
-            /** @description The same as in the activity history (D-25). */
+            /** @description The same as in the activity history. */
             event_id: string;
             /** @description ISO-8601 UTC with six fractional digits. */
             date: string;
@@ -2854,11 +2854,11 @@ export interface operations {
              *
              *     NAME_SUFFIX_MISSING: A name to register must end in `.unverified.ns`.
              *
-             *     INVALID_NAME: The label of a name breaks a rule of D-17; `details.rule` says which.
+             *     INVALID_NAME: The label of a name is not 1 to 46 characters of `a-z0-9_-`; `details.rule` says what is wrong.
              *
-             *     INVALID_URL: The url of an entry breaks a rule of D-17.
+             *     INVALID_URL: The url of an entry is neither empty nor `http(s)://…` of at most 255 printable ASCII characters.
              *
-             *     INVALID_DESCRIPTION: The description of an entry breaks a rule of D-17.
+             *     INVALID_DESCRIPTION: The description of an entry has more than 140 UTF-16 units, or control or bidi-override characters.
              *
              *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
              *
@@ -2920,7 +2920,7 @@ export interface operations {
              *
              *     NAME_TAKEN: A live entry has this name.
              *
-             *     LIMIT_EXCEEDED: A limit per party is reached (D-17); `details` names it.
+             *     LIMIT_EXCEEDED: A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {
@@ -4760,7 +4760,7 @@ export interface operations {
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
-             *     LIMIT_EXCEEDED: A limit per party is reached (D-17); `details` names it.
+             *     LIMIT_EXCEEDED: A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {
@@ -5495,7 +5495,7 @@ export interface operations {
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
-             *     LIMIT_EXCEEDED: A limit per party is reached (D-17); `details` names it.
+             *     LIMIT_EXCEEDED: A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {
@@ -5788,7 +5788,7 @@ export interface operations {
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
-             *     LIMIT_EXCEEDED: A limit per party is reached (D-17); `details` names it.
+             *     LIMIT_EXCEEDED: A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {

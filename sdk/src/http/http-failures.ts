@@ -61,7 +61,7 @@ export function retryAfter(text: string | null): number | null {
   return text !== null && /^[0-9]{1,6}$/.test(text) ? Number(text) * 1000 : null
 }
 
-/** Reference: ledger interface, §7.1. */
+/** docs/upstream.md §L7.1. */
 type LedgerError = {
   readonly cause: string
   readonly correlationId: string | null

@@ -12,7 +12,7 @@ export type FaultyNodeArgument = {
   readonly fault: 'slow' | 'lying'
 }
 
-/** As design/performance.md has it. */
+/** As the budgets of test/bench/README.md have it. */
 const SLOW_MS = 300
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length'])
 

@@ -1,5 +1,5 @@
 /**
- * Contracts that were active at an offset, as parties may see them (reference/ledger-interface.md §5.2).
+ * Contracts that were active at an offset, as parties may see them (docs/upstream.md §L5.2).
  *
  * Redis holds what is active now. What was archived since the offset stands in the history of updates; what
  * is archived while the walk is on the way is looked up there at its end, unless it was shown already.

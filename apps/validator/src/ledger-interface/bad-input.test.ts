@@ -161,7 +161,7 @@ describe('of what is too much', () => {
   })
 })
 
-describe('rows that only who reads as anyone can break (§3.1, §1.5)', () => {
+describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => {
   const range = { beginExclusive: 2, endInclusive: 1 }
   it.each([
     ['9 a filter of what is no party', format({ 'a/b': {} }), '400 INVALID_ARGUMENT'],

@@ -1,4 +1,4 @@
-/** From a token to the user it speaks for, with the rights of the moment (reference/ledger-interface.md §6). */
+/** From a token to the user it speaks for, with the rights of the moment (docs/upstream.md §L6). */
 import { isAdmin } from '@quorumscan/auth'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import type { LedgerAuthenticate } from '@quorumscan/http'
@@ -16,7 +16,7 @@ export type Caller = {
 /** RFC 6750; what the token is worth is said with 401, not with 400. */
 const BEARER = /^Bearer +([^\s]+) *$/i
 
-/** Authentication over HTTP: a header that is none of the known form does not decode (§6.3). */
+/** Authentication over HTTP: a header that is none of the known form does not decode (§L6.3). */
 export function authenticator(
   context: Pick<Context, 'verifier' | 'store'>,
 ): LedgerAuthenticate<Caller> {

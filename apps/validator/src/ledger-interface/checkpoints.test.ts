@@ -1,4 +1,4 @@
-/** When an open-ended stream tells how far it is (reference §3.3). */
+/** When an open-ended stream tells how far it is (§L3.3). */
 import type { Micros, Offset } from '@quorumscan/model'
 import type { HistoryStep } from '@quorumscan/replica'
 import { createManualClock } from '@quorumscan/testkit'

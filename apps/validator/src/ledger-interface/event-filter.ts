@@ -1,5 +1,5 @@
 /**
- * Which events a format asks for (reference/ledger-interface.md §1.3, §1.5): checked in two steps, as the
+ * Which events a format asks for (docs/upstream.md §L1.3, §L1.5): checked in two steps, as the
  * order of errors demands, then turned into one row of flags for each party, indexed by template.
  */
 import type { LedgerBodyOf, ledgerRoutes } from '@quorumscan/api'
@@ -37,7 +37,7 @@ export type EventFilter = {
   readonly byParty: ReadonlyMap<PartyId, TemplateFlags>
 }
 
-/** Daml-LF's grammar of parties (§4.8). */
+/** Daml-LF's grammar of parties (§L4.8). */
 const PARTY = /^[A-Za-z0-9:\-_ ]{1,255}$/
 const PACKAGE_NAME = /^#[A-Za-z0-9\-_]{1,255}$/
 const NAME = /^[A-Za-z$_][A-Za-z0-9$_]{0,999}$/
@@ -133,7 +133,7 @@ function flagsOf(filters: Filters): TemplateFlags {
   const wanted = filters.cumulative
     .map(({ identifierFilter }) => identifierFilter)
     .filter((filter) => !('Empty' in filter))
-  // No entry, or none that says anything, is a wildcard without blobs (§1.3).
+  // No entry, or none that says anything, is a wildcard without blobs (§L1.3).
   if (wanted.length === 0) return EVERYTHING
   const flags = new Uint8Array(templates.length)
   for (const filter of wanted) addTo(flags, filter)

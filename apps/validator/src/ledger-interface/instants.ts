@@ -1,4 +1,4 @@
-/** How the interface writes instants (reference/ledger-interface.md §1.1). */
+/** How the interface writes instants (docs/upstream.md §L1.1). */
 import { formatTime, type Micros } from '@quorumscan/model'
 
 const SECOND_MICROS = 1_000_000

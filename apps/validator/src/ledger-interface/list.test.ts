@@ -1,4 +1,4 @@
-/** Lists over HTTP: the rows of the reference's table (§3.2). */
+/** Lists over HTTP: the rows of the reference's table (§L3.2). */
 import { fromUtf8 } from '@quorumscan/base'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A stream as the list that HTTP answers (reference/ledger-interface.md §3.2). */
+/** A stream as the list that HTTP answers (docs/upstream.md §L3.2). */
 import { type Clock, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 

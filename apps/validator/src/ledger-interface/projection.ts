@@ -1,5 +1,5 @@
 /**
- * What parties see of an update (reference/ledger-interface.md §2): events that a filter takes, with their
+ * What parties see of an update (docs/upstream.md §L2): events that a filter takes, with their
  * witnesses among those who ask, as JSON text that is ready to be sent.
  */
 import {
@@ -147,7 +147,7 @@ class Eyes {
     return flags
   }
 
-  /** JSON of the witnesses that those who ask may know of (§2.5). */
+  /** JSON of the witnesses that those who ask may know of (§L2.5). */
   shown(witnesses: readonly number[]): string {
     const isAnyone = this.#filter.anyParty !== null
     let list = ''
@@ -275,7 +275,7 @@ function stakeholdersOf({ signatories, observers }: StoredEvent): readonly numbe
   return observers.length === 0 ? signatories : [...signatories, ...observers]
 }
 
-/** Who sees the node in LEDGER_EFFECTS (§2.4). */
+/** Who sees the node in LEDGER_EFFECTS (§L2.4). */
 function informeesOf(event: StoredEvent): readonly number[] {
   if (event.kind === 'created') return [...stakeholdersOf(event), ...event.inherited]
   const own = event.consuming ? stakeholdersOf(event) : event.signatories

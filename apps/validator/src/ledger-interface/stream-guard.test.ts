@@ -1,4 +1,4 @@
-/** Who may no longer read as when the stream began is not shown more (reference §6.3). */
+/** Who may no longer read as when the stream began is not shown more (§L6.3). */
 import type { UserId } from '@quorumscan/model'
 import { createManualClock } from '@quorumscan/testkit'
 import type { UserRecord } from '@quorumscan/users'

@@ -1,5 +1,5 @@
 /**
- * Ends streams whose caller may no longer read as when they began (reference/ledger-interface.md §6.3): the
+ * Ends streams whose caller may no longer read as when they began (docs/upstream.md §L6.3): the
  * user's rights changed, or the token expired. Nobody polls: the user store tells of changes.
  */
 import type { Clock } from '@quorumscan/base'

@@ -1,4 +1,4 @@
-/** What a request for updates asks to see: rights, rules and meaning of its formats (§1.2 to §1.5, §3.1). */
+/** What a request for updates asks to see: rights, rules and meaning of its formats (§L1.2 to §L1.5, §L3.1). */
 import { LedgerError } from '@quorumscan/errors'
 import type { PartyId } from '@quorumscan/model'
 import type { Caller } from './callers.ts'
@@ -12,7 +12,7 @@ import {
   type UpdateFormat,
 } from './event-filter.ts'
 
-/** ACS_DELTA shows creates and archivals, LEDGER_EFFECTS creates and exercises (§2.4); trees the same by node id. */
+/** ACS_DELTA shows creates and archivals, LEDGER_EFFECTS creates and exercises (§L2.4); trees the same by node id. */
 export type Shape = 'acs-delta' | 'ledger-effects' | 'tree'
 
 export type TransactionView = { readonly shape: Shape; readonly filter: EventFilter }
@@ -24,7 +24,7 @@ export type UpdateView = {
   readonly topology: ReadonlySet<PartyId> | 'all' | null
 }
 
-/** The legacy form of a format (§1.4). */
+/** The legacy form of a format (§L1.4). */
 export type LegacyFilter = {
   readonly filter?: Pick<EventFormat, 'filtersByParty' | 'filtersForAnyParty'>
   readonly verbose: boolean
@@ -112,7 +112,7 @@ function noneSet(member: string): LedgerError {
   )
 }
 
-/** @throws {LedgerError} PERMISSION_DENIED unless the caller may read as everyone whom the format names (§6.2). */
+/** @throws {LedgerError} PERMISSION_DENIED unless the caller may read as everyone whom the format names (§L6.2). */
 export function assertMayRead(caller: Pick<Caller, 'userId' | 'rights'>, format: UpdateFormat) {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format
   for (const events of [includeTransactions?.eventFormat, includeReassignments])
@@ -148,7 +148,7 @@ function assertMayReadAll({ userId, rights }: Pick<Caller, 'userId' | 'rights'>)
     throw new LedgerError('PERMISSION_DENIED', `${userId} may not read as any party`)
 }
 
-/** @throws {LedgerError} MISSING_FIELD, INVALID_ARGUMENT, INVALID_FIELD: step 9 of §3.1. */
+/** @throws {LedgerError} MISSING_FIELD, INVALID_ARGUMENT, INVALID_FIELD: step 9 of §L3.1. */
 export function checkUpdateFormat(format: UpdateFormat): void {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format
   if (includeTransactions !== undefined) {
@@ -175,7 +175,7 @@ export function missing(field: string): LedgerError {
 
 /**
  * @param format - Checked.
- * @throws {LedgerError} 404 where it names what is not known: step 10 of §3.1.
+ * @throws {LedgerError} 404 where it names what is not known: step 10 of §L3.1.
  */
 export function compileUpdateFormat(format: UpdateFormat): UpdateView {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format

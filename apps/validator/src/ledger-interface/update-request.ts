@@ -1,4 +1,4 @@
-/** Requests for updates: checked in the stated order (reference/ledger-interface.md §3.1), then a stream. */
+/** Requests for updates: checked in the stated order (docs/upstream.md §L3.1), then a stream. */
 import type { LedgerBodyOf, ledgerRoutes } from '@quorumscan/api'
 import { LedgerError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
@@ -34,7 +34,7 @@ export type UpdatesQuery = {
   readonly project: Projection
 }
 
-/** @throws {LedgerError} The first of §3.1, rows 2 to 13. */
+/** @throws {LedgerError} The first of §L3.1, rows 2 to 13. */
 export async function checkUpdatesRequest(
   deps: UpdatesDeps,
   request: UpdatesRequest,

@@ -86,7 +86,7 @@ const format: fc.Arbitrary<PlainFormat> = fc
   })
   .filter(({ byParty, anyParty }) => anyParty !== null || Object.keys(byParty).length > 0)
 
-/** In the order of the reference, §2.3. */
+/** In the order of docs/upstream.md §L2.3. */
 const CREATED_MEMBERS = [
   'offset',
   'nodeId',

@@ -1,5 +1,5 @@
 /**
- * The elements of one request for updates (reference/ledger-interface.md §3), as JSON texts in batches:
+ * The elements of one request for updates (docs/upstream.md §L3), as JSON texts in batches:
  * bounded ranges in either order, and open-ended ones with checkpoints that show how far they are.
  */
 import type { Clock } from '@quorumscan/base'
@@ -10,7 +10,7 @@ import { formatInstant } from './instants.ts'
 import type { Projection } from './projection.ts'
 import type { UpdateFeed } from './update-feed.ts'
 
-/** §3.3: after the start, a checkpoint tells where the stream stands … */
+/** §L3.3: after the start, a checkpoint tells where the stream stands … */
 const FIRST_CHECKPOINT_MS = 500
 /** … and then so often, where it has moved on. */
 const CHECKPOINT_INTERVAL_MS = 15_000
@@ -29,7 +29,7 @@ export type StreamDeps = {
 /** Elements that belong together, never none of them. */
 export type Elements = AsyncGenerator<readonly string[], void, undefined>
 
-/** PARTICIPANT_PRUNED_DATA_ACCESSED (§3.1, row 13). */
+/** PARTICIPANT_PRUNED_DATA_ACCESSED (§L3.1, row 13). */
 export function prunedError(range: {
   readonly after: Offset
   readonly upTo: Offset | null

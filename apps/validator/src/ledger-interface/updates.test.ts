@@ -53,7 +53,7 @@ function outcome({ status, type, body }: LedgerAnswer): string {
     : `${status} ${body['code']}`
 }
 
-describe('validation of updates, in its order (§3.1)', () => {
+describe('validation of updates, in its order (§L3.1)', () => {
   const party = () => alice.party
   // Each row also breaks a rule of a later row.
   const rows: [string, string, () => Promise<unknown> | unknown][] = [
@@ -277,7 +277,7 @@ describe('validation of updates, in its order (§3.1)', () => {
   })
 })
 
-describe('lists (§3.2)', () => {
+describe('lists (§L3.2)', () => {
   it('an open-ended one is answered when nothing comes, as what a wallet sends', async () => {
     const end = await ledgerEnd()
     const answer = await client.post(`/${UPDATES}?limit=200&stream_idle_timeout_ms=200`, {
@@ -369,7 +369,7 @@ describe('lists (§3.2)', () => {
   })
 })
 
-describe('single updates (§3.5)', () => {
+describe('single updates (§L3.5)', () => {
   const all = async () => {
     const body = { beginExclusive: 0, endInclusive: await ledgerEnd(), updateFormat: own() }
     return (await client.post(UPDATES, body)).body as unknown as {
@@ -463,7 +463,7 @@ describe('under their former names (D-28)', () => {
   })
 })
 
-describe('active contracts (§5.2)', () => {
+describe('active contracts (§L5.2)', () => {
   const ACTIVE = '/v2/state/active-contracts'
   const at = async (offset: number, limit = '') =>
     await client.post(`${ACTIVE}${limit}`, {
@@ -541,7 +541,7 @@ describe('active contracts (§5.2)', () => {
   })
 })
 
-describe('over WebSocket (§3.6)', () => {
+describe('over WebSocket (§L3.6)', () => {
   type Ended = { frames: Record<string, never>[]; code: number; reason: string }
 
   const open = (protocols: readonly string[], path = UPDATES, headers = {}) =>
@@ -705,7 +705,7 @@ describe('over WebSocket (§3.6)', () => {
   })
 })
 
-describe('pruning (§3.1, row 13)', () => {
+describe('pruning (§L3.1, row 13)', () => {
   const read = async (beginExclusive: number, endInclusive: number) =>
     await client.post(UPDATES, { beginExclusive, endInclusive, updateFormat: own() })
 

@@ -1,4 +1,4 @@
-/** Updates over HTTP: lists, and single ones by id or offset (reference/ledger-interface.md §3.2, §3.5). */
+/** Updates over HTTP: lists, and single ones by id or offset (docs/upstream.md §L3.2, §L3.5). */
 import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { StoredUpdate } from '@quorumscan/replica'
@@ -17,7 +17,7 @@ import {
   updatesOf,
 } from './update-request.ts'
 
-/** LedgerString (§4.8). */
+/** LedgerString (§L4.8). */
 const UPDATE_ID = /^[A-Za-z0-9._:\-#/ ]{1,255}$/
 
 type ListRequest = Parameters<LedgerHandlersOf<'getUpdates'>['getUpdates']>[0]

@@ -100,7 +100,7 @@ export async function findContract(
 export function contractNotFound(contractId: ContractId): ScanError {
   return new ScanError(
     'CONTRACT_NOT_FOUND',
-    // Upstream's words, which clients match on (reference, 1.8).
+    // Upstream's words, which clients match on (docs/upstream.md §N1.8).
     `contract id not found: ContractId(id = ${contractId})`,
     { details: { contract_id: contractId } },
   )

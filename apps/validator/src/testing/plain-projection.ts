@@ -1,6 +1,6 @@
 /**
  * For tests: what the ledger interface shows of an entry, once more, as plainly as it can be said. Written
- * from the reference (§2), works on the results of interpretation, knows nothing of how updates are stored.
+ * from docs/upstream.md §L2, works on the results of interpretation, knows nothing of how updates are stored.
  */
 import { HOLDING_INTERFACE, templates } from '@quorumscan/ledger'
 import type { EntryResult, LedgerEvent, Micros, Offset, PartyId } from '@quorumscan/model'

@@ -156,7 +156,7 @@ export const scanProxyRoutes = defineRoutes({
     auth: 'none',
     method: 'GET',
     path: '/v0/scan-proxy/evidence',
-    summary: 'What proves that a node signed two different answers to one question (D-43).',
+    summary: 'What proves that a node signed two different answers to one question.',
     description:
       'The first and last 16 of each node that this validator has come across; each can be verified offline.',
     response: EvidenceAnswer,

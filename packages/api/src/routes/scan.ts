@@ -29,9 +29,7 @@ const pinErrors = [
 
 const ReadHeaders = Type.Object({
   'x-read-at-offset': Type.Optional(LedgerOffset),
-  'x-read-sign': Type.Optional(
-    Type.Boolean({ description: 'Whether the node signs its answer (D-41).' }),
-  ),
+  'x-read-sign': Type.Optional(Type.Boolean({ description: 'Whether the node signs its answer.' })),
 })
 
 /** A read at one offset (D-10). */

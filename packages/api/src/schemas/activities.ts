@@ -88,7 +88,7 @@ const Transfer = Type.Object(
   {
     title: 'ActivityTransfer',
     description:
-      'There are no fees (D-18): those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own.',
+      'There are no fees: those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own.',
   },
 )
 

@@ -7,7 +7,9 @@ export const Contract = Type.Object(
     template_id: Type.String({ description: '`<package id>:<Module>:<Entity>`.' }),
     contract_id: ContractId,
     payload: Type.Record(Type.String(), Type.Unknown(), { description: 'Daml-LF JSON.' }),
-    created_event_blob: Type.String({ description: 'base64; discloses the contract (D-31).' }),
+    created_event_blob: Type.String({
+      description: 'base64; with it the contract can be disclosed to a command.',
+    }),
     created_at: Time,
   },
   { title: 'Contract' },

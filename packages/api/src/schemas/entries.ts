@@ -29,7 +29,8 @@ const AnsEntry = Type.Object(
   },
   {
     title: 'AnsEntry',
-    description: 'A live entry; contract_id and expires_at are null for the synthetic ones (D-2).',
+    description:
+      'A live entry; contract_id and expires_at are null for those of the operator and the super-validators.',
   },
 )
 

@@ -19,7 +19,7 @@ export const DsoAnswer = Type.Object(
   },
   {
     title: 'DsoAnswer',
-    description: 'With `shared=true` a node leaves out sv_user and sv_party_id (D-10).',
+    description: 'With `shared=true` a node leaves out sv_user and sv_party_id.',
   },
 )
 
@@ -39,7 +39,7 @@ export const ScansAnswer = Type.Object(
       }),
     ),
   },
-  { title: 'ScansAnswer', description: 'Address records, each signed by its node (D-34).' },
+  { title: 'ScansAnswer', description: 'Address records, each signed by its node.' },
 )
 
 const micros = Type.Integer({ minimum: 1, description: 'Microseconds.' })
@@ -66,7 +66,7 @@ export const GenesisAnswer = Type.Object(
     deduplicationMicrosMax: micros,
     activityRetentionMicros: micros,
   },
-  { title: 'Genesis', description: 'Its RFC 8785 form hashes to the genesis hash (D-41).' },
+  { title: 'Genesis', description: 'Its RFC 8785 form hashes to the genesis hash.' },
 )
 
 const count = Type.Integer({ minimum: 0 })
@@ -103,7 +103,7 @@ const ReaderStatus = Type.Object(
           Type.Object({ historyHash: Hex32, nodes: Type.Array(Type.String()) }),
         ),
       }),
-      { description: 'An alarm: who holds which history, `local` being the own replica (D-38).' },
+      { description: 'An alarm: who holds which history, `local` being the own replica.' },
     ),
   },
   { title: 'ReaderStatus', description: 'How the scan nodes answer the scan proxy.' },

@@ -6,11 +6,12 @@ const AGE_MS_MAX = 31_536_000_000
 
 /** Text, not an enumeration: which numbers are allowed depends on the genesis (INVALID_QUORUM). */
 export const Quorum = Type.String({
-  description: 'weak, strong, all, or a number from f+1 to n (D-36).',
+  description:
+    'weak, strong, all, or a number from f+1 to n: how many nodes must give the same answer.',
 })
 
 export const MaxAgeMs = Type.Integer({
   minimum: 0,
   maximum: AGE_MS_MAX,
-  description: 'Freshness asked for (D-39).',
+  description: 'The largest age of the ledger time that the answer may have.',
 })

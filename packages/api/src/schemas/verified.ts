@@ -22,7 +22,7 @@ const Receipt = Type.Object(
       description: 'Pairs of a node and its signature, in hex.',
     }),
   },
-  { title: 'Receipt', description: 'Proves the answer to whoever knows the genesis (D-42).' },
+  { title: 'Receipt', description: 'Proves the answer to whoever knows the genesis.' },
 )
 
 export const VerifiedAnswer = Type.Object(
@@ -71,7 +71,7 @@ export const EvidenceAnswer = Type.Object(
         },
         {
           title: 'Evidence',
-          description: 'Two statements by one key that contradict each other (D-43).',
+          description: 'Two statements by one key that contradict each other.',
         },
       ),
     ),

@@ -44,7 +44,7 @@ export const RegisterRequest = Type.Union([Type.Object({}), Type.Null()], {
 
 export const PartyIdAnswer = Type.Object({ party_id: Party }, { title: 'PartyIdAnswer' })
 
-/** The specification's UserIdString. */
+/** UserId (docs/upstream.md §L4.8). */
 const UserId = Type.String({
   pattern: "^[a-zA-Z0-9@^$.!`\\-#+'~_|:()]{1,128}$",
   description: 'A user id of the ledger interface.',
@@ -74,7 +74,7 @@ export const UserStatusAnswer = Type.Object(
   { title: 'UserStatusAnswer' },
 )
 
-/** The specification's LedgerString: it deduplicates repeated requests. */
+/** LedgerString (docs/upstream.md §L4.8): it deduplicates repeated requests. */
 const CommandId = Type.String({ pattern: '^[A-Za-z0-9#:\\-_/ .]{1,255}$' })
 
 export const TapRequest = Type.Object(
@@ -134,7 +134,7 @@ export const InitialPaymentsAnswer = Type.Object(
 )
 
 const AutoRenew = Type.Boolean({
-  description: 'Whether the wallet pays a renewal that is due by itself (D-21).',
+  description: 'Whether the wallet pays a renewal that is due by itself.',
 })
 
 export const SubscriptionsAnswer = Type.Object(
@@ -229,7 +229,7 @@ const baseItem = {
     coin_operation: nullableText,
     interface_id: nullableText,
   }),
-  event_id: Type.String({ description: 'The same as in the activity history (D-25).' }),
+  event_id: Type.String({ description: 'The same as in the activity history.' }),
   date: Time,
 }
 

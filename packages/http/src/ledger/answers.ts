@@ -48,7 +48,7 @@ export function toLedgerFailure(
   return { ...failure, headers: { 'retry-after': String(error.retryAfterSeconds) } }
 }
 
-/** 503 of the HTTP server itself, where an operation takes longer than it may (§3.2). */
+/** 503 of the HTTP server itself, where an operation takes longer than it may (§L3.2). */
 export function timeoutFailure(): LedgerFailure {
   return textFailure(503, 'The server was not able to answer in time. Please try again.')
 }

@@ -22,7 +22,7 @@ const schema = Type.Object({
 })
 const decode = compileDecoder(schema, 'body')
 
-describe('lenient decoding (§1.1)', () => {
+describe('lenient decoding (§L1.1)', () => {
   test('what is missing gets its default, what is unknown is ignored', () => {
     expect(decode({ offset: 1, unknown: { deep: [] } })).toEqual({
       offset: 1,

@@ -1,5 +1,5 @@
 /**
- * Lenient decoding of what `/v2` is sent (reference/ledger-interface.md §1.1), by walking through the
+ * Lenient decoding of what `/v2` is sent (docs/upstream.md §L1.1), by walking through the
  * schema: missing members get their default, unknown ones are left out, an integer may be a text.
  * Each schema is compiled to a function once.
  */

@@ -1,4 +1,4 @@
-/** WebSockets of the ledger interface: what bounds a client, and what it is told (reference §3.6). */
+/** WebSockets of the ledger interface: what bounds a client, and what it is told (§L3.6). */
 import { once } from 'node:events'
 import { connect, type Server } from 'node:net'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'

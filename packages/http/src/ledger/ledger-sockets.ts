@@ -1,5 +1,5 @@
 /**
- * Streams of the ledger interface over WebSocket (D-28, reference/ledger-interface.md §3.6): the token comes
+ * Streams of the ledger interface over WebSocket (D-28, docs/upstream.md §L3.6): the token comes
  * in `Authorization` or in a sub-protocol and is checked before there is a socket (400, 401, 403); errors are
  * the interface's own, and as a frame always of the JSON form.
  */
@@ -72,7 +72,7 @@ export function ledgerSocketDialect<Caller>(options: {
     },
     overloaded: () => new LedgerError('SERVICE_NOT_RUNNING', 'no more streams can be opened now'),
     refusal,
-    // A frame is always of the JSON form (§3.6).
+    // A frame is always of the JSON form (§L3.6).
     lastFrame(thrown) {
       if (thrown instanceof LedgerDecodeError) return invalidRequest(thrown.message)
       const { type, body } = refusal(thrown, null)

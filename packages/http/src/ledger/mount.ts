@@ -1,7 +1,7 @@
 /**
  * The ledger interface (`/v2`, D-27) as a scope of its own in a server: nothing of D-6 is in it.
  *
- * The life of a request, with what leaves each stage (reference/ledger-interface.md §3.1, §7.3):
+ * The life of a request, with what leaves each stage (docs/upstream.md §L3.1, §L7.3):
  *   path            404 `{"errors": […], …}`
  *   budget          429 RATE_LIMITED (D-33)
  *   body            413 as text
@@ -24,7 +24,7 @@ import type { LedgerHandler, LedgerHandlers } from './handler.ts'
 
 /** D-27: bodies of the ledger interface. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024
-/** §3.2: what takes longer is answered 503 by the HTTP server. */
+/** §L3.2: what takes longer is answered 503 by the HTTP server. */
 const LEDGER_REQUEST_MS_MAX = 20_000
 const PREFIX = '/v2'
 

@@ -1,5 +1,5 @@
 /**
- * One WebSocket, from its first frame to its end (D-28, reference/ledger-interface.md §3.6):
+ * One WebSocket, from its first frame to its end (D-28, docs/upstream.md §L3.6):
  *   first frame      within 10 s and of a bounded size: an error as a frame, or close 1008, 1009
  *   elements         one object a frame, no faster than the client reads: a client that reads nothing for
  *                    30 s is cut off (1013), one that answers no ping too; an error is the last frame

@@ -252,7 +252,7 @@ function transientOf(events: readonly LedgerEvent[]): ReadonlySet<ContractId> {
 }
 
 /**
- * For each node, the informees of the exercises above it that are not its own (§2.4): of a consuming exercise
+ * For each node, the informees of the exercises above it that are not its own (§L2.4): of a consuming exercise
  * the stakeholders and actors, of another one the signatories and actors, of a create the stakeholders.
  */
 function inheritedOf(events: readonly LedgerEvent[]): readonly (readonly PartyId[])[] {

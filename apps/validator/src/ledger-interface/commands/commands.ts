@@ -1,6 +1,6 @@
 /**
  * Commands of a request as commands of the ledger: names resolved, values read by their types
- * (reference 4.5, step c).
+ * (docs/upstream.md §L4.5, step c).
  */
 import type { JsCommand } from '@quorumscan/api'
 import { LedgerError } from '@quorumscan/errors'

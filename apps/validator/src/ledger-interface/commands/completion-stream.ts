@@ -1,5 +1,5 @@
 /**
- * Streams of completions (reference 5.1): open-ended, with checkpoints that show how far they are. What an
+ * Streams of completions (docs/upstream.md §L5.1): open-ended, with checkpoints that show how far they are. What an
  * offset holds is delivered as a whole, so that a reader may resume after any element.
  */
 import type { CompletionsRequest } from '@quorumscan/api'
@@ -14,7 +14,7 @@ import { type Elements, prunedError } from '../update-stream.ts'
 import { type CompletionFilter, nextCompletions, toJsCompletion } from './completions.ts'
 import { missingField, shown } from './grammar.ts'
 
-/** As of updates (reference 3.3). */
+/** As of updates (docs/upstream.md §L3.3). */
 const FIRST_CHECKPOINT_MS = 500
 const CHECKPOINT_INTERVAL_MS = 15_000
 /** Until what has expired is on disk: a write of Redis. */

@@ -72,7 +72,7 @@ export function toJsCompletion(
   }
 }
 
-/** Of a duplicate: the period begins right before the acceptance that blocks (reference 4.7). */
+/** Of a duplicate: the period begins right before the acceptance that blocks (docs/upstream.md §L4.7). */
 function toJsPeriod({
   outcome,
   completion,

@@ -1,4 +1,4 @@
-/** Identifiers as the ledger interface reads them (reference 4.8). */
+/** Identifiers as the ledger interface reads them (docs/upstream.md §L4.8). */
 import { LedgerError } from '@quorumscan/errors'
 import { isUserId } from '@quorumscan/model'
 

@@ -1,4 +1,4 @@
-/** Commands and `/v2/version` on the ledger interface (reference 4, 5.2). */
+/** Commands and `/v2/version` on the ledger interface (docs/upstream.md §L4, §L5.2). */
 import type { JsCommands } from '@quorumscan/api'
 import { assert, utf8 } from '@quorumscan/base'
 import type { LedgerError } from '@quorumscan/errors'
@@ -24,7 +24,7 @@ import { submit } from './submission.ts'
 
 /** D-31. */
 const LEDGER_API_VERSION = '3.5.10'
-/** A checkpoint every 15 s, and one a minute on idle (reference 3.3). */
+/** A checkpoint every 15 s, and one a minute on idle (docs/upstream.md §L3.3). */
 const CHECKPOINT_DELAY_SECONDS = 75
 
 type Request = { readonly caller: Caller; readonly signal: AbortSignal }

@@ -1,5 +1,5 @@
 /**
- * A command request checked, in the order of the reference (4.5, steps c to e): names and values, then rights,
+ * A command request checked, in the order of docs/upstream.md (§L4.5, steps c to e): names and values, then rights,
  * then fields. What it takes the state to know comes after (`submission.ts`).
  */
 import type { JsCommands } from '@quorumscan/api'
@@ -175,7 +175,7 @@ function readDeduplication(
       throw invalidField('deduplication_period', 'a duration is not negative')
     if (!isNanos(value.nanos))
       throw invalidField('deduplication_period', `${value.nanos} nanos are no part of a second`)
-    // One beyond the longest is not refused here, but by the ledger, as a completion (reference 4.7).
+    // One beyond the longest is not refused here, but by the ledger, as a completion (docs/upstream.md §L4.7).
     return { kind: 'duration', micros: Math.min(micros, Number.MAX_SAFE_INTEGER) }
   }
   if (period !== undefined && 'DeduplicationOffset' in period) {

@@ -1,6 +1,6 @@
 /**
  * The status of a completion: `google.rpc.Status` as upstream's JSON shows it, whose details are both encoded
- * (protobuf, Base64) and decoded (reference 5.1).
+ * (protobuf, Base64) and decoded (docs/upstream.md §L5.1).
  */
 import { concatBytes, utf8 } from '@quorumscan/base'
 import type { LedgerError } from '@quorumscan/errors'

@@ -1,6 +1,6 @@
 /**
  * Submitting what was checked: tried against the replica first, so that whatever can be known is said at once
- * and leaves no trace (reference 4.5, steps f to j), then given to the dispatcher.
+ * and leaves no trace (docs/upstream.md §L4.5, steps f to j), then given to the dispatcher.
  */
 import { assert, type Random, randomHex } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
@@ -30,7 +30,7 @@ export type SubmissionDeps = {
 
 /** µs that the trial's `notAfter` lies ahead; only its being ahead matters. */
 const TRIAL_MICROS = 60_000_000
-/** What the log decides, by the order in it: told by a completion (reference 4.6). */
+/** What the log decides, by the order in it: told by a completion (docs/upstream.md §L4.6). */
 const DECIDED_BY_LOG = new Set(['DUPLICATE_COMMAND', 'INVALID_DEDUPLICATION_PERIOD'])
 /** Templates that implement the one interface (D-31). */
 const HOLDINGS = new Set(['Coin', 'LockedCoin'])

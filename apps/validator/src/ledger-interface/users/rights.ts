@@ -1,4 +1,4 @@
-/** Rights as the ledger interface writes them (reference 6.2). */
+/** Rights as the ledger interface writes them (docs/upstream.md §L6.2). */
 import type { LedgerRight } from '@quorumscan/api'
 import { isPartyId, type Right } from '@quorumscan/model'
 import { invalidArgument, missingField, shown } from '../commands/grammar.ts'

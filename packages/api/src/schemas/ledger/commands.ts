@@ -1,4 +1,4 @@
-/** Submitting commands, and what became of them (reference/ledger-interface.md §4, §5.1). */
+/** Submitting commands, and what became of them (docs/upstream.md §L4, §L5.1). */
 import { type Static, Type } from 'typebox'
 import { TransactionFormat } from './formats.ts'
 import {

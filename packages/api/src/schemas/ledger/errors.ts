@@ -1,4 +1,4 @@
-/** The body of errors under `/v2` (reference/ledger-interface.md §7.1). */
+/** The body of errors under `/v2` (docs/upstream.md §L7.1). */
 import { Type } from 'typebox'
 import { Int32, nullable } from './relaxed.ts'
 

@@ -1,4 +1,4 @@
-/** Events as transactions and active contracts show them (reference/ledger-interface.md §2.3). */
+/** Events as transactions and active contracts show them (docs/upstream.md §L2.3). */
 import { Type } from 'typebox'
 import { Int32, Int64, nullable, oneOf, Timestamp, wrapped } from './relaxed.ts'
 

@@ -1,4 +1,4 @@
-/** What to read and how to show it: filters and formats (reference/ledger-interface.md §1.3). */
+/** What to read and how to show it: filters and formats (docs/upstream.md §L1.3). */
 import { Type } from 'typebox'
 import { bool, defaulted, Empty, Identifier, list, oneOf, wrapped } from './relaxed.ts'
 

@@ -1,5 +1,5 @@
 /**
- * Building blocks of bodies under `/v2`, which decode leniently (reference/ledger-interface.md §1.1):
+ * Building blocks of bodies under `/v2`, which decode leniently (docs/upstream.md §L1.1):
  *
  * - a member that is not `Type.Optional` must be there;
  * - one made with `defaulted` has a value when it is missing, and may not be null;
@@ -43,7 +43,7 @@ export function oneOf<const V extends Variants>(variants: V, title?: string): TU
   return Type.Unsafe(Type.Union(objects, title === undefined ? {} : { title }))
 }
 
-/** The wrapper of message-typed variants: `{"value": …}` (§1.1). */
+/** The wrapper of message-typed variants: `{"value": …}` (§L1.1). */
 export function wrapped<Schema extends TSchema>(schema: Schema) {
   return Type.Object({ value: schema })
 }

@@ -1,4 +1,4 @@
-/** Where the ledger stands and what is active on it (reference/ledger-interface.md §5.2). */
+/** Where the ledger stands and what is active on it (docs/upstream.md §L5.2). */
 import { Type } from 'typebox'
 import { CreatedEvent } from './events.ts'
 import { EventFormat, TransactionFilter } from './formats.ts'

@@ -1,4 +1,4 @@
-/** Requests for updates and what they answer (reference/ledger-interface.md §1.2, §2). */
+/** Requests for updates and what they answer (docs/upstream.md §L1.2, §L2). */
 import { Type } from 'typebox'
 import { Event, TreeEvent } from './events.ts'
 import { TransactionFilter, UpdateFormat } from './formats.ts'
@@ -17,7 +17,7 @@ export const GetUpdatesRequest = Type.Object(
   { title: 'GetUpdatesRequest' },
 )
 
-/** How a list over HTTP ends (§3.2). */
+/** How a list over HTTP ends (§L3.2). */
 export const ListQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({

@@ -1,4 +1,4 @@
-/** Users, what they may do, and parties (D-28, D-32; reference/ledger-interface.md §6.2). */
+/** Users, what they may do, and parties (D-28, D-32; docs/upstream.md §L6.2). */
 import { type Static, Type } from 'typebox'
 import { bool, defaulted, Empty, Int32, list, oneOf, text, wrapped } from './relaxed.ts'
 
