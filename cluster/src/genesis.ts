@@ -48,6 +48,7 @@ export function createGenesis(input: GenesisInput): Genesis {
       renewalDurationMicros: 30 * DAY,
       descriptionPrefix: 'ANS entry: ',
       requestLifetimeMicros: DAY,
+      openRequestsMax: 16,
       ...overrides.names,
     },
     coin: {

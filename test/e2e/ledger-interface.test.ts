@@ -11,13 +11,13 @@ import { awaitCompletion, isJsCantonError, LedgerClient, SDK } from './unchanged
 
 let cluster: RunningCluster
 let alice: Awaited<ReturnType<typeof createUser>>
-let coinRules: string
+let coinRules: { contract_id: string; created_event_blob: string }
 
 beforeAll(async () => {
   cluster = await startCluster({ nodes: 1 })
   alice = await createUser(cluster, 'alice')
   const dso = await send(`${cluster.urls.nodes['sv-1']}/v0/dso`)
-  coinRules = dso.body.coin_rules.contract.contract_id
+  coinRules = dso.body.coin_rules.contract
 })
 afterAll(() => cluster?.down())
 
@@ -47,7 +47,7 @@ const tapRequest = (more: object = {}) => ({
     {
       ExerciseCommand: {
         templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-        contractId: coinRules,
+        contractId: coinRules.contract_id,
         choice: 'CoinRules_DevNet_Tap',
         choiceArgument: { receiver: alice.party, amount: '1.0' },
       },
@@ -55,6 +55,7 @@ const tapRequest = (more: object = {}) => ({
   ],
   commandId: randomUUID(),
   actAs: [alice.party],
+  disclosedContracts: [{ createdEventBlob: coinRules.created_event_blob }],
   ...more,
 })
 

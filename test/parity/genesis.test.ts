@@ -8,6 +8,7 @@ type Schema = {
   readonly type?: string
   readonly const?: unknown
   readonly pattern?: string
+  readonly minimum?: number
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
   readonly required?: readonly string[]
@@ -25,7 +26,7 @@ function example(of: Schema): unknown {
       Object.entries(of.properties ?? {}).map(([name, member]) => [name, example(member)]),
     )
   if (of.type === 'array') return [example(of.items ?? {})]
-  if (of.type === 'integer') return 1
+  if (of.type === 'integer') return of.minimum ?? 1
   if (of.type === 'boolean') return true
   count++
   const hex = count.toString(16).padStart(64, '0')
@@ -41,5 +42,10 @@ test('a document with the members of the schema passes the parser, and each memb
     const { [name]: _, ...rest } = genesis
     expect(() => parseGenesis(rest), name).toThrow()
   }
+  // What the parser refuses, the schema shows, too.
+  const { deduplicationMicrosMax: shortest } = genesis as { deduplicationMicrosMax: number }
+  expect(() => parseGenesis({ ...genesis, deduplicationMicrosMax: shortest - 1 })).toThrow(
+    /deduplicationMicrosMax/,
+  )
   expect([...(schema.required ?? [])].sort()).toEqual(Object.keys(genesis).sort())
 })

@@ -272,13 +272,12 @@ describe('the activity history of a network', () => {
       },
       receivers: [{ party: network.genesis.dso, amount: '200.0000000000', receiver_fee: ZERO }],
       balance_changes: [
-        [bob.party, '-200.0000000000'],
-        [network.genesis.dso, '200.0000000000'],
-      ].map(([party, change]) => ({
-        party,
-        change_to_initial_amount_as_of_round_zero: change,
-        change_to_holding_fees_rate: ZERO,
-      })),
+        {
+          party: bob.party,
+          change_to_initial_amount_as_of_round_zero: '-200.0000000000',
+          change_to_holding_fees_rate: ZERO,
+        },
+      ],
     })
   })
 

@@ -3,8 +3,9 @@
  * one key. What they do is not looked at; replicas check everything again.
  */
 import { type Clock, sha256, toHex } from '@quorumscan/base'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
-import { decodeEntry, ENTRY_BYTES_MAX, NOT_AFTER_MICROS_MAX } from '@quorumscan/ledger'
+import { decodeEntry, ENTRY_BYTES_MAX } from '@quorumscan/ledger'
 import type { LogWriter } from '@quorumscan/log'
 import { createKeyRate } from './key-rate.ts'
 

@@ -10,6 +10,7 @@ export {
   GenesisError,
   type GenesisNode,
   maxFaulty,
+  NOT_AFTER_MICROS_MAX,
   quorumOf,
 } from './genesis/genesis.ts'
 export { hashGenesis } from './genesis/genesis-hash.ts'

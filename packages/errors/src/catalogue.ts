@@ -59,8 +59,11 @@ export const catalogue = {
     'The party holds less unlocked coin than the operation needs; `details` says how much.',
   ),
   DEVNET_ONLY: invalid('The operation exists only where the genesis says `devnet: true`.'),
+  OPEN_REQUEST_LIMIT: conflict(
+    'The party has as many open requests for names as the genesis allows; one must be answered first.',
+  ),
   LIMIT_EXCEEDED: conflict(
-    'A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.',
+    'A limit per party is reached: payments in flight, or open offers; `details` names it.',
   ),
   UNAUTHENTICATED: {
     httpStatus: 401,

@@ -1,16 +1,20 @@
-import type { EntryResult } from '@quorumscan/model'
+import { type EntryResult, formatAmount } from '@quorumscan/model'
 import { describe, expect, it } from 'vitest'
 import { type Activity, activitiesOf, activityRowsOf } from './activities.ts'
 import {
   acceptTransferCommand,
   advanceRoundsCommand,
+  collectRenewalCommand,
   createTransferInstructionCommand,
+  makePaymentCommand,
   rejectTransferCommand,
   transferCommand,
   withdrawTransferCommand,
 } from './commands.ts'
 import { coinRules } from './templates/coin-rules.ts'
 import { dsoRules } from './templates/dso-rules.ts'
+import { subscriptionIdleState } from './templates/subscription-idle-state.ts'
+import { subscriptionPayment } from './templates/subscription-payment.ts'
 import { type Actor, amountOf, outcomeOf, resultOf, Scenario } from './testing/index.ts'
 
 /** The rows of the newest entry. */
@@ -90,11 +94,51 @@ describe('activities (D-24, D-25)', () => {
     expect(newest(scenario)).toEqual([])
     scenario.confirm(2, payment)
     expect(shape(newest(scenario))).toEqual(['transfer'])
-    expect(changes(newest(scenario)[0])).toEqual([
-      ['alice', -200],
-      ['DSO', 200],
+    // The operator was paid, with coin that is burned in the same transaction.
+    expect(newest(scenario)[0]?.transfer?.receivers).toMatchObject([
+      { party: scenario.network.genesis.dso, amount: '200.0000000000' },
     ])
+    expect(changes(newest(scenario)[0])).toEqual([['alice', -200]])
     expect(newest(scenario)[0]?.transfer?.transfer_kind).toBeNull()
+  })
+
+  it('the rows of a party add up to what it holds', () => {
+    const scenario = new Scenario()
+    const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
+    const { dso, names, synchronizerId } = scenario.network.genesis
+    scenario.tap(bob, '20')
+    scenario.register(alice, 'alice.unverified.ns')
+    scenario.tap(alice, '900')
+    const instruction = offer(scenario, alice, bob)
+    scenario.do(bob, acceptTransferCommand({ instruction }))
+    scenario.ledger.advance(names.entryLifetimeMicros - names.renewalDurationMicros)
+    const idle = scenario.ledger.all(subscriptionIdleState)[0]?.contractId as string
+    scenario.do(alice, makePaymentCommand({ idle, inputs: scenario.coins(alice) }))
+    const payment = scenario.ledger.all(subscriptionPayment)[0]?.contractId as string
+    const [sv] = scenario.svs as [Actor]
+    const by = { dsoRules: scenario.the(dsoRules), sv: sv.party }
+    scenario.do(sv, collectRenewalCommand({ ...by, payment }))
+    scenario.do(sv, advanceRoundsCommand(by))
+    const sums = new Map<string, number>()
+    const add = (party: string, amount: string) =>
+      sums.set(party, (sums.get(party) ?? 0) + Number(amount))
+    for (const [index, result] of scenario.ledger.results().entries())
+      for (const row of activitiesOf({
+        offset: index + 1,
+        recordTime: 1,
+        synchronizerId,
+        result,
+      })) {
+        const made = row.tap ?? row.mint
+        if (made !== null) add(made.coin_owner, made.coin_amount)
+        for (const change of row.transfer?.balance_changes ?? [])
+          add(change.party, change.change_to_initial_amount_as_of_round_zero)
+      }
+    expect(sums.has(dso)).toBe(false)
+    for (const actor of [alice, bob, ...scenario.svs]) {
+      const { unlocked, locked } = scenario.balance(actor)
+      expect(sums.get(actor.party), actor.party).toBe(Number(formatAmount(unlocked + locked)))
+    }
   })
 
   it('a refund is no row: the coin never left', () => {

@@ -6,6 +6,7 @@
 import { assert } from '@quorumscan/base'
 import {
   type Amount,
+  type ContractId,
   type EntryResult,
   type ExercisedEvent,
   formatAmount,
@@ -40,7 +41,7 @@ export type TransferActivity = {
     readonly amount: string
     readonly receiver_fee: string
   }[]
-  /** One row for each party that has more or less coin, locked included, than before. */
+  /** One row for each party that the transaction leaves with more or less coin, locked included. */
   readonly balance_changes: readonly {
     readonly party: string
     readonly change_to_initial_amount_as_of_round_zero: string
@@ -164,7 +165,7 @@ function kindOf(event: LedgerEvent, events: readonly LedgerEvent[]): Kind | null
       return {
         activity_type: 'transfer',
         round: roundNumber((event.result as { round: RoundValue }).round),
-        transfer: transferOf(event, enclosing(event, events).at(-1) ?? null),
+        transfer: transferOf(event, events),
       }
     case 'TransferInstruction_Withdraw':
     case 'TransferInstruction_Reject':
@@ -195,20 +196,27 @@ function stepOf(event: ExercisedEvent, events: readonly LedgerEvent[]): HistoryS
   )
 }
 
-function transferOf(event: ExercisedEvent, parent: ExercisedEvent | null): TransferActivity {
+function transferOf(event: ExercisedEvent, events: readonly LedgerEvent[]): TransferActivity {
   const { sender, outputs } = event.argument as {
     sender: string
     outputs: readonly { receiver: string; amount: string }[]
   }
-  const { inputAmount, changeAmount } = event.result as {
+  const { inputAmount, changeAmount, createdCoins } = event.result as {
     inputAmount: string
     changeAmount: string
+    createdCoins: readonly ContractId[]
   }
   const received = new Map<string, Amount>()
-  for (const { receiver, amount } of outputs)
-    received.set(receiver, (received.get(receiver) ?? 0n) + exactly(amount))
   const changes = new Map([[sender, exactly(changeAmount) - exactly(inputAmount)]])
-  for (const [party, amount] of received) changes.set(party, (changes.get(party) ?? 0n) + amount)
+  const add = (to: Map<string, Amount>, party: string, amount: Amount) =>
+    to.set(party, (to.get(party) ?? 0n) + amount)
+  const burned = burnedIn(events)
+  for (const [index, { receiver, amount }] of outputs.entries()) {
+    add(received, receiver, exactly(amount))
+    // As upstream: who is paid with coin that is burned at once has no more than before.
+    const coin = createdCoins[index]
+    if (coin === undefined || !burned.has(coin)) add(changes, receiver, exactly(amount))
+  }
   return {
     sender: {
       party: sender,
@@ -234,8 +242,19 @@ function transferOf(event: ExercisedEvent, parent: ExercisedEvent | null): Trans
         change_to_initial_amount_as_of_round_zero: formatAmount(change),
         change_to_holding_fees_rate: ZERO,
       })),
-    ...instructionOf(parent),
+    ...instructionOf(enclosing(event, events).at(-1) ?? null),
   }
+}
+
+/** Coin that is archived in the transaction, and that no transfer takes in: it is nobody's any more. */
+function burnedIn(events: readonly LedgerEvent[]): ReadonlySet<ContractId> {
+  const burned = events.filter(
+    (event) =>
+      event.kind === 'exercised' &&
+      event.choice === 'Archive' &&
+      enclosing(event, events).at(-1)?.choice !== 'CoinRules_Transfer',
+  )
+  return new Set(burned.map(({ contractId }) => contractId))
 }
 
 /** What a transfer says beyond coin, where it is a step of an offer. */

@@ -1,4 +1,10 @@
-import { type Command, type ContractId, type DamlValue, NAME_SUFFIX } from '@quorumscan/model'
+import {
+  type Command,
+  type Contract,
+  type ContractId,
+  type DamlValue,
+  NAME_SUFFIX,
+} from '@quorumscan/model'
 import { expect, test } from 'vitest'
 import { renewEntry } from './choices/ans-entry.ts'
 import { contextCollectInitial } from './choices/ans-entry-context.ts'
@@ -21,7 +27,7 @@ import {
   tapCommand,
   transferCommand,
 } from './commands.ts'
-import { contractBlob } from './contract-id.ts'
+import { contractBlob, disclose } from './contract-id.ts'
 import { encodePayload, templateRef } from './template.ts'
 import { ansEntry } from './templates/ans-entry.ts'
 import { ansRules } from './templates/ans-rules.ts'
@@ -29,6 +35,7 @@ import { coin } from './templates/coin.ts'
 import { coinRules } from './templates/coin-rules.ts'
 import { dsoRules } from './templates/dso-rules.ts'
 import { lockedCoin } from './templates/locked-coin.ts'
+import { openMiningRound } from './templates/open-mining-round.ts'
 import { subscription } from './templates/subscription.ts'
 import { subscriptionIdleState } from './templates/subscription-idle-state.ts'
 import { subscriptionInitialPayment } from './templates/subscription-initial-payment.ts'
@@ -202,6 +209,43 @@ test('a party that was not allocated cannot act', () => {
   expectRefused(story, () => outcomeOf(story.submit(ghost, tap)), 'PERMISSION_DENIED')
 })
 
+function disclosedOf(story: Scenario, id: string) {
+  return disclose(story.ledger.contract(id) as Contract)
+}
+
+test('rules and rounds of the operator are seen by super-validators, and by others when disclosed', () => {
+  const { story, alice } = begin()
+  const [sv] = story.svs as [Actor]
+  const rules = { coinRules: story.the(coinRules), ansRules: story.the(ansRules) }
+  const amount = amountOf('1')
+  const attempts = (user: string) =>
+    [
+      [rules.coinRules, tapCommand({ ...rules, receiver: user, amount })],
+      [
+        rules.ansRules,
+        requestEntryCommand({ ...rules, user, name: NAME, url: '', description: '' }),
+      ],
+    ] as const
+  for (const [id, command] of attempts(alice.party)) {
+    const outcome = (more: object) => outcomeOf(story.submit(alice, command, more))
+    expectRefused(story, () => outcome({ disclosed: [] }), 'CONTRACT_NOT_FOUND')
+    const other = disclosedOf(story, story.the(dsoRules))
+    expectRefused(story, () => outcome({ disclosed: [other] }), 'CONTRACT_NOT_FOUND')
+    expect(outcome({ disclosed: [disclosedOf(story, id)] })).toBe('accepted')
+  }
+  for (const [, command] of attempts(sv.party))
+    expect(outcomeOf(story.submit(sv, command, { disclosed: [] }))).toBe('accepted')
+  const round = story.ledger.all(openMiningRound)[0]?.contractId as string
+  const archive = { ...tapCommand({ ...rules, receiver: alice.party, amount }), choice: 'Archive' }
+  const onRound = { ...archive, contractId: round, template: templateRef(openMiningRound) } as never
+  const outcome = (disclosed: readonly string[]) =>
+    outcomeOf(
+      story.submit(alice, onRound, { disclosed: disclosed.map((id) => disclosedOf(story, id)) }),
+    )
+  expectRefused(story, () => outcome([]), 'CONTRACT_NOT_FOUND')
+  expectRefused(story, () => outcome([round]), 'PERMISSION_DENIED')
+})
+
 test('a coin of another is not visible, and with its blob still not spendable', () => {
   const { story, alice, mallory } = begin()
   const stolen = story.tap(alice, '10')
@@ -212,9 +256,7 @@ test('a coin of another is not visible, and with its blob still not spendable', 
     outputs: [{ receiver: mallory.party, amount: amountOf('10') }],
   })
   expectRefused(story, () => outcomeOf(story.submit(mallory, steal)), 'CONTRACT_NOT_FOUND')
-  const contract = story.ledger.contract(stolen)
-  const blob = Buffer.from(contractBlob(contract as never)).toString('base64')
-  const disclosed = [{ contractId: stolen, blob }]
+  const disclosed = [stolen, story.the(coinRules)].map((id) => disclosedOf(story, id))
   expectRefused(
     story,
     () => outcomeOf(story.submit(mallory, steal, { disclosed })),
@@ -239,7 +281,8 @@ test('a forged blob, and a genuine one of another contract, are refused', () => 
     outputs: [{ receiver: mallory.party, amount: amountOf('10') }],
   })
   for (const bytes of [contractBlob(forged as never), ownBlob]) {
-    const disclosed = [{ contractId: stolen, blob: Buffer.from(bytes).toString('base64') }]
+    const forgedBlob = { contractId: stolen, blob: Buffer.from(bytes).toString('base64') }
+    const disclosed = [forgedBlob, disclosedOf(story, story.the(coinRules))]
     expectRefused(
       story,
       () => outcomeOf(story.submit(mallory, spend, { disclosed })),
@@ -251,10 +294,10 @@ test('a forged blob, and a genuine one of another contract, are refused', () => 
 test('a disclosed contract that is archived is not found', () => {
   const { story, alice, mallory } = begin()
   const { request } = story.request(alice, NAME)
-  const blob = Buffer.from(contractBlob(story.ledger.contract(request) as never)).toString('base64')
+  const disclosed = [disclosedOf(story, request)]
   story.do(alice, rejectRequestCommand({ request }))
   const result = story.submit(mallory, rejectRequestCommand({ request }), {
-    disclosed: [{ contractId: request, blob }],
+    disclosed,
   })
   expect(outcomeOf(result)).toBe('CONTRACT_NOT_FOUND')
 })
@@ -378,10 +421,7 @@ test('what belongs to another is refused: accept, reject, cancel, refund, expire
     refundPaymentCommand({ payment, paymentKind: 'initial', actor: mallory.party }),
     archiveEntryCommand({ entry, user: mallory.party }),
   ]
-  const disclosed = [request, entry, payment, idle].map((contractId) => ({
-    contractId,
-    blob: Buffer.from(contractBlob(story.ledger.contract(contractId) as never)).toString('base64'),
-  }))
+  const disclosed = [request, entry, payment, idle].map((id) => disclosedOf(story, id))
   for (const command of attempts) {
     expectRefused(story, () => outcomeOf(story.submit(mallory, command)), 'CONTRACT_NOT_FOUND')
     expectRefused(

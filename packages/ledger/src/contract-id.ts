@@ -1,7 +1,7 @@
 /** Ids of updates and contracts: hashes of what they stand for (D-31). */
 import { concatBytes, fromHex, sha256Hex, utf8 } from '@quorumscan/base'
 import { canonicalJson } from '@quorumscan/consensus'
-import type { Contract, ContractId, Micros, Offset } from '@quorumscan/model'
+import type { Contract, ContractId, DisclosedContract, Micros, Offset } from '@quorumscan/model'
 
 const UPDATE_TAG = utf8('quorumscan/update/2\0')
 const CONTRACT_TAG = 'quorumscan/contract/1\0'
@@ -60,6 +60,14 @@ export function contractBlob({ nodeId, payload, templateId, updateId }: Identifi
 /** `00` and SHA-256 of the blob. */
 export function contractIdOf(contract: Identified): ContractId {
   return `00${sha256Hex(contractBlob(contract))}`
+}
+
+/** What a submission says of a contract that its parties are no stakeholders of, to use it. */
+export function disclose(contract: Contract): DisclosedContract {
+  return {
+    contractId: contract.contractId,
+    blob: Buffer.from(contractBlob(contract)).toString('base64'),
+  }
 }
 
 /** Whether a disclosed blob (base64) is the one that the id hashes. */

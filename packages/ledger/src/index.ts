@@ -39,6 +39,7 @@ export {
   contractBlob,
   contractIdOf,
   type DisclosedBlob,
+  disclose,
   isBlobOf,
   readBlob,
   updateIdOf,
@@ -68,9 +69,7 @@ export { type Lf, LfError, type LfValue } from './lf.ts'
 export { toLfJson } from './lf-json.ts'
 export {
   ENTRY_BYTES_MAX,
-  NOT_AFTER_MICROS_MAX,
   OPEN_OFFERS_MAX,
-  OPEN_REQUESTS_MAX,
   PAYMENTS_IN_FLIGHT_MAX,
   TRANSFER_INPUTS_MAX,
 } from './limits.ts'

@@ -3,7 +3,7 @@
  * answer from the same log (Rule 1). An entry acts wholly or not at all.
  */
 import { sha256Hex, utf8 } from '@quorumscan/base'
-import { canonicalJson, type Genesis } from '@quorumscan/consensus'
+import { canonicalJson, type Genesis, NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import type {
   Completion,
   ContractId,
@@ -17,17 +17,16 @@ import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
 import { isBlobOf, updateIdOf } from './contract-id.ts'
 import type { DecodedEntry, IgnoredReason } from './entry.ts'
 import { LfError } from './lf.ts'
-import { COMMANDS_MAX, DISCLOSED_MAX, NOT_AFTER_MICROS_MAX, SUBMITTERS_MAX } from './limits.ts'
+import { COMMANDS_MAX, DISCLOSED_MAX, SUBMITTERS_MAX } from './limits.ts'
 import type { LogEntry } from './ports.ts'
 import { demand, MissingCells, Refusal, refuse } from './refusal.ts'
-import { templateOf } from './registry.ts'
 import type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
 import { payloadOf } from './template.ts'
 import { type DsoRulesPayload, dsoRules } from './templates/dso-rules.ts'
 import { LedgerTransaction } from './transaction.ts'
 
 /** The version of these rules. A change of any result for any entry is a new one. */
-export const INTERPRETATION_VERSION = 1
+export const INTERPRETATION_VERSION = 2
 
 /** The log is governed by rules that this software does not know: it must stop, not guess. */
 export class UnknownInterpretationVersionError extends Error {
@@ -278,9 +277,9 @@ function demandNotDuplicate({ entry, decoded, genesis, view, facts }: RunInput):
 }
 
 /**
- * A submission may use contracts that one of its parties is a stakeholder of, that it discloses, or that
- * are public (the rules and the open rounds). Super-validators act for the operator and see what it sees,
- * which is everything: the operator signs every contract.
+ * A submission may use contracts that one of its parties is a stakeholder of, or that it discloses: the
+ * operator's rules and rounds, too. Super-validators act for the operator and see what it sees, which is
+ * everything: the operator signs every contract.
  */
 function demandVisible({ decoded, facts, view }: RunInput): void {
   const { parties, mentioned } = facts
@@ -300,8 +299,7 @@ function demandVisible({ decoded, facts, view }: RunInput): void {
       (seesAll ||
         disclosed.has(id) ||
         contract.signatories.some((party) => parties.has(party)) ||
-        contract.observers.some((party) => parties.has(party)) ||
-        templateOf(contract).isPublic)
+        contract.observers.some((party) => parties.has(party)))
     if (!isVisible)
       refuse('CONTRACT_NOT_FOUND', `no active contract visible to the submitters has the id ${id}`)
   }

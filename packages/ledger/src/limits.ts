@@ -8,10 +8,6 @@ export const NODES_MAX = 1000
 export const JSON_DEPTH_MAX = 32
 /** Bytes of a log entry (Rule 1). */
 export const ENTRY_BYTES_MAX = 256 * 1024
-/** µs of record time that `notAfter` may lie ahead (Rule 4): bounds the seen set. */
-export const NOT_AFTER_MICROS_MAX = 600_000_000
-/** Open requests of one party (D-17). */
-export const OPEN_REQUESTS_MAX = 16
 /** Payments in flight of one party, initial and renewing (D-17). */
 export const PAYMENTS_IN_FLIGHT_MAX = 16
 /** Open transfer offers that one party made (D-17). */

@@ -12,6 +12,7 @@ import {
   toHex,
   unreachable,
 } from '@quorumscan/base'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type {
   Command,
@@ -24,7 +25,6 @@ import type {
   Update,
 } from '@quorumscan/model'
 import { encodeEntry } from './entry.ts'
-import { NOT_AFTER_MICROS_MAX } from './limits.ts'
 import { createOffer, type OfferAttempt } from './offer.ts'
 import type { AppliedEntry, Ledger, Ordering } from './ports.ts'
 import { errorCodeOf } from './refusal.ts'

@@ -28,8 +28,6 @@ export interface Template<P> {
   /** Index keys beyond `party:<entity>:<party>`. */
   keys(payload: P): readonly string[]
   due(payload: P, contract: Contract): readonly Due[]
-  /** Public knowledge: every party may use it without being a stakeholder. */
-  readonly isPublic: boolean
 }
 
 type TemplateOptions<P> = {
@@ -43,7 +41,6 @@ type TemplateOptions<P> = {
   ensure?(payload: P): boolean
   keys?(payload: P): readonly string[]
   due?(payload: P, contract: Contract): readonly Due[]
-  readonly isPublic?: boolean
 }
 
 export function defineTemplate<P>(
@@ -55,7 +52,6 @@ export function defineTemplate<P>(
     ensure: () => true,
     keys: () => [],
     due: () => [],
-    isPublic: false,
     ...options,
   }
 }

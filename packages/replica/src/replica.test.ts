@@ -4,6 +4,7 @@ import {
   ansRules,
   coinRules,
   type DueItem,
+  disclose,
   type LogEntry,
   openMiningRound,
   requestEntryCommand,
@@ -417,7 +418,7 @@ describe('reads of the newest state', () => {
       submissionId: '',
       workflowId: '',
       deduplication: { kind: 'duration', micros: 0 },
-      disclosed: [],
+      disclosed: story.ledger.byKey('singleton:AnsRules').map(disclose),
       commands: [
         requestEntryCommand({
           ansRules: story.the(ansRules),

@@ -168,7 +168,7 @@ export interface paths {
         put?: never;
         /**
          * Taps, mints, transfers and offers that came to nothing, in order of their event ids.
-         * @description A walk goes on with the event_id of its last row until a page is empty: where rows are large, a page has fewer than page_size. It never skips or repeats a row, also while new ones arrive. Rows are kept for the retention of the genesis, counted in record time before the offset that is read.
+         * @description Oldest rows come first unless `sort_order` is `desc`, and `begin_after_id` is an exclusive bound in the direction of the walk. The scan interface of the upstream network differs: it answers newest rows first and has no `sort_order`; send `desc` for its order. A walk goes on with the event_id of its last row until a page is empty: where rows are large, a page has fewer than page_size. It never skips or repeats a row, also while new ones arrive. Rows are kept for the retention of the genesis, counted in record time before the offset that is read.
          */
         post: operations["listActivities"];
         delete?: never;
@@ -374,7 +374,7 @@ export interface components {
                 abort_kind: "withdraw" | "reject";
             };
         };
-        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own. */
+        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody. */
         ActivityTransfer: {
             sender: {
                 /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -548,6 +548,7 @@ export interface components {
                 descriptionPrefix: string;
                 /** @description Microseconds. */
                 requestLifetimeMicros: number;
+                openRequestsMax: number;
             };
             coin: {
                 /** @description Microseconds. */

@@ -168,7 +168,7 @@ export interface paths {
         put?: never;
         /**
          * Taps, mints, transfers and offers that came to nothing, in order of their event ids.
-         * @description A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.
+         * @description Oldest rows come first unless `sort_order` is `desc`, and `begin_after_id` is an exclusive bound in the direction of the walk. The scan interface of the upstream network differs: it answers newest rows first and has no `sort_order`; send `desc` for its order. A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.
          *
          *     The path is a WebSocket as well (GET, no token, no sub-protocol), which follows the history: the first frame, within 10 s, is the body (only `asc`) with `quorum`, `min_offset` and `max_age_ms` where wanted. Each frame of the server is a page as `application/vnd.quorumscan.verified+json` has it, with the `x-quorum-*` headers in a fourth member, `headers`; `begin_after_id` of its request is the event_id of the last row before it. An empty page stands at the end of what there is; another page follows when there is more, and after 15 s at the latest. An error, in the form of all errors, is the last frame. A page costs what it costs over HTTP. Of one client address at most 256 such sockets, of all clients 1024.
          */
@@ -748,7 +748,7 @@ export interface components {
                 abort_kind: "withdraw" | "reject";
             };
         };
-        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own. */
+        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody. */
         ActivityTransfer: {
             sender: {
                 /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -2920,7 +2920,7 @@ export interface operations {
              *
              *     NAME_TAKEN: A live entry has this name.
              *
-             *     LIMIT_EXCEEDED: A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.
+             *     OPEN_REQUEST_LIMIT: The party has as many open requests for names as the genesis allows; one must be answered first.
              */
             409: {
                 headers: {
@@ -4760,7 +4760,7 @@ export interface operations {
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
-             *     LIMIT_EXCEEDED: A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.
+             *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {
@@ -5495,7 +5495,7 @@ export interface operations {
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
-             *     LIMIT_EXCEEDED: A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.
+             *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {
@@ -5788,7 +5788,7 @@ export interface operations {
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
-             *     LIMIT_EXCEEDED: A limit per party is reached: open requests, payments in flight, or open offers; `details` names it.
+             *     LIMIT_EXCEEDED: A limit per party is reached: payments in flight, or open offers; `details` names it.
              */
             409: {
                 headers: {

@@ -23,9 +23,10 @@ const genesis = {
     renewalDurationMicros: 1,
     descriptionPrefix: '',
     requestLifetimeMicros: 1,
+    openRequestsMax: 16,
   },
   coin: { tickMicros: 1, priceUsd: '1.0000000000', rewardPerRound: '1.0000000000' },
-  deduplicationMicrosMax: 1,
+  deduplicationMicrosMax: 86_400_000_000,
   activityRetentionMicros: 1,
 } as const
 const NAME = 'alice.unverified.ns'

@@ -12,6 +12,7 @@ import {
   coin,
   coinRules,
   confirmResolveCommand,
+  disclose,
   dsoRules,
   encodeEntry,
   isOf,
@@ -27,7 +28,9 @@ import { DAY_MICROS, type TestNetwork, testKeyPair } from '@quorumscan/ledger/te
 import {
   AMOUNT_SCALE,
   type Command,
+  type Contract,
   type ContractId,
+  type DisclosedContract,
   type PartyId,
   partyIdOf,
 } from '@quorumscan/model'
@@ -102,9 +105,10 @@ type Draft = {
   readonly keyPair: KeyPair
   readonly actAs: readonly PartyId[]
   readonly commands: readonly Command[]
+  readonly disclosed?: readonly DisclosedContract[]
 }
 type Step = (drafts: readonly Draft[]) => Promise<readonly AppliedEntry[]>
-type Rules = Record<'ansRules' | 'coinRules' | 'dsoRules', ContractId>
+type Rules = Record<'ansRules' | 'coinRules' | 'dsoRules', Contract>
 
 /** Each step for all owners, then the next one: requests need coin, payments need requests. */
 async function registerAll(
@@ -129,11 +133,13 @@ async function registerAll(
   const stepOf = async (
     template: Template<unknown> | null,
     commandsOf: (owner: Owner, index: number) => readonly Command[],
+    used: readonly Contract[] = [],
   ): Promise<readonly (readonly ContractId[])[]> => {
     const drafts = owners.map((owner, index) => ({
       keyPair,
       actAs: template === null ? [] : [owner.party],
       commands: commandsOf(owner, index),
+      disclosed: used.map(disclose),
     }))
     return (await step(drafts)).map(({ result, created }) => {
       assert(result.kind === 'accepted', `the ledger accepts every step, not ${result.kind}`)
@@ -144,21 +150,28 @@ async function registerAll(
   }
 
   await stepOf(null, ({ hint }) => [allocatePartyCommand({ hint })])
-  const coins = await stepOf(coin, (owner) =>
-    owner.names.map(() =>
-      tapCommand({ coinRules: rules.coinRules, receiver: owner.party, amount: FEE }),
-    ),
+  const { contractId: tapRules } = rules.coinRules
+  const coins = await stepOf(
+    coin,
+    (owner) =>
+      owner.names.map(() =>
+        tapCommand({ coinRules: tapRules, receiver: owner.party, amount: FEE }),
+      ),
+    [rules.coinRules],
   )
-  const requests = await stepOf(subscriptionRequest, (owner) =>
-    owner.names.map((name) =>
-      requestEntryCommand({
-        ansRules: rules.ansRules,
-        user: owner.party,
-        name,
-        url: `https://example.org/${name}`,
-        description: `The entry of ${name}`,
-      }),
-    ),
+  const requests = await stepOf(
+    subscriptionRequest,
+    (owner) =>
+      owner.names.map((name) =>
+        requestEntryCommand({
+          ansRules: rules.ansRules.contractId,
+          user: owner.party,
+          name,
+          url: `https://example.org/${name}`,
+          description: `The entry of ${name}`,
+        }),
+      ),
+    [rules.ansRules],
   )
   const payments = await stepOf(subscriptionInitialPayment, (_owner, index) =>
     (requests[index] ?? []).map((request, each) =>
@@ -167,7 +180,7 @@ async function registerAll(
   )
   for (const [index, node] of network.genesis.nodes.slice(0, options.confirmerCount).entries()) {
     const confirmer = svPartyOf(node)
-    const { dsoRules: rulesCid } = rules
+    const { contractId: rulesCid } = rules.dsoRules
     await step(
       payments.map((ids) => ({
         keyPair: network.operators[index] as KeyPair,
@@ -216,10 +229,10 @@ function createStepper(replica: Replica, log: MemoryLog, genesisHash: string): S
   }
 }
 
-async function singleton(replica: Replica, template: Template<unknown>): Promise<ContractId> {
+async function singleton(replica: Replica, template: Template<unknown>): Promise<Contract> {
   const [contract] = await replica.contractsByKey(`singleton:${template.entity}`)
   assert(contract !== undefined, `there is a ${template.entity}`)
-  return contract.contractId
+  return contract
 }
 
 function chunk<Item>(items: readonly Item[], size: number): (readonly Item[])[] {

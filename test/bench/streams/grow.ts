@@ -4,6 +4,7 @@ import { walletJobs } from '@quorumscan/jobs'
 import {
   allocatePartyCommand,
   coinRules,
+  disclose,
   encodeEntry,
   genesisDelta,
   isOf,
@@ -73,7 +74,7 @@ export async function growUpdates(options: {
           submissionId: '',
           workflowId: '',
           deduplication: { kind: 'duration', micros: 0 } as const,
-          disclosed: [],
+          disclosed: actAs.length === 0 ? [] : [disclose(rules)],
           commands: [command],
         }
         return encodeEntry(submission, keyPair)

@@ -11,6 +11,7 @@ import {
   acceptRequestCommand,
   allocatePartyCommand,
   createSubmitter,
+  disclose,
   genesisHashOf,
   type Ordering,
   requestEntryCommand,
@@ -19,7 +20,13 @@ import {
 } from '@quorumscan/ledger'
 import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
 import { createLogReader, createLogWriter, LOG_ACL, type LogWriter } from '@quorumscan/log'
-import { AMOUNT_SCALE, type Command, type ContractId, partyIdOf } from '@quorumscan/model'
+import {
+  AMOUNT_SCALE,
+  type Command,
+  type Contract,
+  type ContractId,
+  partyIdOf,
+} from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import type { ScanConfig } from '../config.ts'
@@ -144,15 +151,19 @@ export async function startNetwork(
       const party = partyIdOf(hint, keyPair.publicKey) ?? ''
       const deps = { ordering, ledger: replica, genesisHash, keyPair, clock, random }
       const submitter = createSubmitter(deps)
-      const run = (actAs: readonly string[], command: Command) =>
-        submitter.submit(
-          { userId: hint, actAs, commands: [command] },
-          { signal: closing.signal, timeoutMs: 10_000 },
-        )
       const idsOf = async (key: string): Promise<ContractId[]> =>
         (await replica.contractsByKey(key)).map(({ contractId }) => contractId)
-      const singleton = async (entity: string) =>
-        (await idsOf(`singleton:${entity}`))[0] as ContractId
+      const rulesOf = async (entity: string) =>
+        (await replica.contractsByKey(`singleton:${entity}`))[0] as Contract
+      const singleton = async (entity: string) => (await rulesOf(entity)).contractId
+      const run = async (actAs: readonly string[], command: Command) => {
+        const rules = await Promise.all(['AnsRules', 'CoinRules'].map(rulesOf))
+        const disclosed = rules.map(disclose)
+        return submitter.submit(
+          { userId: hint, actAs, commands: [command], disclosed },
+          { signal: closing.signal, timeoutMs: 10_000 },
+        )
+      }
       await run([], allocatePartyCommand({ hint }))
       return {
         party,

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   createLedgerClient,
+  type DisclosedRules,
   genesisContracts,
   type LedgerAnswer,
   type LedgerClient,
@@ -27,13 +28,14 @@ let client: LedgerClient
 /** Who reads as anyone. */
 let reader: LedgerClient
 let rules: Readonly<Record<string, string>>
+let disclosedContracts: DisclosedRules
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob', null)
   client = createLedgerClient(world.url, await world.network.token('alice'))
-  rules = await genesisContracts(world)
+  ;({ rules, disclosedContracts } = await genesisContracts(world))
   const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
   const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
   expect((await admin.post('/v2/users', { user: { id: 'reader' }, rights })).status).toBe(200)
@@ -64,6 +66,7 @@ const tap = (more: object = {}) => ({
   ],
   commandId: randomUUID(),
   actAs: [alice.party],
+  disclosedContracts,
   ...more,
 })
 

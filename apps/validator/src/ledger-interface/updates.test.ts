@@ -607,13 +607,15 @@ describe('over WebSocket (§L3.6)', () => {
     expect(outcome(await client.post('/v2/commands/async/submit', refused))).toBe(
       '400 MISSING_FIELD',
     )
+    const { rules, disclosedContracts } = await genesisContracts(world)
     const tapped = {
       templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-      contractId: (await genesisContracts(world))['CoinRules'],
+      contractId: rules['CoinRules'],
       choice: 'CoinRules_DevNet_Tap',
       choiceArgument: { receiver: alice.party, amount: '1' },
     }
-    const request = { ...refused, commands: [{ ExerciseCommand: tapped }] }
+    const commands = [{ ExerciseCommand: tapped }]
+    const request = { ...refused, commands, disclosedContracts }
     expect((await client.post('/v2/commands/async/submit', request)).status).toBe(200)
     // A refusal at once leaves no completion, and uses up no command id.
     expect(JSON.parse(await frame)).toMatchObject({

@@ -10,6 +10,7 @@ import type {
   ContractId,
   DamlValue,
   Deduplication,
+  DisclosedContract,
   Micros,
   PartyId,
   Update,
@@ -25,6 +26,8 @@ export type CommandInput = {
   readonly userId: UserId
   readonly actAs: readonly PartyId[]
   readonly commands: readonly Command[]
+  /** What the commands use and the submitters do not see. */
+  readonly disclosed?: readonly DisclosedContract[]
   /** Two submissions with one command id, user and actAs take effect once (D-29). Default: a random one. */
   readonly commandId?: string
 }
@@ -88,7 +91,7 @@ export function createCommander(deps: CommanderDeps): Commander {
       workflowId: '',
       deduplication,
       commands: input.commands,
-      disclosed: [],
+      disclosed: input.disclosed ?? [],
     })
     if (rehearsed.kind === 'rejected')
       return new ScanError(errorCodeOf(rehearsed.code), rehearsed.message)

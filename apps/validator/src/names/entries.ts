@@ -3,6 +3,7 @@ import { ScanError } from '@quorumscan/errors'
 import {
   ansEntry,
   ansEntryContext,
+  disclose,
   type Ledger,
   payloadOf,
   requestEntryCommand,
@@ -30,7 +31,7 @@ const MICROS_PER_MS = 1000
  * Requests a name for the user.
  *
  * @throws {ScanError} NAME_SUFFIX_MISSING, INVALID_NAME, INVALID_URL, INVALID_DESCRIPTION (`details.rule`),
- *   NAME_TAKEN, LIMIT_EXCEEDED, and what any submission can meet.
+ *   NAME_TAKEN, OPEN_REQUEST_LIMIT, and what any submission can meet.
  */
 export async function createEntry(
   deps: NameDeps,
@@ -52,6 +53,7 @@ export async function createEntry(
       userId,
       actAs: [party],
       commands: [requestEntryCommand({ ansRules: rules.contractId, user: party, ...fields })],
+      disclosed: [disclose(rules)],
     },
     signal,
   )

@@ -1,7 +1,7 @@
 /** For tests: a client of the ledger interface, who is told what came, JSON or text. */
 
 import { hashGenesis } from '@quorumscan/consensus'
-import { genesisDelta } from '@quorumscan/ledger'
+import { disclose, genesisDelta } from '@quorumscan/ledger'
 import type { World } from './world.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
@@ -40,13 +40,21 @@ export function createLedgerClient(url: () => string, token: string | null): Led
   }
 }
 
-/** Contract ids of the genesis, by entity. */
-export async function genesisContracts(
-  world: Pick<World, 'network'>,
-): Promise<Readonly<Record<string, string>>> {
+export type DisclosedRules = readonly { contractId: string; createdEventBlob: string }[]
+
+/** Contracts of the genesis: their ids, by entity, and all of them as a request discloses them. */
+export async function genesisContracts(world: Pick<World, 'network'>): Promise<{
+  readonly rules: Readonly<Record<string, string>>
+  readonly disclosedContracts: DisclosedRules
+}> {
   const { genesis } = world.network
   const { created } = genesisDelta(genesis, await hashGenesis(genesis))
-  return Object.fromEntries(
+  const rules = Object.fromEntries(
     created.map(({ templateId, contractId }) => [templateId.split(':')[2], contractId]),
   )
+  const disclosedContracts = created.map(disclose).map(({ contractId, blob }) => ({
+    contractId,
+    createdEventBlob: blob,
+  }))
+  return { rules, disclosedContracts }
 }

@@ -366,6 +366,7 @@ function createGenesis(input: {
       renewalDurationMicros: 30 * DAY_MICROS,
       descriptionPrefix: 'ANS entry: ',
       requestLifetimeMicros: DAY_MICROS,
+      openRequestsMax: 16,
     },
     coin: {
       tickMicros: 600_000_000,

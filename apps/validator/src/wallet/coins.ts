@@ -1,6 +1,6 @@
 /** What a party holds, and coin out of nothing on a development network. */
 import { ScanError } from '@quorumscan/errors'
-import { coin, type Ledger, lockedCoin, payloadOf, tapCommand } from '@quorumscan/ledger'
+import { coin, disclose, type Ledger, lockedCoin, payloadOf, tapCommand } from '@quorumscan/ledger'
 import {
   type Amount,
   type Contract,
@@ -126,6 +126,7 @@ export async function tap(
       userId,
       actAs: [party],
       commands: [tapCommand({ coinRules: rules.contractId, receiver: party, amount })],
+      disclosed: [disclose(rules)],
       ...(input.commandId === null ? {} : { commandId: input.commandId }),
     },
     signal,

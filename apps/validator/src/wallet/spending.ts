@@ -6,6 +6,7 @@ import {
   type Command,
   type ContractId,
   ceilDivide,
+  type DisclosedContract,
   type Update,
 } from '@quorumscan/model'
 import type { Commander } from '../ledger/commander.ts'
@@ -28,6 +29,8 @@ export type SpendingDeps = {
 export type Spending = {
   readonly needed: Amount
   readonly command: (inputs: readonly ContractId[]) => Command
+  /** What the command uses and the party does not see. */
+  readonly disclosed?: readonly DisclosedContract[]
   /** With one, it is spent once however often it is tried. */
   readonly commandId?: string
 }
@@ -46,11 +49,12 @@ export async function spend(
 ): Promise<Update> {
   const { userId, party } = input.user
   for (let attempt = 1; ; attempt++) {
-    const { needed, command, commandId } = await input.prepare()
+    const { needed, command, disclosed = [], commandId } = await input.prepare()
     const commandOf = (inputs: readonly ContractId[]) => ({
       userId,
       actAs: [party],
       commands: [command(inputs)],
+      disclosed,
       ...(commandId === undefined ? {} : { commandId }),
     })
     const inputs = await chooseInputs(deps, { party, needed, commandOf })

@@ -4,6 +4,7 @@ import { isScanError, ScanError } from '@quorumscan/errors'
 import {
   acceptTransferCommand,
   createTransferInstructionCommand,
+  disclose,
   type Ledger,
   OPEN_OFFERS_MAX,
   rejectTransferCommand,
@@ -71,9 +72,11 @@ export async function createTransfer(
   if (request.expiresAt <= deps.now()) throw invalidExpiry()
   const isOwn = request.receiver === user.party
   const prepare = async () => {
-    const coinRules = (await singleton(deps.ledger, 'CoinRules')).contractId
+    const rules = await singleton(deps.ledger, 'CoinRules')
+    const coinRules = rules.contractId
     return {
       needed: amount,
+      disclosed: [disclose(rules)],
       command: isOwn
         ? (inputs: readonly ContractId[]) => mergeCommand({ coinRules, user, amount, inputs })
         : (inputs: readonly ContractId[]) =>

@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 import { acceptsVerified } from '../accepts.ts'
 import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '../cost.ts'
 import { type CostInput, defineRoutes } from '../route-def.ts'
-import { ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
+import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import {
   AnsRulesAnswer,
   AnsRulesRequest,
@@ -113,6 +113,7 @@ export const scanProxyRoutes = defineRoutes({
     path: '/v0/scan-proxy/activities',
     summary: 'Taps, mints, transfers and offers that came to nothing, in order of their event ids.',
     description:
+      ACTIVITY_ORDER +
       'A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.\n\n' +
       'The path is a WebSocket as well (GET, no token, no sub-protocol), which follows the history: the first frame, within 10 s, is the body (only `asc`) with `quorum`, `min_offset` and `max_age_ms` where wanted. ' +
       'Each frame of the server is a page as `application/vnd.quorumscan.verified+json` has it, with the `x-quorum-*` headers in a fourth member, `headers`; `begin_after_id` of its request is the event_id of the last row before it. ' +

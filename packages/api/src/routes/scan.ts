@@ -3,7 +3,7 @@ import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '../cost.ts'
 import { type CostInput, defineRoutes } from '../route-def.ts'
-import { ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
+import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import {
   AnsRulesAnswer,
   AnsRulesRequest,
@@ -117,6 +117,7 @@ export const scanRoutes = {
       summary:
         'Taps, mints, transfers and offers that came to nothing, in order of their event ids.',
       description:
+        ACTIVITY_ORDER +
         'A walk goes on with the event_id of its last row until a page is empty: where rows are large, a page has fewer than page_size. It never skips or repeats a row, also while new ones arrive. Rows are kept for the retention of the genesis, counted in record time before the offset that is read.',
       body: ActivitiesRequest,
       response: ActivitiesAnswer,

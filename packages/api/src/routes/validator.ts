@@ -83,7 +83,7 @@ export const validatorRoutes = {
         'INVALID_URL',
         'INVALID_DESCRIPTION',
         'NAME_TAKEN',
-        'LIMIT_EXCEEDED',
+        'OPEN_REQUEST_LIMIT',
       ],
     },
     listOwnEntries: {

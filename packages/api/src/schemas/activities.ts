@@ -12,6 +12,11 @@ const EventId = Type.String({
     '`<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text.',
 })
 
+/** How the order differs from what clients of the upstream network may expect (D-25). */
+export const ACTIVITY_ORDER =
+  'Oldest rows come first unless `sort_order` is `desc`, and `begin_after_id` is an exclusive bound in the direction of the walk. ' +
+  'The scan interface of the upstream network differs: it answers newest rows first and has no `sort_order`; send `desc` for its order. '
+
 export const ActivitiesRequest = Type.Object(
   {
     page_size: Type.Integer({
@@ -88,7 +93,7 @@ const Transfer = Type.Object(
   {
     title: 'ActivityTransfer',
     description:
-      'There are no fees: those members are zeros. receivers and balance_changes have one row a party; coin that is locked still counts as its own.',
+      'There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody.',
   },
 )
 

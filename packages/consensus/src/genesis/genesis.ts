@@ -32,6 +32,8 @@ export type Genesis = {
     readonly descriptionPrefix: string
     /** After this an unpaid request may be expired (D-17). */
     readonly requestLifetimeMicros: number
+    /** Requests that one party may have open at a time, 1 to `OPEN_REQUESTS_MAX` (D-17). */
+    readonly openRequestsMax: number
   }
   readonly coin: {
     readonly tickMicros: number
@@ -39,11 +41,20 @@ export type Genesis = {
     /** Coin for each super-validator when a round closes. */
     readonly rewardPerRound: string
   }
-  /** Longest deduplication period (D-29). */
+  /** Longest deduplication period (D-29), not below `NOT_AFTER_MICROS_MAX`. */
   readonly deduplicationMicrosMax: number
   /** D-25. */
   readonly activityRetentionMicros: number
 }
+
+/**
+ * µs of record time that the `notAfter` of a submission may lie ahead (Rule 4): bounds the seen set. No
+ * deduplication period may be limited to less, or a command could take effect twice in that time.
+ */
+export const NOT_AFTER_MICROS_MAX = 600_000_000
+
+/** The most that a genesis may allow: all requests of a party are read and shown at once. */
+export const OPEN_REQUESTS_MAX = 1000
 
 export class GenesisError extends Error {
   override readonly name = 'GenesisError'

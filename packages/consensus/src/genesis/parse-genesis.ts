@@ -1,8 +1,7 @@
 /** The strict check of a genesis document. */
-
 import { isUsableKey } from '../crypto/usable-key.ts'
 import type { Json } from '../encoding/canonical-json.ts'
-import { type Genesis, GenesisError } from './genesis.ts'
+import { type Genesis, GenesisError, NOT_AFTER_MICROS_MAX, OPEN_REQUESTS_MAX } from './genesis.ts'
 
 const HEX_32 = /^[0-9a-f]{64}$/
 const DECIMAL = /^(?:0|[1-9][0-9]{0,27})\.[0-9]{10}$/
@@ -36,7 +35,7 @@ export function parseGenesis(document: unknown): Genesis {
   key(root['synchronizerKey'], 'synchronizerKey')
   matches(root['dso'], PARTY, 'dso')
   check(typeof root['devnet'] === 'boolean', 'devnet')
-  duration(root['deduplicationMicrosMax'], 'deduplicationMicrosMax')
+  integer(root['deduplicationMicrosMax'], 'deduplicationMicrosMax', { min: NOT_AFTER_MICROS_MAX })
   duration(root['activityRetentionMicros'], 'activityRetentionMicros')
 
   const names = record(root['names'], 'names', [
@@ -45,12 +44,14 @@ export function parseGenesis(document: unknown): Genesis {
     'renewalDurationMicros',
     'descriptionPrefix',
     'requestLifetimeMicros',
+    'openRequestsMax',
   ])
   matches(names['entryFeeUsd'], DECIMAL, 'names.entryFeeUsd')
   duration(names['entryLifetimeMicros'], 'names.entryLifetimeMicros')
   duration(names['renewalDurationMicros'], 'names.renewalDurationMicros')
   check(typeof names['descriptionPrefix'] === 'string', 'names.descriptionPrefix')
   duration(names['requestLifetimeMicros'], 'names.requestLifetimeMicros')
+  integer(names['openRequestsMax'], 'names.openRequestsMax', { min: 1, max: OPEN_REQUESTS_MAX })
 
   const coin = record(root['coin'], 'coin', ['tickMicros', 'priceUsd', 'rewardPerRound'])
   duration(coin['tickMicros'], 'coin.tickMicros')
@@ -73,8 +74,8 @@ export function parseGenesis(document: unknown): Genesis {
   return document as Genesis
 }
 
-function check(condition: boolean, path: string): asserts condition {
-  if (!condition) throw new GenesisError(`the genesis document is not valid at ${path}`)
+function check(condition: boolean, path: string, rule = ''): asserts condition {
+  if (!condition) throw new GenesisError(`the genesis document is not valid at ${path}${rule}`)
 }
 
 function record(value: unknown, path: string, members: readonly string[]): Record<string, Json> {
@@ -96,5 +97,14 @@ function key(value: unknown, path: string): void {
 }
 
 function duration(value: unknown, path: string): void {
-  check(Number.isSafeInteger(value) && (value as number) > 0, path)
+  integer(value, path, { min: 1 })
+}
+
+function integer(
+  value: unknown,
+  path: string,
+  { min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number },
+): void {
+  const isInRange = Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max
+  check(isInRange, path, `: it must be an integer from ${min} to ${max}`)
 }

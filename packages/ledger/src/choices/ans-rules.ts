@@ -1,7 +1,6 @@
 /** Names: requested, paid, renewed, refused. What is paid is burned. */
 import { findEntryFieldViolation, type PartyId } from '@quorumscan/model'
 import { contractId, party, record, text } from '../lf.ts'
-import { OPEN_REQUESTS_MAX } from '../limits.ts'
 import { demand, refuse } from '../refusal.ts'
 import { defineChoice } from '../template.ts'
 import { type AnsEntryPayload, ansEntry } from '../templates/ans-entry.ts'
@@ -42,10 +41,11 @@ export const requestEntry = defineChoice(ansRules, 'AnsRules_RequestEntry', {
     const violation = findEntryFieldViolation({ name, url, description })
     if (violation !== undefined) refuse(violation.code, violation.rule)
     demand(findLiveEntry(tx, name) === undefined, 'NAME_TAKEN', `a live entry has the name ${name}`)
+    const { openRequestsMax } = tx.genesis.names
     demand(
-      tx.countByKey(`party:SubscriptionRequest:${user}`) < OPEN_REQUESTS_MAX,
-      'LIMIT_EXCEEDED',
-      `a party has at most ${OPEN_REQUESTS_MAX} open requests`,
+      tx.countByKey(`party:SubscriptionRequest:${user}`) < openRequestsMax,
+      'OPEN_REQUEST_LIMIT',
+      `a party has at most ${openRequestsMax} open requests`,
     )
     const { dso, config } = rules
     const requestCid = tx.create(subscriptionRequest, {

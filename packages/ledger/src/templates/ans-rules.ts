@@ -26,6 +26,5 @@ export const ansRules = defineTemplate({
   signatories: ({ dso }) => [dso],
   ensure: ({ config }) => isValidConfig(config),
   keys: () => ['singleton:AnsRules'],
-  isPublic: true,
 })
 export type AnsRulesPayload = LfValue<typeof ansRules.type>

@@ -19,6 +19,5 @@ export const coinRules = defineTemplate({
   ensure: ({ tickDuration, coinPrice, rewardPerRound }) =>
     tickDuration > 0 && coinPrice > 0n && rewardPerRound >= 0n,
   keys: () => ['singleton:CoinRules'],
-  isPublic: true,
 })
 export type CoinRulesPayload = LfValue<typeof coinRules.type>

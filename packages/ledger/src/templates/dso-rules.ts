@@ -13,6 +13,5 @@ export const dsoRules = defineTemplate({
   type: record('DsoRules', { dso: party, interpretationVersion: int, svs: list(svInfo) }),
   signatories: (rules) => [rules.dso, ...rules.svs.map((sv) => sv.party)],
   keys: () => ['singleton:DsoRules'],
-  isPublic: true,
 })
 export type DsoRulesPayload = LfValue<typeof dsoRules.type>

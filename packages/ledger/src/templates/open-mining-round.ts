@@ -18,6 +18,5 @@ export const openMiningRound = defineTemplate({
   signatories: ({ dso }) => [dso],
   keys: () => ['rounds'],
   due: ({ targetClosesAt }) => [{ job: 'advance-rounds', at: targetClosesAt }],
-  isPublic: true,
 })
 export type OpenMiningRoundPayload = LfValue<typeof openMiningRound.type>

@@ -8,12 +8,14 @@ import type {
   Command,
   Contract,
   ContractId,
+  DisclosedContract,
   EntryResult,
   Micros,
   PartyId,
   Submission,
 } from '@quorumscan/model'
 import { type ContractCodec, createContractCodec } from '../contract-codec.ts'
+import { disclose } from '../contract-id.ts'
 import { dueOf } from '../contract-keys.ts'
 import { decodeEntry, encodeEntry } from '../entry.ts'
 import { genesisDelta } from '../genesis-state.ts'
@@ -22,6 +24,9 @@ import { cellName, interpret } from '../interpret.ts'
 import type { AppliedEntry, DueItem, Head, LogEntry } from '../ports.ts'
 import type { CellKey, ChangeRecord, StateDelta } from '../state.ts'
 import { type Active, isOf, payloadOf, type Template } from '../template.ts'
+import { ansRules } from '../templates/ans-rules.ts'
+import { coinRules } from '../templates/coin-rules.ts'
+import { dsoRules } from '../templates/dso-rules.ts'
 import { type LoadedCell, WorkingState } from '../working-state.ts'
 
 /** More than any entry needs: a loop of needs that does not end is a bug. */
@@ -118,7 +123,7 @@ export class MemoryLedger {
       submissionId: '',
       workflowId: '',
       deduplication: { kind: 'duration', micros: 0 },
-      disclosed: [],
+      disclosed: this.#rulesIn(options.commands),
       ...options,
     }
     return encodeEntry(submission, keyPair)
@@ -164,6 +169,15 @@ export class MemoryLedger {
 
   isPartyAllocated(party: PartyId): boolean {
     return this.#parties.has(party)
+  }
+
+  /** The operator's rules that the commands name, disclosed: whoever submits is no stakeholder of them. */
+  #rulesIn(commands: readonly Command[]): readonly DisclosedContract[] {
+    const text = JSON.stringify(commands)
+    return [ansRules, coinRules, dsoRules]
+      .flatMap(({ entity }) => this.byKey(`singleton:${entity}`))
+      .filter(({ contractId }) => text.includes(contractId))
+      .map(disclose)
   }
 
   #interpret(entry: LogEntry): { result: EntryResult; delta: StateDelta } {

@@ -52,6 +52,7 @@ export function createTestNetwork(
       renewalDurationMicros: 30 * DAY_MICROS,
       descriptionPrefix: 'ANS entry: ',
       requestLifetimeMicros: DAY_MICROS,
+      openRequestsMax: 16,
       ...options.names,
     },
     coin: {

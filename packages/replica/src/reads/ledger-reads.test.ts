@@ -1,4 +1,4 @@
-import { advanceRoundsCommand, tapCommand, WorkingState } from '@quorumscan/ledger'
+import { advanceRoundsCommand, disclose, tapCommand, WorkingState } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import type { Redis } from 'ioredis'
@@ -88,7 +88,7 @@ test.each([1, 2])('a dry run that the ledger overtakes at its fetch %i starts an
       workflowId: '',
       deduplication: { kind: 'duration', micros: 0 },
       commands: [tapCommand({ coinRules, receiver: alice.party, amount: 1n })],
-      disclosed: [],
+      disclosed: scenario.ledger.byKey('singleton:CoinRules').map(disclose),
     },
     { ...scenario.network, now: 0 },
   )

@@ -38,6 +38,7 @@ export function createSimGenesis(options: {
       renewalDurationMicros: 30 * DAY_MICROS,
       descriptionPrefix: 'ANS entry: ',
       requestLifetimeMicros: DAY_MICROS,
+      openRequestsMax: 16,
     },
     coin: { tickMicros: 600_000_000, priceUsd: '0.0050000000', rewardPerRound: '10.0000000000' },
     deduplicationMicrosMax: DAY_MICROS,

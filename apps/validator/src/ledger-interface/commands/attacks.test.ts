@@ -4,6 +4,7 @@ import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   createLedgerClient,
+  type DisclosedRules,
   genesisContracts,
   type LedgerAnswer,
   type LedgerClient,
@@ -15,13 +16,14 @@ let alice: Person
 let mallory: Person
 let client: LedgerClient
 let rules: Readonly<Record<string, string>>
+let disclosedContracts: DisclosedRules
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   mallory = await world.registered('mallory', null)
   client = createLedgerClient(world.url, await world.network.token('mallory'))
-  rules = await genesisContracts(world)
+  ;({ rules, disclosedContracts } = await genesisContracts(world))
 })
 
 afterAll(async () => {
@@ -33,6 +35,7 @@ const submit = (commands: readonly object[], more: object = {}): Promise<LedgerA
     commands,
     commandId: randomUUID(),
     actAs: [mallory.party],
+    disclosedContracts,
     ...more,
   })
 const outcome = ({ status, type, body }: LedgerAnswer) =>
@@ -134,6 +137,7 @@ it('who replays another’s submission gets nothing, as that user and as himself
     ],
     commandId: randomUUID(),
     actAs: [alice.party],
+    disclosedContracts,
     userId: 'alice',
   }
   expect((await ofAlice.post('/v2/commands/submit-and-wait', body)).status).toBe(200)
@@ -164,7 +168,10 @@ it('who discloses a forged blob, or a true one that is not his, gets nothing', a
     },
   })
   const disclose = (createdEventBlob: string, id?: string) => ({
-    disclosedContracts: [{ createdEventBlob, ...(id === undefined ? {} : { contractId: id }) }],
+    disclosedContracts: [
+      ...disclosedContracts,
+      { createdEventBlob, ...(id === undefined ? {} : { contractId: id }) },
+    ],
   })
   expect(outcome(await submit([steal(contractId)]))).toBe('404 CONTRACT_NOT_FOUND')
   // A true blob shows the contract, and gives no right to it.

@@ -5,6 +5,7 @@ import { formatTime } from '@quorumscan/model'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   createLedgerClient,
+  type DisclosedRules,
   genesisContracts,
   type LedgerClient,
 } from '../../testing/ledger-client.ts'
@@ -19,6 +20,7 @@ let bob: string
 /** Acts as alice and as bob. */
 let client: LedgerClient
 let rules: Readonly<Record<string, string>>
+let disclosedContracts: DisclosedRules
 
 beforeAll(async () => {
   world = await startWorld()
@@ -28,7 +30,7 @@ beforeAll(async () => {
   const rights = [alice, bob].map((party) => ({ kind: { CanActAs: { value: { party } } } }))
   await admin.post('/v2/users', { user: { id: 'both' }, rights })
   client = createLedgerClient(world.url, await world.network.token('both'))
-  rules = await genesisContracts(world)
+  ;({ rules, disclosedContracts } = await genesisContracts(world))
   // What is due would be done by others.
   world.network.setWorking(false)
 })
@@ -44,7 +46,7 @@ const refOf = (entity: string) => {
 }
 const submit = (actAs: readonly string[], command: object) =>
   client.post('/v2/commands/submit-and-wait-for-transaction', {
-    commands: { commands: [command], commandId: randomUUID(), actAs },
+    commands: { commands: [command], commandId: randomUUID(), actAs, disclosedContracts },
     transactionFormat: {
       transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
       eventFormat: { filtersByParty: Object.fromEntries(actAs.map((party) => [party, {}])) },

@@ -4,6 +4,7 @@ import { formatTime } from '@quorumscan/model'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   createLedgerClient,
+  type DisclosedRules,
   genesisContracts,
   type LedgerAnswer,
   type LedgerClient,
@@ -21,13 +22,14 @@ let alice: Person
 let bob: Person
 let client: LedgerClient
 let rules: Readonly<Record<string, string>>
+let disclosedContracts: DisclosedRules
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
   client = createLedgerClient(world.url, await world.network.token('alice'))
-  rules = await genesisContracts(world)
+  ;({ rules, disclosedContracts } = await genesisContracts(world))
 })
 
 afterAll(async () => {
@@ -47,6 +49,7 @@ const request = (more: object = {}): Record<string, unknown> => ({
   commands: [tap(alice.party)],
   commandId: randomUUID(),
   actAs: [alice.party],
+  disclosedContracts,
   ...more,
 })
 
@@ -422,10 +425,22 @@ describe('synchronous refusals', () => {
     )
   })
 
+  it('of the operator’s rules depend on their being disclosed', async () => {
+    for (const path of [SUBMIT, WAIT]) {
+      const hidden = await client.post(path, request({ disclosedContracts: [] }))
+      expect(outcome(hidden)).toBe('404 CONTRACT_NOT_FOUND')
+      expect(hidden.body.resources).toEqual([['CONTRACT_ID', rules['CoinRules']]])
+      expect(outcome(await client.post(path, request()))).toBe('accepted')
+    }
+  })
+
   it('of disclosed contracts that are not what or where they are said to be', async () => {
     const { contractId, createdEventBlob } = await blobOf(alice)
     const disclosed = (...more: object[]) => ({
-      disclosedContracts: more.map((one) => ({ createdEventBlob, contractId, ...one })),
+      disclosedContracts: [
+        ...disclosedContracts,
+        ...more.map((one) => ({ createdEventBlob, contractId, ...one })),
+      ],
     })
     const here = { synchronizerId: world.network.genesis.synchronizerId }
     const there = { synchronizerId: `other::1220${'0'.repeat(64)}` }

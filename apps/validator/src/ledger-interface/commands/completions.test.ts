@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   createLedgerClient,
+  type DisclosedRules,
   genesisContracts,
   type LedgerClient,
 } from '../../testing/ledger-client.ts'
@@ -14,6 +15,7 @@ let bob: Person
 let ofAlice: LedgerClient
 let ofBob: LedgerClient
 let rules: Readonly<Record<string, string>>
+let disclosedContracts: DisclosedRules
 
 beforeAll(async () => {
   world = await startWorld()
@@ -21,7 +23,7 @@ beforeAll(async () => {
   bob = await world.registered('bob')
   ofAlice = createLedgerClient(world.url, await world.network.token('alice'))
   ofBob = createLedgerClient(world.url, await world.network.token('bob'))
-  rules = await genesisContracts(world)
+  ;({ rules, disclosedContracts } = await genesisContracts(world))
 })
 
 afterAll(async () => {
@@ -41,6 +43,7 @@ const tap = (person: Person, more: object = {}, amount = '1') => ({
   ],
   commandId: randomUUID(),
   actAs: [person.party],
+  disclosedContracts,
   ...more,
 })
 
