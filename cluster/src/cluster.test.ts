@@ -1,30 +1,37 @@
 /** The cluster with small stand-in processes for the apps, and every Redis real. */
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { LOG_ACL } from '@quorumscan/log'
-import { untilTrue } from '@quorumscan/testkit'
+import { until, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Cluster, cleanUp } from './cluster.ts'
-import { dataDirectory } from './data-directory.ts'
+import { ClusterError } from './cluster-error.ts'
+import { dataDirectory, readOwnJson } from './data-directory.ts'
 import { prepareCluster } from './prepare.ts'
 
 // Real processes take their time on a machine that does other things, too.
 const clock = createSystemClock()
 
-// Writes down when it starts and ends; says 'catching-up' while the file CATCHING-UP is there.
+// Writes down when it starts and ends; says 'catching-up' while the file HOLD is there, or its Redis is not.
 const STAND_IN = `
 const { appendFileSync, existsSync } = require('node:fs')
 const { createServer } = require('node:http')
-const { QS_PORT, QS_NODE_NAME, QS_KEY_FILE, EVENTS, HOLD } = process.env
+const { connect } = require('node:net')
+const { QS_PORT, QS_NODE_NAME, QS_KEY_FILE, QS_REDIS, QS_LOG_REDIS, EVENTS, HOLD } = process.env
 const name = QS_NODE_NAME ?? (QS_KEY_FILE ? 'synchronizer' : 'validator')
 appendFileSync(EVENTS, '+' + name + '\\n')
 process.on('SIGTERM', () => { appendFileSync(EVENTS, '-' + name + '\\n'); process.exit() })
-createServer((request, response) => {
-  const isHeld = existsSync(HOLD)
+const isRedisThere = () => new Promise((resolve) => {
+  const socket = connect(QS_REDIS ?? QS_LOG_REDIS, () => socket.write('PING\\r\\n'))
+  socket.on('data', () => resolve(true)).on('data', () => socket.destroy())
+  socket.on('error', () => {}).on('close', () => resolve(false))
+})
+createServer(async (request, response) => {
+  const isHeld = existsSync(HOLD) || !(await isRedisThere())
   response.statusCode = isHeld ? 503 : 200
   response.setHeader('x-ledger-head', '7')
   response.setHeader('x-ledger-head-time', '2026-01-01T00:00:00.000000Z')
@@ -32,26 +39,48 @@ createServer((request, response) => {
 }).listen(Number(QS_PORT), '127.0.0.1')
 `
 
-async function startWorld() {
+type World = Awaited<ReturnType<typeof startWorld>>
+
+function stopping(cluster: Cluster) {
+  return { cluster, [Symbol.asyncDispose]: () => cluster.stop() }
+}
+
+async function startWorld({ nodeCount = 2 } = {}) {
   const path = await mkdtemp(join(tmpdir(), 'qs-cluster-'))
   const [main, events, hold] = ['main.cjs', 'events', 'hold'].map((name) => join(path, name))
   if (main === undefined || events === undefined || hold === undefined) throw new Error('no paths')
   await writeFile(main, STAND_IN)
   const prepared = await prepareCluster({
     directory: dataDirectory(join(path, 'data')),
-    nodeCount: 2,
+    nodeCount,
     basePort: 0,
     overrides: null,
     clock,
   })
-  const createCluster = ({ adopt, rateLimit = 1000 }: { adopt: boolean; rateLimit?: number }) =>
+  const incidents: string[] = []
+  let hasCrashed = false
+  // Whoever has crashed does nothing any more.
+  const mortal: typeof clock = {
+    ...clock,
+    delay: (ms, signal) => (hasCrashed ? new Promise(() => {}) : clock.delay(ms, signal)),
+  }
+  const createCluster = ({
+    adopt,
+    rateLimit = 1000,
+    onStep = () => {},
+  }: {
+    adopt: boolean
+    rateLimit?: number
+    onStep?: (sentence: string) => void
+  }) =>
     new Cluster({
       prepared,
-      clock,
+      clock: adopt ? clock : mortal,
       wipe: false,
       adopt,
       consoleUrl: null,
-      onStep: () => {},
+      onStep,
+      onIncident: (_, sentence) => incidents.push(sentence),
       topology: {
         redisServer: process.env['REDIS_SERVER'] ?? 'redis-server',
         rateLimit,
@@ -69,6 +98,7 @@ async function startWorld() {
     createCluster,
     prepared,
     hold,
+    incidents,
     events: async () => (await readFile(events, 'utf8')).trim().split('\n'),
     node: (name: string) => cluster.status().nodes.find((node) => node.name === name),
     /** A client of the Redis of a node or of the validator. */
@@ -79,8 +109,13 @@ async function startWorld() {
       )
       return new Redis({ path: /^unixsocket "(.*)"$/m.exec(config)?.[1] ?? '' })
     },
+    /** As if the control plane of `cluster` had been killed. */
+    crash: () => {
+      hasCrashed = true
+    },
     [Symbol.asyncDispose]: async () => {
-      await cluster.stop()
+      if (!hasCrashed) await cluster.stop()
+      await cleanUp(prepared.directory, clock)
       await rm(path, { recursive: true, force: true })
     },
   }
@@ -188,8 +223,9 @@ it('wipes all that a node keeps, and of the validator the replica only', async (
 it('leaves nothing behind after a crash once the next one has cleaned up', async () => {
   await using world = await startWorld()
   const { directory } = world.prepared
-  const { path } = JSON.parse(await readFile(directory.socketsFile, 'utf8')) as { path: string }
-  // Four processes and the Redis of each; this test's own supervisor stands for a crashed one.
+  const { path } = readOwnJson(directory.socketsFile) as { path: string }
+  world.crash()
+  // Four processes and the Redis of each.
   expect(await cleanUp(directory, clock)).toBe(8)
   expect(existsSync(path)).toBe(false)
   expect(await cleanUp(directory, clock)).toBe(0)
@@ -205,7 +241,7 @@ it('is taken over after a crash by the next one, with the faults in force, and t
   }
   const pids = pidsOf(world.cluster)
 
-  // This test's own supervisor stands for a crashed one.
+  world.crash()
   const next = world.createCluster({ adopt: true })
   expect(await next.endOthers()).toEqual({ adopted: 7, ended: 0 })
   await next.start()
@@ -224,10 +260,130 @@ it('is taken over after a crash by the next one, with the faults in force, and t
 
 it('ends after a crash what would be started in another way now', async () => {
   await using world = await startWorld()
+  world.crash()
   const next = world.createCluster({ adopt: true, rateLimit: 2000 })
   // Each Redis stays.
   expect(await next.endOthers()).toEqual({ adopted: 4, ended: 4 })
   await next.start()
   expect(next.status().validator.state).toBe('up')
   await next.stop()
+})
+
+describe('what ends without having been told to', () => {
+  const untilUp = (
+    world: World,
+    node: string,
+    pids: { pid?: number | null; redisPid?: number | null },
+  ) =>
+    until(`${node} to be up again`, () => {
+      const found = world.node(node)
+      const isNew = found?.pid !== pids.pid && found?.redisPid !== pids.redisPid
+      return found?.state === 'up' && found.pid !== null && isNew ? found : undefined
+    })
+
+  it('comes back by itself, a process and a Redis, and that is told', async () => {
+    await using world = await startWorld()
+    const before = world.node('sv-1')
+    process.kill(before?.pid ?? 0, 'SIGKILL')
+    const second = await untilUp(world, 'sv-1', { pid: before?.pid ?? null })
+    expect(second.redisPid).toBe(before?.redisPid)
+    process.kill(second.redisPid ?? 0, 'SIGKILL')
+    const third = await untilUp(world, 'sv-1', { redisPid: second.redisPid })
+    expect(third.pid).toBe(second.pid)
+    expect(world.incidents).toEqual([
+      'sv-1 ended without having been told to (SIGKILL); it is started again',
+      'sv-1.redis ended without having been told to (SIGKILL); it is started again',
+    ])
+  })
+
+  it('stays down while it is killed on purpose', async () => {
+    await using world = await startWorld()
+    await world.cluster.kill({ node: 'sv-1', redis: false })
+    // Its Redis is not: once that is back, everything that was to come back has.
+    const before = world.node('sv-1')
+    process.kill(before?.redisPid ?? 0, 'SIGKILL')
+    await untilTrue(
+      'the Redis to be started again',
+      () => (world.node('sv-1')?.redisPid ?? before?.redisPid) !== before?.redisPid,
+    )
+    expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null })
+    expect(world.incidents).toHaveLength(1)
+  })
+
+  it('is no fault that is in force any more when it was paused', async () => {
+    await using world = await startWorld()
+    await world.cluster.pause({ node: 'sv-1', redis: false })
+    const before = world.node('sv-1')?.pid
+    process.kill(before ?? 0, 'SIGKILL')
+    await untilUp(world, 'sv-1', { pid: before ?? null })
+    expect(world.cluster.faults()).toEqual([])
+  })
+})
+
+describe('a broken append-only file', () => {
+  const breakFile = async (world: World, name: string) => {
+    const files = join(world.prepared.directory.redisDirectory(name), 'appendonlydir')
+    for (const file of await readdir(files))
+      if (!file.endsWith('.manifest')) await writeFile(join(files, file), 'no append-only file')
+  }
+
+  it('of a node is named with what to do, and the rest starts; a wipe mends it', async () => {
+    await using world = await startWorld({ nodeCount: 4 })
+    await world.cluster.stop()
+    await breakFile(world, 'sv-2')
+    const steps: string[] = []
+    await using next = stopping(
+      world.createCluster({ adopt: false, onStep: (step) => steps.push(step) }),
+    )
+    await next.cluster.start()
+    expect(next.cluster.status().nodes.map(({ state }) => state)).toEqual([
+      'up',
+      'down',
+      'up',
+      'up',
+    ])
+    expect(steps.join('\n')).toMatch(
+      /sv-2 is down; its Redis ended \(exit status 1\); `quorumscan wipe sv-2` rebuilds it from the log/,
+    )
+    await next.cluster.wipe('sv-2')
+    expect(next.cluster.status().nodes[1]?.state).toBe('up')
+  })
+
+  it('of what all depends on makes the start fail, in a sentence', async () => {
+    await using world = await startWorld()
+    await world.cluster.stop()
+    await breakFile(world, 'synchronizer')
+    await using next = stopping(world.createCluster({ adopt: false }))
+    await expect(next.cluster.start()).rejects.toThrow(/synchronizer is .*log verify \| repair/s)
+  })
+
+  it('leaves the fault in the list when a heal cannot start the Redis', async () => {
+    await using world = await startWorld()
+    await world.cluster.kill({ node: 'sv-1', redis: true })
+    await breakFile(world, 'sv-1')
+    await expect(world.cluster.heal({})).rejects.toThrow(ClusterError)
+    expect(world.cluster.faults().map(({ spec }) => spec.kind)).toEqual(['kill'])
+    expect(world.node('sv-1')?.state).toBe('down')
+  })
+})
+
+it('deletes no replica while the log cannot be read to its end', async () => {
+  await using world = await startWorld()
+  await world.cluster.kill({ node: 'synchronizer', redis: true })
+  const before = world.node('sv-1')
+  await expect(world.cluster.wipe('sv-1')).rejects.toThrow(/^no replica is deleted: /)
+  expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
+})
+
+it('wipes no second replica before the first is back', async () => {
+  await using world = await startWorld()
+  await writeFile(world.hold, '')
+  const first = world.cluster.wipe('sv-1').catch((error: unknown) => error)
+  await untilTrue('sv-1 to be wiped', () => world.node('sv-1')?.state === 'catching-up')
+  await world.cluster.kill({ node: 'sv-1', redis: false })
+  expect(String(await first)).toMatch(/sv-1 was wiped, but is not back: sv-1 is down/)
+  await expect(world.cluster.wipe('sv-2')).rejects.toThrow(
+    /^sv-2 is not wiped: sv-1 was, and is not back/,
+  )
+  await rm(world.hold)
 })

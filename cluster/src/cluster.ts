@@ -1,14 +1,13 @@
 /**
  * A running cluster: starts its services in order, breaks and mends them on request, tells how they are, and
- * stops them in the opposite order. Restarts nothing on its own. How a service is run is in
- * `service-runner.ts`.
+ * stops them in the opposite order. How a service is run, and started again, is in `service-runner.ts`.
  */
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import type { JobCounts, JobFailure } from '@quorumscan/jobs'
-import type { LogRedisAddress } from '@quorumscan/log'
-import { ClusterError } from './cluster-error.ts'
+import { describeDamage, type LogRedisAddress, verifyLog } from '@quorumscan/log'
+import { ClusterError, messageOf } from './cluster-error.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
@@ -25,13 +24,16 @@ import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
 import { endLeftovers, Supervisor } from './supervisor.ts'
 import { planServices, type Service, type TopologyInput } from './topology.ts'
 
+/** Longer than any log of one machine takes. */
+const VERIFY_TIMEOUT_MS = 600_000
+
 export type Target = { readonly node: string; readonly redis: boolean }
 
 export type ClusterOptions = {
   readonly prepared: Prepared
   readonly topology: Omit<TopologyInput, 'prepared' | 'socketDirectory'>
   readonly clock: Clock
-  /** Whether to start by deleting every replica, as `wipe` does. */
+  /** Whether to rebuild every replica while it starts, one after the other, as `wipe` does. */
   readonly wipe: boolean
   /** Whether to take over what a control plane that crashed left running, and the faults in force. */
   readonly adopt?: boolean
@@ -39,6 +41,8 @@ export type ClusterOptions = {
   readonly consoleUrl: string | null
   /** Told one sentence for each step of the start. */
   readonly onStep: (sentence: string) => void
+  /** Told what happened to a service without anybody's doing. */
+  readonly onIncident: (node: string, sentence: string) => void
 }
 
 /** The automation of one process. */
@@ -57,6 +61,8 @@ export class Cluster {
   readonly #supervisor: Supervisor
   readonly #runner: ServiceRunner
   readonly #faults: FaultControl
+  #wiping: Promise<void> = Promise.resolve()
+  #wipedNode: string | null = null
   #stopped: Promise<void> | null = null
   #adoptedCount = 0
 
@@ -69,13 +75,18 @@ export class Cluster {
       prepared: options.prepared,
       socketDirectory: kept ?? makeSocketDirectory(directory),
     })
-    this.#supervisor = new Supervisor(supervisorOptions(directory, options.clock))
+    this.#supervisor = new Supervisor({
+      ...supervisorOptions(directory, options.clock),
+      onEnd: (id, how) => this.#runner.noteEnd(id, how),
+    })
     this.#runner = new ServiceRunner({
       services: this.#services,
       supervisor: this.#supervisor,
       clock: options.clock,
       faultsOf: (name) => this.#faults.of(name),
       logFileOf: (id) => directory.logFile(id),
+      tell: options.onIncident,
+      onRevived: () => this.#faults.refresh(),
     })
     this.#faults = new FaultControl({
       clock: options.clock,
@@ -107,23 +118,21 @@ export class Cluster {
   }
 
   /**
-   * Starts everything that does not run and returns when all of it is ready. What is broken on purpose
-   * stays so, and nobody waits for it. Stop the cluster when this throws.
+   * Starts everything that does not run and returns when all of it is ready, or cannot get ready while
+   * enough is: then it tells what is wrong, and what to do. What is broken on purpose stays so, and nobody
+   * waits for it. Stop the cluster when this throws.
    *
-   * @throws {ClusterError} If a process ends or does not get ready in time; the end of its log is shown.
+   * @throws {ClusterError} If names cannot be looked up with what there is; it names what is missing.
    */
   async start(): Promise<void> {
     const { onStep } = this.#options
-    onStep(this.#options.wipe ? 'starting Redis, without the replicas' : 'starting Redis')
-    await Promise.all(
-      this.#services.map((service) =>
-        this.#options.wipe && service.kind !== 'synchronizer'
-          ? this.#runner.deleteReplica(service)
-          : this.#runner.isKilled(service, true)
-            ? undefined
-            : this.#runner.startRedis(service),
-      ),
+    onStep('starting Redis')
+    await Promise.allSettled(
+      this.#services
+        .filter((service) => !this.#runner.isKilled(service, true))
+        .map((service) => this.#runner.startRedis(service)),
     )
+    const troubles: string[] = []
     for (const kind of ['synchronizer', 'scan', 'validator'] as const) {
       const services = this.#services.filter((service) => service.kind === kind)
       onStep(`starting ${services.map((service) => service.name).join(', ')}`)
@@ -133,8 +142,23 @@ export class Cluster {
         ),
       )
       for (const service of services) void this.#runner.watch(service)
+      if (this.#options.wipe && kind !== 'synchronizer')
+        for (const { name } of services) {
+          onStep(`rebuilding the replica of ${name} from the log`)
+          await this.wipe(name)
+        }
       const whole = services.filter(({ name }) => this.#faults.of(name).length === 0)
-      await Promise.all(whole.map((service) => this.#runner.untilUp(service)))
+      const outcomes = await Promise.allSettled(
+        whole.map((service) => this.#runner.untilUp(service)),
+      )
+      const late = outcomes.flatMap((outcome) =>
+        outcome.status === 'rejected' ? [messageOf(outcome.reason)] : [],
+      )
+      for (const sentence of late) onStep(sentence)
+      troubles.push(...late)
+      const neededCount = kind === 'scan' ? maxFaulty(services.length) + 1 : 1
+      if (late.length > services.length - neededCount)
+        throw new ClusterError(`too little is left to look names up:\n${troubles.join('\n')}`)
     }
     if (this.#faults.list().length === 0) {
       onStep('waiting for the first answer that enough nodes agree on')
@@ -264,22 +288,70 @@ export class Cluster {
 
   /**
    * Deletes the replica of a node or of the validator, which then rebuilds it from the log. What does
-   * not follow from the log stays (Rule 3).
+   * not follow from the log stays (Rule 3). One replica at a time: the next one once this is back.
    *
-   * @throws {ClusterError} For the synchronizer: the log is what everything else is rebuilt from.
+   * @throws {ClusterError} For the synchronizer: the log is what everything else is rebuilt from. If the
+   *   log is not whole, or what was wiped before is not back: nothing is deleted then.
    */
-  async wipe(node: string): Promise<void> {
+  wipe(node: string): Promise<void> {
+    const wiping = this.#wiping.then(() => this.#wipe(node))
+    this.#wiping = wiping.catch(() => {})
+    return wiping
+  }
+
+  async #wipe(node: string): Promise<void> {
     await this.#runner.exclusively(node, async (service) => {
       if (service.kind === 'synchronizer')
         throw new ClusterError(
           'the synchronizer keeps the log, from which all replicas are rebuilt; it cannot be wiped',
         )
+      this.#assertBack(node)
+      await this.#assertLogWhole()
+      this.#wipedNode = node
       await this.#runner.stop(service.app.id)
       await this.#runner.deleteReplica(service)
       await this.#runner.startApp(service)
     })
     this.#faults.refresh()
-    await this.#runner.untilUpOrLate(this.#runner.service(node))
+    await this.#runner.untilUp(this.#runner.service(node)).catch((cause: unknown) => {
+      throw new ClusterError(`${node} was wiped, but is not back: ${messageOf(cause)}`, { cause })
+    })
+  }
+
+  /** Of replicas that are deleted and do not come back, one is enough. */
+  #assertBack(node: string): void {
+    const before = this.#wipedNode
+    if (before === null || before === node) return
+    const service = this.#runner.service(before)
+    if (this.#runner.stateOf(service).state === 'up') return
+    throw new ClusterError(
+      `${node} is not wiped: ${before} was, and is not back yet; ${this.#runner.describeTrouble(service)}`,
+    )
+  }
+
+  async #assertLogWhole(): Promise<void> {
+    const { genesis, genesisHash } = this.#options.prepared
+    const verdict = await verifyLog({
+      redis: this.logAddress(),
+      genesis: {
+        hash: genesisHash,
+        recordTime: genesis.recordTime,
+        synchronizerKey: genesis.synchronizerKey,
+      },
+      signal: AbortSignal.timeout(VERIFY_TIMEOUT_MS),
+    }).catch((cause: unknown) => {
+      throw new ClusterError(
+        `no replica is deleted: the log cannot be read (${messageOf(cause)})`,
+        {
+          cause,
+        },
+      )
+    })
+    const [damage] = verdict.damages
+    if (damage !== undefined)
+      throw new ClusterError(
+        `no replica is deleted: ${describeDamage(damage)} See \`quorumscan log repair\`.`,
+      )
   }
 
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. Once. */

@@ -14,10 +14,12 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { REPOSITORY_ROOT } from './built-files.ts'
+import { ClusterError } from './cluster-error.ts'
 
 const DIRECTORY_MODE = 0o700
 const SECRET_MODE = 0o600
@@ -61,11 +63,32 @@ export function makePrivateDirectory(path: string): void {
   chmodSync(path, DIRECTORY_MODE)
 }
 
+/** @throws {ClusterError} If nothing can be written there. */
+export function assertWritable(path: string): void {
+  try {
+    makePrivateDirectory(path)
+    rmSync(writeTemporary(join(path, 'writable'), ''))
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null
+    const why =
+      code === 'ENOSPC' ? 'the disk is full' : 'it is read-only, or not a directory of yours'
+    throw new ClusterError(
+      `nothing can be written in ${path}: ${why} (${code}); \`--data-dir\` names another`,
+      { cause: error },
+    )
+  }
+}
+
 /** Replaces the file at once, with mode 0600. Durable when it returns. */
 export function writeFileAtomic(path: string, text: string): void {
   const temporary = writeTemporary(path, text)
   renameSync(temporary, path)
   syncDirectory(dirname(path))
+}
+
+/** As `writeFileAtomic`, but needs no room on the disk where the file says so already. */
+export function writeFileUnlessEqual(path: string, text: string): void {
+  if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileAtomic(path, text)
 }
 
 /** Writes the file unless one is there, and returns what is there then. One of several writers wins. */
@@ -92,6 +115,32 @@ export function readJson(path: string): unknown {
     if (isErrno(error, 'ENOENT')) return null
     throw error
   }
+}
+
+/**
+ * Writes what holds of this directory alone, such as what runs in it now: a copy of it is told apart.
+ * Does nothing where the directory is gone.
+ */
+export function writeOwnJson(path: string, content: unknown): void {
+  const owner = identityOfDirectory(dirname(path))
+  if (owner !== null) writeFileAtomic(path, JSON.stringify({ owner, content }))
+}
+
+/** What `writeOwnJson` wrote; null where there is nothing, or it is damaged, or came with a copied directory. */
+export function readOwnJson(path: string): unknown {
+  try {
+    const { owner, content } = Object(JSON.parse(readFileSync(path, 'utf8')))
+    return owner !== undefined && owner === identityOfDirectory(dirname(path)) ? content : null
+  } catch {
+    // Half written by somebody's copy, or not there: it says nothing about what runs.
+    return null
+  }
+}
+
+/** Tells a directory from its copies, and stays when it is moved; null if there is none. */
+export function identityOfDirectory(path: string): string | null {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats === undefined ? null : `${stats.dev}:${stats.ino}`
 }
 
 /** Whether the error is of the system and has this code, e.g. `ENOENT`. */

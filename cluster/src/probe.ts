@@ -41,6 +41,8 @@ export function isRedisReady(address: RedisAddress): Promise<boolean> {
 export type Health = {
   readonly state: Extract<ProcessStateName, 'starting' | 'catching-up' | 'up'>
   readonly detail: string | null
+  /** Whether it says that it will not go on by itself. */
+  readonly standsStill: boolean
   readonly offset: number | null
   readonly recordTime: string | null
 }
@@ -58,6 +60,7 @@ export async function askHealth(url: string): Promise<Health | null> {
     const offset = response.headers.get('x-ledger-head')
     return {
       state: isUp ? 'up' : isStarting ? 'starting' : 'catching-up',
+      standsStill: !isUp && member(body, 'retryable') === false,
       detail: isUp ? null : String(member(body, 'error') ?? `HTTP ${response.status}`),
       offset: offset === null ? null : Number(offset),
       recordTime: response.headers.get('x-ledger-head-time'),

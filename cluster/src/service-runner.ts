@@ -1,27 +1,29 @@
 /**
- * The services of a cluster as processes: starts each with its Redis, waits until it is up, watches how it
- * is, and lets one thing at a time be done to it. What is broken on purpose it is told by `faultsOf`.
+ * The services of a cluster as processes: starts each with its Redis, and again what ended without having
+ * been told to, waits until it is up, watches how it is, and lets one thing at a time be done to it. What is
+ * broken on purpose it is told by `faultsOf`.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
-import { writeFileAtomic } from './data-directory.ts'
+import { writeFileUnlessEqual } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
 import { type FaultSpec, processFaultsOf } from './faults/fault-spec.ts'
 import { limitMemory } from './faults/redis-memory.ts'
+import { Keeper } from './keeper.ts'
 import { answersByQuorum, askHealth, type Health, isRedisReady } from './probe.ts'
 import type { ServiceStatus } from './status.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { Service } from './topology.ts'
 import { deleteReplica } from './wipe.ts'
 
-/** A cold start of an app under full load of the machine, replay of a long log excluded. */
+/** A cold start of an app under full load of the machine; a replay that gets on may take as long as it takes. */
 const READY_TIMEOUT_MS = 60_000
 /** Requests in flight end within the longest wait of a request (the SDK's 10 s) or not at all. */
 const STOP_GRACE_MS = 12_000
 const POLL_INTERVAL_MS = 500
 const READY_INTERVAL_MS = 50
-const LOG_CHECK_INTERVAL_MS = 30_000
+const LOG_CHECK_INTERVAL_MS = 10_000
 /** Lines of a log that an error shows. */
 const LOG_TAIL_LINES = 15
 
@@ -35,12 +37,17 @@ export type ServiceRunnerOptions = {
   readonly faultsOf: (name: string) => readonly FaultSpec[]
   /** Where a process writes what it says, by its id. */
   readonly logFileOf: (id: string) => string
+  /** Told what happened to a service without anybody's doing. */
+  readonly tell: (node: string, sentence: string) => void
+  /** Called when something that had ended was started again. */
+  readonly onRevived: () => void
 }
 
 export class ServiceRunner {
   readonly #options: ServiceRunnerOptions
   readonly #clock: Clock
   readonly #supervisor: Supervisor
+  readonly #keeper: Keeper
   readonly #stopping = new AbortController()
   readonly #watchedByName = new Map<string, Watched>()
   readonly #lastWorkByName = new Map<string, Promise<unknown>>()
@@ -51,6 +58,16 @@ export class ServiceRunner {
     this.#options = options
     this.#clock = options.clock
     this.#supervisor = options.supervisor
+    this.#keeper = new Keeper({
+      clock: options.clock,
+      start: (id) => this.#startAgain(id),
+      tell: (id, sentence) => options.tell(this.#ownerOf(id).name, sentence),
+    })
+  }
+
+  /** A process ended without having been told to: it is started again, unless it is killed on purpose. */
+  noteEnd(id: string, how: string): void {
+    if (!this.#stopping.signal.aborted) this.#keeper.noteEnd(id, how)
   }
 
   /** Starts the process, unless it runs already or is killed on purpose. */
@@ -78,18 +95,26 @@ export class ServiceRunner {
    * @throws {ClusterError} If it ends meanwhile; the end of its log is shown.
    */
   async startRedis(service: Service): Promise<void> {
-    const clock = this.#clock
     if (this.#supervisor.pid(service.redis.id) !== null) return
+    this.#keeper.forget(service.redis.id)
+    await this.#spawnRedis(service)
+    await this.#untilRedisReady(service)
+  }
+
+  async #spawnRedis(service: Service): Promise<void> {
     this.#stopping.signal.throwIfAborted()
-    writeFileAtomic(service.redisConfig.file, service.redisConfig.text)
+    writeFileUnlessEqual(service.redisConfig.file, service.redisConfig.text)
     await this.#supervisor.start(service.redis)
+  }
+
+  async #untilRedisReady(service: Service): Promise<void> {
     await waitFor(
       async () => {
         this.assertRunning(service.redis.id)
         return (await isRedisReady(service.redisAddress)) ? true : undefined
       },
       {
-        clock,
+        clock: this.#clock,
         timeoutMs: READY_TIMEOUT_MS,
         intervalMs: READY_INTERVAL_MS,
         what: `the Redis of ${service.name}`,
@@ -111,32 +136,61 @@ export class ServiceRunner {
   }
 
   /**
-   * Waits until the service says that it is ready.
+   * Waits until the service says that it is ready, as long as it gets on.
    *
-   * @throws {ClusterError} If its process ends meanwhile.
+   * @throws {ClusterError} If it stands still, or its process or its Redis ends again and again.
    */
   async untilUp(service: Service): Promise<void> {
-    await waitFor(
-      async () => {
-        this.assertRunning(service.app.id)
-        await this.ask(service)
-        return this.stateOf(service).state === 'up' ? true : undefined
-      },
-      {
-        clock: this.#clock,
-        timeoutMs: READY_TIMEOUT_MS,
-        intervalMs: READY_INTERVAL_MS,
-        what: `${service.name} to be ready`,
-        signal: this.#stopping.signal,
-      },
-    )
+    const clock = this.#clock
+    let offset: number | null = null
+    let movedMs = clock.monotonicMs()
+    for (;;) {
+      this.#stopping.signal.throwIfAborted()
+      if (this.#supervisor.pid(service.app.id) !== null) await this.ask(service)
+      if (this.stateOf(service).state === 'up') return
+      const health = this.healthOf(service)
+      if ((health?.offset ?? null) !== offset) {
+        offset = health?.offset ?? null
+        movedMs = clock.monotonicMs()
+      }
+      const isOver =
+        health?.standsStill === true ||
+        this.isKilled(service, false) ||
+        [service.app.id, service.redis.id].some((id) => this.#keeper.isHopeless(id)) ||
+        clock.monotonicMs() - movedMs > READY_TIMEOUT_MS
+      if (isOver) throw new ClusterError(this.describeTrouble(service))
+      await clock.delay(READY_INTERVAL_MS, this.#stopping.signal)
+    }
   }
 
   /** As `untilUp`, but a process that lives and is late is fine: `status` tells how it goes on. */
   async untilUpOrLate(service: Service): Promise<void> {
     await this.untilUp(service).catch((error: unknown) => {
-      if (error instanceof ClusterError) throw error
+      if (this.#supervisor.pid(service.app.id) === null) throw error
     })
+  }
+
+  /** What is wrong with a service that is not up, and what to do about it. */
+  describeTrouble(service: Service): string {
+    const { state, detail } = this.stateOf(service)
+    return [`${service.name} is ${state}`, detail, this.#adviceOn(service)]
+      .filter((part) => part !== null)
+      .join('; ')
+  }
+
+  #adviceOn(service: Service): string | null {
+    const { name, kind } = service
+    const isRedisBroken = this.#keeper.isHopeless(service.redis.id)
+    const standsStill = this.healthOf(service)?.standsStill === true
+    const hasEnded = isRedisBroken || this.#keeper.isHopeless(service.app.id)
+    if (!hasEnded && !standsStill) return null
+    const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` says more`
+    if (kind === 'synchronizer') return `see \`quorumscan log verify | repair\`; ${logs}`
+    if (kind === 'validator' && isRedisBroken)
+      return `its users live there only: mend or restore ${service.redisDirectory}; ${logs}`
+    return isRedisBroken || standsStill
+      ? `\`quorumscan wipe ${name}\` rebuilds it from the log; ${logs}`
+      : logs
   }
 
   /** Ready is not enough for a person: the validator must have reached the nodes, too. */
@@ -204,7 +258,13 @@ export class ServiceRunner {
   stateOf(service: Service): Pick<ServiceStatus, 'state' | 'detail'> {
     const app = this.#supervisor.state(service.app.id)
     const redis = this.#supervisor.state(service.redis.id)
-    if (app === 'gone') return { state: 'down', detail: null }
+    const ends = (id: string) => this.#keeper.endOf(id)
+    if (redis === 'gone' && ends(service.redis.id) !== null)
+      return { state: 'down', detail: `its Redis ended (${ends(service.redis.id)})` }
+    if (app === 'gone') {
+      const how = ends(service.app.id)
+      return { state: 'down', detail: how === null ? null : `it ended (${how})` }
+    }
     if (app === 'stopped') return { state: 'paused', detail: null }
     if (redis === 'gone') return { state: 'down', detail: 'its Redis is down' }
     if (redis === 'stopped') return { state: 'paused', detail: 'its Redis is paused' }
@@ -255,13 +315,35 @@ export class ServiceRunner {
 
   /** Ends a process, by its id, in order; by force if it takes too long. */
   async stop(id: string): Promise<void> {
+    this.#keeper.forget(id)
     await this.#supervisor.stop(id, STOP_GRACE_MS)
+  }
+
+  async #startAgain(id: string): Promise<void> {
+    const service = this.#ownerOf(id)
+    const isRedis = id === service.redis.id
+    await this.exclusively(service.name, async () => {
+      if (this.#supervisor.pid(id) !== null || this.isKilled(service, isRedis)) return
+      if (!isRedis) return await this.startApp(service)
+      await this.#spawnRedis(service)
+      // Not waited for: if it ends before it is ready, that is the next end.
+      void this.#untilRedisReady(service).catch(() => {})
+    })
+    this.#options.onRevived()
+  }
+
+  #ownerOf(id: string): Service {
+    const { services } = this.#options
+    const owner = services.find(({ app, redis }) => app.id === id || redis.id === id)
+    if (owner === undefined) throw new Error(`${id} is no process of this cluster`)
+    return owner
   }
 
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. */
   async stopAll(): Promise<void> {
     const { services } = this.#options
     this.#stopping.abort(new ClusterError('the cluster is being stopped'))
+    this.#keeper.close()
     await Promise.allSettled(this.#lastWorkByName.values())
     for (const kind of ['validator', 'scan', 'synchronizer'] as const)
       await Promise.all(

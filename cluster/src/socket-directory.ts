@@ -2,26 +2,26 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { type DataDirectory, readJson, writeFileAtomic } from './data-directory.ts'
+import { type DataDirectory, readOwnJson, writeOwnJson } from './data-directory.ts'
 
 const SOCKET_DIRECTORY_PREFIX = 'qs-'
 
 /** Makes one, and notes where it is. Below the real path of the temporary directory, because Redis is given it as it is. */
 export function makeSocketDirectory(directory: DataDirectory): string {
   const path = mkdtempSync(join(realpathSync(tmpdir()), SOCKET_DIRECTORY_PREFIX))
-  writeFileAtomic(directory.socketsFile, JSON.stringify({ path }))
+  writeOwnJson(directory.socketsFile, { path })
   return path
 }
 
 /** Where the sockets of a control plane that crashed are; null if they are not there. */
 export function keptSocketDirectory(directory: DataDirectory): string | null {
-  const recorded = readJson(directory.socketsFile) as { readonly path: string } | null
+  const recorded = readOwnJson(directory.socketsFile) as { readonly path: string } | null
   return recorded !== null && existsSync(recorded.path) ? recorded.path : null
 }
 
 /** Deletes the sockets, and forgets where they were. */
 export function removeSocketDirectory(directory: DataDirectory): void {
-  const recorded = readJson(directory.socketsFile) as { readonly path: string } | null
+  const recorded = readOwnJson(directory.socketsFile) as { readonly path: string } | null
   if (recorded === null) return
   // Whatever that file says, nothing else is ever deleted.
   if (basename(recorded.path).startsWith(SOCKET_DIRECTORY_PREFIX))

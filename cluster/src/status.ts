@@ -20,6 +20,8 @@ export type NodeStatus = ServiceStatus & {
   readonly recordTime: string | null
 }
 
+type NamedService = ServiceStatus & { readonly name: string }
+
 export type ClusterStatus = {
   readonly cluster: {
     readonly n: number
@@ -33,6 +35,26 @@ export type ClusterStatus = {
   readonly synchronizer: ServiceStatus
   readonly console: { readonly url: string } | null
   readonly dataDir: string
+}
+
+/** All services with their names: nodes, validator, synchronizer. */
+export function servicesOf<Node extends NamedService>(
+  status: Pick<ClusterStatus, 'validator' | 'synchronizer'> & { readonly nodes: readonly Node[] },
+): readonly NamedService[] {
+  return [
+    ...status.nodes,
+    { ...status.validator, name: 'validator' },
+    { ...status.synchronizer, name: 'synchronizer' },
+  ]
+}
+
+/** Whether names can be looked up by quorum. */
+export function canLookUp(status: Measured): boolean {
+  return (
+    marginOf(status).lookups >= 0 &&
+    status.synchronizer.state === 'up' &&
+    status.validator.state === 'up'
+  )
 }
 
 /** How many more nodes may be lost before something stops; negative when it has stopped. */

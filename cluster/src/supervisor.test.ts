@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { readJson, writeFileAtomic } from './data-directory.ts'
+import { readOwnJson, writeOwnJson } from './data-directory.ts'
 import { identityOf, type ProcessIdentity, stateOf } from './process-identity.ts'
 import { endLeftovers, type ProcessSpec, Supervisor } from './supervisor.ts'
 
@@ -89,7 +89,7 @@ it('notices when a process ends by itself, and starts nothing again', async () =
   await using world = await createWorld()
   await world.supervisor.start(world.spec('a', ''))
   await untilTrue('the process to end', () => world.supervisor.pid('a') === null)
-  expect(readJson(world.options.recordFile)).toEqual([])
+  expect(readOwnJson(world.options.recordFile)).toEqual([])
 })
 
 it('ends what a predecessor left, paused processes too, but no process that only has its pid', async () => {
@@ -97,12 +97,12 @@ it('ends what a predecessor left, paused processes too, but no process that only
   await world.supervisor.start(world.spec('a', IGNORES_TERM))
   await world.supervisor.start(world.spec('b', IGNORES_TERM))
   await world.supervisor.pause('b')
-  const recorded = readJson(world.options.recordFile) as ProcessIdentity[]
+  const recorded = readOwnJson(world.options.recordFile) as ProcessIdentity[]
   expect(recorded).toHaveLength(2)
 
   // A stranger that was given the pid of one of ours later.
   const stranger: ProcessIdentity = { pid: process.pid, startedAt: 'long ago' }
-  writeFileAtomic(world.options.recordFile, JSON.stringify([...recorded, stranger]))
+  writeOwnJson(world.options.recordFile, [...recorded, stranger])
   expect(await endLeftovers(world.options)).toBe(2)
   expect(recorded.map(stateOf)).toEqual(['gone', 'gone'])
 })

@@ -1,24 +1,24 @@
 /**
  * Owns processes: starts each in a process group of its own, remembers it on disk at once, signals it,
- * and sees it end; takes over those of a predecessor that crashed. Starts nothing again on its own, and
- * knows nothing about what the processes are.
+ * and sees it end; takes over those of a predecessor that crashed. Starts nothing again on its own: it tells
+ * whoever does. Knows nothing about what the processes are, and needs no room on the disk.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   closeSync,
   copyFileSync,
-  existsSync,
   mkdirSync,
   openSync,
   renameSync,
+  rmSync,
   statSync,
   truncateSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
-import { readJson, writeFileAtomic } from './data-directory.ts'
+import { readOwnJson, writeOwnJson } from './data-directory.ts'
 import {
   findByEnvironment,
   identityOf,
@@ -51,6 +51,8 @@ const KILL_TIMEOUT_MS = 10_000
 type Running = {
   readonly spec: ProcessSpec
   readonly identity: ProcessIdentity
+  /** Whether it was told to end. */
+  isTold: boolean
   /** Resolves when the process has ended and was reaped. */
   readonly ended: Promise<void>
 }
@@ -64,11 +66,14 @@ export type SupervisorOptions = {
   /** Value of `MARKER_VARIABLE`. */
   readonly marker: string
   readonly clock: Clock
+  /** Told of every process that ended without having been told to, and how. */
+  readonly onEnd?: (id: string, how: string) => void
 }
 
 export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #runningById = new Map<string, Running>()
+  #isRecorded = true
 
   constructor(options: SupervisorOptions) {
     this.#options = options
@@ -85,17 +90,17 @@ export class Supervisor {
     const child = spawn(spec.command, [...spec.args], {
       env: { ...spec.env, [MARKER_VARIABLE]: this.#options.marker },
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', log ?? 'ignore', log ?? 'ignore'],
     })
-    closeSync(log)
+    if (log !== null) closeSync(log)
     if (child.pid === undefined) {
       const reason = await new Promise((resolve) => child.once('error', resolve))
       throw new ClusterError(`${spec.id} could not be started: ${String(reason)}`)
     }
     const identity = identityOf(child.pid)
     if (identity === null) throw new ClusterError(`${spec.id} ended at once; see ${spec.logFile}`)
-    const exited = new Promise<void>((resolve) => {
-      child.once('exit', () => resolve())
+    const exited = new Promise<string>((resolve) => {
+      child.once('exit', (code, signal) => resolve(signal ?? `exit status ${code}`))
     })
     this.#own(spec, identity, exited)
     this.#record()
@@ -107,13 +112,14 @@ export class Supervisor {
    */
   adopt(specs: readonly ProcessSpec[]): number {
     const { recordFile, clock } = this.#options
-    const recorded = (readJson(recordFile) ?? []) as readonly Recorded[]
+    const recorded = (readOwnJson(recordFile) ?? []) as readonly Recorded[]
     const found = recorded.flatMap(({ id, start, ...identity }) => {
       const spec = specs.find((one) => one.id === id && startOf(one) === start)
       return spec === undefined || stateOf(identity) === 'gone' ? [] : [{ spec, identity }]
     })
     const untilGone = async (identity: ProcessIdentity) => {
       while (stateOf(identity) !== 'gone') await clock.delay(ADOPTED_CHECK_MS)
+      return 'nobody saw how'
     }
     for (const { spec, identity } of found) this.#own(spec, identity, untilGone(identity))
     return found.length
@@ -151,6 +157,7 @@ export class Supervisor {
   async kill(id: string): Promise<void> {
     const running = this.#runningById.get(id)
     if (running === undefined) return
+    running.isTold = true
     signalGroup(running.identity, 'SIGKILL')
     await running.ended
   }
@@ -160,6 +167,7 @@ export class Supervisor {
     const running = this.#runningById.get(id)
     if (running === undefined) return
     const abort = new AbortController()
+    running.isTold = true
     signalGroup(running.identity, 'SIGTERM')
     signalGroup(running.identity, 'SIGCONT')
     const grace = this.#options.clock.delay(graceMs, abort.signal).then(
@@ -171,23 +179,30 @@ export class Supervisor {
     await grace
   }
 
-  /** Moves full log files of running processes aside. */
+  /** Moves full log files of running processes aside; where there is no room for that, empties them. */
   boundLogs(): void {
     for (const { spec } of this.#runningById.values()) {
       const size = statSync(spec.logFile, { throwIfNoEntry: false })?.size ?? 0
       if (size <= LOG_BYTES_MAX) continue
       // The process keeps its descriptor, opened to append: copy and empty instead of renaming.
-      copyFileSync(spec.logFile, `${spec.logFile}.1`)
+      try {
+        copyFileSync(spec.logFile, `${spec.logFile}.1`)
+      } catch {
+        rmSync(`${spec.logFile}.1`, { force: true })
+      }
       truncateSync(spec.logFile)
     }
+    if (!this.#isRecorded) this.#record()
   }
 
-  #own(spec: ProcessSpec, identity: ProcessIdentity, gone: Promise<void>): void {
-    const ended = gone.then(() => {
+  #own(spec: ProcessSpec, identity: ProcessIdentity, gone: Promise<string>): void {
+    const running: Running = { spec, identity, isTold: false, ended: Promise.resolve() }
+    const ended = gone.then((how) => {
       this.#runningById.delete(spec.id)
       this.#record()
+      if (!running.isTold) this.#options.onEnd?.(spec.id, how)
     })
-    this.#runningById.set(spec.id, { spec, identity, ended })
+    this.#runningById.set(spec.id, Object.assign(running, { ended }))
   }
 
   async #signalUntil(
@@ -206,14 +221,24 @@ export class Supervisor {
     })
   }
 
+  /** On a full disk it is done later: until then the next supervisor knows processes by their environment. */
   #record(): void {
-    // The data directory may have been deleted under a running cluster; then there is nothing to keep.
-    if (!existsSync(dirname(this.#options.recordFile))) return
     const recorded = [...this.#runningById.values()].map(
       ({ spec, identity }): Recorded => ({ id: spec.id, start: startOf(spec), ...identity }),
     )
-    writeFileAtomic(this.#options.recordFile, JSON.stringify(recorded))
+    try {
+      writeOwnJson(this.#options.recordFile, recorded)
+      this.#isRecorded = true
+    } catch {
+      this.#isRecorded = false
+    }
   }
+}
+
+/** The ids of the processes that are recorded there and run. */
+export function runningRecorded(recordFile: string): readonly string[] {
+  const recorded = (readOwnJson(recordFile) ?? []) as readonly Recorded[]
+  return recorded.filter((one) => stateOf(one) !== 'gone').map(({ id }) => id)
 }
 
 /**
@@ -224,7 +249,7 @@ export async function endLeftovers(
   options: SupervisorOptions,
   exceptPids: ReadonlySet<number> = new Set(),
 ): Promise<number> {
-  const recorded = (readJson(options.recordFile) ?? []) as ProcessIdentity[]
+  const recorded = (readOwnJson(options.recordFile) ?? []) as ProcessIdentity[]
   const marked = findByEnvironment(MARKER_VARIABLE, options.marker)
   const byPid = new Map([...recorded, ...marked].map((identity) => [identity.pid, identity]))
   const alive = [...byPid.values()].filter(
@@ -248,12 +273,14 @@ function startOf({ command, args, env }: ProcessSpec): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-function openLog(path: string): number {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+/** Null where there can be no log: a process that says nothing is better than none. */
+function openLog(path: string): number | null {
   try {
-    if (statSync(path).size > LOG_BYTES_MAX) renameSync(path, `${path}.1`)
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX)
+      renameSync(path, `${path}.1`)
+    return openSync(path, 'a', 0o600)
   } catch {
-    // No log yet.
+    return null
   }
-  return openSync(path, 'a', 0o600)
 }

@@ -268,6 +268,6 @@ describe('the control plane', () => {
 
   function controlPid(): number {
     const file = readFileSync(join(cluster.dataDir, 'control.json'), 'utf8')
-    return (JSON.parse(file) as { process: { pid: number } }).process.pid
+    return (JSON.parse(file) as { content: { process: { pid: number } } }).content.process.pid
   }
 })

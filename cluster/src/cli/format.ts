@@ -1,12 +1,33 @@
 /** Texts of the command line, at most 80 columns wide. */
 import { describeFault, type Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../registration.ts'
-import { type ClusterStatus, describeMargin, describeSize, type ServiceStatus } from '../status.ts'
+import {
+  type ClusterStatus,
+  canLookUp,
+  describeMargin,
+  describeSize,
+  type ServiceStatus,
+  servicesOf,
+} from '../status.ts'
 import type { LiveStatus } from '../watch/live.ts'
 
 const WIDTH = 80
 /** Quorum headers of a proxied answer (D-40), in the order in which they read best. */
 const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 'offset']
+
+/** Whether all is up, and what is not. */
+export function formatUp(status: ClusterStatus): string {
+  const lacking = servicesOf(status).filter(({ state }) => state !== 'up')
+  if (lacking.length === 0) return 'quorumscan is up.'
+  return [
+    canLookUp(status)
+      ? 'quorumscan runs, but not all of it is up:'
+      : 'quorumscan runs, but names cannot be looked up:',
+    ...lacking.flatMap(({ name, state, detail }) =>
+      wrap(`${name} is ${state}${detail === null ? '' : `: ${detail}`}`),
+    ),
+  ].join('\n')
+}
 
 /** What `up` prints when everything is ready: where everything is, and what to do next. */
 export function formatSummary(status: ClusterStatus, controlUrl: string): string {
@@ -47,7 +68,7 @@ export function formatStatus(status: ClusterStatus | LiveStatus): string {
       .join('')
       .trimEnd(),
   )
-  const details = [...status.nodes, named('validator', status), named('synchronizer', status)]
+  const details = servicesOf(status)
     .filter((service) => service.detail !== null)
     .map((service) => `${service.name}: ${service.detail}`)
   return [
@@ -121,10 +142,6 @@ export function shorten(text: string, columns: number): string {
 function row(name: string, service: ServiceStatus, offset: number | null): string[] {
   const text = (value: number | null) => (value === null ? '-' : String(value))
   return [name, service.state, text(service.pid), text(service.redisPid), text(offset), service.url]
-}
-
-function named(name: 'validator' | 'synchronizer', status: ClusterStatus) {
-  return { name, ...status[name] }
 }
 
 function bodyText(body: unknown): string {

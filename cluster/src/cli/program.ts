@@ -3,18 +3,20 @@ import { existsSync, readFileSync } from 'node:fs'
 import { type Clock, createSystemClock } from '@quorumscan/base'
 import { isDecided } from '@quorumscan/consensus'
 import { Command, Option } from 'commander'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError, messageOf } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { stopCluster } from '../control/down.ts'
+import { describeRemains } from '../control/remains.ts'
 import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data-directory.ts'
 import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
+import { servicesOf } from '../status.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
 import { addExamples } from './examples.ts'
 import { addFaultCommands } from './fault-commands.ts'
-import { formatExchange, formatStatus } from './format.ts'
+import { formatExchange, formatStatus, wrap } from './format.ts'
 import { integer, print, slowly } from './options.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
@@ -25,6 +27,8 @@ import { addWatchCommands } from './watch-commands.ts'
 const LOCAL_RATE_LIMIT = 100_000
 const RATE_LIMIT_MAX = 10_000_000
 const DEMO_TTL_SECONDS = 600
+/** It answers from memory. With the start of this command that is under 2 s. */
+const STATUS_TIMEOUT_MS = 1200
 /** The control plane asks its processes twice a second. */
 const WATCH_INTERVAL_MS = 1000
 const LOG_LINES_SHOWN = 50
@@ -91,9 +95,12 @@ export async function runCommandLine(
     .option('--json', 'as JSON')
     .option('--watch', 'again and again, until interrupted; with --json a line each')
     .action(async (options: Common & { watch?: boolean }) => {
-      const client = connectControl(dataDirectory(options.dataDir))
+      const directory = dataDirectory(options.dataDir)
+      const client = connectControl(directory, { timeoutMs: STATUS_TIMEOUT_MS })
       for (;;) {
-        const status = await call(client.cluster.status.query())
+        const status = await call(client.cluster.status.query()).catch((cause: unknown) => {
+          throw new ClusterError(`${messageOf(cause)}; ${describeRemains(directory)}`, { cause })
+        })
         // Home, and clear what is below: the table stays in its place.
         const clear =
           options.watch && !options.json && process.stdout.isTTY ? '\u001b[H\u001b[J' : ''
@@ -107,7 +114,11 @@ export async function runCommandLine(
     { name: 'kill', description: 'SIGKILL a process', done: 'is killed' },
     { name: 'pause', description: 'SIGSTOP a process: it hangs', done: 'is paused' },
     { name: 'resume', description: 'SIGCONT a paused process', done: 'runs on' },
-    { name: 'restart', description: 'stop a process if it runs, and start it', done: 'runs' },
+    {
+      name: 'restart',
+      description: 'stop a process if it runs, and start it',
+      done: 'was started',
+    },
   ] as const)
     command(name, description)
       .argument('<node>', 'sv-1 …, validator or synchronizer')
@@ -117,8 +128,14 @@ export async function runCommandLine(
         const client = connectControl(dataDirectory(options.dataDir))
         const target = { node, redis: options.redis ?? false }
         await slowly(`waiting for ${node}`, clock, () => call(client.nodes[name].mutate(target)))
-        const what = options.redis ? `the Redis of ${node}` : node
-        await report(dataDirectory(options.dataDir), options, `${what} ${done}`)
+        const directory = dataDirectory(options.dataDir)
+        if (name === 'restart' && !options.redis) await reportOn(directory, options, { node, done })
+        else
+          await report(
+            directory,
+            options,
+            `${options.redis ? `the Redis of ${node}` : node} ${done}`,
+          )
       })
 
   addFaultCommands(command, clock)
@@ -139,7 +156,20 @@ export async function runCommandLine(
       await slowly(`${node} rebuilds its replica`, clock, () =>
         call(client.nodes.wipe.mutate({ node })),
       )
-      await report(dataDirectory(options.dataDir), options, `${node} was wiped and runs`)
+      await reportOn(dataDirectory(options.dataDir), options, { node, done: 'was wiped' })
+    })
+
+  command('events', 'what happened of late, oldest first')
+    .option('--json', 'as JSON')
+    .action(async (options: Common) => {
+      const events = await call(
+        connectControl(dataDirectory(options.dataDir)).cluster.events.query(),
+      )
+      print(
+        options.json
+          ? JSON.stringify(events)
+          : events.flatMap(({ at, sentence }) => wrap(`${at} ${sentence}`)).join('\n'),
+      )
     })
 
   command('down', 'stop everything')
@@ -281,6 +311,22 @@ async function demo(directory: DataDirectory, options: Common, clock: Clock): Pr
   const isExpected = outcome === (status.cluster.f === 0 ? 'trusted' : 'verified')
   if (!isExpected) throw new ClusterError(`the lookup was answered, but its outcome is ${outcome}`)
   tell(`\n${name} is registered, and its lookup is ${outcome}.`)
+}
+
+/** After what should have brought it up: whether it did. */
+async function reportOn(
+  directory: DataDirectory,
+  options: Common,
+  what: { readonly node: string; readonly done: string },
+): Promise<void> {
+  const { node, done } = what
+  const status = await call(connectControl(directory).cluster.status.query())
+  const { state, detail } = servicesOf(status).find(({ name }) => name === node) ?? {
+    state: 'gone',
+    detail: null,
+  }
+  const how = state === 'up' ? 'is up' : `is ${state}${detail === null ? '' : `: ${detail}`}`
+  await report(directory, options, wrap(`${node} ${done} and ${how}`).join('\n'))
 }
 
 async function report(directory: DataDirectory, options: Common, sentence: string): Promise<void> {

@@ -4,14 +4,15 @@ import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
+import type { ControlOptions } from '../control/control-plane.ts'
 import { stopCluster } from '../control/down.ts'
 import { type Launch, launchControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
 import { isRegistered, registerName } from '../registration.ts'
-import type { ClusterStatus } from '../status.ts'
+import { type ClusterStatus, canLookUp } from '../status.ts'
 import { createToken } from '../token.ts'
-import { formatSummary } from './format.ts'
+import { formatSummary, formatUp } from './format.ts'
 
 export type UpOptions = {
   readonly directory: DataDirectory
@@ -29,35 +30,17 @@ export type UpOptions = {
 
 const SEED_LABELS = ['alice', 'bob', 'carol']
 const TOKEN_TTL_SECONDS = 600
+/** A control plane that is killed sooner than this after it was ready is not started again. */
+const CONTROL_LASTED_MS = 10_000
 /** Of a shell's convention: 128 and the number of SIGINT. */
 const EXIT_INTERRUPTED = 130
 
 /** Returns the exit code: when the cluster is ready if detached, else when it has stopped. */
 export async function up(options: UpOptions): Promise<number> {
-  const { directory } = options
-  if (readControlFile(directory) !== null) {
-    const status = await showReady(options)
-    if (options.nodeCount !== null && options.nodeCount !== status.cluster.n)
-      throw new ClusterError(`a cluster of ${status.cluster.n} nodes runs in ${directory.path}`)
-    process.stderr.write('This cluster was running already; `quorumscan down` stops it.\n')
-    return 0
-  }
+  if (readControlFile(options.directory) !== null) return await showRunning(options)
   // From the first moment on: an interrupted start is stopped in order too.
   const interrupted = untilInterrupted()
-  const launch = launchControlPlane(
-    {
-      dataDir: directory.path,
-      nodeCount: options.nodeCount,
-      basePort: options.basePort,
-      rateLimit: options.rateLimit,
-      overrides: readOverrides(options.genesisOverridesFile),
-      redisServer: options.redisServer,
-      wipe: options.wipe,
-      detach: options.detach,
-      probe: true,
-    },
-    (sentence) => progress(sentence),
-  )
+  const launch = launchControlPlane(controlOptions(options), progress)
   if ((await Promise.race([launch.ready, interrupted])) === 'interrupted') {
     progress('stopping')
     launch.abort()
@@ -66,7 +49,7 @@ export async function up(options: UpOptions): Promise<number> {
     return EXIT_INTERRUPTED
   }
   if (options.seedNames) await Promise.race([seedNames(options), interrupted])
-  await showReady(options)
+  await showStatus(options)
   if (options.detach) {
     launch.release()
     return 0
@@ -75,36 +58,80 @@ export async function up(options: UpOptions): Promise<number> {
   return follow(launch, interrupted, options)
 }
 
+/** Of a cluster that runs already. Returns the exit code: 1 while names cannot be looked up. */
+async function showRunning(options: UpOptions): Promise<number> {
+  const { directory, nodeCount, basePort } = options
+  const runningPort = Number(new URL(readControlFile(directory)?.url ?? '').port)
+  if (basePort !== null && basePort !== 0 && basePort !== runningPort)
+    throw new ClusterError(
+      `the cluster in ${directory.path} runs on the ports from ${runningPort} on; ` +
+        `\`quorumscan down\`, then \`up --base-port ${basePort}\` moves it`,
+    )
+  const status = await showStatus(options)
+  if (nodeCount !== null && nodeCount !== status.cluster.n)
+    throw new ClusterError(`a cluster of ${status.cluster.n} nodes runs in ${directory.path}`)
+  process.stderr.write('This cluster was running already; `quorumscan down` stops it.\n')
+  return canLookUp(status) ? 0 : 1
+}
+
+function controlOptions(options: UpOptions): ControlOptions {
+  return {
+    dataDir: options.directory.path,
+    nodeCount: options.nodeCount,
+    basePort: options.basePort,
+    rateLimit: options.rateLimit,
+    overrides: readOverrides(options.genesisOverridesFile),
+    redisServer: options.redisServer,
+    wipe: options.wipe,
+    detach: options.detach,
+    probe: true,
+  }
+}
+
 async function follow(
   launch: Launch,
   interrupted: Promise<'interrupted'>,
   options: UpOptions,
 ): Promise<number> {
+  const readyMs = options.clock.monotonicMs()
   const first = await Promise.race([launch.ended, interrupted])
-  if (first !== 'interrupted') {
-    if (first.exitCode === 0) {
-      progress('the cluster was stopped')
-      return 0
-    }
-    progress('the control plane crashed; ending what it left')
+  if (first === 'interrupted') {
+    progress('stopping')
     await stopCluster(options.directory, options.clock)
-    return 1
+    await launch.ended
+    progress('stopped')
+    return 0
   }
-  progress('stopping')
+  if (first.exitCode === 0) {
+    progress('the cluster was stopped')
+    return 0
+  }
+  // Killed by a stranger: another one takes its processes over.
+  const lasted = options.clock.monotonicMs() - readyMs >= CONTROL_LASTED_MS
+  if (first.exitCode === null && lasted) {
+    progress('the control plane was killed; starting it again')
+    const again = launchControlPlane(
+      { ...controlOptions(options), wipe: false, overrides: null },
+      progress,
+    )
+    const outcome = await Promise.race([again.ready.catch((error) => error), interrupted])
+    if (outcome === undefined || outcome === 'interrupted')
+      return follow(again, interrupted, options)
+    progress(messageOf(outcome))
+  }
+  progress('the control plane crashed; ending what it left')
   await stopCluster(options.directory, options.clock)
-  await launch.ended
-  progress('stopped')
-  return 0
+  return 1
 }
 
-/** Prints where everything is; the status as JSON where that was asked for. */
-async function showReady(options: UpOptions): Promise<ClusterStatus> {
+/** Prints where everything is, and what is not up; the status as JSON where that was asked for. */
+async function showStatus(options: UpOptions): Promise<ClusterStatus> {
   const status = await call(connectControl(options.directory).cluster.status.query())
   const controlUrl = readControlFile(options.directory)?.url ?? ''
   process.stdout.write(
     options.json
       ? `${JSON.stringify(status)}\n`
-      : `\nquorumscan is up.\n\n${formatSummary(status, controlUrl)}\n`,
+      : `\n${formatUp(status)}\n\n${formatSummary(status, controlUrl)}\n`,
   )
   return status
 }

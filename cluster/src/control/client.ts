@@ -2,7 +2,8 @@
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
 import { ClusterError } from '../cluster-error.ts'
 import type { DataDirectory } from '../data-directory.ts'
-import { readControlFile, readControlToken } from './control-file.ts'
+import { readControlFile, readControlToken, readDeadControl } from './control-file.ts'
+import { describeRemains } from './remains.ts'
 import type { AppRouter } from './router.ts'
 
 /** The longest operation: a stop of every process that each needs its whole grace. */
@@ -10,11 +11,20 @@ const CALL_TIMEOUT_MS = 120_000
 
 export type ControlClient = ReturnType<typeof createTRPCClient<AppRouter>>
 
-/** A client of the running control plane. @throws {ClusterError} If none runs. */
-export function connectControl(directory: DataDirectory): ControlClient {
+/** A client of the running control plane. @throws {ClusterError} If none runs; it names one that died. */
+export function connectControl(
+  directory: DataDirectory,
+  options: { readonly timeoutMs: number } = { timeoutMs: CALL_TIMEOUT_MS },
+): ControlClient {
   const running = readControlFile(directory)
-  if (running === null)
-    throw new ClusterError(`no cluster runs in ${directory.path}: run \`npm start\` first`)
+  if (running === null) {
+    const dead = readDeadControl(directory)
+    throw new ClusterError(
+      dead === null
+        ? `no cluster runs in ${directory.path}: run \`npm start\` first`
+        : `the control plane (process ${dead.process.pid}) died; ${describeRemains(directory)}`,
+    )
+  }
   const token = readControlToken(directory)
   return createTRPCClient<AppRouter>({
     links: [
@@ -22,7 +32,7 @@ export function connectControl(directory: DataDirectory): ControlClient {
         url: `${running.url}/trpc`,
         headers: { authorization: `Bearer ${token}` },
         fetch: (url, init) =>
-          fetch(url, { ...(init as RequestInit), signal: AbortSignal.timeout(CALL_TIMEOUT_MS) }),
+          fetch(url, { ...(init as RequestInit), signal: AbortSignal.timeout(options.timeoutMs) }),
       }),
     ],
   })

@@ -1,5 +1,6 @@
 /** What the control plane measures: the state of every process, and the faults in force. */
 import { createMetrics, type Metrics, type Sample } from '@quorumscan/http'
+import { servicesOf } from '../status.ts'
 import type { Live, LiveStatus } from '../watch/live.ts'
 
 /** @param live - Null while the control plane starts. */
@@ -14,11 +15,7 @@ export function createControlMetrics(live: () => Live | null): Metrics {
     help: '1 while the process and its Redis are up, by process.',
     labels: ['process', 'state'],
     read: read((status) =>
-      [
-        ...status.nodes,
-        { ...status.validator, name: 'validator' },
-        { ...status.synchronizer, name: 'synchronizer' },
-      ].map(({ name, state }): Sample => [[name, state], state === 'up' ? 1 : 0]),
+      servicesOf(status).map(({ name, state }): Sample => [[name, state], state === 'up' ? 1 : 0]),
     ),
   })
   metrics.sampled('gauge', {

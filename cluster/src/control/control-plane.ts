@@ -5,13 +5,14 @@ import { createLogReader, LOG_ACL } from '@quorumscan/log'
 import type { FastifyInstance } from 'fastify'
 import { bundleOf, CONSOLE_DIRECTORY } from '../built-files.ts'
 import { type ChaosRuns, createChaosRuns } from '../chaos/runs.ts'
-import { Cluster, cleanUp } from '../cluster.ts'
+import { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { consoleUrl, readConsole, serveConsole } from '../console/console-files.ts'
-import { dataDirectory } from '../data-directory.ts'
+import { dataDirectory, identityOfDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
 import { findTakenPort } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
+import { assertRedisUsable } from '../redis-version.ts'
 import { createToken } from '../token.ts'
 import { type ConfirmationWatch, watchConfirmations } from '../watch/confirmations.ts'
 import { type Live, startLive } from '../watch/live.ts'
@@ -19,14 +20,19 @@ import { startProber } from '../watch/prober.ts'
 import { createRegistrations } from '../watch/registrations.ts'
 import { createAnsConfigControl } from './ans-config.ts'
 import { createChaosTarget } from './chaos-target.ts'
-import { readControlFile, removeControlFile, writeControlFile } from './control-file.ts'
+import {
+  readControlFile,
+  removeControlFile,
+  tryToWriteControlFile,
+  writeControlFile,
+} from './control-file.ts'
 import { createControlMetrics } from './control-metrics.ts'
 import { startControlServer } from './server.ts'
 
 /** A killed process is a zombie at once, and closes its sockets a moment later. */
 const PORTS_TIMEOUT_MS = 5000
 
-const FORGOTTEN_CHECK_MS = 2000
+const FORGOTTEN_CHECK_MS = 500
 /** A registration takes at most a minute. */
 const TOKEN_TTL_SECONDS = 600
 
@@ -61,6 +67,9 @@ export async function createControlPlane(
 ): Promise<ControlPlane> {
   const clock = createSystemClock()
   const directory = dataDirectory(options.dataDir)
+  if (readControlFile(directory) !== null)
+    throw new ClusterError(`a cluster runs in ${directory.path}; \`quorumscan down\` stops it`)
+  await assertRedisUsable(options.redisServer)
   const prepared = await prepareCluster({ ...options, directory, clock })
   let cluster: Cluster | null = null
   let live: Live | null = null
@@ -122,25 +131,35 @@ export async function createControlPlane(
     ended.abort()
     return stopping
   }
+  const controlUrl = `http://127.0.0.1:${prepared.ports.control}`
   /** A cluster whose data directory was deleted can be reached by nobody any more. */
   const stopWhenForgotten = async () => {
-    while (stopping === null && readControlFile(directory)?.process.pid === process.pid)
+    const identity = identityOfDirectory(directory.path)
+    const isOurs = () => {
+      const control = readControlFile(directory)
+      if (control !== null) return control.process.pid === process.pid
+      if (identity === null || identityOfDirectory(directory.path) !== identity) return false
+      // Somebody damaged the file, or wrote over it: commands must find us again.
+      tryToWriteControlFile(directory, controlUrl)
+      return true
+    }
+    while (stopping === null && isOurs())
       await clock.delay(FORGOTTEN_CHECK_MS, ended.signal).catch(() => {}) // Stopped: the loop ends.
     await stop()
   }
   try {
-    if (options.wipe) await cleanUp(directory, clock)
     cluster = new Cluster({
       prepared,
       topology: topologyOf(options),
       wipe: options.wipe,
-      adopt: !options.wipe,
+      adopt: true,
       consoleUrl:
         console === null
           ? null
           : consoleUrl({ port: prepared.ports.control, token: prepared.secrets.control }),
       clock,
       onStep,
+      onIncident: (node, sentence) => live?.noteEnd(node, sentence),
     })
     const { adopted, ended } = await cluster.endOthers()
     if (adopted > 0) onStep(`took over ${adopted} processes that a crash had left running`)
@@ -168,7 +187,7 @@ export async function createControlPlane(
       directory: directory.chaosDirectory,
       clock,
     })
-    writeControlFile(directory, `http://127.0.0.1:${prepared.ports.control}`)
+    writeControlFile(directory, controlUrl)
     void stopWhenForgotten()
   } catch (error) {
     await stop()

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { bundleOf } from '../built-files.ts'
 import { ClusterError } from '../cluster-error.ts'
-import { dataDirectory } from '../data-directory.ts'
+import { assertWritable, dataDirectory } from '../data-directory.ts'
 import type { LaunchMessage } from './control-main.ts'
 import type { ControlOptions } from './control-plane.ts'
 
@@ -22,12 +22,14 @@ export type Launch = {
   readonly abort: () => void
 }
 
-/** Starts at once, and returns the way to follow it. */
+/** Starts at once, and returns the way to follow it. @throws {ClusterError} If the data directory is read-only. */
 export function launchControlPlane(
   options: ControlOptions,
   onStep: (sentence: string) => void,
 ): Launch {
-  const logFile = dataDirectory(options.dataDir).logFile('control')
+  const directory = dataDirectory(options.dataDir)
+  assertWritable(directory.path)
+  const logFile = directory.logFile('control')
   mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 })
   const log = openSync(logFile, 'a', 0o600)
   const child = spawn(

@@ -5,7 +5,7 @@
 import type { Clock } from '@quorumscan/base'
 import { formatTime, parseTime } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
-import { readJson, writeFileAtomic } from '../data-directory.ts'
+import { readOwnJson, writeOwnJson } from '../data-directory.ts'
 import { type Fault, type FaultSpec, slotOf } from './fault-spec.ts'
 
 const MICROS_PER_MS = 1000
@@ -84,7 +84,11 @@ export class FaultControl {
     return fault
   }
 
-  /** Ends faults and returns those that were in force. @throws {ClusterError} If there is no such fault. */
+  /**
+   * Ends faults and returns those that were in force. One that could not be ended stays in the list.
+   *
+   * @throws {ClusterError} If there is no such fault, or one could not be ended.
+   */
   async heal(selection: FaultSelection): Promise<readonly Fault[]> {
     const healed = this.list().filter(
       ({ id, spec }) =>
@@ -95,6 +99,9 @@ export class FaultControl {
       throw new ClusterError(`no fault ${selection.id} is in force`)
     for (const { id } of healed) this.#forget(id)
     const outcomes = await Promise.allSettled(healed.map(({ spec }) => this.#effects.end(spec)))
+    for (const [index, fault] of healed.entries())
+      if (outcomes[index]?.status === 'rejected' && this.#effects.isInForce(fault.spec))
+        this.#faults.set(fault.id, { ...fault, endsAt: null })
     this.#changed()
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
     if (failed !== undefined) throw failed.reason
@@ -110,7 +117,7 @@ export class FaultControl {
 
   /** Takes up what an earlier control plane wrote down and what is still in force. */
   restore(): void {
-    const kept = (readJson(this.#file) ?? []) as readonly Fault[]
+    const kept = (readOwnJson(this.#file) ?? []) as readonly Fault[]
     for (const fault of kept) {
       this.#faults.set(fault.id, fault)
       this.#count = Math.max(this.#count, Number(fault.id.split('-')[1] ?? 0))
@@ -146,7 +153,11 @@ export class FaultControl {
   }
 
   #changed(): void {
-    writeFileAtomic(this.#file, JSON.stringify(this.list()))
+    try {
+      writeOwnJson(this.#file, this.list())
+    } catch {
+      // On a full disk only the next control plane would miss it.
+    }
     this.#onChange()
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
 import type { Cluster } from '../cluster.ts'
 import { describeFault, type Fault, takesVote } from '../faults/fault-spec.ts'
-import type { ClusterStatus, NodeStatus } from '../status.ts'
+import { type ClusterStatus, type NodeStatus, servicesOf } from '../status.ts'
 import { createFeed, type Feed } from './feed.ts'
 import type { NodeStatistics, Prober, Sample } from './prober.ts'
 
@@ -30,7 +30,7 @@ export type LiveStatus = Omit<ClusterStatus, 'nodes'> & {
 export type LiveEvent = {
   /** ISO 8601. */
   readonly at: string
-  readonly kind: 'state' | 'fault' | 'healed' | 'quorum'
+  readonly kind: 'state' | 'fault' | 'healed' | 'quorum' | 'ended'
   /** Null where it is about all. */
   readonly node: string | null
   readonly sentence: string
@@ -42,6 +42,8 @@ export type Live = {
   readonly events: Feed<LiveEvent>
   /** Null where nobody probes. */
   readonly samples: Feed<Sample> | null
+  /** Something ended without having been told to. */
+  noteEnd(node: string, sentence: string): void
   close(): Promise<void>
 }
 
@@ -61,6 +63,8 @@ export function startLive(options: {
   const statuses = createFeed<LiveStatus>(1)
   const events = createFeed<LiveEvent>(EVENTS_MAX)
   const closing = new AbortController()
+  const publish = (event: Omit<LiveEvent, 'at'>) =>
+    events.publish({ at: formatTime(clock.nowMicros()), ...event })
 
   const status = (): LiveStatus => {
     const plain = cluster.status()
@@ -88,9 +92,7 @@ export function startLive(options: {
       const now = status()
       const nowText = JSON.stringify(now)
       if (nowText !== text) {
-        if (before !== null)
-          for (const event of eventsBetween(before, now))
-            events.publish({ at: formatTime(clock.nowMicros()), ...event })
+        if (before !== null) for (const event of eventsBetween(before, now)) publish(event)
         statuses.publish(now)
         before = now
         text = nowText
@@ -104,6 +106,7 @@ export function startLive(options: {
     statuses,
     events,
     samples: prober?.samples ?? null,
+    noteEnd: (node, sentence) => publish({ kind: 'ended', node, sentence }),
     async close() {
       closing.abort()
       await running
@@ -117,13 +120,8 @@ export function eventsBetween(
   before: LiveStatus,
   now: LiveStatus,
 ): readonly Omit<LiveEvent, 'at'>[] {
-  const services = (status: LiveStatus) => [
-    ...status.nodes,
-    { ...status.validator, name: 'validator' },
-    { ...status.synchronizer, name: 'synchronizer' },
-  ]
-  const states = services(now).flatMap((service, index) =>
-    services(before)[index]?.state === service.state
+  const states = servicesOf(now).flatMap((service, index) =>
+    servicesOf(before)[index]?.state === service.state
       ? []
       : [
           {

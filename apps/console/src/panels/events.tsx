@@ -9,6 +9,7 @@ const signs: Readonly<Record<LiveEvent['kind'], { sign: string; tone: string }>>
   state: { sign: '●', tone: 'idle' },
   fault: { sign: '⚡', tone: 'bad' },
   healed: { sign: '✚', tone: 'good' },
+  ended: { sign: '✖', tone: 'bad' },
   quorum: { sign: '◆', tone: 'warn' },
 }
 

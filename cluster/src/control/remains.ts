@@ -1,0 +1,13 @@
+/** What of a cluster runs without a control plane that answers, and what can be done about it. */
+import type { DataDirectory } from '../data-directory.ts'
+import { runningRecorded } from '../supervisor.ts'
+
+/** The end of a sentence about a control plane that died or hangs. Asks nobody. */
+export function describeRemains(directory: DataDirectory): string {
+  const ids = runningRecorded(directory.processesFile)
+  if (ids.length === 0) return 'nothing of its cluster runs. `quorumscan up` starts it again'
+  return (
+    `of its cluster these run on: ${ids.join(', ')}. ` +
+    '`quorumscan up` takes them over, `quorumscan down` ends them'
+  )
+}
