@@ -22,12 +22,14 @@ export async function startForkedNode(options: {
       const value = answer.headers.get(name)
       return value === null ? [] : [[name, value] as const]
     })
+    const body = await answer.text()
     response.writeHead(answer.status, {
       ...Object.fromEntries(headers),
       'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
       'x-ledger-history-hash': options.historyHash,
     })
-    response.end(await answer.text())
+    response.end(body)
   }
 
   const server = createServer((request, response) => {

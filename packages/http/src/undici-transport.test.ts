@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import type { TransportRequest } from '@quorumscan/consensus'
 import { afterEach, expect, test } from 'vitest'
 import { createUndiciTransport } from './undici-transport.ts'
@@ -50,7 +50,8 @@ test('sends method, path below the base, headers and body; gives status, headers
     const chunks: Buffer[] = []
     incoming.on('data', (chunk) => chunks.push(chunk))
     incoming.on('end', () => {
-      response.writeHead(418, { 'X-Ledger-Head': '7' })
+      response.statusCode = 418
+      response.setHeader('X-Ledger-Head', '7')
       response.end(
         `${incoming.method} ${incoming.url} ${incoming.headers['x-a']} ${Buffer.concat(chunks)}`,
       )
@@ -92,27 +93,57 @@ test('a redirect is an answer, not followed', async () => {
   let asked = 0
   const { url } = await serve((_, response) => {
     asked++
-    response.writeHead(302, { location: '/elsewhere' }).end()
+    response.writeHead(302, { location: '/elsewhere', 'content-length': 0 }).end()
   })
   expect((await transport().request(request({ url }))).status).toBe(302)
   expect(asked).toBe(1)
 })
 
-test.each([
-  ['announced', (response: ServerResponse) => response.end('x'.repeat(1001))],
-  [
-    'endless',
-    (response: ServerResponse) => {
-      const pump = () => {
-        while (response.write('x'.repeat(1000)));
+/** Sends what it is given as it is, after a moment each. */
+async function serveRaw(pieces: Iterable<string>) {
+  const server = createTcpServer((socket) => {
+    socket.setNoDelay(true)
+    socket.on('error', () => {}) // The transport hangs up.
+    socket.once('data', async () => {
+      for (const piece of pieces) {
+        if (socket.destroyed) return
+        await new Promise<unknown>((resolve) => socket.write(piece, resolve))
+        await new Promise((resolve) => setImmediate(resolve))
       }
-      response.on('drain', pump)
-      pump()
-    },
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  disposables.push({
+    [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())),
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const endless = (first: string, more: string) =>
+  (function* () {
+    yield first
+    for (;;) yield more
+  })()
+const head = (line: string) => `HTTP/1.1 200 OK\r\n${line}\r\n\r\n`
+
+test.each([
+  ['too large, announced', () => [head('content-length: 1001')], 'at most 1000 bytes'],
+  ['of no length', () => endless(head('connection: close'), 'x'), 'at most 1000 bytes'],
+  ['in chunks', () => endless(head('transfer-encoding: chunked'), '1\r\nx\r\n'), 'at most 1000'],
+  [
+    'in a chunk whose extension has no end',
+    () => endless(`${head('transfer-encoding: chunked')}1;`, 'x'.repeat(65_536)),
+    'at most 1000',
   ],
-])('an answer that is too large, %s, is given up on', async (_, answer) => {
-  const { url } = await serve((_incoming, response) => void answer(response))
-  await expect(transport().request(request({ url }))).rejects.toThrow('exceeds 1000 bytes')
+  [
+    'that is interim, again and again',
+    () => endless('HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+    'at most 1000',
+  ],
+  ['in too many pieces', () => endless(head('content-length: 1000'), 'x'), 'too small'],
+])('an answer %s is given up on', async (_, pieces, why) => {
+  const url = await serveRaw(pieces())
+  await expect(transport().request(request({ url }))).rejects.toThrow(why)
 })
 
 test('exactly as large as allowed is fine', async () => {

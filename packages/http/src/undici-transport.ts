@@ -6,6 +6,7 @@ import { lookup } from 'node:dns'
 import { setMaxListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import {
+  createAnswerBody,
   isPublicAddress,
   type Transport,
   type TransportReply,
@@ -101,8 +102,7 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
     let controller: Dispatcher.DispatchController | null = null
     let status = 0
     let headers: Headers = {}
-    const chunks: Buffer[] = []
-    let size = 0
+    const answer = createAnswerBody(bytesMax)
     const onAbort = () => {
       controller?.abort(signal.reason)
       fail(signal.reason)
@@ -118,27 +118,29 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
         // It waited for a connection meanwhile.
         if (signal.aborted) started.abort(signal.reason)
       },
-      onResponseStart(_controller, statusCode, received) {
+      // Aborting ends the connection with it: what else comes is not read.
+      onResponseStart(started, statusCode, received) {
         status = statusCode
         headers = received
+        // Our nodes say how long an answer is. What does not could be sent in chunks of one byte, with
+        // extensions without end, and interim answers without number: bytes that nothing here would count.
+        const length = Number(headerOf(headers, 'content-length') ?? Number.NaN)
+        if (!(length <= bytesMax))
+          started.abort(new TransportError(`an answer that is not of at most ${bytesMax} bytes`))
       },
       onResponseData(started, chunk) {
-        size += chunk.byteLength
-        // Ends the connection with it: what else comes is not read.
-        if (size > bytesMax)
-          started.abort(new TransportError(`the answer exceeds ${bytesMax} bytes`))
-        else chunks.push(chunk)
+        try {
+          answer.add(chunk)
+        } catch (error) {
+          started.abort(error as Error) // A RangeError.
+        }
       },
       onResponseEnd() {
         signal.removeEventListener('abort', onAbort)
-        const [first] = chunks
-        const body =
-          chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size)
         resolve({
           status,
           header: (name) => headerOf(headers, name),
-          // No Buffer: its `slice` would not copy.
-          body: new Uint8Array(body.buffer, body.byteOffset, body.byteLength),
+          body: answer.bytes(),
         })
       },
       onResponseError: (_controller, error) => fail(error),

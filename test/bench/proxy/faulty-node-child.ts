@@ -28,11 +28,15 @@ const server = createServer(async (request, response) => {
       headers: { 'content-type': request.headers['content-type'] ?? 'text/plain' },
       body: request.method === 'POST' ? await buffer(request) : null,
     })
-    const text = await body.text()
-    const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name))
-    response.writeHead(statusCode, Object.fromEntries(kept))
+    const said = await body.text()
     // Valid, and wrong: everything belongs to somebody else.
-    response.end(fault === 'lying' ? text.replaceAll('"user":"', '"user":"x') : text)
+    const text = fault === 'lying' ? said.replaceAll('"user":"', '"user":"x') : said
+    const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name))
+    response.writeHead(statusCode, {
+      ...Object.fromEntries(kept),
+      'content-length': Buffer.byteLength(text),
+    })
+    response.end(text)
   } catch {
     response.destroy()
   }

@@ -117,6 +117,8 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
         reply.code(200)
         return oversizedBody()
       case 'trickle':
+        // Whoever gave no length would not be listened to at all.
+        reply.header('content-length', String(body.byteLength))
         return trickledBody(body, deps.clock)
       case 'head':
         claimHead(reply)

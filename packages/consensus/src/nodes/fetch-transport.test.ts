@@ -84,6 +84,23 @@ describe('the fetch transport', () => {
     expect(sentCount).toBeLessThan(15)
   })
 
+  it('gives up on an answer in pieces of a byte, not on one in small packets', async () => {
+    const inPieces = (piece: number) => {
+      let left = 100_000
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (left > 0) controller.enqueue(new Uint8Array(piece))
+          else controller.close()
+          left -= piece
+        },
+      })
+      const transport = createFetchTransport({ fetch: async () => new Response(body) })
+      return transport.request(request({ bytesMax: 101_000 }))
+    }
+    await expect(inPieces(1)).rejects.toThrow('too small')
+    expect((await inPieces(500)).body.byteLength).toBe(100_000)
+  })
+
   it('rejects when the node cannot be reached, and when the signal aborts', async () => {
     nock('https://sv-1.example.com').get('/scan/v0/scans?a=1').replyWithError('refused')
     await expect(createFetchTransport().request(request())).rejects.toThrow()

@@ -2,7 +2,7 @@
  * The transport of browsers, and of Node without our undici transport: global `fetch`, held to the
  * bounds of the port.
  */
-import { concatBytes } from '../encoding/bytes.ts'
+import { createAnswerBody } from './answer-body.ts'
 import type { Transport } from './transport.ts'
 
 /**
@@ -35,20 +35,18 @@ export function createFetchTransport(
   }
 }
 
-/** Gives up while the answer is still coming: a node cannot fill our memory. */
+/** Gives up while the answer is still coming: a node cannot fill our memory, nor our time with pieces. */
 async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Array> {
-  if (response.body === null) return new Uint8Array()
-  const reader = response.body.getReader()
-  const chunks: Uint8Array[] = []
-  for (let byteCount = 0; ; ) {
-    const { done, value } = await reader.read()
-    if (done) return concatBytes(chunks)
-    byteCount += value.byteLength
-    if (byteCount > bytesMax) {
-      const error = new RangeError(`an answer of more than ${bytesMax} bytes`)
-      reader.cancel(error).catch(() => {}) // The connection may be gone already.
+  const answer = createAnswerBody(bytesMax)
+  const reader = response.body?.getReader()
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {}
+    if (value === undefined) return answer.bytes()
+    try {
+      answer.add(value)
+    } catch (error) {
+      reader?.cancel(error).catch(() => {}) // The connection may be gone already.
       throw error
     }
-    chunks.push(value)
   }
 }
