@@ -17,6 +17,7 @@ export type { WebSocketConstructor, WebSocketLike } from './http/socket.ts'
 export type { TokenSource } from './http/token.ts'
 export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
+export type { Names } from './names/bound-reads.ts'
 export type {
   Absent,
   Found,
@@ -26,7 +27,6 @@ export type {
   NameChange,
   NameEntry,
 } from './names/lookups.ts'
-export type { Names } from './names/names.ts'
 export type { ScanReader } from './names/open-reader.ts'
 export type { Checkpoint } from './platform/checkpoint.ts'
 export type { Clock } from './platform/clock.ts'

@@ -1,8 +1,8 @@
 /** Names in React, on TanStack Query: what is shown beside a recipient, and whether to believe it. */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { createContext, createElement, type ReactElement, type ReactNode, useContext } from 'react'
+import type { Names } from './names/bound-reads.ts'
 import type { LookupOptions, LookupOutcome, NameEntry } from './names/lookups.ts'
-import type { Names } from './names/names.ts'
 
 /**
  * What to show beside a recipient.

@@ -1,24 +1,18 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
-import type { CryptoPort, Fork, Genesis, ReaderStatus, Threshold } from '@quorumscan/consensus'
+import type { ReaderStatus, Threshold } from '@quorumscan/consensus'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
+import type { Names } from './names/bound-reads.ts'
 import type { LookupSource, NameChange } from './names/lookups.ts'
-import { createNames, type Names } from './names/names.ts'
-import type { OpenedReader, ScanReader } from './names/open-reader.ts'
+import { createNames } from './names/names.ts'
+import type { NetworkOptions, OpenedReader, ScanReader } from './names/open-reader.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
 import { createMemoryStore, type Store, storeKey } from './platform/store.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
 
 /** Whom to ask, whom to believe, and what of the platform to use. */
-export type ScanOptions = {
-  /** URLs of one or more scan nodes. The others are learned from them; none of them has to be trusted. */
-  readonly seeds: readonly string[]
-  /**
-   * The genesis document, or its hash (64 hex digits): whom to believe. Pin it in your program, as it
-   * is the root of all trust. With a hash the document is fetched from the seeds and checked.
-   */
-  readonly genesis: Genesis | string
+export type ScanOptions = NetworkOptions & {
   /** Default for every lookup; `weak` (f+1 equal votes) unless given. */
   readonly threshold?: Threshold
   /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */
@@ -27,16 +21,7 @@ export type ScanOptions = {
   readonly timeoutMs?: number
   /** Keeps the floor, addresses and last seen parties over restarts. Default: in memory. */
   readonly store?: Store
-  /** Default: the platform's. */
-  readonly fetch?: typeof globalThis.fetch
   readonly clock?: Clock
-  /** SHA-256 and Ed25519. Default: WebCrypto; without either nothing is read. */
-  readonly crypto?: CryptoPort
-  /**
-   * Whether nodes may be at loopback and private addresses. Default: if all seeds are, as in a cluster
-   * on one's own machine.
-   */
-  readonly allowPrivateAddresses?: boolean
   /**
    * That of `@quorumscan/sdk/reader`, where `import()` is not to be had, as in the service worker of an
    * extension. Default: loaded with the first lookup.
@@ -44,8 +29,6 @@ export type ScanOptions = {
   readonly reader?: ScanReader
   /** A name belongs to somebody else than when it was last accepted. */
   readonly onChanged?: (change: NameChange) => void
-  /** Nodes hold different histories of the ledger: at least one of them lies, or the log forked. */
-  readonly onFork?: (fork: Fork) => void
 }
 
 /** Reads that this program verifies itself. */

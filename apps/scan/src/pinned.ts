@@ -11,9 +11,6 @@ import type { Signer } from './signer.ts'
 
 const COMMA = utf8(',')
 
-/** One answer, before it is put into the reply or a batch. */
-export type Answer = { readonly request: CanonicalRequest; readonly bytes: Uint8Array }
-
 /** Headers of the requests that are answered alone: where to read, and whether to sign. */
 export type ReadHeaders = {
   readonly 'x-read-at-offset'?: number

@@ -5,12 +5,15 @@
  */
 import { type KeyPair, sha256Hex, toHex } from '@quorumscan/base'
 import {
+  type CanonicalRequest,
   canonicalRequest,
   encodeAnswerStatement,
   encodeAttestationStatement,
 } from '@quorumscan/consensus'
 import type { Pinned } from '@quorumscan/replica'
-import type { Answer } from './pinned.ts'
+
+/** One answer, before it is put into the reply or a batch. */
+export type Answer = { readonly request: CanonicalRequest; readonly bytes: Uint8Array }
 
 export type Signer = {
   /** Signature of the answer at that place in history, hex. */

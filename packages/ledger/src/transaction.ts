@@ -31,26 +31,8 @@ import {
   sortedUnique,
   stakeholdersOf,
   type Template,
+  type Transaction,
 } from './template.ts'
-
-/** What choices can do. Ids are of active contracts, those of this transaction included. */
-export interface Transaction {
-  /** Record time of the entry. */
-  readonly now: Micros
-  readonly genesis: Genesis
-  readonly genesisHash: string
-  is(template: Template<unknown>, id: ContractId): boolean
-  /** @throws {Refusal} If the contract is not active or not of the template. */
-  fetch<P>(template: Template<P>, id: ContractId): Active<P>
-  /** The template's active contracts under an index key, in order of id, new ones last. */
-  byKey<P>(template: Template<P>, key: string): readonly Active<P>[]
-  countByKey(key: string): number
-  isPartyAllocated(party: PartyId): boolean
-  create<P>(template: Template<P>, payload: P): ContractId
-  exercise<P, A, R>(choice: Choice<P, A, R>, id: ContractId, argument: A): R
-  /** The built-in choice Archive: needs all signatories. */
-  archive(template: Template<unknown>, id: ContractId): void
-}
 
 export type FinishedTransaction = {
   readonly events: readonly LedgerEvent[]

@@ -2,8 +2,7 @@
 import type { Micros, Offset } from '@quorumscan/model'
 import type { RawGroup } from './connection.ts'
 import { idOf } from './connection.ts'
-import { type LogGenesis, openGroup, type SignedGroup } from './group.ts'
-import { LogGroupError } from './log-errors.ts'
+import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
 
 /** The end of the part of the log that was verified. */
 export type ChainEnd = {

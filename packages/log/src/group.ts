@@ -17,7 +17,6 @@ import {
 import { encodeLogGroupStatement } from '@quorumscan/consensus'
 import type { LogEntry } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
-import { LogGroupError } from './log-errors.ts'
 
 /** What every group of a network is bound to. */
 export type LogGenesis = {
@@ -47,6 +46,19 @@ export type SignedGroup = {
   readonly bytes: Uint8Array
   readonly signature: Uint8Array
   readonly entries: readonly LogEntry[]
+}
+
+export type GroupFault = 'malformed' | 'signature' | 'position' | 'chain' | 'time'
+
+/** An element of the stream is no group that the synchronizer could have committed there. */
+export class LogGroupError extends Error {
+  override readonly name = 'LogGroupError'
+  readonly fault: GroupFault
+
+  constructor(fault: GroupFault, message: string) {
+    super(message)
+    this.fault = fault
+  }
 }
 
 const U64_BYTES = 8

@@ -4,17 +4,17 @@ export {
   decodeGroup,
   encodeGroup,
   type Group,
+  type GroupFault,
   type LogGenesis,
+  LogGroupError,
   openGroup,
   type SignedGroup,
   signGroup,
 } from './group.ts'
 export {
-  type GroupFault,
   LogConfigError,
   LogFencedError,
   LogForkError,
-  LogGroupError,
   LogUnavailableError,
 } from './log-errors.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'

@@ -1,19 +1,6 @@
 /** What can be wrong with a log. None of these crosses a process: the reader wraps them in ScanErrors. */
 import type { SignedGroup } from './group.ts'
 
-export type GroupFault = 'malformed' | 'signature' | 'position' | 'chain' | 'time'
-
-/** An element of the stream is no group that the synchronizer could have committed there. */
-export class LogGroupError extends Error {
-  override readonly name = 'LogGroupError'
-  readonly fault: GroupFault
-
-  constructor(fault: GroupFault, message: string) {
-    super(message)
-    this.fault = fault
-  }
-}
-
 /**
  * The synchronizer signed two groups for one offset. Both are kept whole: with the genesis anyone can
  * verify them (D-43).

@@ -12,8 +12,8 @@ import {
   openLogConnection,
   type RawGroup,
 } from './connection.ts'
-import type { LogGenesis, SignedGroup } from './group.ts'
-import { LogForkError, LogGroupError, LogUnavailableError } from './log-errors.ts'
+import { type LogGenesis, LogGroupError, type SignedGroup } from './group.ts'
+import { LogForkError, LogUnavailableError } from './log-errors.ts'
 import { reconnectDelayMs } from './reconnect.ts'
 
 type FollowOptions = Parameters<Ordering['follow']>[0]

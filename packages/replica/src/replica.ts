@@ -20,8 +20,8 @@ import { pruneHistory } from './clean-up/update-history.ts'
 import { createWriteConnection, openReadConnection, reach } from './connection.ts'
 import { loadOrStart, syntheticEntries } from './ingest/genesis.ts'
 import { ingest } from './ingest/ingest.ts'
-import type { InterpretedEntry } from './ingest/interpret-batch.ts'
 import { syntheticVersion, touchedVersions } from './ingest/plan-versions.ts'
+import type { InterpretedEntry } from './ingest/step.ts'
 import type { Mirror } from './ingest/store.ts'
 import {
   type ActivityBody,

@@ -1,6 +1,6 @@
 /** What an HTTP reply that is no answer means: D-6, the ledger interface's errors, and what others say. */
 import { QuorumscanError } from '../errors.ts'
-import type { HttpReply, HttpRequest } from './http.ts'
+import { type HttpReply, type HttpRequest, isSafe, nameOf } from './request.ts'
 
 /** null: it is an answer. */
 export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanError | null {
@@ -49,11 +49,6 @@ export function ledgerErrorOf(text: string): QuorumscanError | null {
   if (facts === null) return null
   const { error, code, retryable, request_id: requestId, details } = facts
   return new QuorumscanError(error, { code, definite: true, retryable, requestId, details })
-}
-
-/** Whether a second time changes nothing more than the first. */
-export function isSafe(request: HttpRequest): boolean {
-  return request.isSafe ?? request.method === 'GET'
 }
 
 /** A `retry-after` in milliseconds; null unless it is a whole number of seconds. */
@@ -116,9 +111,4 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined // The caller says what that means.
   }
-}
-
-/** For messages: `GET /v0/wallet/balance`. */
-export function nameOf(request: HttpRequest): string {
-  return `${request.method} ${request.path}`
 }

@@ -6,7 +6,8 @@
 import { invalidArgument, QuorumscanError } from '../errors.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
-import { failureOf, isSafe, nameOf, parseJson, unreadable } from './http-failures.ts'
+import { failureOf, parseJson, unreadable } from './http-failures.ts'
+import { type HttpReply, type HttpRequest, isSafe, nameOf } from './request.ts'
 import { createTokenKeeper, type TokenSource } from './token.ts'
 
 export type HttpOptions = {
@@ -19,30 +20,6 @@ export type HttpOptions = {
   readonly clock: Clock
   readonly random: Random
   readonly timeoutMs: number
-}
-
-export type HttpRequest = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | number | undefined>>
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: unknown
-  /** Default `application/json`; `text/plain` where a browser should need no preflight (D-14). */
-  readonly contentType?: 'text/plain'
-  /** Whether a second time changes nothing more than the first. Default: for GET only. */
-  readonly isSafe?: boolean
-  /** Whether to send the token. Default true. */
-  readonly isAuthenticated?: boolean
-  readonly signal?: AbortSignal | undefined
-  readonly timeoutMs?: number | undefined
-  /** Which replies beside 2xx are answers, not failures. */
-  readonly isAnswer?: (reply: HttpReply) => boolean
-}
-
-export type HttpReply = {
-  readonly status: number
-  header(name: string): string | null
-  readonly text: string
 }
 
 export interface Http {

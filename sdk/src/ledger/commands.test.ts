@@ -1,7 +1,8 @@
 /** What a submission is known to have done when answers are lost: against a ledger interface told what to do. */
 import { expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
-import type { Http, HttpRequest } from '../http/http.ts'
+import type { Http } from '../http/http.ts'
+import type { HttpRequest } from '../http/request.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createCommands } from './commands.ts'
 

@@ -2,7 +2,8 @@
 import { invalidArgument } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
 import { isGetLedgerEndResponse, isJsGetUpdatesResponse } from '../generated/ledger-checks.ts'
-import type { Http, HttpRequest } from '../http/http.ts'
+import type { Http } from '../http/http.ts'
+import type { HttpRequest } from '../http/request.ts'
 
 type Schemas = components['schemas']
 

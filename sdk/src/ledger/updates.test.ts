@@ -1,7 +1,8 @@
 /** How a stream of updates goes on when sockets and pages fail: against a ledger interface told what to do. */
 import { expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
-import type { Http, HttpRequest } from '../http/http.ts'
+import type { Http } from '../http/http.ts'
+import type { HttpRequest } from '../http/request.ts'
 import type { WebSocketLike } from '../http/socket.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, createMemoryStore, type WebStorage } from '../platform/store.ts'

@@ -1,8 +1,10 @@
 /** The reader behind `createScan`: genesis, addresses, votes. */
 import {
   type AddressRecord,
+  type CryptoPort,
   createFetchTransport,
   createWebCrypto,
+  type Fork,
   fetchGenesis,
   type Genesis,
   hashGenesis,
@@ -14,14 +16,32 @@ import {
 import type { Clock } from '../platform/clock.ts'
 import { requireEd25519 } from '../platform/platform-crypto.ts'
 import { type Store, storedValue, storeKey } from '../platform/store.ts'
-import type { ScanOptions } from '../scan.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
 import type { LookupSource } from './lookups.ts'
 
-export type ReaderParts = Pick<
-  ScanOptions,
-  'seeds' | 'genesis' | 'fetch' | 'crypto' | 'allowPrivateAddresses' | 'onFork'
-> & {
+/** Which nodes are asked, and whom to believe. */
+export type NetworkOptions = {
+  /** URLs of one or more scan nodes. The others are learned from them; none of them has to be trusted. */
+  readonly seeds: readonly string[]
+  /**
+   * The genesis document, or its hash (64 hex digits): whom to believe. Pin it in your program, as it
+   * is the root of all trust. With a hash the document is fetched from the seeds and checked.
+   */
+  readonly genesis: Genesis | string
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch
+  /** SHA-256 and Ed25519. Default: WebCrypto; without either nothing is read. */
+  readonly crypto?: CryptoPort
+  /**
+   * Whether nodes may be at loopback and private addresses. Default: if all seeds are, as in a cluster
+   * on one's own machine.
+   */
+  readonly allowPrivateAddresses?: boolean
+  /** Nodes hold different histories of the ledger: at least one of them lies, or the log forked. */
+  readonly onFork?: (fork: Fork) => void
+}
+
+export type ReaderParts = NetworkOptions & {
   readonly store: Store
   readonly clock: Clock
   /** Ends the opening. */

@@ -9,10 +9,10 @@ import {
 } from '@quorumscan/consensus'
 import { invalidArgument } from '../errors.ts'
 import { isEntryPage } from '../generated/entry-checks.ts'
+import { type Names, type NamesBase, text } from './bound-reads.ts'
 import { entryOf, jsonOf, toEntry, type WireEntry } from './entries.ts'
 import type { Absent, Found, LookupSource, Mismatch } from './lookups.ts'
 import { registrableName } from './name-rules.ts'
-import { type Names, type NamesBase, text } from './names.ts'
 import { outcomeError } from './outcome-error.ts'
 import { retryLookups } from './retry-lookups.ts'
 

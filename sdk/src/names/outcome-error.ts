@@ -1,6 +1,12 @@
-/** From a read that decided nothing to an error, with the codes of the scan proxy (D-38). */
-import type { Disputed, Insufficient, Lagging } from '@quorumscan/consensus'
-import { QuorumscanError } from '../errors.ts'
+/** What goes wrong with reads, as errors of the SDK, with the codes of the scan proxy (D-38). */
+import {
+  type Disputed,
+  GenesisError,
+  type Insufficient,
+  type Lagging,
+  ReaderError,
+} from '@quorumscan/consensus'
+import { type ErrorCode, QuorumscanError } from '../errors.ts'
 
 /** The details hold the outcome, so that a caller of `resolve` can see who said what. */
 export function outcomeError(
@@ -44,4 +50,29 @@ const LAGGING: Record<Lagging['reason'], string> = {
   stale:
     'the newest that the scan nodes have is older than `maxAgeMs`. Try again, or check the clock of this device.',
   floor: 'the scan nodes have not reached `minOffset` yet. Try again.',
+}
+
+const READER_CODES: Record<ReaderError['code'], ErrorCode> = {
+  INVALID_THRESHOLD: 'INVALID_QUORUM',
+  INVALID_ARGUMENT: 'INVALID_ARGUMENT',
+  OVERLOADED: 'OVERLOADED',
+  CLOSED: 'CLOSED',
+  NO_FLOOR: 'STORE_UNAVAILABLE',
+}
+
+/** The consensus package's errors as ours; others as they are. */
+export function ownError(error: unknown): unknown {
+  if (error instanceof ReaderError)
+    return new QuorumscanError(`${error.message}.`, {
+      code: READER_CODES[error.code],
+      definite: true,
+      retryable: error.code === 'OVERLOADED' || error.code === 'NO_FLOOR',
+      cause: error,
+    })
+  if (error instanceof GenesisError)
+    return new QuorumscanError(
+      `${error.message}. Are the seeds reachable, and is the hash that of their network?`,
+      { code: 'WRONG_GENESIS', definite: true, retryable: true, cause: error },
+    )
+  return error
 }

@@ -15,8 +15,8 @@ import {
   verifyReceipt,
 } from '@quorumscan/consensus'
 import { invalidArgument, QuorumscanError } from '../errors.ts'
-import type { HttpReply } from '../http/http.ts'
 import { parseJson, retryAfter } from '../http/http-failures.ts'
+import type { HttpReply } from '../http/request.ts'
 import type { Clock } from '../platform/clock.ts'
 
 const ABSENT = '{"entry":null}'

@@ -17,13 +17,14 @@ import {
 } from '@quorumscan/consensus'
 import { invalidArgument } from '../errors.ts'
 import { isBatchAnswer, isVerifiedAnswer, isVerifiedBatchAnswer } from '../generated/checks.ts'
-import type { Http, HttpReply, HttpRequest } from '../http/http.ts'
+import type { Http } from '../http/http.ts'
 import { parseJson } from '../http/http-failures.ts'
+import type { HttpReply, HttpRequest } from '../http/request.ts'
 import type { Clock } from '../platform/clock.ts'
 import { requireEd25519 } from '../platform/platform-crypto.ts'
 import { type Store, storedValue, storeKey } from '../platform/store.ts'
-import { ownError } from '../scan-extras.ts'
 import type { LookupSource } from './lookups.ts'
+import { ownError } from './outcome-error.ts'
 import {
   type Facts,
   plainOutcome,

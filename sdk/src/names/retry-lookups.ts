@@ -1,7 +1,7 @@
 /** Asking again where waiting helps: the nodes lag, or refuse because too much was asked of them. */
 import type { Outcome } from '@quorumscan/consensus'
 import type { Clock } from '../platform/clock.ts'
-import type { BoundRead } from './names.ts'
+import type { BoundRead } from './bound-reads.ts'
 
 /** Nodes that lag have usually caught up by then. */
 const LAGGING_RETRIES_MAX = 2

@@ -1,7 +1,8 @@
 /** What a registration says about the coin when answers are lost: against a validator that is told what to do. */
 import { describe, expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
-import type { Http, HttpRequest } from '../http/http.ts'
+import type { Http } from '../http/http.ts'
+import type { HttpRequest } from '../http/request.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { register } from './registration.ts'
 import type { RegisterProgress } from './registration-steps.ts'

@@ -18,7 +18,8 @@ import {
   isUserStatusAnswer,
 } from '../generated/checks.ts'
 import type { components } from '../generated/validator.ts'
-import type { Http, HttpRequest } from '../http/http.ts'
+import type { Http } from '../http/http.ts'
+import type { HttpRequest } from '../http/request.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
 import { randomId } from '../platform/random-id.ts'
 

@@ -1,7 +1,7 @@
 /** Chaos runs: started here, followed to their verdict, with the report of each. */
 import { useCallback, useState } from 'react'
 import { type Api, type ChaosRun, type ChaosSummary, reasonOf } from '../api.ts'
-import { Panel } from '../app.tsx'
+import { Panel } from '../panel.tsx'
 import { msOf, nowMs } from '../time.ts'
 import { usePolled } from '../use-cluster.ts'
 import { milliseconds, type Tone } from '../words.ts'

@@ -1,8 +1,8 @@
 /** Latency and outcome of the steady lookup, with the times of faults shaded. */
 import { useEffect, useRef, useState } from 'react'
 import type { Fault, LiveEvent, Sample } from '../api.ts'
-import { Panel } from '../app.tsx'
 import { type Band, faultBands, niceMax, summaryOf } from '../chart.ts'
+import { Panel } from '../panel.tsx'
 import { msOf, nowMs } from '../time.ts'
 import { milliseconds, toneOfOutcome } from '../words.ts'
 

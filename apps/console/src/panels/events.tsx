@@ -1,6 +1,6 @@
 /** What happened, newest first. */
 import type { LiveEvent } from '../api.ts'
-import { Panel } from '../app.tsx'
+import { Panel } from '../panel.tsx'
 import { clockTime } from '../time.ts'
 
 const SHOWN_MAX = 60

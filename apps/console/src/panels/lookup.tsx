@@ -1,7 +1,7 @@
 /** One lookup with everything behind it: each node's vote, the outcome, the receipt. */
 import { useState } from 'react'
 import { type Api, reasonOf, type Verified } from '../api.ts'
-import { Panel } from '../app.tsx'
+import { Panel } from '../panel.tsx'
 import { shorten, toneOfOutcome } from '../words.ts'
 
 type Vote = {

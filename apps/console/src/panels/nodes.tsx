@@ -1,7 +1,7 @@
 /** A row per node, with what can be done to it. */
 import { useState } from 'react'
 import { type Api, type NodeStatus, reasonOf, type Sample, type Status } from '../api.ts'
-import { Panel } from '../app.tsx'
+import { Panel } from '../panel.tsx'
 import { breaksOf, faultWords, milliseconds, states } from '../words.ts'
 
 type Action = { readonly label: string; readonly run: () => Promise<unknown> }

@@ -1,7 +1,7 @@
 /** The automation of every process: what waits, and what failed of late. */
 import { useCallback, useState } from 'react'
 import { type Api, reasonOf, type ServiceJobs } from '../api.ts'
-import { Panel } from '../app.tsx'
+import { Panel } from '../panel.tsx'
 import { usePolled } from '../use-cluster.ts'
 import { shorten } from '../words.ts'
 

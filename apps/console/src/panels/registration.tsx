@@ -1,7 +1,7 @@
 /** The walk of a name: each request a user makes, and each super-validator's confirmation as it arrives. */
 import { useCallback, useState } from 'react'
 import { type Api, type Registration, reasonOf } from '../api.ts'
-import { Panel } from '../app.tsx'
+import { Panel } from '../panel.tsx'
 import { clockTime } from '../time.ts'
 import { usePolled } from '../use-cluster.ts'
 

@@ -7,7 +7,6 @@ import type { Handlers, Reply } from '@quorumscan/http'
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
 import {
-  type Answer,
   answerHeaders,
   commaSeparated,
   pinAbove,
@@ -16,7 +15,7 @@ import {
   type ReadHeaders,
   type Reads,
 } from '../pinned.ts'
-import type { Signer } from '../signer.ts'
+import type { Answer, Signer } from '../signer.ts'
 import { isByName, type Lookup } from './lookup.ts'
 
 type Routes = typeof scanRoutes

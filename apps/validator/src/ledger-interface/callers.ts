@@ -1,9 +1,9 @@
 /** From a token to the user it speaks for, with the rights of the moment (docs/upstream.md §L6). */
-import { isAdmin } from '@quorumscan/auth'
+import { isAdmin, type Verifier } from '@quorumscan/auth'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import type { LedgerAuthenticate } from '@quorumscan/http'
 import type { Micros, Right, UserId } from '@quorumscan/model'
-import type { Context } from '../context.ts'
+import type { ValidatorStore } from '@quorumscan/users'
 
 /** Who calls. Authorization is always on (D-32), so there is always a user. */
 export type Caller = {
@@ -13,13 +13,17 @@ export type Caller = {
   readonly expiresAt: Micros | null
 }
 
+/** What tokens are checked with, and users read from. */
+type CallerSources = {
+  readonly verifier: Verifier
+  readonly store: Pick<ValidatorStore, 'users'>
+}
+
 /** RFC 6750; what the token is worth is said with 401, not with 400. */
 const BEARER = /^Bearer +([^\s]+) *$/i
 
 /** Authentication over HTTP: a header that is none of the known form does not decode (§L6.3). */
-export function authenticator(
-  context: Pick<Context, 'verifier' | 'store'>,
-): LedgerAuthenticate<Caller> {
+export function authenticator(context: CallerSources): LedgerAuthenticate<Caller> {
   return async ({ authorization, auth }) => {
     if (authorization === null)
       throw new LedgerError('UNAUTHENTICATED', 'no Authorization header is there')
@@ -34,10 +38,7 @@ export function authenticator(
 }
 
 /** @throws {LedgerError} 401 for a bad token, 403 for a user who is unknown or deactivated. */
-export async function callerOf(
-  context: Pick<Context, 'verifier' | 'store'>,
-  token: string,
-): Promise<Caller> {
+export async function callerOf(context: CallerSources, token: string): Promise<Caller> {
   const { userId, expiresAt } = await context.verifier.verifyToken(token)
   const record = await context.store.users.get(userId)
   if (record === null || record.user.isDeactivated)

@@ -8,13 +8,12 @@ import {
   type PartyId,
 } from '@quorumscan/model'
 import { demand, refuse } from '../refusal.ts'
-import type { Active, Template } from '../template.ts'
+import type { Active, Template, Transaction } from '../template.ts'
 import type { CoinPayload } from '../templates/coin.ts'
 import { coinRules } from '../templates/coin-rules.ts'
 import { confirmation } from '../templates/confirmation.ts'
 import { type OpenMiningRoundPayload, openMiningRound } from '../templates/open-mining-round.ts'
 import type { SubscriptionPayData } from '../templates/shared.ts'
-import type { Transaction } from '../transaction.ts'
 
 export function unique<T>(items: readonly T[]): readonly T[] {
   return [...new Set(items)]

@@ -2,6 +2,7 @@
 import type { ContractId } from '@quorumscan/model'
 import { contractId, party, record } from '../lf.ts'
 import { demand } from '../refusal.ts'
+import type { Transaction } from '../template.ts'
 import { defineChoice } from '../template.ts'
 import { coin } from '../templates/coin.ts'
 import { coinRules } from '../templates/coin-rules.ts'
@@ -13,7 +14,6 @@ import {
   subscriptionInitialPayment,
 } from '../templates/subscription-initial-payment.ts'
 import { terminatedSubscription } from '../templates/terminated-subscription.ts'
-import type { Transaction } from '../transaction.ts'
 import { transfer } from './coin-rules.ts'
 import { archiveConfirmations, demandActor, later, singleton, unique } from './common.ts'
 import { unlock } from './locked-coin.ts'

@@ -1,13 +1,13 @@
 /** The end of a renewal payment: collected, rejected or expired. */
 import { contractId, type LfValue, party, record } from '../lf.ts'
 import { demand } from '../refusal.ts'
+import type { Transaction } from '../template.ts'
 import { defineChoice } from '../template.ts'
 import { subscriptionIdleState } from '../templates/subscription-idle-state.ts'
 import {
   type SubscriptionPaymentPayload,
   subscriptionPayment,
 } from '../templates/subscription-payment.ts'
-import type { Transaction } from '../transaction.ts'
 import { demandActor, later } from './common.ts'
 import { unlock } from './locked-coin.ts'
 import { collectLockedCoin, signatoriesOf } from './subscription-initial-payment.ts'

@@ -3,13 +3,13 @@ import type { ContractId } from '@quorumscan/model'
 import { contractId, decimal, list, party, record, text, time } from '../lf.ts'
 import { OPEN_OFFERS_MAX, TRANSFER_TEXT_UNITS_MAX } from '../limits.ts'
 import { demand } from '../refusal.ts'
+import type { Transaction } from '../template.ts'
 import { defineChoice } from '../template.ts'
 import { coinRules } from '../templates/coin-rules.ts'
 import {
   type TransferInstructionPayload,
   transferInstruction,
 } from '../templates/transfer-instruction.ts'
-import type { Transaction } from '../transaction.ts'
 import { transfer } from './coin-rules.ts'
 import { demandActor, singleton } from './common.ts'
 import { unlock } from './locked-coin.ts'

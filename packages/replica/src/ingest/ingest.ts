@@ -14,7 +14,8 @@ import { isConnectionError, isReplyError, untilReady } from '../connection.ts'
 import { activityRulesOf } from '../reads/activity-reads.ts'
 import { fetchCells } from '../reads/cells.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
-import { type InterpretedEntry, interpretBatch } from './interpret-batch.ts'
+import { interpretBatch } from './interpret-batch.ts'
+import type { InterpretedEntry } from './step.ts'
 import { type Mirror, writeSteps } from './store.ts'
 
 /** Rule 6: an entry is applied when its record time is at most this far ahead of the own clock. */

@@ -19,19 +19,16 @@ import {
   noticeRowsOf,
   type WorkingState,
 } from '@quorumscan/ledger'
-import type { EntryResult } from '@quorumscan/model'
 import { completionOf } from '../reads/completions.ts'
 import { encodeUpdate } from '../storage/update-codec.ts'
 import { createLookahead } from './lookahead.ts'
-import type { Step } from './step.ts'
+import type { InterpretedEntry, Step } from './step.ts'
 
 /**
  * Bytes of entries that are worked on at a stretch, then lookups get their turn: 10 ms of usual entries. One
  * that is made to be heavy takes up to 80 ms by itself.
  */
 const STRETCH_BYTES = 64 * 1024
-
-export type InterpretedEntry = Step & { readonly result: EntryResult }
 
 export type BatchContext = {
   readonly genesis: Genesis

@@ -1,6 +1,6 @@
 /** One entry of the log with what it did: what batches are made of. */
 import type { ActivityRow, Head, NoticeRow, StateDelta } from '@quorumscan/ledger'
-import type { CompletionRecord, Contract } from '@quorumscan/model'
+import type { CompletionRecord, Contract, EntryResult } from '@quorumscan/model'
 
 /** The head after the entry, and the change that led there. */
 export type Step = Head & {
@@ -14,6 +14,8 @@ export type Step = Head & {
   /** What it adds to the history of updates; null for nothing, absent where no history is kept. */
   readonly update?: { readonly updateId: string; readonly bytes: Uint8Array } | null
 }
+
+export type InterpretedEntry = Step & { readonly result: EntryResult }
 
 /** The name of a contract's template without package and module. */
 export function entityOf(contract: Contract): string {

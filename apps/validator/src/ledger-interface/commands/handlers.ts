@@ -7,7 +7,7 @@ import { RIGHTS_PER_USER_MAX } from '@quorumscan/users'
 import type { Context } from '../../context.ts'
 import type { Caller } from '../callers.ts'
 import type { UpdateFormat } from '../event-filter.ts'
-import type { LedgerHandlersOf } from '../handlers.ts'
+import type { LedgerHandlersOf } from '../handler-types.ts'
 import { LIST_IDLE_MS, listOf } from '../list.ts'
 import { transactionJson } from '../projection.ts'
 import {

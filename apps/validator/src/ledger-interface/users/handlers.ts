@@ -14,7 +14,7 @@ import {
   requiredUserId,
   shown,
 } from '../commands/grammar.ts'
-import type { LedgerHandlersOf } from '../handlers.ts'
+import type { LedgerHandlersOf } from '../handler-types.ts'
 import { nextPageToken, readPage, USERS_PAGE_MAX } from './paging.ts'
 import { readRight, toLedgerRight } from './rights.ts'
 

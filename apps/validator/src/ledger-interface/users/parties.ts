@@ -19,7 +19,7 @@ import {
   requiredUserId,
   shown,
 } from '../commands/grammar.ts'
-import type { LedgerHandlersOf } from '../handlers.ts'
+import type { LedgerHandlersOf } from '../handler-types.ts'
 import { checkAnnotations } from './handlers.ts'
 import { nextPageToken, PARTIES_PAGE_MAX, readPage } from './paging.ts'
 

@@ -1,0 +1,8 @@
+import type { ledgerRoutes } from '@quorumscan/api'
+import type { LedgerHandlers } from '@quorumscan/http'
+import type { Caller } from './callers.ts'
+
+export type AllHandlers = LedgerHandlers<typeof ledgerRoutes, Caller>
+
+/** The handlers of some operations. */
+export type LedgerHandlersOf<Operation extends keyof AllHandlers> = Pick<AllHandlers, Operation>
