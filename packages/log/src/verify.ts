@@ -4,7 +4,7 @@ import type { Micros, Offset } from '@quorumscan/model'
 import { openRawGroup } from './chain.ts'
 import { type LogRedisAddress, openLogConnection, type RawGroup } from './connection.ts'
 import type { LogGenesis, SignedGroup } from './group.ts'
-import { type GroupFault, LogGroupError } from './log-errors.ts'
+import { type GroupFault, LogGroupError } from './group.ts'
 
 /** A part of the log that nobody can follow any more. Offsets are inclusive. */
 export type LogDamage = {

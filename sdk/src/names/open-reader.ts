@@ -93,7 +93,7 @@ async function open(
   parts: ReaderParts,
   { createReader, checkGenesis }: How,
 ): Promise<{ genesisHash: string; reader: Reader }> {
-  const { seeds, genesis: pinned, store, crypto = createWebCrypto() } = parts
+  const { seeds, genesis: pinned, store, clock, onFork, crypto = createWebCrypto() } = parts
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
   const transport = createFetchTransport(parts)
   let genesisHash: string
@@ -107,18 +107,19 @@ async function open(
   }
   await requireEd25519(crypto, genesis)
 
-  const keyOf = (what: string) => () => storeKey(genesisHash, what)
+  const kept = <T>(what: string, initial: T) =>
+    storedValue(store, () => storeKey(genesisHash, what), initial)
   const reader = createReader({
     genesis,
     genesisHash,
     seeds,
     transport,
-    clock: parts.clock,
+    clock,
     crypto,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
-    floorStore: storedValue(store, keyOf('floor'), 0),
-    addressStore: storedValue<readonly AddressRecord[]>(store, keyOf('addresses'), []),
-    ...(parts.onFork && { onFork: parts.onFork }),
+    floorStore: kept('floor', 0),
+    addressStore: kept<readonly AddressRecord[]>('addresses', []),
+    ...(onFork && { onFork }),
   })
   return { genesisHash, reader }
 }
