@@ -86,6 +86,21 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
+  it('the top level is what a visitor looks for, and configuration of tools', () => {
+    const known =
+      /^(apps|packages|cluster|sdk|test|docs|[A-Z]+\.md|LICENSE|package(-lock)?\.json|\..*|[\w.-]+\.(json|yaml|config\.ts))$/
+    const top = new Set(files.map((file) => file.split('/', 1)[0] ?? ''))
+    expect([...top].filter((name) => !known.test(name))).toEqual([])
+    for (const name of ['LICENSE', 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])
+      expect(top).toContain(name)
+  })
+
+  it('every package says under which license it is', () => {
+    const packages = files.filter((file) => /(^|\/)package\.json$/.test(file))
+    const license = (file: string) => (JSON.parse(read(file)) as { license?: string }).license
+    expect(packages.filter((file) => license(file) !== 'Apache-2.0')).toEqual([])
+  })
+
   it('the README can be read in one sitting', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(121)
   })
