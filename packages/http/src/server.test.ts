@@ -240,6 +240,7 @@ describe('bodies', () => {
     ['{', 'MALFORMED_BODY'],
     ['{"name":"a"', 'MALFORMED_BODY'],
     ['{"__proto__":{"name":"a"},"name":"a"}', 'MALFORMED_BODY'],
+    ['{"name":"a","name":"a"}', 'MALFORMED_BODY'],
     ['{"name":"a","x":{"\\u005f_proto__":1}}', 'MALFORMED_BODY'],
     ['', 'INVALID_ARGUMENT'],
     ['null', 'INVALID_ARGUMENT'],
@@ -265,6 +266,12 @@ describe('bodies', () => {
     expect((await post(`{"name":"a","x":${nested}}`)).statusCode).toBe(status)
     expect((await post(nested)).statusCode).toBe(400)
     expect((await post(`{"name":"a","x":"${'[\\"{'.repeat(100)}"}`)).statusCode).toBe(200)
+  })
+
+  test('with more values than any operation takes are refused before they are looked at', async () => {
+    const wide = (count: number) => `{"name":"a","x":[${'0,'.repeat(count)}0]}`
+    expect((await post(wide(4_000))).statusCode).toBe(200)
+    expect((await post(wide(4_100))).json().code).toBe('MALFORMED_BODY')
   })
 
   test('bytes that are not UTF-8 are refused, not repaired', async () => {
@@ -311,6 +318,15 @@ describe('bodies', () => {
     expect(batch.json()).toMatchObject({
       code: 'INVALID_PARTY',
       details: { path: 'body.lookups.2.party' },
+    })
+    const ambiguous = await scan.inject({
+      method: 'POST',
+      url: '/v0/ans-entries/batch',
+      payload: JSON.stringify({ lookups: [{ name: 'a' }, { name: 'a', party }] }),
+    })
+    expect(ambiguous.json()).toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      details: { path: 'body.lookups.1', rule: 'must not have members that exclude each other' },
     })
   })
 

@@ -84,7 +84,7 @@ function violation(violations: readonly Violation[], part: Part): ScanError {
   const missing = 'requiredProperties' in found.params ? found.params.requiredProperties : undefined
   const member = Array.isArray(missing) ? `/${String(missing[0])}` : ''
   const path = (part + found.instancePath + member).replaceAll('/', '.')
-  const rule = member === '' ? found.message : 'must be present'
+  const rule = member === '' ? ruleOf(found) : 'must be present'
   return new ScanError(codeOf(found), `${path} ${rule}`, { details: { path, rule } })
 }
 
@@ -99,6 +99,10 @@ function pickViolation(violations: readonly Violation[]): Violation | undefined 
   return violations
     .filter((one) => `${one.instancePath}/`.startsWith(`${union.instancePath}/`))
     .reduce((best, one) => (depth(one) > depth(best) ? one : best))
+}
+
+function ruleOf({ keyword, message }: Violation): string {
+  return keyword === 'not' ? 'must not have members that exclude each other' : message
 }
 
 function codeOf(found: Violation): ErrorCode {

@@ -44,9 +44,10 @@ export const EntryPage = Type.Object(
   { title: 'EntryPage', description: 'next_page_token is null on the last page.' },
 )
 
-/** With both members it is a lookup by name. */
+/** With both members nobody could say which of the two is asked for. */
 const Lookup = Type.Union([Type.Object({ name: LookupName }), Type.Object({ party: Party })], {
   title: 'Lookup',
+  not: { required: ['name', 'party'] },
 })
 
 const lookups = Type.Array(Lookup, { maxItems: BATCH_LOOKUPS_MAX })

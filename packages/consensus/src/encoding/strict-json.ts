@@ -1,39 +1,75 @@
 /** JSON for documents that are judged: what two parsers could read differently is refused. */
 
-// Unrolled, so that a text of many megabytes (the answer in a receipt) takes no stack.
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y
+const [QUOTE, COLON, COMMA, BACKSLASH] = [0x22, 0x3a, 0x2c, 0x5c]
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d]
+
+/** What a text may cost whoever parses it and walks through the value by recursion. */
+export type JsonBounds = {
+  readonly depthMax: number
+  /** Values in it, those in others included. */
+  readonly valuesMax: number
+}
+
+/** Of documents that are bounded in bytes: no deeper than a walk by recursion may go anywhere. */
+const ANY_DOCUMENT: JsonBounds = { depthMax: 1_000, valuesMax: Number.MAX_SAFE_INTEGER }
 
 /**
  * Parses a text.
  *
- * @throws {SyntaxError} If it is no JSON, or an object in it has a member twice.
+ * Members are counted in the text and in the value, which has fewer if an object had one twice: this costs a
+ * small part of what parsing does, while remembering the names of each object would cost several times as much.
+ *
+ * @throws {SyntaxError} If it is no JSON, or an object in it has a member twice, or one called `__proto__`.
+ * @throws {RangeError} If it exceeds the bounds, which is found before anything is made of it.
  */
-export function parseStrictJson(text: string): unknown {
+export function parseStrictJson(text: string, bounds = ANY_DOCUMENT): unknown {
+  const memberCount = countMembers(text, bounds)
   const value: unknown = JSON.parse(text)
-  // From here on the text is known to be well-formed, so that brackets and strings are all there is to see.
-  const scopes: (Set<string> | null)[] = []
-  for (let position = 0; position < text.length; position++) {
-    const character = text[position]
-    if (character === '{') scopes.push(new Set())
-    else if (character === '[') scopes.push(null)
-    else if (character === '}' || character === ']') scopes.pop()
-    else if (character === '"') {
-      STRING.lastIndex = position
-      const token = STRING.exec(text)?.[0] ?? '""'
-      position += token.length - 1
-      if (isMemberName(text, position + 1)) addOnce(scopes.at(-1), JSON.parse(token) as string)
-    }
-  }
+  if (membersOf(value) !== memberCount) throw new SyntaxError('a member occurs twice in one object')
   return value
 }
 
-function isMemberName(text: string, after: number): boolean {
-  let position = after
-  while (' \t\r\n'.includes(text[position] ?? '.')) position++
-  return text[position] === ':'
+/** Of a text that is JSON: the colons outside strings. Of another one it is any number. */
+function countMembers(text: string, { depthMax, valuesMax }: JsonBounds): number {
+  let depth = 0
+  let memberCount = 0
+  let valueCount = 1
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index)
+    if (character === QUOTE) index = endOfString(text, index)
+    else if (character === COLON) memberCount++
+    else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
+      depth++
+      valueCount++
+      if (depth > depthMax) throw new RangeError(`more than ${depthMax} levels deep`)
+    } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth--
+    else if (character === COMMA) valueCount++
+    if (valueCount > valuesMax) throw new RangeError(`more than ${valuesMax} values`)
+  }
+  return memberCount
 }
 
-function addOnce(names: Set<string> | null | undefined, name: string): void {
-  if (names?.has(name)) throw new SyntaxError(`member ${JSON.stringify(name)} occurs twice`)
-  names?.add(name)
+/** Of the string that begins at a quote: where it ends, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashCount = 0
+    while (text.charCodeAt(end - 1 - slashCount) === BACKSLASH) slashCount++
+    if (slashCount % 2 === 0) return end
+  }
+  return text.length
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const item of value) count += membersOf(item)
+  } else {
+    for (const name of Object.keys(value)) {
+      if (name === '__proto__') throw new SyntaxError('a member is called __proto__')
+      count++
+      count += membersOf((value as Record<string, unknown>)[name])
+    }
+  }
+  return count
 }

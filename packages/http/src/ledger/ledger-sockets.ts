@@ -10,7 +10,7 @@ import { parseJson } from '../body-parser.ts'
 import type { Frames, SocketDialect } from '../sockets/dialect.ts'
 import { JSON_TYPE, TEXT_TYPE, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
-import type { LedgerAuthenticate } from './mount.ts'
+import { LEDGER_VALUES_MAX, type LedgerAuthenticate } from './mount.ts'
 
 /** D-28. */
 const FRAME_BYTES_MAX = 1024 * 1024
@@ -61,7 +61,11 @@ export function ledgerSocketDialect<Caller>(options: {
         return {
           requestId: '',
           open: (frame, signal) =>
-            socket.open({ request: decode(parseJson(frame)) as never, caller, signal }),
+            socket.open({
+              request: decode(parseJson(frame, LEDGER_VALUES_MAX)) as never,
+              caller,
+              signal,
+            }),
         }
       }
     },

@@ -24,6 +24,8 @@ import type { LedgerHandler, LedgerHandlers } from './handler.ts'
 
 /** D-27: bodies of the ledger interface. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024
+/** Parsing takes up to a microsecond each; a command that fits into an entry has a few thousand. */
+export const LEDGER_VALUES_MAX = 32_768
 /** §L3.2: what takes longer is answered 503 by the HTTP server. */
 const LEDGER_REQUEST_MS_MAX = 20_000
 const PREFIX = '/v2'
@@ -176,7 +178,7 @@ function compileBody(schema: TSchema): (bytes: Buffer | undefined) => unknown {
   return (bytes) => {
     if (bytes === undefined || bytes.byteLength === 0)
       throw new LedgerDecodeError('body: must be an object')
-    return decode(parseJson(bytes))
+    return decode(parseJson(bytes, LEDGER_VALUES_MAX))
   }
 }
 
