@@ -79,11 +79,13 @@ test('every lookup of a batch is signed by itself, absence too, and the receipt 
   }
 })
 
+const BYTES_MAX = 65_536
+
 const get = (
   operation: string,
   path: string,
   parameters: ReadRequest['parameters'] = {},
-): ReadRequest => ({ operation, parameters, method: 'GET', path, body: null })
+): ReadRequest => ({ operation, parameters, method: 'GET', path, body: null, bytesMax: BYTES_MAX })
 
 test('every other answer is signed with all its parameters, defaults included', async () => {
   await using reader = startReader()
@@ -117,6 +119,7 @@ test('every other answer is signed with all its parameters, defaults included', 
       method: 'POST',
       path: '/v0/ans-rules',
       body: new Uint8Array(utf8(JSON.stringify({ cached_ans_rules_domain_id: 'x' }))),
+      bytesMax: BYTES_MAX,
     },
     {
       operation: 'listActivities',
@@ -124,6 +127,7 @@ test('every other answer is signed with all its parameters, defaults included', 
       method: 'POST',
       path: '/v0/activities',
       body: new Uint8Array(utf8('{"page_size":5,"begin_after_id":""}')),
+      bytesMax: BYTES_MAX,
     },
   ]
   for (const request of requests) {

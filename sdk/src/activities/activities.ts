@@ -1,5 +1,10 @@
 /** The history of coin: pages of activities as one iterator that can follow, and resumes where it was. */
-import { type Decided, isDecided, type ReadRequest } from '@quorumscan/consensus'
+import {
+  activitiesBytesMax,
+  type Decided,
+  isDecided,
+  type ReadRequest,
+} from '@quorumscan/consensus'
 import { invalidArgument, isQuorumscanError, QuorumscanError } from '../errors.ts'
 import { isActivitiesAnswer } from '../generated/activity-checks.ts'
 import type { components } from '../generated/validator.ts'
@@ -144,6 +149,7 @@ function requestOf(options: ActivitiesOptions, after: string | null): ReadReques
     method: 'POST',
     path: '/v0/activities',
     body: new TextEncoder().encode(JSON.stringify(parameters)),
+    bytesMax: activitiesBytesMax(pageSize),
     isValid: isActivitiesAnswer,
   }
 }

@@ -1,6 +1,7 @@
 /** The lookups beside `resolve`: with all facts, backwards, and by prefix. */
 import {
   type Decided,
+  entriesBytesMax,
   isDecided,
   type Outcome,
   type ReadOptions,
@@ -149,6 +150,7 @@ function pageRequest(page: {
     method: 'GET',
     path: `/v0/ans-entries?${query.join('&')}`,
     body: null,
+    bytesMax: entriesBytesMax(pageSize),
     pin: pageToken === null ? 'reader' : 'request',
     isValid: isEntryPage,
   } as const

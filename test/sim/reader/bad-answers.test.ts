@@ -42,9 +42,6 @@ const failures: readonly (readonly [string, Change])[] = [
   ['500', status(500)],
   ['503 of another kind', status(503, '{"code":"NOT_READY"}')],
   ['204 and nothing', status(204, '')],
-  ['an entry of another name', body(() => `{"results":[${other}]}`)],
-  ['an entry that has ended', body((answer) => answer.replace(/20\d\d-/, '2001-'))],
-  ['a time that is none', body((answer) => answer.replace(/-\d\dT/, '-32T'))],
   ['an entry with a member more', body((answer) => answer.replace('"user"', '"x":1,"user"'))],
   ['an entry with a member less', body((answer) => answer.replace(/"url":"[^"]*",/, ''))],
   ['a member of another type', body((answer) => answer.replace(/"url":"[^"]*"/, '"url":7'))],
@@ -68,6 +65,37 @@ const failures: readonly (readonly [string, Change])[] = [
   ['a record time of another form', header('x-ledger-record-time', '2023-11-14T22:13:19Z')],
   ['a history hash in capitals', header('x-ledger-history-hash', 'AB'.repeat(32))],
 ]
+
+/** Of the form of an answer, so that only who has won is asked for the sense of it. */
+const nonsense: typeof failures = [
+  ['an entry of another name', body(() => `{"results":[${other}]}`)],
+  ['an entry that has ended', body((answer) => answer.replace(/20\d\d-/, '2001-'))],
+  ['a time that is none', body((answer) => answer.replace(/-\d\dT/, '-32T'))],
+]
+
+describe('nonsense of the form of an answer:', () => {
+  it.each(nonsense)('%s is outvoted', async (_, change) => {
+    const { lookup, serve, honest } = createWorld()
+    serve(0, changing(honest(0), change))
+    serve(1, hung)
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', agreed: ['sv-3', 'sv-4'] })
+  })
+
+  it.each(nonsense)('%s is no answer though enough nodes say it', async (_, change) => {
+    const { lookup, serve, honest, reader } = createWorld({
+      latencyMs: (url) => (/[12]$/.test(url) ? 1 : 10),
+    })
+    await lookup('nobody.unverified.ns')
+    for (const index of [0, 1]) serve(index, changing(honest(index), change))
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', agreed: ['sv-3', 'sv-4'] })
+    expect(reader.status().nodes.map(({ lastError }) => lastError)).toEqual([
+      'malformed answer',
+      'malformed answer',
+      null,
+      null,
+    ])
+  })
+})
 
 describe('a node that answers with', () => {
   it.each(failures)('%s does not vote', async (_, change) => {
@@ -169,7 +197,7 @@ describe('signed answers', () => {
 
   it('nested too deep to be written anew do not vote, and do not end the process', async () => {
     const { reader, clock, serve, honest } = createWorld()
-    const depth = 100_000 // Room for it is left by a batch of 100.
+    const depth = 50_000 // Room for it is left by a batch of 100.
     serve(
       0,
       rewriting(honest(0), (answer) =>

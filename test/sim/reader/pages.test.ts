@@ -1,4 +1,4 @@
-import type { Decided, ReadRequest } from '@quorumscan/consensus'
+import { type Decided, entriesBytesMax, type ReadRequest } from '@quorumscan/consensus'
 import { describe, expect, it } from 'vitest'
 import { ALICE, answerOf, createWorld, hung } from './world.ts'
 
@@ -15,6 +15,7 @@ function page(token: string | null): ReadRequest {
     method: 'GET',
     path: `/v0/ans-entries?${query}`,
     body: null,
+    bytesMax: entriesBytesMax(10),
     pin: token === null ? 'reader' : 'request',
   }
 }
@@ -68,6 +69,38 @@ describe('a walk over pages', () => {
     expect(await clock.run(reader.read({ ...page(null), isValid }))).toMatchObject({
       kind: 'insufficient',
     })
+  })
+
+  it.each([
+    ['brackets', (bytesMax: number) => `{"entries":[${'[],'.repeat((bytesMax - 20) / 3)}[]]}`],
+    ['depth', (bytesMax: number) => `${'['.repeat(bytesMax / 2)}${']'.repeat(bytesMax / 2)}`],
+  ])('is parsed only as what enough nodes said, not as %s of one', async (_, lie) => {
+    const { reader, clock, append, serve, honest, lookup } = createWorld({
+      latencyMs: (url) => (url.endsWith('1') ? 1 : 10),
+    })
+    append(names)
+    await lookup(ALICE, { minOffset: 4 })
+    serve(0, async (request) => {
+      const reply = await honest(0)(request)
+      return reply && { ...reply, body: new TextEncoder().encode(lie(request.bytesMax)) }
+    })
+    const parsed: unknown[] = []
+    const isValid = (body: unknown) => parsed.push(body) > 0
+    const outcome = (await clock.run(reader.read({ ...page(null), isValid }))) as Decided
+    expect(outcome).toMatchObject({ kind: 'verified', dissented: ['sv-1'] })
+    expect(parsed).toEqual([answerOf(outcome)])
+  })
+
+  it('waiting for as much as one node may send is refused more', async () => {
+    const { reader, clock, serve } = createWorld()
+    for (const index of [0, 1, 2, 3]) serve(index, hung)
+    const bytesMax = 1024 * 1024
+    const reads = Array.from({ length: 70 }, () => reader.read({ ...page(null), bytesMax }))
+    const settled = await clock.run(Promise.allSettled(reads))
+    const refused = settled.filter(({ status }) => status === 'rejected')
+    expect(refused).toHaveLength(6)
+    expect(refused[0]).toMatchObject({ reason: { code: 'OVERLOADED' } })
+    await expect(clock.run(reader.read({ ...page(null), bytesMax }))).resolves.toBeTruthy()
   })
 
   it('that hangs delays no lookup', async () => {

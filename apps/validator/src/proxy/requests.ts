@@ -4,9 +4,19 @@
  */
 import { isScanAnswer } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import type { Genesis, Json, ReadRequest } from '@quorumscan/consensus'
+import {
+  activitiesBytesMax,
+  entriesBytesMax,
+  type Genesis,
+  type Json,
+  type ReadRequest,
+  scansBytesMax,
+} from '@quorumscan/consensus'
 import type { PartyId } from '@quorumscan/model'
 import { isSharedDso } from './dso-answer.ts'
+
+/** Of the operations without pages; what they tell of every node of the largest network is below half of it. */
+const DOCUMENT_BYTES_MAX = scansBytesMax(256)
 
 type Page = { readonly page_size: number; readonly page_token?: string }
 type OwnParameters = { readonly [name: string]: Json }
@@ -14,13 +24,13 @@ type Operation = Parameters<typeof isScanAnswer>[0]
 
 export function listEntriesRequest(query: Page & { readonly name_prefix?: string }): ReadRequest {
   const own = { name_prefix: query.name_prefix ?? '', ...pageParameters(query) }
-  return { ...get('listEntries', `/v0/ans-entries?${queryText(own)}`, own), pin: pinOf(query) }
+  return { ...get('listEntries', `/v0/ans-entries?${queryText(own)}`, own), ...pageOf(query) }
 }
 
 export function listEntriesByPartyRequest(party: PartyId, query: Page): ReadRequest {
   const own = pageParameters(query)
   const path = `/v0/ans-entries/by-party/${encodeURIComponent(party)}/all?${queryText(own)}`
-  return { ...get('listEntriesByParty', path, { party, ...own }), pin: pinOf(query) }
+  return { ...get('listEntriesByParty', path, { party, ...own }), ...pageOf(query) }
 }
 
 export function ansRulesRequest(body: {
@@ -45,7 +55,10 @@ export function activitiesRequest(body: {
     begin_after_id: body.begin_after_id || null,
     sort_order: body.sort_order ?? 'asc',
   }
-  return post('listActivities', '/v0/activities', parameters)
+  return {
+    ...post('listActivities', '/v0/activities', parameters),
+    bytesMax: activitiesBytesMax(body.page_size),
+  }
 }
 
 export const dsoPartyIdRequest: ReadRequest = get('getDsoPartyId', '/v0/dso-party-id', {})
@@ -70,7 +83,8 @@ function post(operation: Operation, path: string, parameters: OwnParameters): Re
 
 /** D-35: what does not fit the schema of the operation is no vote. */
 function asked(operation: Operation, parameters: OwnParameters) {
-  return { operation, parameters, isValid: (body: unknown) => isScanAnswer(operation, body) }
+  const isValid = (body: unknown) => isScanAnswer(operation, body)
+  return { operation, parameters, isValid, bytesMax: DOCUMENT_BYTES_MAX }
 }
 
 function pageParameters(query: Page): OwnParameters {
@@ -78,8 +92,11 @@ function pageParameters(query: Page): OwnParameters {
 }
 
 /** A walk over pages is one read at the offset in its token (D-39). */
-function pinOf(query: Page): 'reader' | 'request' {
-  return query.page_token === undefined ? 'reader' : 'request'
+function pageOf(query: Page): Pick<ReadRequest, 'pin' | 'bytesMax'> {
+  return {
+    pin: query.page_token === undefined ? 'reader' : 'request',
+    bytesMax: entriesBytesMax(query.page_size),
+  }
 }
 
 function queryText(parameters: OwnParameters): string {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesEqual, utf8 } from '../encoding/bytes.ts'
-import { isAbsence, isLookup, parseBatchAnswer } from './batch.ts'
-import { parseSignedAnswer } from './signed-batch.ts'
+import { cutBatchAnswer, isAbsence, isEntryAnswer, isLookup } from './batch.ts'
 
+const ONE = { lookupCount: 1, isSigned: false }
 const RECORD_TIME = 1_700_000_000_000_000
 const party = `alice::1220${'a'.repeat(64)}`
 
@@ -28,22 +28,22 @@ describe('a batch answer', () => {
         const signatures = parts.map(() => 'ab'.repeat(64))
         const tail = sign ? `],"signatures":${JSON.stringify(signatures)}}` : ']}'
         const body = utf8(`{"results":[${parts.join(',')}${tail}`)
-        const asked = {
-          lookups: entries.map((one) => (one === null ? { party } : { name: one.name })),
-          recordTime: RECORD_TIME,
+        const cut = cutBatchAnswer(body, { lookupCount: parts.length, isSigned: sign })
+        const answers = cut?.answers ?? []
+        expect(answers.map((bytes) => new TextDecoder().decode(bytes))).toEqual(parts)
+        expect(answers.map(isAbsence)).toEqual(entries.map((one) => one === null))
+        expect(cut?.signatures).toEqual(sign ? signatures : null)
+        for (const [index, one] of entries.entries()) {
+          const lookup = one === null ? { party } : { name: one.name }
+          const answer = answers[index] as Uint8Array<ArrayBuffer>
+          expect(isEntryAnswer(answer, lookup, RECORD_TIME)).toBe(true)
         }
-        const signed = parseSignedAnswer(body, asked)
-        const answers = sign ? signed?.answers : parseBatchAnswer(body, asked)
-        expect(answers?.map((bytes) => new TextDecoder().decode(bytes))).toEqual(parts)
-        expect(answers?.map(isAbsence)).toEqual(entries.map((one) => one === null))
-        expect(signed?.signatures).toEqual(sign ? signatures : undefined)
       }),
       { numRuns: 500 },
     )
   })
 
   it('that differs in one byte is another answer, or none', () => {
-    const options = { lookups: [{ party }], recordTime: RECORD_TIME }
     const text = JSON.stringify({
       results: [
         {
@@ -58,19 +58,23 @@ describe('a batch answer', () => {
         },
       ],
     })
-    const [answer] = parseBatchAnswer(utf8(text), options) ?? []
+    const [answer] = cutBatchAnswer(utf8(text), ONE)?.answers ?? []
     for (let position = 0; position < text.length; position++)
       for (const byte of [0x20, 0x22, 0x2c, 0x5b, 0x7d, 0xff]) {
         const body = utf8(text)
         if (body[position] === byte) continue
         body[position] = byte
-        const [other] = parseBatchAnswer(body, options) ?? []
+        const [other] = cutBatchAnswer(body, ONE)?.answers ?? []
         expect(other !== undefined && answer !== undefined && bytesEqual(other, answer)).toBe(false)
       }
   })
 })
 
 it.each([
+  ['brackets without end', `{"results":[${'[],'.repeat(100_000)}`],
+  ['brackets in each other', `{"results":${'['.repeat(100_000)}`],
+  ['an entry in an entry', '{"results":[{"entry":{"a":{"entry":null}}}]}'],
+  ['an answer more', '{"results":[{"entry":null},{"entry":null}]}'],
   ['a byte order mark', '\uFEFF{"results":[{"entry":null}]}'],
   ['white space', '{"results":[{"entry": null}]}'],
   ['white space at the end', '{"results":[{"entry":null}]}\n'],
@@ -79,9 +83,8 @@ it.each([
   ['another member of an answer', '{"results":[{"entry":null,"more":1}]}'],
   ['an escape that need not be', '{"results":[{"\\u0065ntry":null}]}'],
 ])('a batch answer with %s is none', (_, text) => {
-  const asked = { lookups: [{ party }], recordTime: RECORD_TIME }
-  expect(parseBatchAnswer(utf8('{"results":[{"entry":null}]}'), asked)).toHaveLength(1)
-  expect(parseBatchAnswer(utf8(text), asked)).toBeUndefined()
+  expect(cutBatchAnswer(utf8('{"results":[{"entry":null}]}'), ONE)?.answers).toHaveLength(1)
+  expect(cutBatchAnswer(utf8(text), ONE)).toBeUndefined()
 })
 
 it('an answer with a member of another type is none', () => {
@@ -93,11 +96,12 @@ it('an answer with a member of another type is none', () => {
     description: '',
     expires_at: '2099-01-01T00:00:00.000000Z',
   }
-  const isTaken = (entry: object) =>
-    parseBatchAnswer(utf8(JSON.stringify({ results: [{ entry }] })), {
-      lookups: [{ party }],
-      recordTime: RECORD_TIME,
-    }) !== undefined
+  const isTaken = (entry: object) => {
+    const text = JSON.stringify({ entry })
+    // Whatever would be cut out of a batch in its place.
+    const cut = cutBatchAnswer(utf8(`{"results":[${text}]}`), ONE)
+    return cut !== undefined || isEntryAnswer(utf8(text), { party }, RECORD_TIME)
+  }
   expect(isTaken(good)).toBe(true)
   expect(isTaken({ ...good, contract_id: null, expires_at: null })).toBe(true)
   for (const member of Object.keys(good))

@@ -4,19 +4,21 @@ import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import { parseInstant } from '../encoding/time.ts'
 import type { TransportRequest } from '../nodes/transport.ts'
 import type { Lookup } from '../statements/canonical-request.ts'
-import { decodeText, parseText } from './reply.ts'
+import { entriesBytesMax } from './answer-sizes.ts'
+import { decodeText, parseJson } from './reply.ts'
 
 /** D-14. */
 export const BATCH_LOOKUPS_MAX = 256
 const BATCH_PATH = '/v0/ans-entries/batch'
-// An entry has at most 60 + 255 + 3·140 + 255 bytes of text, quoted, and a signature: half of this.
-const BATCH_ANSWER_BYTES_MAX = 4096
-
-const HEADERS_BYTES = 4096 // Room for an error body where an empty batch was asked for.
 const NAME_LENGTH_MAX = 255 // What the operation takes; longer ones cannot exist anyway.
 const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const TEXTS = ['user', 'name', 'url', 'description']
 const ABSENT = utf8('{"entry":null}')
+const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"'
+const MEMBER = `"[a-z_]+":(?:null|${STRING})`
+/** An answer of D-8, whatever its texts: nothing in it is nested. Takes time in proportion to the text. */
+const ANSWER = new RegExp(`\\{"entry":(?:null|\\{${MEMBER}(?:,${MEMBER}){5}\\})\\}`, 'y')
+const SIGNATURE_LENGTH = 128
 
 /** Whether every node takes it as a lookup: a well-formed name of at most 255 units, or a party (D-30). */
 export function isLookup(lookup: Lookup): boolean {
@@ -49,36 +51,54 @@ export function batchRequest(
     // Needs no preflight in a browser (D-14).
     headers: { 'content-type': 'text/plain' },
     body,
-    bytesMax: HEADERS_BYTES + lookupCount * BATCH_ANSWER_BYTES_MAX,
+    bytesMax: entriesBytesMax(lookupCount),
   }
 }
 
-/** What was asked for, and when it was answered (µs). */
-export type Asked = { readonly lookups: readonly Lookup[]; readonly recordTime: number }
+/** The answers of a batch, byte for byte, and a hex signature for each where they were asked for. */
+export type BatchAnswers = {
+  readonly answers: readonly Uint8Array<ArrayBuffer>[]
+  readonly signatures: readonly string[] | null
+}
 
 /**
- * Takes the answers out of `{"results":[…]}`. What is compared, hashed and signed are the node's bytes:
- * the body has to be what `JSON.stringify` writes of it, so that written anew they are the same. An answer
- * is valid if it has exactly the members of D-8, answers its lookup, and is visible at the record time (D-9).
+ * Cuts `{"results":[…]}` into its answers. What they say is not looked at: they are voted on as bytes.
  *
- * @param tailOf - What follows the answers, undefined where that is not as it should be.
- * @returns undefined unless the body is exactly that, for exactly these lookups.
+ * @returns undefined unless there are exactly so many, each of the form of an answer, and nothing else.
  */
-export function parseBatchAnswer(
+export function cutBatchAnswer(
   body: Uint8Array,
-  { lookups, recordTime }: Asked,
-  tailOf: (document: object) => string | undefined = () => ']}',
-): Uint8Array<ArrayBuffer>[] | undefined {
+  { lookupCount, isSigned }: { readonly lookupCount: number; readonly isSigned: boolean },
+): BatchAnswers | undefined {
   const text = decodeText(body)
-  const document = parseText(text) as { readonly results?: unknown } | undefined
-  const results = document?.results
-  if (!Array.isArray(results) || results.length !== lookups.length) return undefined
-  for (const [index, lookup] of lookups.entries())
-    if (!isEntryAnswer(results[index], lookup, recordTime)) return undefined
-  const answers = results.map((result) => JSON.stringify(result))
-  const tail = tailOf(document as object)
-  const isExact = tail !== undefined && text === `{"results":[${answers}${tail}`
-  return isExact ? answers.map(utf8) : undefined
+  const answers: string[] = []
+  let position = '{"results":['.length
+  while (answers.length < lookupCount) {
+    ANSWER.lastIndex = position
+    const answer = ANSWER.exec(text)?.[0]
+    if (answer === undefined) return undefined
+    answers.push(answer)
+    position = ANSWER.lastIndex + ','.length
+  }
+  let tail = ']}'
+  let signatures: string[] | null = null
+  if (isSigned) {
+    const first = text.lastIndexOf('[') + '["'.length
+    signatures = answers.map((_, index) => {
+      const start = first + index * (SIGNATURE_LENGTH + '","'.length)
+      return text.slice(start, start + SIGNATURE_LENGTH)
+    })
+    if (!signatures.every(isSignature)) return undefined
+    tail = `],"signatures":${JSON.stringify(signatures)}}`
+  }
+  return text === `{"results":[${answers}${tail}`
+    ? { answers: answers.map(utf8), signatures }
+    : undefined
+}
+
+/** 64 bytes in lower-case hex. */
+export function isSignature(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{128}$/.test(value)
 }
 
 /** Whether the answer says that there is no such entry. */
@@ -86,11 +106,12 @@ export function isAbsence(answer: Uint8Array): boolean {
   return bytesEqual(answer, ABSENT)
 }
 
-/** Whether a parsed value is a valid answer to this lookup at this record time. */
-export function isEntryAnswer(value: unknown, lookup: Lookup, recordTime: number): boolean {
+/** Whether an answer out of a batch is a valid one to this lookup, visible at the record time (D-8, D-9). */
+export function isEntryAnswer(answer: Uint8Array, lookup: Lookup, recordTime: number): boolean {
+  if (isAbsence(answer)) return true
+  const value = parseJson(answer)
   if (!hasMembers(value, 1)) return false
   const entry = value['entry']
-  if (entry === null) return true
   if (!hasMembers(entry, 6)) return false
   const { contract_id: contractId, expires_at: expiresAt } = entry
   return (

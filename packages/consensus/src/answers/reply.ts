@@ -17,7 +17,9 @@ export type Reply =
 
 const OFFSET = /^(?:0|[1-9][0-9]{0,15})$/
 const HASH = /^[0-9a-f]{64}$/
-const ERROR_BODY_BYTES_MAX = 65_536 // A body of D-6 is far smaller; more is not read.
+const ERROR_BODY_BYTES_MAX = 4096 // A body of D-6 is far smaller; more is not read.
+/** As for entries of the log: no document of a node comes near it. */
+const JSON_DEPTH_MAX = 32
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function parseOffsetText(text: string | null): number | undefined {
@@ -70,18 +72,30 @@ export function decodeText(body: Uint8Array): string {
   }
 }
 
-/** A text as a value; undefined unless it is well-formed JSON. */
-export function parseText(text: string): unknown {
+/** A body as a value; undefined unless it is well-formed JSON of bounded depth in well-formed UTF-8. */
+export function parseJson(body: Uint8Array): unknown {
+  if (!isShallow(body)) return undefined
   try {
-    return JSON.parse(text)
+    return JSON.parse(decodeText(body))
   } catch {
     return undefined
   }
 }
 
-/** A body as a value; undefined unless it is well-formed JSON in well-formed UTF-8. */
-export function parseJson(body: Uint8Array): unknown {
-  return parseText(decodeText(body))
+/** Looked at before parsing, which would make a value, and cost memory, of every bracket. */
+function isShallow(body: Uint8Array): boolean {
+  let depth = 0
+  let isText = false
+  for (let position = 0; position < body.byteLength; position++) {
+    const byte = body[position]
+    if (byte === 0x22) isText = !isText
+    else if (isText)
+      position += byte === 0x5c ? 1 : 0 // What follows a backslash ends no text.
+    else if (byte === 0x5b || byte === 0x7b) depth++
+    else if (byte === 0x5d || byte === 0x7d) depth--
+    if (depth > JSON_DEPTH_MAX) return false
+  }
+  return true
 }
 
 /** Empty where it has none. */

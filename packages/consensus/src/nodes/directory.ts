@@ -4,6 +4,7 @@
  * although a node that knows them lives.
  */
 
+import { scansBytesMax } from '../answers/answer-sizes.ts'
 import { parseJson } from '../answers/reply.ts'
 import type { CryptoPort } from '../crypto/crypto.ts'
 import { ReaderError, type ReaderOptions } from '../reader/reader-options.ts'
@@ -15,7 +16,6 @@ const REFRESH_MS = 30_000
 /** While a node is failing, or has no address. */
 const REFRESH_MS_UNEASY = 1000
 const ASK_MS_MAX = 2000
-const SCANS_BYTES_MAX = 512 * 1024 // 100 nodes with a 255-byte URL each are 60 kB.
 
 export type Directory = {
   /** Asks all sources if it is time to, or at once; a source that hangs does not keep others waiting. */
@@ -75,7 +75,7 @@ export function createDirectory(options: {
         path: '/v0/scans',
         headers: {},
         body: null,
-        bytesMax: SCANS_BYTES_MAX,
+        bytesMax: scansBytesMax(reader.genesis.nodes.length),
         channel: 'bulk',
         isPublicOnly: !allowPrivate && !seeds.includes(url),
         signal: AbortSignal.any([abort.signal, options.signal]),

@@ -3,8 +3,8 @@ import type { Item } from './item.ts'
 
 export type ActiveItems = {
   readonly all: ReadonlySet<Item>
-  /** Of them, pages and activities. */
-  readCount(): number
+  /** Of the answers that one node may send to all pages and activities. */
+  readBytesMax(): number
   /** When an item was last finished, ms; -Infinity before the first. */
   finishedAtMs(): number
   add(item: Item): void
@@ -14,20 +14,21 @@ export type ActiveItems = {
 
 export function createActiveItems(monotonicMs: () => number): ActiveItems {
   const all = new Set<Item>()
-  let readCount = 0
+  let readBytesMax = 0
   let finishedAtMs = Number.NEGATIVE_INFINITY
   return {
     all,
-    readCount: () => readCount,
+    readBytesMax: () => readBytesMax,
     finishedAtMs: () => finishedAtMs,
     add(item) {
       all.add(item)
-      if (item.asked.kind === 'read') readCount++
+      if (item.asked.kind === 'read') readBytesMax += item.asked.request.bytesMax
     },
     finish(item) {
       item.isDone = true
       finishedAtMs = monotonicMs()
-      if (all.delete(item) && item.asked.kind === 'read') readCount--
+      if (all.delete(item) && item.asked.kind === 'read')
+        readBytesMax -= item.asked.request.bytesMax
     },
   }
 }

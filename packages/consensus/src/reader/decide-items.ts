@@ -3,16 +3,17 @@
  * outcomes without an answer. The counting is in `tally.ts`; here is what follows from it.
  */
 
+import { isAnswer } from '../answers/is-answer.ts'
 import type { CryptoPort } from '../crypto/crypto.ts'
 import { maxFaulty } from '../genesis/genesis.ts'
-import type { Link } from '../nodes/link.ts'
+import { type Link, noteError } from '../nodes/link.ts'
 import { type ClaimedHeads, claimedHead } from '../votes/claimed-heads.ts'
 import { decidedOutcome } from '../votes/decided.ts'
 import type { Decisions } from '../votes/decisions.ts'
 import type { Histories } from '../votes/histories.ts'
 import type { Decided } from '../votes/outcome.ts'
 import type { OwnHistory } from '../votes/own-history.ts'
-import { type Group, judge, largestGroup, type Verdict } from '../votes/tally.ts'
+import { type Group, judge, largestGroup, strikeGroup, type Verdict } from '../votes/tally.ts'
 import { type Ended, type Ending, nodeVotes, undecidedOutcome } from '../votes/undecided.ts'
 import type { Usability } from '../votes/usability.ts'
 import type { ActiveItems } from './active-items.ts'
@@ -20,6 +21,7 @@ import type { Floor } from './floor.ts'
 import { type Item, isPruned, isSelfPinned, type Round, STANDING } from './item.ts'
 import type { ReaderClock } from './reader-options.ts'
 
+const MALFORMED = 'malformed answer'
 /** How long the own replica may hold up an answer; it is compared afterwards too. */
 const LOCAL_HASH_WAIT_MS = 50
 
@@ -84,13 +86,22 @@ export function createItemDecider(options: {
       if (standing === STANDING.lagging) lagging++
       else if (standing === STANDING.failed || usability.why(item, link) !== null) unusable++
     }
-    return judge(round.ballot, {
+    const verdict = judge(round.ballot, {
       nodeCount,
       threshold: item.threshold,
       unusableCount: unusable,
       laggingCount: lagging,
       isFork: round.pin !== null && histories.isFork(round.pin),
     })
+    // Parsed only here, where enough nodes said the same: what one of them sends costs nothing.
+    if (verdict.kind !== 'decided' || isAnswer(item.asked, verdict.group.vote)) return verdict
+    strikeGroup(round.ballot, verdict.group)
+    for (const voter of verdict.group.voters) {
+      round.standings[voter] = STANDING.failed
+      round.reasons.set(voter, MALFORMED)
+      noteError(links[voter] as Link, MALFORMED) // Voters are links.
+    }
+    return judgeRound(item, round)
   }
 
   const isHeldForLocal = (round: Round): boolean =>

@@ -1,7 +1,6 @@
 /** Requests to nodes for items of the reader, and their answers cut into votes. */
-import { batchRequest, encodeBatch, parseBatchAnswer } from '../answers/batch.ts'
+import { batchRequest, cutBatchAnswer, encodeBatch } from '../answers/batch.ts'
 import type { Reply } from '../answers/reply.ts'
-import { parseSignedAnswer } from '../answers/signed-batch.ts'
 import { bytesEqual } from '../encoding/bytes.ts'
 import type { Link, Work } from '../nodes/link.ts'
 import type { Lookup } from '../statements/canonical-request.ts'
@@ -27,8 +26,8 @@ export type ItemsWork = Work & {
   /** Whether this node was asked to sign, when it was asked last. */
   isSigned(link: Link): boolean
   /**
-   * The votes in an answer; undefined if it is not valid. Equal answers of several nodes are parsed and
-   * validated once, and give the same Vote objects.
+   * The votes in an answer, as bytes; undefined if it is not of the form of one. Equal answers of several
+   * nodes are cut once, and give the same Vote objects.
    */
   votesOf(reply: Reply & { readonly kind: 'answer' }, isSigned: boolean): Votes | undefined
 }
@@ -62,17 +61,9 @@ export function createBatchWork(options: WorkOptions): ItemsWork {
   return createWork(options, {
     channel: 'lookup',
     request: (sign) => batchRequest(bodyFor(sign), lookups.length),
-    parse(reply, sign) {
-      const { recordTime } = reply.point
-      const asked = { lookups, recordTime }
-      const signed = sign ? parseSignedAnswer(reply.body, asked) : undefined
-      const answers = sign ? signed?.answers : parseBatchAnswer(reply.body, asked)
-      return (
-        answers && {
-          votes: answers.map((answer) => ({ ...reply.point, answer })),
-          signatures: signed?.signatures ?? null,
-        }
-      )
+    cut(reply, isSigned) {
+      const cut = cutBatchAnswer(reply.body, { lookupCount: lookups.length, isSigned })
+      return cut && { ...cut, votes: cut.answers.map((answer) => ({ ...reply.point, answer })) }
     },
   })
 }
@@ -96,7 +87,7 @@ export function createWork(
   operation: {
     readonly channel: Work['channel']
     request(sign: boolean): ReturnType<Work['request']>
-    parse(reply: Reply & { readonly kind: 'answer' }, sign: boolean): Votes | undefined
+    cut(reply: Reply & { readonly kind: 'answer' }, isSigned: boolean): Votes | undefined
   },
 ): ItemsWork {
   const { items, pin, atOffset } = options
@@ -104,7 +95,7 @@ export function createWork(
   const signedByLink: boolean[] = []
   const isSigned = (link: Link): boolean => signedByLink[link.index] ?? true
   const forwarded = items.find((item) => item.headers !== undefined)?.headers
-  const parsed: { body: Uint8Array; point: HistoryPoint; votes: Votes | undefined }[] = []
+  const known: { body: Uint8Array; point: HistoryPoint; votes: Votes | undefined }[] = []
   const work: ItemsWork = {
     channel: operation.channel,
     atOffset,
@@ -129,7 +120,7 @@ export function createWork(
     receive: (link, reply) => options.receive({ work, link, reply }),
     votesOf(reply, signed) {
       const { point, body } = reply
-      const known = parsed.find(
+      const same = known.find(
         (other) =>
           other.point.offset === point.offset &&
           other.point.recordTime === point.recordTime &&
@@ -137,9 +128,9 @@ export function createWork(
           bytesEqual(other.body, body),
       )
       // Answers with signatures differ between nodes, so that keeping them would find nothing.
-      if (known !== undefined && !signed) return known.votes
-      const votes = operation.parse(reply, signed)
-      if (!signed) parsed.push({ body, point, votes })
+      if (same !== undefined && !signed) return same.votes
+      const votes = operation.cut(reply, signed)
+      if (!signed) known.push({ body, point, votes })
       return votes
     },
   }

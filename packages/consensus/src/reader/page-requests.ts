@@ -1,12 +1,8 @@
 /** Requests for pages and other operations, on the connections for large answers. */
 
-import { parseJson } from '../answers/reply.ts'
-import { isSignature } from '../answers/signed-batch.ts'
+import { isSignature } from '../answers/batch.ts'
 import type { Item } from './item.ts'
 import { createWork, type ItemsWork, type WorkOptions } from './node-requests.ts'
-
-/** Pages of 1000 entries of 1.2 kB, and activities, stay far below. */
-const BULK_ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
 /** A page or another operation. */
 export function createReadWork(options: WorkOptions & { readonly item: Item }): ItemsWork {
@@ -24,16 +20,13 @@ export function createReadWork(options: WorkOptions & { readonly item: Item }): 
         ...(sign ? { 'x-read-sign': 'true' } : {}),
       },
       body: request.body,
-      bytesMax: BULK_ANSWER_BYTES_MAX,
+      bytesMax: request.bytesMax,
     }),
-    parse(reply, sign) {
-      const body = parseJson(reply.body)
-      const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-      if (!isObject || request.isValid?.(body) === false) return undefined
-      if (sign && !isSignature(reply.signature)) return undefined
+    cut(reply, isSigned) {
+      if (isSigned && !isSignature(reply.signature)) return undefined
       return {
         votes: [{ ...reply.point, answer: new Uint8Array(reply.body) }],
-        signatures: sign ? [reply.signature as string] : null,
+        signatures: isSigned ? [reply.signature as string] : null,
       }
     },
   })

@@ -11,8 +11,8 @@ import { type ReaderClock, ReaderError } from './reader-options.ts'
 const MAX_AGE_MS = 60_000 // D-39.
 /** Lookups waiting in one reader: half a second of work at full load. */
 const ITEMS_WAITING_MAX = 20_000
-/** Pages and activities waiting: each holds up to 8 MiB per node. */
-const READS_WAITING_MAX = 256
+/** Of the answers to pages and activities waiting: so much a lying node can make us hold. */
+const READ_BYTES_WAITING_MAX = 64 * 1024 * 1024
 
 type Asked = {
   /** Lookups, or one read. */
@@ -50,9 +50,10 @@ export function createQuestions(options: {
   }
 
   const checkLoad = ({ asked }: Asked): void => {
-    const isRead = asked[0]?.kind === 'read'
+    const [first] = asked
     const isFull = active.all.size + asked.length > ITEMS_WAITING_MAX
-    if (isFull || (isRead && active.readCount() >= READS_WAITING_MAX))
+    const bytesMax = first?.kind === 'read' ? first.request.bytesMax : 0
+    if (isFull || (bytesMax > 0 && active.readBytesMax() + bytesMax > READ_BYTES_WAITING_MAX))
       throw new ReaderError('OVERLOADED', 'too many reads are waiting')
   }
 

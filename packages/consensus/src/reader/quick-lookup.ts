@@ -6,9 +6,10 @@
 import {
   BATCH_LOOKUPS_MAX,
   batchRequest,
+  cutBatchAnswer,
   encodeBatch,
+  isEntryAnswer,
   isLookup,
-  parseBatchAnswer,
 } from '../answers/batch.ts'
 import type { Reply } from '../answers/reply.ts'
 import { type Link, noteError, noteHead } from '../nodes/link.ts'
@@ -159,14 +160,15 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
         if (reply.kind !== 'answer') return false
         const { point } = reply
         const isPinned = atOffset === null || point.offset === atOffset
-        const answers = isPinned && parseBatchAnswer(reply.body, { ...point, lookups })
-        if (!answers) {
+        const cut =
+          isPinned && cutBatchAnswer(reply.body, { lookupCount: lookups.length, isSigned: false })
+        if (!cut) {
           noteError(link, isPinned ? 'malformed answer' : 'answered another offset')
           return false
         }
         if (atOffset !== null) histories.note(link.name, point)
         for (const [index, ballot] of ballots.entries()) {
-          const vote = { ...point, answer: answers[index] as Uint8Array<ArrayBuffer> } // One a lookup.
+          const vote = { ...point, answer: cut.answers[index] as Uint8Array<ArrayBuffer> } // One a lookup.
           if (!decisions.isVote(vote)) continue
           link.counters.votes++
           const decided = outcomes[index]
@@ -175,7 +177,7 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
             continue
           }
           castVote(ballot, { voter: link.index, vote }, decisions.isSameVote)
-          const outcome = decide(ballot, pin)
+          const outcome = decide(ballot, { pin, lookup: lookups[index] as Lookup })
           if (outcome === null) continue
           outcomes[index] = outcome
           missingCount--
@@ -187,11 +189,16 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
       return outcomes
     }
 
-    const decide = (ballot: Ballot, pin: number): Decided | null => {
+    const decide = (
+      ballot: Ballot,
+      { pin, lookup }: { readonly pin: number; readonly lookup: Lookup },
+    ): Decided | null => {
       const group = decidingGroup(ballot, threshold)
       if (group === undefined || histories.isFork(pin)) return null
       const nowMicros = clock.nowMicros()
-      if (decisions.isStale({ recordTime: group.vote.recordTime, nowMicros, maxAgeMs })) return null
+      const { answer, recordTime } = group.vote
+      if (decisions.isStale({ recordTime, nowMicros, maxAgeMs })) return null
+      if (!isEntryAnswer(answer, lookup, recordTime)) return null
       for (const other of ballot.groups)
         if (other !== group)
           for (const voter of other.voters) (links[voter] as Link).counters.dissents++ // Voters are links.

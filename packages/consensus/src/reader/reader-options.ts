@@ -101,7 +101,9 @@ export type ReadRequest = {
    * token), so that neither floor nor freshness applies (D-39); votes must still agree on one offset.
    */
   readonly pin?: 'reader' | 'request'
-  /** Schema of the operation's 200 body; run once per distinct bytes. Default: any JSON object. */
+  /** The largest answer to it: a node that sends more has failed. */
+  readonly bytesMax: number
+  /** Schema of the operation's 200 body; run on what enough nodes sent. Default: any JSON object. */
   readonly isValid?: (body: unknown) => boolean
 }
 

@@ -55,6 +55,12 @@ export function castVote(
   return joined
 }
 
+/** Takes the votes of a group back: what it says is no answer. */
+export function strikeGroup(ballot: Ballot, group: Group): void {
+  ballot.groups.splice(ballot.groups.indexOf(group), 1)
+  ballot.votedCount -= group.voters.length
+}
+
 /** The first of the largest groups; undefined while nobody voted. */
 export function largestGroup(ballot: Ballot): Group | undefined {
   let largest: Group | undefined

@@ -88,12 +88,16 @@ function refusedMs({ links, nowMs }: Ended, missingCount: number): number | null
   return waits.sort((a, b) => a - b)[Math.max(missingCount, 1) - 1] ?? null
 }
 
-async function voteGroups({ round, links }: Ended, crypto: CryptoPort): Promise<VoteGroup[]> {
+async function voteGroups({ item, round, links }: Ended, crypto: CryptoPort): Promise<VoteGroup[]> {
   const largestFirst = [...(round?.ballot.groups ?? [])].sort(
     (a, b) => b.voters.length - a.voters.length,
   )
   return Promise.all(
-    largestFirst.slice(0, GROUPS_MAX).map((group) => voteGroup(group, links, crypto)),
+    largestFirst.slice(0, GROUPS_MAX).map(async (group) => ({
+      ...(await voteGroup(group, links, crypto)),
+      // A page has none, and one that did not win is not parsed.
+      entry: item.asked.kind === 'lookup' ? entryOf(group.vote.answer) : null,
+    })),
   )
 }
 
@@ -101,11 +105,11 @@ async function voteGroup(
   group: Group,
   links: readonly Link[],
   crypto: CryptoPort,
-): Promise<VoteGroup> {
+): Promise<Omit<VoteGroup, 'entry'>> {
   const { offset, recordTime, historyHash, answer } = group.vote
   const digest = toHex(await crypto.sha256(answer)).slice(0, DIGEST_DIGITS)
   const nodes = namesOf(group.voters, links)
-  return { nodes, offset, recordTime, historyHash, answerDigest: digest, entry: entryOf(answer) }
+  return { nodes, offset, recordTime, historyHash, answerDigest: digest }
 }
 
 /** Of a valid lookup answer; null for anything else. */

@@ -1,0 +1,30 @@
+/** How large an answer to a question can be; whoever sends more has failed. */
+
+/** What is around the entries or rows of an answer, or an error body in their place. */
+const ENVELOPE_BYTES_MAX = 4096
+/**
+ * An answer about one entry, in a batch or on a page: 60 + 255 + 3·140 + 2·255 bytes of text, a contract id,
+ * the names of the members, and a signature are below 1700.
+ */
+const ENTRY_BYTES_MAX = 2048
+/** A row tells of one entry of the log, 256 KiB; its parties and amounts stand there up to five times. */
+const ACTIVITY_BYTES_MAX = 2 * 1024 * 1024
+/** A node ends a page of more than one row there. */
+const ACTIVITIES_BYTES_MAX = 4 * 1024 * 1024
+/** A name, a URL of 255 bytes and a signature, with the names of the members, are half of it. */
+const SCAN_BYTES_MAX = 1024
+
+/** Of a batch of so many lookups, or a page of so many entries. */
+export function entriesBytesMax(count: number): number {
+  return ENVELOPE_BYTES_MAX + count * ENTRY_BYTES_MAX
+}
+
+/** Of a page of so many activities. */
+export function activitiesBytesMax(count: number): number {
+  return ENVELOPE_BYTES_MAX + Math.min(count * ACTIVITY_BYTES_MAX, ACTIVITIES_BYTES_MAX)
+}
+
+/** Of the addresses, or anything else that is told of every node of a network of so many. */
+export function scansBytesMax(nodeCount: number): number {
+  return ENVELOPE_BYTES_MAX + nodeCount * SCAN_BYTES_MAX
+}
