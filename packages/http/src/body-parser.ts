@@ -1,8 +1,10 @@
 /** Reading bodies (D-5, D-14): JSON whatever an absent content type says, and raw bytes where declared. */
+import type { IncomingMessage } from 'node:http'
 import type { RouteDef } from '@quorumscan/api'
 import { parseStrictJson } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { readBody } from './read-body.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,14 +22,12 @@ const VALUES_MAX = 4_096
 /** Installs the only parser: it sees every body, since the route decides what a content type means. */
 export function installBodyParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    '*',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => readBody(request, body),
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+    decodeBody(request, await readBody(payload, request.routeOptions.bodyLimit)),
   )
 }
 
-function readBody(request: FastifyRequest, bytes: Buffer): unknown {
+function decodeBody(request: FastifyRequest, bytes: Buffer): unknown {
   const { route } = request.routeOptions.config
   if (route?.body === undefined || bytes.byteLength === 0) return undefined
   requireKnownEncoding(request, route)

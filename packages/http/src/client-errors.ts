@@ -1,6 +1,7 @@
 /** What Node's parser refuses: there is no request yet, only a socket, but the body is that of D-6. */
 import type { Socket } from 'node:net'
 import { ScanError, toErrorBody } from '@quorumscan/errors'
+import { closeGently } from './closing.ts'
 
 const errorByCode: Readonly<Record<string, () => ScanError>> = {
   HPE_HEADER_OVERFLOW: () =>
@@ -22,10 +23,12 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     errorByCode[error.code ?? '']?.() ??
     new ScanError('MALFORMED_REQUEST', 'this is not an HTTP request')
   const body = JSON.stringify(toErrorBody(refusal, ''))
-  socket.end(
+  const answer =
     `HTTP/1.1 ${refusal.spec.httpStatus} ${refusal.code}\r\n` +
-      'content-type: application/json; charset=utf-8\r\n' +
-      'access-control-allow-origin: *\r\n' +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  )
+    'content-type: application/json; charset=utf-8\r\n' +
+    'access-control-allow-origin: *\r\n' +
+    `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
+  // Who is late already is not waited for.
+  if (refusal.code === 'REQUEST_TIMEOUT') socket.end(answer, () => socket.destroy())
+  else closeGently(socket, answer)
 }

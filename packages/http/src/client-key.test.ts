@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientKey } from './client-key.ts'
+import { clientKey, networkKey } from './client-key.ts'
 
 test.each([
   [undefined, 'local'],
@@ -14,4 +14,9 @@ test.each([
   ['1::', '1:0:0:0::/64'],
 ])('%s counts as %s', (address, key) => {
   expect(clientKey(address)).toBe(key)
+})
+
+test('networks are addresses of IPv4, and what a provider gives away of IPv6', () => {
+  expect(networkKey('::ffff:10.1.2.3')).toBe('10.1.2.3')
+  expect(networkKey('2001:0DB8:1:2:ffff::1')).toBe('2001:db8:1::/48')
 })

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
-import { createManualClock, until, untilTrue } from '@quorumscan/testkit'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildServer, type ServerOptions } from './server.ts'
 
 const _clock = createSystemClock()
@@ -71,6 +71,7 @@ async function start(options: Partial<ServerOptions<typeof routes, never>> = {})
         headers: { 'content-type': 'application/json' },
         signal: signal ?? null,
       }),
+    port: Number(new URL(url).port),
     connect: () => connect(Number(new URL(url).port), '127.0.0.1'),
     [Symbol.asyncDispose]: () => server.close(),
   }
@@ -181,14 +182,119 @@ test.each([
   expect(await textUntilClosed(socket)).toMatch(/^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s)
 })
 
-test('one client gets its share of connections and no more', async () => {
+test('a client that is late is cut off even if it never closes its side', async () => {
+  await using running = await start({ limits: { requestMsMax: 100 } })
+  const accepted = once(running.server.server, 'connection')
+  const socket = connect({ port: running.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.write('GET /li')
+  const [ofServer] = await accepted
+  await once(ofServer, 'close')
+  socket.destroy()
+})
+
+test('one client has its share of connections: out of it the longest idle one makes room', async () => {
   await using running = await start({ limits: { connectionsPerClientMax: 2 } })
-  const sockets = [running.connect(), running.connect()]
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  expect(await textUntilClosed(running.connect())).toBe('')
-  for (const socket of sockets) socket.destroy()
-  await until(
-    'a connection to be free again',
-    async () => (await fetch(`${running.url}/livez`).catch(() => null)) ?? undefined,
-  )
+  const sockets: Socket[] = []
+  for (let count = 0; count < 2; count++) {
+    const accepted = once(running.server.server, 'connection')
+    sockets.push(running.connect())
+    await accepted
+  }
+  const [first, second] = sockets.map(textUntilClosed)
+  expect((await fetch(`${running.url}/livez`)).status).toBe(200)
+  expect(await first).toBe('')
+  sockets[1]?.write('GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+  expect(await second).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+test('where all connections are at work, a newcomer is told so, and how we are', async () => {
+  await using running = await start({
+    limits: { connectionsPerClientMax: 1, spareConnectionsMax: 1 },
+  })
+  const reply = running.ask()
+  await running.started
+  const refused = await running.ask()
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('connection')).toBe('close')
+  expect(await refused.json()).toMatchObject({ code: 'OVERLOADED', definite: true })
+  // Whoever sits on the place for probes goes for the next one.
+  const sitting = textUntilClosed(running.connect())
+  expect((await fetch(`${running.url}/livez`)).status).toBe(200)
+  expect(await sitting).toBe('')
+  running.finish()
+  expect((await reply).status).toBe(200)
+})
+
+describe('a body that is not read to its end', () => {
+  const head = (more: string) =>
+    `POST /slow HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${more}\r\n\r\n`
+  const bytes = 4 * 1024 * 1024
+  test.each([
+    [
+      'announced',
+      head(`content-length: ${bytes}`),
+      'x'.repeat(bytes),
+      /^HTTP\/1\.1 413 .*BODY_TOO_LARGE/s,
+    ],
+    [
+      'in chunks',
+      head('transfer-encoding: chunked'),
+      `1000\r\n${'x'.repeat(4096)}\r\n`.repeat(1024),
+      /^HTTP\/1\.1 413 .*BODY_TOO_LARGE/s,
+    ],
+    [
+      'in chunks of a byte',
+      head('transfer-encoding: chunked'),
+      '1\r\nx\r\n'.repeat(500_000),
+      /^HTTP\/1\.1 400 .*too many small pieces/s,
+    ],
+    [
+      'in chunks of extensions',
+      head('transfer-encoding: chunked'),
+      `100;${'x'.repeat(16_000)}\r\n${'x'.repeat(256)}\r\n`.repeat(200),
+      /^HTTP\/1\.1 400 .*too many small pieces/s,
+    ],
+    [
+      'of a method that is none',
+      head('transfer-encoding: chunked').replace('POST', 'PUT'),
+      `1000\r\n${'x'.repeat(4096)}\r\n`.repeat(1024),
+      /^HTTP\/1\.1 405 /,
+    ],
+  ])('%s, is sent to its end, and the answer is read', async (_, headers, body, answer) => {
+    await using running = await start()
+    const socket = running.connect()
+    socket.write(headers)
+    const sent = new Promise((resolve) => socket.write(body, resolve))
+    const text = await textUntilClosed(socket)
+    expect(await sent).toBeFalsy()
+    expect(text).toMatch(answer)
+    expect(text).toMatch(/^connection: close/im)
+  })
+})
+
+test('who sends many requests ahead of their answers is cut off', async () => {
+  await using running = await start()
+  const socket = running.connect()
+  socket.write('GET /livez HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(2_000))
+  const text = await textUntilClosed(socket)
+  expect(text.split('HTTP/1.1 200').length - 1).toBeLessThanOrEqual(33)
+})
+
+test('who does not take its answer is cut off', async () => {
+  const body = Buffer.alloc(32 * 1024 * 1024, '1')
+  await using server = buildServer({
+    routes: { slow: routes.slow },
+    handlers: { slow: async () => ({ body }) },
+    prefix: null,
+    rateLimit: null,
+    limits: { answerMsMax: 100 },
+  })
+  const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))
+  const accepted = once(server.server, 'connection')
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.on('error', () => {}).pause()
+  socket.write('POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}')
+  const [ofServer] = await accepted
+  await once(ofServer, 'close')
+  socket.destroy()
 })

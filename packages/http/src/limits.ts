@@ -11,14 +11,20 @@ export type HttpLimits = {
   readonly handlerMsMax: number
   /** A connection without any traffic; above `handlerMsMax`, so that it never cuts a handler short. */
   readonly idleConnectionMsMax: number
+  /** A client must have taken its answer: within it even a phone reads the largest. */
+  readonly answerMsMax: number
   /** Between two requests of one connection; below the minute that proxies and clients usually assume. */
   readonly keepAliveMsMax: number
   /** At close: what is under way may finish within this time, then connections are cut. */
   readonly drainMsMax: number
   /** Sockets in all; well below the usual 16 Ki and more of file descriptors. */
   readonly connectionsMax: number
-  /** Sockets of one client address, so that one client cannot take them all. */
+  /** Sockets of one client address: a small share, behind which there may be a whole company. */
   readonly connectionsPerClientMax: number
+  /** Of the /48 of an IPv6 address, in which somebody may have any number of client addresses. */
+  readonly connectionsPerNetworkMax: number
+  /** Beyond all others, for one request of whoever asks how we are; the oldest goes for the newest. */
+  readonly spareConnectionsMax: number
 }
 
 export const defaultLimits: HttpLimits = {
@@ -27,8 +33,11 @@ export const defaultLimits: HttpLimits = {
   requestMsMax: 10_000,
   handlerMsMax: 60_000,
   idleConnectionMsMax: 75_000,
+  answerMsMax: 60_000,
   keepAliveMsMax: 30_000,
   drainMsMax: 10_000,
   connectionsMax: 8192,
-  connectionsPerClientMax: 2048,
+  connectionsPerClientMax: 512,
+  connectionsPerNetworkMax: 1024,
+  spareConnectionsMax: 128,
 }

@@ -2,7 +2,7 @@
  * The HTTP server of every process: binds a table of routes to its handlers.
  *
  * The life of a request, with the error that leaves each stage:
- *   connection      too many of one client: closed; slow: REQUEST_TIMEOUT; no HTTP: MALFORMED_REQUEST
+ *   connection      slow: REQUEST_TIMEOUT; no HTTP: MALFORMED_REQUEST; no place: OVERLOADED, but for probes
  *   path            MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED
  *   closing?        NOT_READY
  *   budget          RATE_LIMITED (D-33)
@@ -28,11 +28,12 @@ import { admissionUnits, bindHandler } from './bind-handler.ts'
 import { installBodyParser } from './body-parser.ts'
 import { type Client, createClients, type RateLimit } from './client.ts'
 import { answerClientError } from './client-errors.ts'
-import { boundConnections, trackUnused } from './connections.ts'
+import { trackUnused } from './connections.ts'
 import { preflightHeaders } from './cors.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import type { Handler, Handlers } from './handler.ts'
 import { installMetrics, METRICS_UNITS } from './http-metrics.ts'
+import { createHttpServer, isForProbesOnly } from './http-server.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -89,9 +90,6 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   readonly limits?: Partial<HttpLimits>
 }
 
-/** How often Node looks for requests that are late. */
-const CONNECTION_CHECK_MS = 1000
-
 /**
  * Builds the server: `listen({host, port})` starts it, `close()` answers what is under way and ends.
  *
@@ -110,7 +108,6 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const app = createInstance(options, limits, responder)
   const clientOf = createClients({ rateLimit: options.rateLimit, clock })
 
-  boundConnections(app.server, limits)
   const endUnused = trackUnused(app.server)
   installBodyParser(app)
   app.decorateRequest('user', null)
@@ -135,6 +132,10 @@ export function buildServer<Routes extends RouteTable, User = never>(
     // Probes are answered to the end and by anyone, so that nobody takes a busy process for a dead one.
     if (route?.cost !== 0) {
       if (isClosing) throw new ScanError('NOT_READY', 'the process is stopping')
+      if (isForProbesOnly(request.raw.socket))
+        throw new ScanError('OVERLOADED', 'there are too many connections', {
+          retryAfterSeconds: 1,
+        })
       request.client.budget.admit(request.client.key, admissionUnits(route))
     }
     done()
@@ -188,15 +189,7 @@ function createInstance<Routes extends RouteTable, User>(
     }),
     genReqId: ({ headers }) => givenRequestId(headers) ?? randomHex(random, REQUEST_ID_BYTES),
     bodyLimit: limits.bodyBytesMax,
-    requestTimeout: limits.requestMsMax,
-    keepAliveTimeout: limits.keepAliveMsMax,
-    connectionTimeout: limits.idleConnectionMsMax,
-    http: {
-      maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: limits.requestMsMax,
-      requestTimeout: limits.requestMsMax,
-      connectionsCheckingInterval: CONNECTION_CHECK_MS,
-    },
+    serverFactory: (listener) => createHttpServer(limits, listener),
     // Fastify would answer with a body of its own; the onRequest hook does it with ours.
     return503OnClosing: false,
     routerOptions: {

@@ -6,7 +6,7 @@ import { lookup } from 'node:dns'
 import { setMaxListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
 import {
-  createAnswerBody,
+  createBodyPieces,
   isPublicAddress,
   type Transport,
   type TransportReply,
@@ -102,7 +102,7 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
     let controller: Dispatcher.DispatchController | null = null
     let status = 0
     let headers: Headers = {}
-    const answer = createAnswerBody(bytesMax)
+    const answer = createBodyPieces(bytesMax)
     const onAbort = () => {
       controller?.abort(signal.reason)
       fail(signal.reason)

@@ -2,7 +2,7 @@
  * The transport of browsers, and of Node without our undici transport: global `fetch`, held to the
  * bounds of the port.
  */
-import { createAnswerBody } from './answer-body.ts'
+import { createBodyPieces } from './body-pieces.ts'
 import type { Transport } from './transport.ts'
 
 /**
@@ -37,7 +37,7 @@ export function createFetchTransport(
 
 /** Gives up while the answer is still coming: a node cannot fill our memory, nor our time with pieces. */
 async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Array> {
-  const answer = createAnswerBody(bytesMax)
+  const answer = createBodyPieces(bytesMax)
   const reader = response.body?.getReader()
   for (;;) {
     const { value } = (await reader?.read()) ?? {}

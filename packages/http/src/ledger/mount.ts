@@ -9,6 +9,7 @@
  *   authentication  401, 403, redacted
  *   handler         the operation's own errors; anything else is 500, redacted
  */
+import type { IncomingMessage } from 'node:http'
 import type { LedgerRouteDef, LedgerRouteTable } from '@quorumscan/api'
 import { assert, type Clock, createSystemClock } from '@quorumscan/base'
 import { LedgerDecodeError } from '@quorumscan/errors'
@@ -18,6 +19,7 @@ import { Compile } from 'typebox/compile'
 import { parseJson } from '../body-parser.ts'
 import { corsHeaders } from '../cors.ts'
 import { requireWellFormedQuery } from '../query-parser.ts'
+import { readBody } from '../read-body.ts'
 import { JSON_TYPE, type LedgerFailure, timeoutFailure, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerHandler, LedgerHandlers } from './handler.ts'
@@ -88,10 +90,8 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
       })
       scope.removeAllContentTypeParsers()
       // D-5: whatever the type is said to be, it is read as JSON.
-      scope.addContentTypeParser(
-        '*',
-        { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX },
-        async (_request: FastifyRequest, body: Buffer) => body,
+      scope.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
+        readBody(payload, BODY_BYTES_MAX),
       )
       scope.setErrorHandler((error, request, reply) =>
         sendFailure(request, reply, toLedgerFailure(error, { traceId: request.id, participant })),

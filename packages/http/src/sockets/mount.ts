@@ -9,6 +9,7 @@ import type { Clock } from '@quorumscan/base'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { clientKey } from '../client-key.ts'
+import { closeGently } from '../closing.ts'
 import type { Refusal, SocketDialect } from './dialect.ts'
 import { CLOSE_MS, CLOSED, serve } from './serve.ts'
 
@@ -123,7 +124,7 @@ function refuse(socket: Duplex, { status, type, headers, body }: Refusal): void 
     ...headers,
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`)
+  closeGently(socket, `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`)
 }
 
 /** Ends connections whose other side is gone without a word. */

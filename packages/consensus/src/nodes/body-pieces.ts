@@ -1,4 +1,4 @@
-/** The body of an answer as it comes in, bounded by what was asked in bytes and in pieces. */
+/** A body as it comes in, of an answer or a request, bounded in bytes and in pieces. */
 import { concatBytes } from '../encoding/bytes.ts'
 
 /** However small they are: the last of every packet, of every buffer on the way. */
@@ -6,24 +6,24 @@ const PIECES_FREE = 64
 /** Of all further ones on average: below the smallest packets of slow links, far above one byte. */
 const PIECE_BYTES_MIN = 256
 
-export type AnswerBody = {
-  /** @throws {RangeError} If the answer is too large, or comes in pieces that are too small. */
+export type BodyPieces = {
+  /** @throws {RangeError} If the body is too large, or comes in pieces that are too small. */
   add(piece: Uint8Array): void
   /** All of it, as plain bytes: a Buffer's `slice` would not copy. A single piece is not copied. */
   bytes(): Uint8Array
 }
 
-export function createAnswerBody(bytesMax: number): AnswerBody {
+export function createBodyPieces(bytesMax: number): BodyPieces {
   const pieces: Uint8Array[] = []
   let byteCount = 0
   return {
     add(piece) {
       byteCount += piece.byteLength
-      if (byteCount > bytesMax) throw new RangeError(`an answer of more than ${bytesMax} bytes`)
+      if (byteCount > bytesMax) throw new RangeError(`a body of more than ${bytesMax} bytes`)
       pieces.push(piece)
       // What each piece costs us, in time and memory, costs its sender nothing.
       if ((pieces.length - PIECES_FREE) * PIECE_BYTES_MIN > byteCount)
-        throw new RangeError('an answer in pieces that are too small')
+        throw new RangeError('a body in pieces that are too small')
     },
     bytes() {
       const [only, ...more] = pieces

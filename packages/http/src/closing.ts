@@ -1,0 +1,34 @@
+/**
+ * Closing a connection whose client may still be sending, so that it can read the last answer: a socket that is
+ * closed with bytes unread resets the connection, and the client gets an error of its own system instead.
+ */
+import type { Duplex } from 'node:stream'
+
+/** Read and thrown away: the largest body that anybody sends by mistake, in less than 20 ms. */
+const DRAINED_BYTES_MAX = 32 * 1024 * 1024
+/** As long as a request may take to arrive. */
+const DRAINED_MS_MAX = 10_000
+
+/** Sends these last bytes, says that no more follow, and waits for the other side to do the same, within bounds. */
+export function closeGently(socket: Duplex, lastBytes = ''): void {
+  if (socket.destroyed) return
+  // Nothing that comes is a request any more: HTTP's parser would take its time for each chunk.
+  socket.removeAllListeners('data')
+  socket.removeAllListeners('end')
+  let left = DRAINED_BYTES_MAX
+  socket.on('data', (bytes: Buffer) => {
+    left -= bytes.byteLength
+    if (left < 0) socket.destroy()
+  })
+  const timer = setTimeout(() => socket.destroy(), DRAINED_MS_MAX)
+  socket.once('close', () => clearTimeout(timer))
+  // Each side has said its last.
+  let isOver = false
+  const over = () => {
+    if (isOver) socket.destroy()
+    isOver = true
+  }
+  socket.once('end', over)
+  socket.end(lastBytes, over)
+  socket.resume()
+}

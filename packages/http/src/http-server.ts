@@ -1,0 +1,156 @@
+/**
+ * Node's HTTP server, as every process listens: who gets a connection, who loses one, and what a connection
+ * may send. Routes and answers are none of its business.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { Socket } from 'node:net'
+import { closeGently } from './closing.ts'
+import type { HttpLimits } from './limits.ts'
+import { type Guest, type Place, Places } from './places.ts'
+
+/** How often Node, and we, look for what is late. */
+const CHECK_MS = 1000
+/** Requests that follow on one connection before the one before them is answered. Hardly anybody sends any. */
+const PIPELINED_MAX = 32
+
+/** Whether this connection got no place: it is kept for one request, of whoever probes our health. */
+export function isForProbesOnly(socket: Socket): boolean {
+  return connectionOf.get(socket)?.place === null
+}
+
+const connectionOf = new WeakMap<Socket, Connection>()
+
+export function createHttpServer(limits: HttpLimits, listener: RequestListener): Server {
+  const places = new Places({
+    max: limits.connectionsMax,
+    perClientMax: limits.connectionsPerClientMax,
+    perNetworkMax: limits.connectionsPerNetworkMax,
+  })
+  const open = new Set<Connection>()
+  /** Without a place, the first to come first. */
+  const spare = new Set<Connection>()
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.requestMsMax,
+      requestTimeout: limits.requestMsMax,
+      connectionsCheckingInterval: CHECK_MS,
+      keepAliveTimeout: limits.keepAliveMsMax,
+    },
+    (request, response) => {
+      // After it was ended, Node still reads what had come with the request that it was ended for.
+      if (request.socket.destroyed) return
+      if (connectionOf.get(request.socket)?.begin(request, response) !== false)
+        listener(request, response)
+    },
+  )
+  server.setTimeout(limits.idleConnectionMsMax)
+  // Whoever has no place leaves when the next one comes; until it is gone there are two.
+  server.maxConnections = limits.connectionsMax + 2 * limits.spareConnectionsMax
+  server.on('connection', (socket: Socket) => {
+    const connection = new Connection(socket)
+    connectionOf.set(socket, connection)
+    connection.place = places.take(socket.remoteAddress, connection)
+    open.add(connection)
+    if (connection.place === null) spare.add(connection)
+    if (spare.size > limits.spareConnectionsMax) first(spare)?.leave()
+    socket.once('close', () => {
+      connection.place?.release()
+      open.delete(connection)
+      spare.delete(connection)
+    })
+  })
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
+    const connection = connectionOf.get(socket)
+    if (connection?.place === null) connection.leave()
+    else if (connection !== undefined) connection.isUpgraded = true
+  })
+  const checkCountMax = Math.ceil(limits.answerMsMax / CHECK_MS)
+  const timer = setInterval(() => {
+    for (const connection of open) connection.checkProgress(checkCountMax)
+  }, CHECK_MS).unref()
+  server.once('close', () => clearInterval(timer))
+  return server
+}
+
+class Connection implements Guest {
+  /** Null where there was none. */
+  place: Place | null = null
+  /** A WebSocket has bounds of its own. */
+  isUpgraded = false
+  readonly #socket: Socket
+  #request: IncomingMessage | null = null
+  #response: ServerResponse | null = null
+  #pipelinedCount = 0
+  #untakenCount = 0
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  /** False if the request is not to be answered: it was one too many at once. */
+  begin(request: IncomingMessage, response: ServerResponse): boolean {
+    const isPipelined = this.#response !== null && !this.#response.writableFinished
+    this.#pipelinedCount = isPipelined ? this.#pipelinedCount + 1 : 0
+    if (this.#pipelinedCount > PIPELINED_MAX) {
+      this.leave()
+      return false
+    }
+    this.#request = request
+    this.#response = response
+    this.place?.touch()
+    if (this.place === null) response.shouldKeepAlive = false
+    if (mayBeEndless(request)) {
+      // It may be refused before it was read, and reading it only to keep the connection is dear.
+      response.shouldKeepAlive = false
+      const destroySoon = this.#socket.destroySoon.bind(this.#socket)
+      this.#socket.destroySoon = () =>
+        request.complete ? destroySoon() : closeGently(this.#socket)
+    }
+    return true
+  }
+
+  /** We are not at anything, or the client does not send or take its part of it. */
+  isIdle(): boolean {
+    if (this.isUpgraded) return false
+    return (
+      this.#response === null || this.#response.writableEnded || this.#request?.complete !== true
+    )
+  }
+
+  leave(): void {
+    this.#socket.destroy()
+  }
+
+  /** Ends a connection whose client has not taken an answer at any of so many checks. */
+  checkProgress(checkCountMax: number): void {
+    const isUntaken =
+      this.#response?.writableEnded === true &&
+      !this.#response.writableFinished &&
+      !this.#response.destroyed
+    this.#untakenCount = isUntaken ? this.#untakenCount + 1 : 0
+    if (this.#untakenCount > checkCountMax) this.leave()
+  }
+}
+
+/** A body whose bytes on the wire nothing bounds but our reading of it. */
+function mayBeEndless({ headers }: IncomingMessage): boolean {
+  return (
+    headers['transfer-encoding'] !== undefined ||
+    Number(headers['content-length'] ?? 0) > THROWN_AWAY_BYTES_MAX
+  )
+}
+
+/** A body so long is read to its end to keep the connection, whatever was answered. */
+const THROWN_AWAY_BYTES_MAX = 1024 * 1024
+
+function first<T>(items: Set<T>): T | undefined {
+  const [item] = items
+  return item
+}
