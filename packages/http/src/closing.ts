@@ -6,10 +6,10 @@ import type { Duplex } from 'node:stream'
 
 /** Read and thrown away: the largest body that anybody sends by mistake, in less than 20 ms. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024
-/** As long as a request may take to arrive. */
-const DRAINED_MS_MAX = 10_000
-
-/** Sends these last bytes, says that no more follow, and waits for the other side to do the same, within bounds. */
+/**
+ * Sends these last bytes, says that no more follow, and waits for the other side to do the same. The server
+ * ends what takes too long.
+ */
 export function closeGently(socket: Duplex, lastBytes = ''): void {
   if (socket.destroyed) return
   // Nothing that comes is a request any more: HTTP's parser would take its time for each chunk.
@@ -20,8 +20,6 @@ export function closeGently(socket: Duplex, lastBytes = ''): void {
     left -= bytes.byteLength
     if (left < 0) socket.destroy()
   })
-  const timer = setTimeout(() => socket.destroy(), DRAINED_MS_MAX)
-  socket.once('close', () => clearTimeout(timer))
   // Each side has said its last.
   let isOver = false
   const over = () => {

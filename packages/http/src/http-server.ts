@@ -10,12 +10,15 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Clock } from '@quorumscan/base'
 import { closeGently } from './closing.ts'
 import type { HttpLimits } from './limits.ts'
 import { type Guest, type Place, Places } from './places.ts'
 
 /** How often Node, and we, look for what is late. */
 const CHECK_MS = 1000
+/** Once we have said our last word, the other side may go on so long: as long as a request may take to arrive. */
+const CLOSING_MS_MAX = 10_000
 /** Requests that follow on one connection before the one before them is answered. Hardly anybody sends any. */
 const PIPELINED_MAX = 32
 
@@ -26,11 +29,16 @@ export function isForProbesOnly(socket: Socket): boolean {
 
 const connectionOf = new WeakMap<Socket, Connection>()
 
-export function createHttpServer(limits: HttpLimits, listener: RequestListener): Server {
+export function createHttpServer(
+  limits: HttpLimits,
+  clock: Clock,
+  listener: RequestListener,
+): Server {
   const places = new Places({
     max: limits.connectionsMax,
     perClientMax: limits.connectionsPerClientMax,
     perNetworkMax: limits.connectionsPerNetworkMax,
+    areInUse: false,
   })
   const open = new Set<Connection>()
   /** Without a place, the first to come first. */
@@ -50,7 +58,7 @@ export function createHttpServer(limits: HttpLimits, listener: RequestListener):
         listener(request, response)
     },
   )
-  server.setTimeout(limits.idleConnectionMsMax)
+  server.timeout = limits.idleConnectionMsMax
   // Whoever has no place leaves when the next one comes; until it is gone there are two.
   server.maxConnections = limits.connectionsMax + 2 * limits.spareConnectionsMax
   server.on('connection', (socket: Socket) => {
@@ -71,12 +79,26 @@ export function createHttpServer(limits: HttpLimits, listener: RequestListener):
     if (connection?.place === null) connection.leave()
     else if (connection !== undefined) connection.isUpgraded = true
   })
-  const checkCountMax = Math.ceil(limits.answerMsMax / CHECK_MS)
-  const timer = setInterval(() => {
-    for (const connection of open) connection.checkProgress(checkCountMax)
-  }, CHECK_MS).unref()
-  server.once('close', () => clearInterval(timer))
+  const closed = new AbortController()
+  server.once('close', () => closed.abort())
+  server.once('listening', () => {
+    void endTheLate({ open, clock, answerMsMax: limits.answerMsMax, closed: closed.signal })
+  })
   return server
+}
+
+async function endTheLate(server: {
+  readonly open: ReadonlySet<Connection>
+  readonly clock: Clock
+  readonly answerMsMax: number
+  readonly closed: AbortSignal
+}): Promise<void> {
+  const { open, clock, answerMsMax, closed } = server
+  while (!closed.aborted) {
+    // Aborted: the loop ends.
+    await clock.delay(CHECK_MS, closed).catch(() => {})
+    for (const connection of open) connection.leaveIfLate(clock.monotonicMs(), answerMsMax)
+  }
 }
 
 class Connection implements Guest {
@@ -88,7 +110,8 @@ class Connection implements Guest {
   #request: IncomingMessage | null = null
   #response: ServerResponse | null = null
   #pipelinedCount = 0
-  #untakenCount = 0
+  /** For the client, to take what it is sent, or to close its side; null where we do not wait. */
+  #waitingSinceMs: number | null = null
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -128,14 +151,18 @@ class Connection implements Guest {
     this.#socket.destroy()
   }
 
-  /** Ends a connection whose client has not taken an answer at any of so many checks. */
-  checkProgress(checkCountMax: number): void {
+  /** Ends a connection whose client does not take an answer, or does not close its side after us. */
+  leaveIfLate(nowMs: number, answerMsMax: number): void {
+    const response = this.#response
     const isUntaken =
-      this.#response?.writableEnded === true &&
-      !this.#response.writableFinished &&
-      !this.#response.destroyed
-    this.#untakenCount = isUntaken ? this.#untakenCount + 1 : 0
-    if (this.#untakenCount > checkCountMax) this.leave()
+      response?.writableEnded === true && !response.writableFinished && !response.destroyed
+    const isClosing = this.#socket.writableEnded
+    if (!isUntaken && !isClosing) this.#waitingSinceMs = null
+    else {
+      this.#waitingSinceMs ??= nowMs
+      const waitMsMax = isClosing ? Math.min(CLOSING_MS_MAX, answerMsMax) : answerMsMax
+      if (nowMs - this.#waitingSinceMs >= waitMsMax) this.leave()
+    }
   }
 }
 

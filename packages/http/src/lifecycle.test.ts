@@ -272,6 +272,16 @@ describe('a body that is not read to its end', () => {
   })
 })
 
+test('who does not close its side after its last answer is not waited for for long', async () => {
+  await using running = await start({ limits: { answerMsMax: 100 } })
+  const accepted = once(running.server.server, 'connection')
+  const socket = connect({ port: running.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.write('this is no HTTP\r\n\r\n')
+  const [ofServer] = await accepted
+  await once(ofServer, 'close')
+  socket.destroy()
+})
+
 test('who sends many requests ahead of their answers is cut off', async () => {
   await using running = await start()
   const socket = running.connect()

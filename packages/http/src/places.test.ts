@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Guest, type PlaceLimits, Places } from './places.ts'
 
-const roomy: PlaceLimits = { max: 100, perClientMax: 100, perNetworkMax: 100 }
+const roomy: PlaceLimits = { max: 100, perClientMax: 100, perNetworkMax: 100, areInUse: false }
 
 /** Takes places, and says who had to leave. */
 function house(limits: Partial<PlaceLimits>) {
@@ -54,6 +54,17 @@ test('clients of one IPv6 network share what it may have', () => {
   for (const subnet of [1, 2, 2, 3]) take(`${subnet}`, `2001:db8:0:${subnet}::1`)
   take('other', '2001:db8:1:1::1')
   expect(gone).toEqual(['2'])
+})
+
+test('what is in use goes only for somebody who holds fewer', () => {
+  const { take, gone } = house({ max: 5, perClientMax: 3, areInUse: true })
+  for (const name of ['a1', 'a2', 'a3']) take(name, '10.0.0.1')
+  expect(take('a4', '10.0.0.1')).toBeNull()
+  take('b1', '10.0.0.2')
+  take('b2', '10.0.0.2')
+  expect(take('b3', '10.0.0.2')).toBeNull()
+  expect(take('c1', '10.0.0.3')).not.toBeNull()
+  expect(gone).toEqual(['a1'])
 })
 
 test('whoever leaves gives its place to the next, once', () => {

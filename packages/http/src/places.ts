@@ -10,6 +10,8 @@ export type PlaceLimits = {
   readonly perClientMax: number
   /** Of one network: an IPv4 address, or the /48 of an IPv6 address, which has 65 536 clients. */
   readonly perNetworkMax: number
+  /** Guests are in use for as long as they stay: one of them goes only for somebody who holds fewer. */
+  readonly areInUse: boolean
 }
 
 /** What takes a place. */
@@ -50,12 +52,13 @@ export class Places {
     const [client, network] = [clientKey(address), networkKey(address)]
     const ofClient = this.#holders.get(client)?.guests.size ?? 0
     const ofNetwork = this.#countByNetwork.get(network) ?? 0
+    const sizeMin = this.#limits.areInUse ? ofClient + 2 : 1
     const isFree =
       ofClient >= perClientMax
-        ? this.#free((holder) => holder.client === client)
+        ? this.#free(sizeMin, (holder) => holder.client === client)
         : ofNetwork >= perNetworkMax
-          ? this.#free((holder) => holder.network === network)
-          : this.#count < max || this.#free(() => true)
+          ? this.#free(sizeMin, (holder) => holder.network === network)
+          : this.#count < max || this.#free(sizeMin, () => true)
     if (!isFree) return null
     const holder = this.#holders.get(client) ?? { client, network, guests: new Set() }
     this.#holders.set(client, holder)
@@ -68,12 +71,13 @@ export class Places {
     }
   }
 
-  /** Has the longest idle guest of the largest of these holders that has one leave; false if none has. */
-  #free(isAmong: (holder: Holder) => boolean): boolean {
+  /** Has the longest idle guest leave of the largest of these holders that has one; false if none has. */
+  #free(sizeMin: number, isAmong: (holder: Holder) => boolean): boolean {
     let largest: Holder | undefined
     let idle: Guest | undefined
     for (const holder of this.#holders.values()) {
-      if (!isAmong(holder) || holder.guests.size <= (largest?.guests.size ?? 0)) continue
+      const { size } = holder.guests
+      if (!isAmong(holder) || size < sizeMin || size <= (largest?.guests.size ?? 0)) continue
       const longest = first(holder.guests, (guest) => guest.isIdle())
       if (longest === undefined) continue
       largest = holder

@@ -105,7 +105,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
     head: options.head ?? (() => ({})),
     isClosing: () => isClosing,
   })
-  const app = createInstance(options, limits, responder)
+  const app = createInstance(options, { limits, clock, responder })
   const clientOf = createClients({ rateLimit: options.rateLimit, clock })
 
   const endUnused = trackUnused(app.server)
@@ -172,9 +172,9 @@ export function buildServer<Routes extends RouteTable, User = never>(
 
 function createInstance<Routes extends RouteTable, User>(
   options: ServerOptions<Routes, User>,
-  limits: HttpLimits,
-  responder: Responder,
+  parts: { readonly limits: HttpLimits; readonly clock: Clock; readonly responder: Responder },
 ): FastifyInstance {
+  const { limits, clock, responder } = parts
   const random = options.random ?? systemRandom
   return Fastify({
     ...(options.logger === undefined
@@ -189,7 +189,7 @@ function createInstance<Routes extends RouteTable, User>(
     }),
     genReqId: ({ headers }) => givenRequestId(headers) ?? randomHex(random, REQUEST_ID_BYTES),
     bodyLimit: limits.bodyBytesMax,
-    serverFactory: (listener) => createHttpServer(limits, listener),
+    serverFactory: (listener) => createHttpServer(limits, clock, listener),
     // Fastify would answer with a body of its own; the onRequest hook does it with ours.
     return503OnClosing: false,
     routerOptions: {

@@ -15,12 +15,17 @@ export function createManualClock(startMicros = 1_700_000_000_000_000): ManualCl
     delay: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
-        const sleeper = { atMs: elapsedMs + ms, wake: resolve }
-        sleepers.push(sleeper)
-        signal?.addEventListener('abort', () => {
+        const onAbort = () => {
           sleepers = sleepers.filter((other) => other !== sleeper)
-          reject(signal.reason)
-        })
+          reject(signal?.reason)
+        }
+        const wake = () => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        }
+        const sleeper = { atMs: elapsedMs + ms, wake }
+        sleepers.push(sleeper)
+        signal?.addEventListener('abort', onAbort, { once: true })
       }),
     async advance(ms) {
       const until = elapsedMs + ms

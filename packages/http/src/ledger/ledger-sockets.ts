@@ -14,7 +14,7 @@ import { LEDGER_VALUES_MAX, type LedgerAuthenticate } from './mount.ts'
 
 /** D-28. */
 const FRAME_BYTES_MAX = 1024 * 1024
-/** Connections of all clients: each takes some 30 kB. Callers are known, and connections of an address bounded. */
+/** Connections of all clients: each takes some 30 kB. Callers are known, and all other connections bounded. */
 const SOCKETS_MAX = 4_096
 const PROTOCOL = 'daml.ws.auth'
 const TOKEN_PREFIX = 'jwt.token.'
@@ -86,6 +86,7 @@ export function ledgerSocketDialect<Caller>(options: {
     protocol: PROTOCOL,
     socketsMax: SOCKETS_MAX,
     socketsPerClientMax: SOCKETS_MAX,
+    socketsPerNetworkMax: SOCKETS_MAX,
   }
 }
 

@@ -83,7 +83,7 @@ test('a path is served at the root, below the prefix and with a double slash; no
 })
 
 test('a first frame that is not what it should be is told so like a body, and nothing else follows', async () => {
-  const { connect } = await start(echo)
+  const { connect, lines } = await start(echo)
   for (const [first, code, path] of [
     ['{', 'MALFORMED_BODY', undefined],
     ['{"size":0}', 'INVALID_ARGUMENT', 'body.size'],
@@ -94,7 +94,57 @@ test('a first frame that is not what it should be is told so like a body, and no
       body: { code, request_id: 'req-7', ...(path === undefined ? {} : { details: { path } }) },
     })
   expect((await answerTo(connect(), `"${'x'.repeat(16 * 1024)}"`)).code).toBe(1009)
+  // What a client does wrong is worth no line.
+  expect(lines.filter((line) => line.includes('err'))).toEqual([])
 })
+
+test('a frame in more fragments than anybody needs is refused before it is whole', async () => {
+  const { connect } = await start(echo)
+  const inFragments = async (count: number) => {
+    const socket = connect()
+    await once(socket, 'open')
+    const closed = once(socket, 'close')
+    for (const part of ['{"size":1}', ...Array<string>(count - 2).fill(' ')])
+      socket.send(part, { fin: false })
+    socket.send(' ', { fin: true })
+    return (await closed)[0]
+  }
+  expect(await inFragments(60)).toBe(1000)
+  expect(await inFragments(70)).toBe(1008)
+})
+
+test.each(['ping', 'message'])(
+  'who sends one %s after the other is cut off, unless slowly',
+  async (kind) => {
+    const { clock, connect } = await start(async ({ signal }) =>
+      (async function* () {
+        yield ['1']
+        await clock.delay(1e9, signal)
+      })(),
+    )
+    const socket = connect()
+    await once(socket, 'open')
+    const answered = once(socket, 'message')
+    const send = (text: string) => (kind === 'ping' ? socket.ping(text) : socket.send(text))
+    socket.send('{"size":1}')
+    await answered
+    // Once the last is answered, all before it have been taken.
+    const sendMany = async (count: number) => {
+      const pong = new Promise((resolve) =>
+        socket.on('pong', (data) => String(data) === 'last' && resolve(undefined)),
+      )
+      for (let sent = 0; sent < count; sent++) send('x')
+      socket.ping('last')
+      await pong
+    }
+    await sendMany(40)
+    await clock.advance(60_000)
+    await sendMany(40)
+    const closed = once(socket, 'close')
+    for (let sent = 0; sent < 100; sent++) send('x')
+    expect((await closed)[0]).toBe(1006)
+  },
+)
 
 test('no client has more sockets than its share, and one that closes gives its place to the next', async () => {
   const { clock, connect } = await start(

@@ -18,8 +18,9 @@ import type { Frames, Refusal, SocketDialect } from './dialect.ts'
 const FRAME_BYTES_MAX = 16 * 1024
 /** Of all clients, who are unknown: 30 MB, and a quarter of what the ledger interface may have. */
 const SOCKETS_MAX = 1024
-/** Of one address, behind which many users may be; four such do not keep everybody else out. */
-const SOCKETS_PER_CLIENT_MAX = 256
+/** Of one address, behind which many users may be. */
+const SOCKETS_PER_CLIENT_MAX = 64
+const SOCKETS_PER_NETWORK_MAX = 128
 /** Opening one, before it is known what is asked. */
 const OPENING_UNITS = 1
 
@@ -89,6 +90,7 @@ export function apiSocketDialect(
     protocol: null,
     socketsMax: SOCKETS_MAX,
     socketsPerClientMax: SOCKETS_PER_CLIENT_MAX,
+    socketsPerNetworkMax: SOCKETS_PER_NETWORK_MAX,
   }
 }
 

@@ -37,7 +37,8 @@ export type SocketDialect = {
   readonly frameBytesMax: number
   /** The sub-protocol spoken; null for none. */
   readonly protocol: string | null
-  /** Sockets of all clients, and of one client address. */
+  /** Sockets, as `Places` counts them. */
   readonly socketsMax: number
   readonly socketsPerClientMax: number
+  readonly socketsPerNetworkMax: number
 }

@@ -8,13 +8,19 @@ import type { Duplex } from 'node:stream'
 import type { Clock } from '@quorumscan/base'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { clientKey } from '../client-key.ts'
 import { closeGently } from '../closing.ts'
+import { Places } from '../places.ts'
 import type { Refusal, SocketDialect } from './dialect.ts'
 import { CLOSE_MS, CLOSED, serve } from './serve.ts'
 
 /** Between pings; a client that has not answered one by the next is gone. */
 const PING_MS = 30_000
+
+/** Of one message. Clients send it whole; libraries cut it at 64 kB and more. */
+const FRAGMENTS_MAX = 64
+/** What the network makes of one frame: some small pieces, all others of a segment of a poor link. */
+const CHUNKS_FREE = 64
+const CHUNK_BYTES_MIN = 256
 
 type SocketsMount = {
   /** The first that owns a path answers for it; the last one for what nobody owns. */
@@ -40,7 +46,12 @@ export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
     let release = () => {}
     const upgrade = async () => {
       if (closing.signal.aborted) throw dialect.overloaded()
-      release = family.reserve(clientKey(request.socket.remoteAddress))
+      const place = family.places.take(request.socket.remoteAddress, {
+        isIdle: () => true,
+        leave: () => socket.destroy(),
+      })
+      if (place === null) throw dialect.overloaded()
+      release = place.release
       socket.once('close', release)
       const session = await admit(request)
       if (socket.destroyed) return
@@ -74,41 +85,31 @@ export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
 type Family = {
   readonly dialect: SocketDialect
   readonly server: WebSocketServer
-  /** A place for a socket of the client. Returns the way to give it back. @throws If there is none. */
-  reserve(client: string): () => void
+  readonly places: Places
 }
 
 function createFamily(dialect: SocketDialect): Family {
   const { protocol } = dialect
-  const countByClient = new Map<string, number>()
-  let count = 0
   return {
     dialect,
     server: new WebSocketServer({
       noServer: true,
       clientTracking: true,
       maxPayload: dialect.frameBytesMax,
+      // A frame comes in pieces at the liking of its sender; whole it is a few.
+      maxFragments: FRAGMENTS_MAX,
+      maxBufferedChunks: CHUNKS_FREE + dialect.frameBytesMax / CHUNK_BYTES_MIN,
       // Compressing needs hundreds of kB a connection, and its time is everybody's.
       perMessageDeflate: false,
       // Whatever else the client named, such as a token, is never echoed.
       handleProtocols: () => protocol ?? false,
     }),
-    reserve(client) {
-      const ofClient = countByClient.get(client) ?? 0
-      if (count >= dialect.socketsMax || ofClient >= dialect.socketsPerClientMax)
-        throw dialect.overloaded()
-      count++
-      countByClient.set(client, ofClient + 1)
-      let isGiven = false
-      return () => {
-        if (isGiven) return
-        isGiven = true
-        count--
-        const left = (countByClient.get(client) ?? 1) - 1
-        if (left === 0) countByClient.delete(client)
-        else countByClient.set(client, left)
-      }
-    },
+    places: new Places({
+      max: dialect.socketsMax,
+      perClientMax: dialect.socketsPerClientMax,
+      perNetworkMax: dialect.socketsPerNetworkMax,
+      areInUse: true,
+    }),
   }
 }
 

@@ -7,7 +7,6 @@
  *
  * Memory for a connection is bounded: while the socket takes a batch, the next one is made, and no more.
  */
-import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '@quorumscan/base'
@@ -17,6 +16,10 @@ import type { Frames, SocketDialect, SocketSession } from './dialect.ts'
 import { textFrames } from './text-frames.ts'
 
 const FIRST_FRAME_MS = 10_000
+/** Frames of a client: the first, and pings and pongs, of which nobody needs more than one a second … */
+const FRAME_MS_MIN = 1_000
+/** … but may have saved some up. */
+const FRAMES_FREE = 64
 /** A client that does not take one buffer of frames in this time does not read. */
 const STALLED_MS = 30_000
 /** After a close, a client may answer so long. */
@@ -42,6 +45,7 @@ export async function serve(
   webSocket.once('close', () => closed.abort())
   // The close that follows is what is acted upon.
   webSocket.on('error', () => {})
+  boundFrames(webSocket, clock)
   const close = (code: number, reason: string) => {
     webSocket.close(code, reason)
     clock.delay(CLOSE_MS, closed.signal).then(
@@ -65,17 +69,30 @@ export async function serve(
   }
 }
 
+/** Ends a connection whose client sends without need: frames cost their sender next to nothing. */
+function boundFrames(webSocket: WebSocket, clock: Clock): void {
+  const openedMs = clock.monotonicMs()
+  let count = 0
+  const onFrame = () => {
+    count++
+    if (count > FRAMES_FREE + (clock.monotonicMs() - openedMs) / FRAME_MS_MIN) webSocket.terminate()
+  }
+  webSocket.on('message', onFrame).on('ping', onFrame).on('pong', onFrame)
+}
+
 async function firstFrame(
   webSocket: WebSocket,
   clock: Clock,
   closed: AbortSignal,
 ): Promise<Buffer | 'none'> {
   const came = new AbortController()
-  const signal = AbortSignal.any([closed, came.signal])
   try {
     return await Promise.race([
-      once(webSocket, 'message', { signal }).then(([data]) => data as Buffer),
-      clock.delay(FIRST_FRAME_MS, signal).then((): 'none' => 'none'),
+      // A frame that is none closes the socket, which ends the delay.
+      new Promise<Buffer>((resolve) => webSocket.once('message', resolve)),
+      clock
+        .delay(FIRST_FRAME_MS, AbortSignal.any([closed, came.signal]))
+        .then((): 'none' => 'none'),
     ])
   } finally {
     came.abort()
