@@ -67,15 +67,18 @@ export function createActivities(parts: {
   const { source, clock, live } = parts
 
   const readPage = (options: ActivitiesOptions, after: string | null): Promise<Decided> => {
+    const timeoutMs = options.timeoutMs ?? parts.timeoutMs
+    const endsAtMs = clock.monotonicMs() + timeoutMs
     const bound = {
       clock,
-      timeoutMs: options.timeoutMs ?? parts.timeoutMs,
+      timeoutMs,
       signal: options.signal,
       what: 'list activities',
     }
     return withDeadline(bound, async (deadline) => {
       const read = readOptions({ ...parts.defaults, ...options })
-      const outcome = await source.read(requestOf(options, after), { ...read, signal: deadline })
+      const bounds = { ...read, endsAtMs, signal: deadline }
+      const outcome = await source.read(requestOf(options, after), bounds)
       if (!isDecided(outcome)) throw outcomeError('list activities', outcome)
       return outcome
     })

@@ -513,7 +513,7 @@ describe('a lookup through the proxy', () => {
     })
     await expect(names.resolve(entry.name)).rejects.toMatchObject({ code: 'CONSENSUS_DISPUTED' })
     const few = { ...refusal('NOT_ENOUGH_NODES'), details: { reachable: 1, needed: 2 } }
-    batch().reply(502, few, quorum('insufficient'))
+    batch().times(5).reply(502, few, quorum('insufficient'))
     await expect(names.resolve(entry.name)).rejects.toMatchObject({
       code: 'NOT_ENOUGH_NODES',
       message: expect.stringContaining('1 of 4 scan nodes can be used, 2 must agree'),
@@ -526,20 +526,23 @@ describe('a lookup through the proxy', () => {
       code: 'CONSENSUS_LAGGING',
       details: { outcome: { reason: 'stale', ageMs: 61_000 } },
     })
-    expect(pauses()).toEqual([1000, 1000])
+    expect(pauses()).toEqual([250, 500, 1000, 2000, 1000, 1000])
   })
 
   it('is asked again when the nodes behind the proxy take more, and not without a pause', async () => {
     const few = { ...refusal('NOT_ENOUGH_NODES'), details: { reachable: 0, needed: 2 } }
-    const limited = (retryAfter: string) =>
-      batch().reply(502, few, { ...quorum('insufficient'), 'retry-after': retryAfter })
+    const limited = (retryAfter: string, times = 1) =>
+      batch()
+        .times(times)
+        .reply(502, few, { ...quorum('insufficient'), 'retry-after': retryAfter })
     limited('2')
     limited('0')
-    limited('soon')
+    limited('soon', 5)
     await expect(connect().names.resolve(entry.name)).rejects.toMatchObject({
-      code: 'NOT_ENOUGH_NODES', // `soon` is no time to wait for.
+      code: 'NOT_ENOUGH_NODES',
     })
-    expect(pauses()).toEqual([2000, 250])
+    // `soon` is no time to wait for.
+    expect(pauses()).toEqual([2000, 250, 250, 500, 1000, 2000])
   })
 
   it('is never answered by a node behind the proxy: a 502 of somebody else stays an error', async () => {

@@ -14,6 +14,7 @@ import {
   type ReaderStatus,
 } from '@quorumscan/consensus'
 import type { Clock } from '../platform/clock.ts'
+import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { requireEd25519 } from '../platform/platform-crypto.ts'
 import { type Store, storedValue, storeKey } from '../platform/store.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
@@ -116,6 +117,7 @@ async function open(
     transport,
     clock,
     crypto,
+    waitMs: TIMEOUT_MS,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
     floorStore: kept('floor', 0),
     addressStore: kept<readonly AddressRecord[]>('addresses', []),

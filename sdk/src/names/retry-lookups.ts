@@ -1,10 +1,12 @@
-/** Asking again where waiting helps: the nodes lag, or refuse because too much was asked of them. */
+/** Asking again where waiting helps: the nodes lag, refuse because too much was asked of them, or were away. */
 import type { Outcome } from '@quorumscan/consensus'
 import type { Clock } from '../platform/clock.ts'
 import type { BoundRead } from './bound-reads.ts'
 
 /** Nodes that lag have usually caught up by then. */
 const LAGGING_RETRIES_MAX = 2
+/** Nodes that were away for a moment, as under a load that starves them, are back by then. */
+const AWAY_PAUSES_MS = [250, 500, 1000, 2000]
 /** Whoever asks to wait for less is asked again no sooner. */
 const WAIT_MS_MIN = 250
 
@@ -24,8 +26,11 @@ export async function retryLookups(
 ): Promise<Outcome[]> {
   const { clock, read } = bounds
   let outcomes = bounds.outcomes ?? (await ask())
-  for (let laggingCount = 0; ; outcomes = await ask()) {
-    const askedMs = outcomes.map(retryAfterMs).find((ms) => ms !== null)
+  for (let laggingCount = 0, awayCount = 0; ; outcomes = await ask()) {
+    const isAway = outcomes.some(({ kind }) => kind === 'insufficient')
+    const askedMs =
+      outcomes.map(retryAfterMs).find((ms) => ms !== null) ??
+      (isAway ? AWAY_PAUSES_MS[awayCount++] : undefined)
     const isLagging = outcomes.some(({ kind }) => kind === 'lagging')
     if (isLagging && ++laggingCount > LAGGING_RETRIES_MAX) return outcomes
     if (askedMs === undefined) return outcomes

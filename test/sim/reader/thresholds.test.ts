@@ -123,14 +123,14 @@ describe('a lookup', () => {
     expect(await lookup(ALICE)).toMatchObject({ kind: 'insufficient', reachable: 1, needed: 2 })
   })
 
-  it('knows hung nodes after a second, and notices when they come back', async () => {
+  it('knows hung nodes once they had all the time that it waits, and notices when they come back', async () => {
     const { lookup, timed, serve, honest, clock } = createWorld()
     await lookup(ALICE)
     for (const index of [1, 2, 3]) serve(index, hung)
     const first = await timed(ALICE)
     expect(first.outcome).toMatchObject({ kind: 'insufficient', reachable: 1 })
-    expect(first.ms).toBeGreaterThanOrEqual(1000)
-    expect(first.ms).toBeLessThan(1100)
+    expect(first.ms).toBeGreaterThanOrEqual(2000)
+    expect(first.ms).toBeLessThan(2100)
     const second = await timed(ALICE)
     expect(second.outcome).toMatchObject({ kind: 'insufficient' })
     expect(second.ms).toBe(0)
@@ -142,7 +142,7 @@ describe('a lookup', () => {
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
 
-  it('asks a hung node one thing at a time, and little of a dead one', async () => {
+  it('asks a hung node one thing a second, and little of a dead one', async () => {
     const { lookup, serve, network, urls, clock } = createWorld()
     await lookup(ALICE)
     let open = 0
@@ -154,14 +154,15 @@ describe('a lookup', () => {
     })
     serve(3, null)
     const before = network.requestCounts.get(urls[3] as string) ?? 0
-    for (let count = 0; count < 400; count++) {
+    for (let count = 0; count < 600; count++) {
       await lookup(ALICE)
       await clock.pass(10)
-      if (count === 150) openMax = open
+      if (count === 450) openMax = open
     }
-    expect(openMax).toBeLessThanOrEqual(1)
-    // Four seconds of reading: probes at growing intervals, and address requests, no lookups.
-    expect((network.requestCounts.get(urls[3] as string) ?? 0) - before).toBeLessThan(25)
+    // Each of them hangs for the two seconds that it may.
+    expect(openMax).toBeLessThanOrEqual(3)
+    // Six seconds of reading: probes at growing intervals, and address requests, no lookups.
+    expect((network.requestCounts.get(urls[3] as string) ?? 0) - before).toBeLessThan(35)
   })
 
   it('counts a liar out, and shows it', async () => {

@@ -15,7 +15,10 @@ import { parseNodeUrl } from './node-url.ts'
 const REFRESH_MS = 30_000
 /** While a node is failing, or has no address. */
 const REFRESH_MS_UNEASY = 1000
-const ASK_MS_MAX = 2000
+/** For one that takes seconds to answer, on a bad link. */
+const ASK_MS_MAX = 5000
+/** From then on a request may be lost, and the next refresh asks again. */
+const LOST_MS = 2500
 
 export type Directory = {
   /** Asks all sources if it is time to, or at once; a source that hangs does not keep others waiting. */
@@ -67,7 +70,16 @@ export function createDirectory(options: {
   const ask = async (url: string): Promise<void> => {
     const abort = new AbortController()
     const giveUp = () => abort.abort(new Error('no answer'))
-    reader.clock.delay(ASK_MS_MAX, abort.signal).then(giveUp, () => {})
+    reader.clock
+      .delay(LOST_MS, abort.signal)
+      .then(
+        () => {
+          asking.delete(url)
+          return reader.clock.delay(ASK_MS_MAX - LOST_MS, abort.signal).then(giveUp)
+        },
+        () => asking.delete(url),
+      )
+      .catch(() => {}) // Answered.
     try {
       const reply = await reader.transport.request({
         url,
@@ -87,7 +99,6 @@ export function createDirectory(options: {
       // learned again from the seeds.
     } finally {
       giveUp()
-      asking.delete(url)
     }
   }
 

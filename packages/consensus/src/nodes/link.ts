@@ -7,7 +7,7 @@ import type { TransportReply, TransportRequest } from './transport.ts'
 
 export type Channel = TransportRequest['channel']
 
-/** A node that owes an answer and said nothing for so long is asked one thing at a time. */
+/** A node that owes an answer and gave none for so long is shown as silent; it may still answer. */
 const SILENCE_MS = 1000
 
 /** A request to one node for some items of the reader. */
@@ -26,16 +26,18 @@ export type Work = {
 
 export type Flight = {
   readonly work: Work
-  readonly startedAtMs: number
+  startedAtMs: number
   readonly abort: AbortController
+  /** Its work waits to be sent once more, or was. */
+  isSentAgain: boolean
 }
 
 export type Lane = {
   readonly channel: Channel
   queue: Work[]
   readonly flights: Set<Flight>
-  /** Since when the node owes an answer without having given any; null while it owes none. */
-  owingSinceMs: number | null
+  /** When the node last answered, ms. */
+  answeredAtMs: number
   /** When a request last ended, in whatever way. */
   endedAtMs: number
   /** Failures of the connection in a row. */
@@ -76,7 +78,7 @@ export function createLink({ name, scanKey }: GenesisNode, index: number): Link 
     channel,
     queue: [],
     flights: new Set(),
-    owingSinceMs: null,
+    answeredAtMs: Number.NEGATIVE_INFINITY,
     endedAtMs: Number.NEGATIVE_INFINITY,
     failureCount: 0,
     notBeforeMs: 0,
@@ -116,13 +118,12 @@ export function noteHead(link: Link, reply: TransportReply, now: number): void {
   link.headAtMs = now
 }
 
-export function isSilent(lane: Lane, now: number): boolean {
-  return lane.owingSinceMs !== null && now - lane.owingSinceMs >= SILENCE_MS
+export function isSilent({ flights, answeredAtMs }: Lane, now: number): boolean {
+  const [oldest] = flights
+  return oldest !== undefined && now - Math.max(oldest.startedAtMs, answeredAtMs) >= SILENCE_MS
 }
 
-/** Whether the node, as far as is known, cannot answer now; a reason for a person, or null. */
-export function whyUnusable(link: Link, channel: Channel, now: number): string | null {
-  const lane = link.lanes[channel]
-  if (lane.failureCount > 1) return link.counters.lastError ?? 'unreachable'
-  return isSilent(lane, now) ? 'silent' : null
+/** Whether the node is known not to answer now; a reason for a person, or null. Who is slow may answer. */
+export function whyUnusable(link: Link, channel: Channel): string | null {
+  return link.lanes[channel].failureCount > 1 ? (link.counters.lastError ?? 'unreachable') : null
 }

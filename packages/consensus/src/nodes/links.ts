@@ -1,8 +1,9 @@
 /**
- * The connections to the nodes: what waits for each, what is in flight, who is silent or failing.
+ * The connections to the nodes: what waits for each, what is in flight, who is failing.
  *
- * A node that is dead or hung costs nothing but its vote: nothing here waits for it, what is in
- * flight to it is bounded, and it is asked again by single probes until it answers.
+ * A node that is dead or hung costs nothing but its vote: nothing here waits for it, what is sent to it in
+ * a second is bounded, and so it is asked again, by single probes once it is known to fail. No state ends
+ * that: neither a request that is lost nor one that hangs keeps the next from being sent.
  */
 
 import type { Reply } from '../answers/reply.ts'
@@ -10,18 +11,25 @@ import type { ReaderClock, ReaderOptions } from '../reader/reader-options.ts'
 import {
   type Channel,
   type Flight,
-  isSilent,
   type Lane,
   type Link,
   noteError,
   noteHead,
   type Work,
-  whyUnusable,
 } from './link.ts'
 import type { Transport, TransportReply, TransportRequest } from './transport.ts'
 
-/** Batches in flight per node. One that is too tight refuses requests, one too wide feeds hung nodes. */
+/**
+ * Requests in flight per node, of those that it was sent within `LATE_MS`. One that is too tight refuses
+ * requests, one too wide feeds hung nodes.
+ */
 export const FLIGHTS_MAX: Readonly<Record<Channel, number>> = { lookup: 4, bulk: 8 }
+/** From then on a request keeps no other from being sent. */
+const LATE_MS = 1000
+/** From then on it may be lost, and is sent once more; it may still be answered. */
+const LOST_MS = 2500
+/** What is sent for somebody who fails. */
+const PROBES_MAX = 1
 const BACKOFF_MS_MIN = 50
 const BACKOFF_MS_MAX = 1000
 const QUEUE_COMPACTED_AT = 32 // Works; decided ones are dropped from there on.
@@ -35,11 +43,11 @@ export type Links = {
   offer(link: Link, work: Work): void
   /** Sends what can be sent. */
   pump(link: Link): void
-  /** Whether the node, as far as is known, cannot answer now; a reason for a person, or null. */
-  whyUnusable(link: Link, channel: Channel): string | null
   hasRoom(link: Link, channel: Channel): boolean
-  /** Ends what took too long. Returns whether anything is in flight. */
+  /** Ends what took too long, and sends again what may be lost. Returns whether anything is in flight. */
   sweep(): boolean
+  /** Counts so long against no request: nobody here looked for answers. */
+  excuse(ms: number): void
   /** Forgets failures: they are too old to count. */
   forgive(): void
   close(reason: unknown): void
@@ -55,6 +63,8 @@ export function createLinks(options: {
   /** An empty batch, to learn whether a failing node is back. */
   readonly probe: Work
   readonly judge: (reply: TransportReply | Error, work: Work) => Reply
+  /** Something is in flight, which has to be swept. */
+  readonly onSend: () => void
   /** A node answered or failed: there may be room, or a new head. */
   readonly onChange: (link: Link) => void
   readonly onReply: ReaderOptions['onReply']
@@ -62,14 +72,18 @@ export function createLinks(options: {
   const { clock, all } = options
   let closed: unknown
 
-  const limitOf = (lane: Lane, now: number): number =>
-    lane.failureCount > 1 || isSilent(lane, now) ? 1 : FLIGHTS_MAX[lane.channel]
+  const hasRoom = (lane: Lane, now: number): boolean => {
+    const limit = lane.failureCount > 1 ? PROBES_MAX : FLIGHTS_MAX[lane.channel]
+    let count = 0
+    for (const { startedAtMs } of lane.flights) if (now - startedAtMs < LATE_MS) count++
+    return count < limit
+  }
 
   const pump = (link: Link): void => {
     if (link.url === null || closed !== undefined) return
     const now = clock.monotonicMs()
     for (const lane of [link.lanes.lookup, link.lanes.bulk]) {
-      while (now >= lane.notBeforeMs && lane.flights.size < limitOf(lane, now)) {
+      while (now >= lane.notBeforeMs && hasRoom(lane, now)) {
         const work = nextWork(link, lane)
         if (work === undefined) break
         send(link, lane, work)
@@ -88,9 +102,10 @@ export function createLinks(options: {
       work,
       startedAtMs: clock.monotonicMs(),
       abort: new AbortController(),
+      isSentAgain: false,
     }
     lane.flights.add(flight)
-    lane.owingSinceMs ??= flight.startedAtMs
+    options.onSend()
     link.counters.requests++
     const request: TransportRequest = {
       ...work.request(link),
@@ -110,7 +125,7 @@ export function createLinks(options: {
   const land = (link: Link, lane: Lane, flight: Flight, reply: TransportReply): void => {
     if (!lane.flights.delete(flight)) return
     const now = clock.monotonicMs()
-    lane.owingSinceMs = lane.flights.size > 0 ? now : null
+    lane.answeredAtMs = now
     lane.endedAtMs = now
     lane.failureCount = 0
     lane.notBeforeMs = 0
@@ -130,7 +145,6 @@ export function createLinks(options: {
   const crash = (link: Link, lane: Lane, flight: Flight, error: Error): void => {
     if (!lane.flights.delete(flight)) return
     lane.endedAtMs = clock.monotonicMs()
-    if (lane.flights.size === 0) lane.owingSinceMs = null
     lane.failureCount++
     // A connection that was kept open may just have been closed by the other side: once more, at once.
     if (lane.failureCount === 1 && flight.work.isWanted(link)) {
@@ -157,6 +171,16 @@ export function createLinks(options: {
     flight.work.receive(link, judged)
   }
 
+  const offer = (link: Link, work: Work): void => {
+    const lane = link.lanes[work.channel]
+    // One probe tells as much as many.
+    if (work === options.probe && lane.queue.includes(work)) return
+    lane.queue.push(work)
+    if (lane.queue.length > QUEUE_COMPACTED_AT)
+      lane.queue = lane.queue.filter((queued) => queued.isWanted(link))
+    pump(link)
+  }
+
   const giveUp = (link: Link, lane: Lane, flight: Flight): void => {
     const error = new Error('no answer')
     lane.flights.delete(flight)
@@ -166,33 +190,26 @@ export function createLinks(options: {
   }
 
   const sweepLane = (link: Link, lane: Lane, now: number): void => {
-    if (isSilent(lane, now))
-      for (const flight of [...lane.flights].slice(0, -1)) giveUp(link, lane, flight)
     for (const flight of lane.flights) {
-      if (now - flight.startedAtMs < options.flightMsMax) continue
-      lane.failureCount = Math.max(2, lane.failureCount + 1)
-      backOff(lane)
-      giveUp(link, lane, flight)
+      const ageMs = now - flight.startedAtMs
+      if (ageMs >= options.flightMsMax) {
+        // Who answered others since has lost a request, and does not fail.
+        if (lane.answeredAtMs < flight.startedAtMs)
+          lane.failureCount = Math.max(2, lane.failureCount + 1)
+        giveUp(link, lane, flight)
+      } else if (ageMs >= LOST_MS && !flight.isSentAgain) {
+        flight.isSentAgain = true
+        offer(link, flight.work)
+      }
     }
   }
 
   return {
     all,
     pump,
-    offer(link, work) {
-      const lane = link.lanes[work.channel]
-      // One probe tells as much as many.
-      if (work === options.probe && lane.queue.includes(work)) return
-      lane.queue.push(work)
-      if (lane.queue.length > QUEUE_COMPACTED_AT)
-        lane.queue = lane.queue.filter((queued) => queued.isWanted(link))
-      pump(link)
-    },
-    whyUnusable: (link, channel) => whyUnusable(link, channel, clock.monotonicMs()),
-    hasRoom(link, channel) {
-      const lane = link.lanes[channel]
-      return link.url !== null && lane.flights.size < FLIGHTS_MAX[channel]
-    },
+    offer,
+    hasRoom: (link, channel) =>
+      link.url !== null && hasRoom(link.lanes[channel], clock.monotonicMs()),
     sweep() {
       const now = clock.monotonicMs()
       let isBusy = false
@@ -203,12 +220,16 @@ export function createLinks(options: {
         }
       return isBusy
     },
+    excuse(ms) {
+      for (const link of all)
+        for (const lane of [link.lanes.lookup, link.lanes.bulk])
+          for (const flight of lane.flights) flight.startedAtMs += ms
+    },
     forgive() {
       for (const link of all)
         for (const lane of [link.lanes.lookup, link.lanes.bulk]) {
           lane.failureCount = 0
           lane.notBeforeMs = 0
-          lane.owingSinceMs = lane.flights.size > 0 ? clock.monotonicMs() : null
         }
     },
     close(reason) {

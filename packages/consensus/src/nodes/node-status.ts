@@ -1,12 +1,15 @@
 /** What a reader shows of its nodes: counters, never a verdict that would exclude one (D-43). */
 
 import type { NodeStatus } from '../reader/reader-options.ts'
-import { type Link, whyUnusable } from './link.ts'
+import { isSilent, type Link, whyUnusable } from './link.ts'
 
 export function nodeStatus(link: Link, nowMs: number): NodeStatus {
   const { name, url, sequence, head, counters } = link
-  const why = whyUnusable(link, 'lookup', nowMs)
-  const known = counters.latencyMs === null ? 'unknown' : 'live'
-  const unusable = why === 'silent' ? 'silent' : 'failing'
-  return { name, url, sequence, state: why === null ? known : unusable, head, ...counters }
+  return { name, url, sequence, state: stateOf(link, nowMs), head, ...counters }
+}
+
+function stateOf(link: Link, nowMs: number): NodeStatus['state'] {
+  if (whyUnusable(link, 'lookup') !== null) return 'failing'
+  if (isSilent(link.lanes.lookup, nowMs)) return 'silent'
+  return link.counters.latencyMs === null ? 'unknown' : 'live'
 }

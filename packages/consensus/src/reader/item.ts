@@ -32,6 +32,8 @@ export type Item = {
   readonly explain: boolean
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly startedAtMs: number
+  /** When it ends with what is known. */
+  endsAtMs: number
   readonly rounds: Round[]
   /** The offset of the second round, while the item waits for it. */
   nextPin: number | null
@@ -49,7 +51,7 @@ export type Item = {
 }
 
 export function createItem(
-  input: Pick<Item, 'asked' | 'threshold' | 'startedAtMs' | 'deliver' | 'fail'> & {
+  input: Pick<Item, 'asked' | 'threshold' | 'startedAtMs' | 'endsAtMs' | 'deliver' | 'fail'> & {
     readonly options: ReadOptions
     readonly maxAgeMs: number
   },
@@ -63,6 +65,7 @@ export function createItem(
     explain: input.options.explain ?? false,
     headers: input.options.headers,
     startedAtMs: input.startedAtMs,
+    endsAtMs: input.endsAtMs,
     rounds: [],
     nextPin: null,
     staleAgeMs: null,

@@ -4,6 +4,9 @@ import type { createReaderOf } from './reader.ts'
 import { createReaderBase } from './reader-base.ts'
 import type { Reader, ReaderOptions } from './reader-options.ts'
 
+/** By then all is well, or something is in the way, or the nodes are slow: then both ways are tried. */
+const PATIENCE_MS = 1000
+
 type Options = Omit<ReaderOptions, 'localHistoryHash'>
 type LoadReader = () => Promise<typeof createReaderOf>
 
@@ -39,10 +42,21 @@ export function createLeanReader(
     return loading
   }
 
+  const lookup: Reader['lookup'] = async (lookups, readOptions = {}) => {
+    if (reader !== undefined) return reader.lookup(lookups, readOptions)
+    const over = new AbortController()
+    const patience = options.clock.delay(PATIENCE_MS, over.signal).then(() => null)
+    const quickly = quick(lookups, readOptions)
+    const found = await Promise.race([quickly, patience]).finally(() => over.abort())
+    if (found !== null) return found
+    const wholly = whole().then((loaded) => loaded.lookup(lookups, readOptions))
+    // Whichever has an answer first; on a bad link the reader itself may not even be loaded in time.
+    const either = Promise.any([wholly, quickly.then((answers) => answers ?? wholly)])
+    return either.catch(({ errors }: AggregateError) => Promise.reject(errors[0]))
+  }
+
   return {
-    lookup: async (lookups, readOptions = {}) =>
-      (reader === undefined ? await quick(lookups, readOptions) : null) ??
-      (await whole()).lookup(lookups, readOptions),
+    lookup,
     read: async (request, readOptions) => (await whole()).read(request, readOptions),
     status: () => reader?.status() ?? base.status(0),
     refreshAddresses: () => base.directory.refresh({ isUneasy: true, isForced: true }),

@@ -14,6 +14,9 @@ const ITEMS_WAITING_MAX = 20_000
 /** Of the answers to pages and activities waiting: so much a lying node can make us hold. */
 const READ_BYTES_WAITING_MAX = 64 * 1024 * 1024
 
+/** So long before its caller goes a read tells what it knows: two sweeps and more. */
+const TELL_MS = 100
+
 type Asked = {
   /** Lookups, or one read. */
   readonly asked: readonly Item['asked'][]
@@ -33,6 +36,8 @@ export function createQuestions(options: {
   readonly decisions: Pick<Decisions, 'thresholdVotes'>
   readonly floor: Floor
   readonly active: ActiveItems
+  /** How long a read may wait (D-38). */
+  readonly waitMs: number
   /** Aborted when the reader closes. */
   readonly closing: AbortSignal
   readonly accept: (items: readonly Item[]) => void
@@ -81,12 +86,16 @@ export function createQuestions(options: {
         finishAll()
         reject(signal?.reason)
       }
+      const startedAtMs = clock.monotonicMs()
+      const { endsAtMs: leavesAtMs = Number.POSITIVE_INFINITY } = input.options
+      const endsAtMs = Math.min(startedAtMs + options.waitMs, leavesAtMs - TELL_MS)
       const items = input.asked.map((asked, index) =>
         createItem({
           asked,
           threshold,
           maxAgeMs,
-          startedAtMs: clock.monotonicMs(),
+          startedAtMs,
+          endsAtMs,
           options: input.options,
           deliver: (outcome) => {
             outcomes[index] = outcome

@@ -28,8 +28,8 @@ const IDLE_MS = 1000
 const GRACE_MS_MAX = 50
 /** Lookups at a time; more are better asked together, which is done elsewhere. */
 const LOOKUPS_AT_ONCE_MAX = 4
-/** By then all is well or something is in the way. Waits nest: this one is within the SDK's 10 s (D-38). */
-const PATIENCE_MS = 1000
+/** As long as the SDK waits (D-38). Whoever wants to wait less asks elsewhere, too. */
+const WAIT_MS_MAX = 10_000
 
 /** Resolves with null where something is in the way. @throws The signal's reason; NO_FLOOR. */
 export type QuickLookup = (
@@ -211,7 +211,7 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
 
     lookupCount++
     const over = clock
-      .delay(PATIENCE_MS, ends)
+      .delay(WAIT_MS_MAX, ends)
       .catch(() => {})
       .then(() => {
         ending.abort()

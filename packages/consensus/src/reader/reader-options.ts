@@ -112,7 +112,7 @@ export type NodeStatus = {
   readonly name: string
   readonly url: string | null
   readonly sequence: number | null
-  /** `unknown`: never answered. `silent`: nothing for a second while asked. `failing`: its last answer was none. */
+  /** `unknown`: never answered. `silent`: nothing for a second while asked. `failing`: not reached, or no answer in all the time that it had. */
   readonly state: 'unknown' | 'live' | 'silent' | 'failing'
   readonly head: number | null
   readonly requests: number

@@ -7,7 +7,7 @@
  */
 
 import { BATCH_LOOKUPS_MAX, isLookup } from '../answers/batch.ts'
-import type { Link } from '../nodes/link.ts'
+import { type Link, whyUnusable } from '../nodes/link.ts'
 import { createLinks } from '../nodes/links.ts'
 import { isAuthenticated } from '../nodes/node-url.ts'
 import type { Lookup } from '../statements/canonical-request.ts'
@@ -134,7 +134,7 @@ export function createReaderOf(base: ReaderBase): Reader {
 
   const keepLearning = (): void => {
     const isUneasy = links.all.some(
-      (link) => link.url === null || links.whyUnusable(link, 'lookup') !== null,
+      (link) => link.url === null || whyUnusable(link, 'lookup') !== null,
     )
     // What goes wrong there shows as nodes without an address.
     directory.refresh({ isUneasy }).catch(() => {})
@@ -155,6 +155,7 @@ export function createReaderOf(base: ReaderBase): Reader {
     probe,
     judge: decisions.judgeReply,
     onReply: options.onReply,
+    onSend: () => timeouts.start(),
     onChange: (link) => {
       links.pump(link)
       scheduleFlush()
@@ -226,7 +227,6 @@ export function createReaderOf(base: ReaderBase): Reader {
   const timeouts = createTimeouts({
     clock,
     signal: closing.signal,
-    waitMs,
     active,
     links,
     unsent,
@@ -244,6 +244,7 @@ export function createReaderOf(base: ReaderBase): Reader {
     decisions,
     floor,
     active,
+    waitMs,
     closing: closing.signal,
     accept,
   })

@@ -15,6 +15,9 @@ const NODE_WAIT_MS = 300
 const FLOOR_WAIT_MS = 250 // As a node waits for an offset.
 const FLOOR_PROBE_MS = 25
 const SWEEP_MS = 25
+/** Later than that no timer of a process comes that runs. */
+const STALLED_MS = 250
+const TURN_MS = 1
 
 export type Timeouts = {
   /** Sweeps until there is nothing left to wait for. */
@@ -24,10 +27,8 @@ export type Timeouts = {
 export function createTimeouts(options: {
   readonly clock: ReaderClock
   readonly signal: AbortSignal
-  /** How long a read may wait (D-38). */
-  readonly waitMs: number
   readonly active: ActiveItems
-  readonly links: Pick<Links, 'sweep'>
+  readonly links: Pick<Links, 'sweep' | 'excuse'>
   readonly unsent: UnsentItems
   readonly decider: ItemDecider
   readonly pinOf: (item: Item) => number | null
@@ -44,12 +45,22 @@ export function createTimeouts(options: {
 
   const loop = async (): Promise<void> => {
     for (let isBusy = true; isBusy; ) {
+      const beganAtMs = clock.monotonicMs()
       await clock.delay(SWEEP_MS, options.signal)
+      const missedMs = clock.monotonicMs() - beganAtMs - SWEEP_MS
+      if (missedMs > STALLED_MS) await wake(missedMs)
       const isInFlight = options.links.sweep()
       sweepItems()
       isBusy = isInFlight || active.all.size > 0
     }
     isSweeping = false
+  }
+
+  /** After this process stood still, or slept: what came meanwhile is read first, and nobody was late. */
+  const wake = async (missedMs: number): Promise<void> => {
+    options.links.excuse(missedMs)
+    for (const item of active.all) item.endsAtMs += missedMs
+    await clock.delay(TURN_MS, options.signal)
   }
 
   const sweepItems = (): void => {
@@ -63,7 +74,7 @@ export function createTimeouts(options: {
   }
 
   const sweepItem = (item: Item, now: number): void => {
-    item.isOverdue = now - item.startedAtMs >= options.waitMs
+    item.isOverdue = now >= item.endsAtMs
     const round = item.rounds.at(-1)
     if (round === undefined) sweepUnasked(item, now)
     else {

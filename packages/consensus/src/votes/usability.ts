@@ -1,6 +1,6 @@
 /** Which nodes an item can count on, as far as is known (D-38). */
 
-import type { Link } from '../nodes/link.ts'
+import { type Link, whyUnusable } from '../nodes/link.ts'
 import type { Links } from '../nodes/links.ts'
 import type { Item } from '../reader/item.ts'
 import type { ClaimedHeads } from './claimed-heads.ts'
@@ -24,7 +24,7 @@ export function createUsability(options: {
   const why = (item: Item, link: Link): string | null => {
     if (item.isOverdue) return 'no answer'
     if (link.url === null) return options.isLearning() ? null : 'no address'
-    return links.whyUnusable(link, item.asked.kind === 'lookup' ? 'lookup' : 'bulk')
+    return whyUnusable(link, item.asked.kind === 'lookup' ? 'lookup' : 'bulk')
   }
   return {
     why,

@@ -1,0 +1,106 @@
+/** Slow is not dead (D-38): who may still answer in time is waited for, and a reader comes back with its nodes. */
+import { createLeanReader, entriesBytesMax, type ReaderOptions } from '@quorumscan/consensus'
+import { createReader, createReaderOf } from '@quorumscan/consensus/reader'
+import { describe, expect, it } from 'vitest'
+import { createStalls } from '../stalls.ts'
+import { ALICE, createWorld, hung, type ReaderWorld } from './world.ts'
+
+const SDK_WAIT_MS = 10_000
+const ALL = [0, 1, 2, 3]
+const READERS = [
+  ['whole', createReader],
+  ['lean', (options: ReaderOptions) => createLeanReader(options, async () => createReaderOf)],
+] as const
+
+const page = {
+  operation: 'listEntries',
+  parameters: { name_prefix: '', page_size: 10, page_token: null },
+  method: 'GET',
+  path: '/v0/ans-entries?page_size=10',
+  body: null,
+  bytesMax: entriesBytesMax(10),
+} as const
+
+/** Sends questions all the time, none of which is waited for. */
+async function keepAsking(world: ReaderWorld, input: { ms: number; ask: () => Promise<unknown> }) {
+  for (let passed = 0; passed < input.ms; passed += 100) {
+    input.ask().catch(() => {})
+    await world.clock.pass(100)
+  }
+}
+
+describe.each(READERS)('the %s reader', (_, create) => {
+  it.each([
+    [1500, 4700],
+    [2500, 7700],
+  ])('waits for nodes that take %i ms to answer', async (latencyMs, msMax) => {
+    const world = createWorld({
+      create,
+      reader: { waitMs: SDK_WAIT_MS },
+      latencyMs: () => latencyMs / 2,
+    })
+    // Addresses, heads, votes: one after the other.
+    const { outcome, ms } = await world.timed(ALICE)
+    expect(outcome).toMatchObject({ kind: 'verified' })
+    expect(ms).toBeLessThan(msMax)
+  })
+
+  it('asks again where requests were lost', async () => {
+    const world = createWorld({ create, reader: { waitMs: SDK_WAIT_MS } })
+    const lost = new Set<string>()
+    for (const index of ALL)
+      world.serve(index, (request) => {
+        const what = `${index} ${request.path} ${request.body?.byteLength}`
+        if (lost.has(what)) return world.honest(index)(request)
+        lost.add(what)
+        return hung(request)
+      })
+    expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
+  })
+
+  it.each([
+    ['lookups', 2000, (world: ReaderWorld) => world.reader.lookup([{ name: ALICE }])],
+    ['lookups', SDK_WAIT_MS, (world: ReaderWorld) => world.reader.lookup([{ name: ALICE }])],
+    ['pages', 2000, async (world: ReaderWorld) => [await world.reader.read(page)]],
+    ['pages', SDK_WAIT_MS, async (world: ReaderWorld) => [await world.reader.read(page)]],
+  ])('comes back with its nodes: %s, waiting %i ms', async (_what, waitMs, ask) => {
+    for (const away of [hung, null])
+      for (const ms of [700, 3000, 13_000]) {
+        const world = createWorld({ create, reader: { waitMs } })
+        await world.clock.run(ask(world))
+        for (const index of ALL) world.serve(index, away)
+        await keepAsking(world, { ms, ask: () => ask(world) })
+        for (const index of ALL) world.serve(index, world.honest(index))
+        await keepAsking(world, { ms: 5000, ask: () => ask(world) })
+        const [outcome] = await world.clock.run(ask(world))
+        expect(outcome, `${away === null ? 'down' : 'hung'} for ${ms} ms`).toMatchObject({
+          kind: expect.stringMatching(/^verified/),
+        })
+      }
+  })
+
+  it('calls nobody late for a time in which it stood still itself', async () => {
+    const latencyMs = 20
+    for (const stalledAfterMs of [1, 30, 70, 90, 110, 130]) {
+      const stalls = createStalls()
+      const world = createWorld({
+        latencyMs: () => latencyMs,
+        create: (options: ReaderOptions) => create(stalls.through(options)),
+      })
+      const lookup = world.reader.lookup([{ name: ALICE }])
+      await world.clock.pass(stalledAfterMs)
+      await stalls.stall(world.clock, 5000)
+      const [outcome] = await world.clock.run(lookup)
+      expect(outcome, `stalled after ${stalledAfterMs} ms`).toMatchObject({ kind: 'verified' })
+    }
+  })
+})
+
+it('says what it knows just before its caller goes', async () => {
+  const world = createWorld({ reader: { waitMs: SDK_WAIT_MS } })
+  for (const index of ALL) world.serve(index, hung)
+  const { outcome, ms } = await world.timed(ALICE, { endsAtMs: 3000 })
+  expect(outcome).toMatchObject({ kind: 'insufficient', reachable: 0 })
+  expect(ms).toBeGreaterThan(2500)
+  expect(ms).toBeLessThan(3000)
+})
