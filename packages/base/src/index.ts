@@ -11,6 +11,7 @@ export {
   verifySignature,
 } from './keys.ts'
 export { packageRoot } from './package-root.ts'
+export { ByteReader, ByteWriter } from './packed-bytes.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { type WaitForOptions, waitFor } from './wait-for.ts'

@@ -3,7 +3,9 @@
  * canonically (D-4: times with six digits, decimals with ten). Package ids are hashes of the
  * descriptors (D-31). Decimals are bigints scaled by 10^10; instants and durations are µs.
  */
+
 import type { Json } from '@quorumscan/consensus'
+import { LONE_SURROGATE } from '@quorumscan/consensus'
 import {
   type Amount,
   type ContractId,
@@ -56,7 +58,6 @@ export interface Lf<T> {
 /** The native form of a type. */
 export type LfValue<L> = L extends Lf<infer T> ? T : never
 
-const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 const CONTRACT_ID = /^00[0-9a-f]{64}$/
 const INT = /^(?:0|-?[1-9][0-9]{0,15})$/
 /** Upper bound of Decimal, scaled. */

@@ -3,7 +3,9 @@
  * carry (docs/upstream.md §L4.3): numbers for decimals, times with an offset, ints with a sign, any JSON for unit.
  * What types there are follows from the descriptors; whether a value is in range, `Lf.decode` says later.
  */
+
 import type { Json } from '@quorumscan/consensus'
+import { LONE_SURROGATE } from '@quorumscan/consensus'
 import { type DamlValue, formatAmount, formatTime, isPartyId, parseAmount } from '@quorumscan/model'
 import type { Lf } from './lf.ts'
 import { parseZonedTime } from './zoned-time.ts'
@@ -33,7 +35,6 @@ const NUMBER_DIGITS_MAX = 15
 const DECIMAL = /^([+-]?)([0-9]{1,38})(?:\.([0-9]{0,37}))?$/
 const INT = /^[+-]?[0-9]{1,19}$/
 const CONTRACT_ID = /^00[0-9a-f]{64}$/
-const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 
 /**
  * The value in the form that `type.decode` takes.

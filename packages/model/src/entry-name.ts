@@ -1,4 +1,5 @@
 /** What a name entry may say (D-17). Rules on code units only, so that every replica agrees (Rule 1). */
+import { LONE_SURROGATE } from '@quorumscan/consensus'
 
 export const NAME_SUFFIX = '.unverified.ns'
 export const DSO_ENTRY_NAME = 'dso.ns'
@@ -28,7 +29,6 @@ export function svEntryName(nodeName: string): string {
 const FORBIDDEN_IN_DESCRIPTION =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the rule forbids.
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
-const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 
 /** The first rule of D-17 that the fields break, or undefined. */
 export function findEntryFieldViolation(fields: EntryFields): EntryFieldViolation | undefined {

@@ -108,8 +108,7 @@ async function open(
   }
   await requireEd25519(crypto, genesis)
 
-  const kept = <T>(what: string, initial: T) =>
-    storedValue(store, () => storeKey(genesisHash, what), initial)
+  const keyOf = (what: string) => () => storeKey(genesisHash, what)
   const reader = createReader({
     genesis,
     genesisHash,
@@ -119,8 +118,8 @@ async function open(
     crypto,
     waitMs: TIMEOUT_MS,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
-    floorStore: kept('floor', 0),
-    addressStore: kept<readonly AddressRecord[]>('addresses', []),
+    floorStore: storedValue(store, keyOf('floor'), 0),
+    addressStore: storedValue<readonly AddressRecord[]>(store, keyOf('addresses'), []),
     ...(onFork && { onFork }),
   })
   return { genesisHash, reader }

@@ -1,12 +1,11 @@
 /** Turns a batch of steps into the commands of one write and the head after it. Pure. */
-import { assert, concatBytes, fromHex, utf8 } from '@quorumscan/base'
+import { assert, ByteReader, ByteWriter, fromHex, utf8 } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import { planCompletions } from '../reads/completions.ts'
 import type { StoredHead } from '../storage/head.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
-import { type Cursor, readVarint, varint } from '../storage/packing.ts'
 import { type Command, cutCommand } from '../storage/scripts.ts'
 import { encodeInstant, type Timeline } from '../storage/timeline.ts'
 import { planActivities } from './plan-activities.ts'
@@ -125,20 +124,20 @@ function planRecords(steps: readonly Step[], recordTime: Micros): Command[] {
 }
 
 export function encodeChange(record: ChangeRecord): Uint8Array {
-  return concatBytes([
-    varint(record.offset),
-    varint(record.recordTime),
-    varint(record.until),
-    utf8(record.submissionId),
-  ])
+  const writer = new ByteWriter()
+  writer.unsigned(record.offset)
+  writer.unsigned(record.recordTime)
+  writer.unsigned(record.until)
+  writer.raw(utf8(record.submissionId))
+  return writer.finish()
 }
 
 export function decodeChange(bytes: Uint8Array): ChangeRecord {
-  const cursor: Cursor = { bytes, position: 0 }
+  const reader = new ByteReader(bytes)
   return {
-    offset: readVarint(cursor),
-    recordTime: readVarint(cursor),
-    until: readVarint(cursor),
-    submissionId: Buffer.from(bytes.subarray(cursor.position)).toString('utf8'),
+    offset: reader.unsigned(),
+    recordTime: reader.unsigned(),
+    until: reader.unsigned(),
+    submissionId: reader.rest().toString('utf8'),
   }
 }

@@ -2,7 +2,7 @@
  * Members of `activities`, `notices` and `activityParties`. All continue an event id, whose order as text is that
  * of the log (D-25), so that a page is one range of bytes.
  */
-import { assert, concatBytes, utf8 } from '@quorumscan/base'
+import { assert, ByteReader, ByteWriter, concatBytes, utf8 } from '@quorumscan/base'
 import {
   type ActivityRow,
   formatEventId,
@@ -12,7 +12,6 @@ import {
 } from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
 import { lexBound, TAG_BYTES, tagOf } from './intern.ts'
-import { readBytes, readVarint, varint } from './packing.ts'
 
 /** `<offset, 16 digits>:<index, 4 digits>`. */
 const EVENT_ID_BYTES = 21
@@ -32,28 +31,22 @@ export type StoredActivity = {
 
 /** event id ‖ 0 ‖ count of parties ‖ their tags ‖ step ‖ JSON. The tags are what the clean-up needs. */
 export function encodeActivity(row: ActivityRow | NoticeRow): Uint8Array {
-  return concatBytes([
-    utf8(row.activity.event_id + ID_END),
-    varint(row.parties.length),
-    ...row.parties.map(tagOf),
-    varint(HISTORY_STEPS.indexOf(row.step)),
-    utf8(JSON.stringify(row.activity)),
-  ])
+  const writer = new ByteWriter()
+  writer.raw(utf8(row.activity.event_id + ID_END))
+  writer.list(row.parties, (party) => writer.raw(tagOf(party)))
+  writer.unsigned(HISTORY_STEPS.indexOf(row.step))
+  writer.raw(utf8(JSON.stringify(row.activity)))
+  return writer.finish()
 }
 
 export function decodeActivity(member: Uint8Array): StoredActivity {
   assert(member[EVENT_ID_BYTES] === 0, 'a zero byte ends the event id')
-  const cursor = { bytes: member, position: EVENT_ID_BYTES + 1 }
-  const count = readVarint(cursor)
-  const tags = Array.from({ length: count }, () => readBytes(cursor, TAG_BYTES))
-  const step = HISTORY_STEPS[readVarint(cursor)]
+  const reader = new ByteReader(member, EVENT_ID_BYTES + 1)
+  const count = reader.unsigned()
+  const tags = Array.from({ length: count }, () => reader.raw(TAG_BYTES))
+  const step = HISTORY_STEPS[reader.unsigned()]
   assert(step !== undefined, 'a member is of a known step')
-  return {
-    eventId: textOf(member.subarray(0, EVENT_ID_BYTES)),
-    tags,
-    step,
-    body: member.subarray(cursor.position),
-  }
+  return { eventId: textOf(member.subarray(0, EVENT_ID_BYTES)), tags, step, body: reader.rest() }
 }
 
 /** A member of `activityParties`: party tag ‖ event id. */

@@ -6,7 +6,7 @@
  * How nodes lie in each other is stored as what follows from it: the parties that see a node only because
  * they see one above it.
  */
-import { assert } from '@quorumscan/base'
+import { assert, ByteReader, ByteWriter } from '@quorumscan/base'
 import { type ContractCodec, choicesOf, templates, toLfJson } from '@quorumscan/ledger'
 import type {
   Contract,
@@ -18,7 +18,6 @@ import type {
   Offset,
   PartyId,
 } from '@quorumscan/model'
-import { ByteReader, ByteWriter } from './byte-stream.ts'
 
 /** Stands before the number of a text of the table. JSON texts hold no such character. */
 const MARK = '\u0001'

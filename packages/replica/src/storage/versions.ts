@@ -2,9 +2,8 @@
  * The versions of one name or document: `[from, to, expires, body]`, newest first, in one value.
  * A version is visible at N when from ≤ N < to and expires > T(N) (D-9).
  */
-import { concatBytes } from '@quorumscan/base'
+import { ByteReader, ByteWriter } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
-import { isAtEnd, readBytes, readVarint, varint } from './packing.ts'
 
 export type Version = {
   readonly from: Offset
@@ -20,48 +19,46 @@ export type Version = {
 export type Moment = { readonly offset: Offset; readonly recordTime: Micros }
 
 export function encodeVersions(versions: readonly Version[]): Uint8Array {
-  return concatBytes(
-    versions.flatMap((version) => [
-      varint(version.from),
-      varint(version.to === null ? 0 : version.to - version.from),
-      varint(version.expires ?? 0),
-      varint(version.body.byteLength),
-      version.body,
-    ]),
-  )
+  const writer = new ByteWriter()
+  for (const { from, to, expires, body } of versions) {
+    writer.unsigned(from)
+    writer.unsigned(to === null ? 0 : to - from)
+    writer.unsigned(expires ?? 0)
+    writer.bytes(body)
+  }
+  return writer.finish()
 }
 
 export function decodeVersions(bytes: Uint8Array): Version[] {
-  const cursor = { bytes, position: 0 }
+  const reader = new ByteReader(bytes)
   const versions: Version[] = []
-  while (!isAtEnd(cursor)) {
-    const from = readVarint(cursor)
-    const span = readVarint(cursor)
-    const expires = readVarint(cursor)
-    versions.push({
-      from,
-      to: span === 0 ? null : from + span,
-      expires: expires === 0 ? null : expires,
-      body: readBytes(cursor, readVarint(cursor)),
-    })
-  }
+  while (!reader.isAtEnd()) versions.push(readVersion(reader))
   return versions
 }
 
 /** The body of the newest version visible at the moment, or null. A view into `bytes`. */
 export function findVisible(bytes: Uint8Array, moment: Moment): Uint8Array | null {
-  const cursor = { bytes, position: 0 }
-  while (!isAtEnd(cursor)) {
-    const from = readVarint(cursor)
-    const span = readVarint(cursor)
-    const expires = readVarint(cursor)
-    const body = readBytes(cursor, readVarint(cursor))
+  const reader = new ByteReader(bytes)
+  while (!reader.isAtEnd()) {
+    const { from, to, expires, body } = readVersion(reader)
     if (
       from <= moment.offset &&
-      (span === 0 || moment.offset < from + span) &&
-      (expires === 0 || expires > moment.recordTime)
+      (to === null || moment.offset < to) &&
+      (expires === null || expires > moment.recordTime)
     )
       return body
   }
   return null
+}
+
+function readVersion(reader: ByteReader): Version {
+  const from = reader.unsigned()
+  const span = reader.unsigned()
+  const expires = reader.unsigned()
+  return {
+    from,
+    to: span === 0 ? null : from + span,
+    expires: expires === 0 ? null : expires,
+    body: reader.raw(reader.unsigned()),
+  }
 }

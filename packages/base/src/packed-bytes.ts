@@ -1,0 +1,142 @@
+/**
+ * Packed bytes, one value after the other: unsigned varints (LEB128), hex, texts and byte strings with their
+ * length. Nothing describes itself: the reader follows the same order as the writer.
+ */
+import { assert } from './assert.ts'
+
+const INITIAL_BYTES = 512
+/** Of a safe integer. */
+const VARINT_BYTES_MAX = 8
+
+export class ByteWriter {
+  #bytes = Buffer.allocUnsafe(INITIAL_BYTES)
+  #length = 0
+
+  /** A copy of what was written. */
+  finish(): Uint8Array {
+    return new Uint8Array(this.#bytes.subarray(0, this.#length))
+  }
+
+  byte(value: number): void {
+    this.#reserve(1)
+    this.#bytes[this.#length++] = value
+  }
+
+  /** A safe integer ≥ 0; 1 byte below 128. */
+  unsigned(value: number): void {
+    assert(Number.isSafeInteger(value) && value >= 0, `only safe integers are packed, not ${value}`)
+    this.#reserve(VARINT_BYTES_MAX)
+    let rest = value
+    while (rest >= 0x80) {
+      this.#bytes[this.#length++] = (rest % 0x80) | 0x80
+      rest = Math.floor(rest / 0x80)
+    }
+    this.#bytes[this.#length++] = rest
+  }
+
+  hex(digits: string): void {
+    this.#reserve(digits.length / 2)
+    this.#length += this.#bytes.write(digits, this.#length, 'hex')
+  }
+
+  /** The bytes alone: the reader knows how many they are. */
+  raw(value: Uint8Array): void {
+    this.#reserve(value.byteLength)
+    this.#bytes.set(value, this.#length)
+    this.#length += value.byteLength
+  }
+
+  /** With their length. */
+  bytes(value: Uint8Array): void {
+    this.unsigned(value.byteLength)
+    this.raw(value)
+  }
+
+  /** With its length. */
+  text(value: string): void {
+    this.bytes(Buffer.from(value, 'utf8'))
+  }
+
+  list<T>(items: readonly T[], write: (item: T, index: number) => void): void {
+    this.unsigned(items.length)
+    items.forEach(write)
+  }
+
+  append(other: ByteWriter): void {
+    this.raw(other.#bytes.subarray(0, other.#length))
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#bytes.byteLength) return
+    const grown = Buffer.allocUnsafe(2 * (this.#length + count))
+    grown.set(this.#bytes.subarray(0, this.#length))
+    this.#bytes = grown
+  }
+}
+
+/** Trusts the bytes to be what a `ByteWriter` wrote; bytes that end early are a bug. */
+export class ByteReader {
+  readonly #bytes: Buffer
+  #position: number
+
+  constructor(bytes: Uint8Array, position = 0) {
+    this.#bytes = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#position = position
+  }
+
+  isAtEnd(): boolean {
+    return this.#position >= this.#bytes.byteLength
+  }
+
+  byte(): number {
+    const byte = this.#bytes[this.#position++]
+    assert(byte !== undefined, 'packed bytes do not end early')
+    return byte
+  }
+
+  unsigned(): number {
+    let value = 0
+    for (let factor = 1; ; factor *= 0x80) {
+      const byte = this.byte()
+      value += (byte & 0x7f) * factor
+      if (byte < 0x80) return value
+    }
+  }
+
+  /** A view of the next bytes. */
+  raw(count: number): Buffer {
+    const start = this.#position
+    this.#position += count
+    assert(this.#position <= this.#bytes.byteLength, 'packed bytes do not end early')
+    return this.#bytes.subarray(start, this.#position)
+  }
+
+  /** A view of all that is left. */
+  rest(): Buffer {
+    return this.raw(this.#bytes.byteLength - this.#position)
+  }
+
+  hex(count: number): string {
+    return this.raw(count).toString('hex')
+  }
+
+  text(): string {
+    const { start, end } = this.span()
+    return this.#bytes.toString('utf8', start, end)
+  }
+
+  /** Where the next text or byte string lies, which is passed over. */
+  span(): { readonly start: number; readonly end: number } {
+    const length = this.unsigned()
+    const start = this.#position
+    this.raw(length)
+    return { start, end: this.#position }
+  }
+
+  /** A list of integers. */
+  numbers(): number[] {
+    return Array.from({ length: this.unsigned() }, () => this.unsigned())
+  }
+}
