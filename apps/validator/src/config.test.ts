@@ -36,6 +36,10 @@ describe('envToConfig', () => {
       url: 'https://issuer.example/jwks',
       algorithm: 'EdDSA',
     })
+    for (const url of ['issuer.example/jwks', 'file:///keys', 'https://'])
+      expect(() =>
+        envToConfig({ ...minimal, QS_JWT_SECRET_FILE: '', ...jwks, QS_JWKS_URL: url }),
+      ).toThrow('QS_JWKS_URL')
   })
 
   it('takes a shared secret on loopback addresses only (D-32)', () => {

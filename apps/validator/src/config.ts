@@ -59,6 +59,8 @@ export function envToConfig(env: Env): ValidatorConfig {
     const jwksUrl = variables.optional('QS_JWKS_URL')
     if ((secretFile === null) === (jwksUrl === null))
       variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
+    if (jwksUrl !== null && !isHttpUrl(jwksUrl))
+      variables.problem(`QS_JWKS_URL is ${JSON.stringify(jwksUrl)}, no http URL`)
     const host = variables.text('QS_HOST', HOST_DEFAULT)
     if (secretFile !== null && !LOOPBACK.test(host))
       variables.problem(

@@ -111,7 +111,11 @@ export class Context implements AsyncDisposable {
     const genesisHash = await hashGenesis(genesis)
     const keyPair = keyPairFromSeed(await readSecret(config.participantKeyFile))
     const participant = participantOfKey(keyPair.publicKey)
-    const verifier = createVerifier(await verifierConfig(config), { clock })
+    const verifier = createVerifier(await verifierConfig(config), {
+      clock,
+      onKeysUnavailable: (err) =>
+        logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
+    })
     const password = await readSecret(config.logRedis.passwordFile)
 
     // Closed in the opposite order, also those opened before one that failed.

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createDevelopmentToken, DEFAULT_AUDIENCE } from './development-token.ts'
 import { bearerToken, createVerifier } from './verifier.ts'
 
@@ -223,6 +223,113 @@ describe('a JWKS verifier', () => {
       )
       expect(await codeOf(verifier.verify(await sign(good)))).toBe('DEPENDENCY_UNAVAILABLE')
     }
+  })
+})
+
+describe('keys of an issuer', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  /** A verifier whose time moves on, and whose issuer answers what it is told to. */
+  async function issuer() {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW_SECONDS * 1000 })
+    const keys = await generateKeyPair('ES256', { extractable: true })
+    const published = { keys: [{ ...(await exportJWK(keys.publicKey)), kid: 'k1' }] }
+    let elapsedMs = 0
+    let answer = (): Response => Response.json(published)
+    const failures: unknown[] = []
+    const verifier = createVerifier(
+      {
+        kind: 'jwks',
+        url: 'https://issuer.example/jwks',
+        algorithm: 'ES256',
+        audience,
+        lifetimeSecondsMax: null,
+      },
+      {
+        clock: { ...clock, monotonicMs: () => elapsedMs },
+        fetch: async () => answer(),
+        onKeysUnavailable: (reason) => failures.push(reason),
+      },
+    )
+    const token = await new SignJWT(good)
+      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+      .sign(keys.privateKey)
+    return {
+      failures,
+      verify: () => codeOf(verifier.verify(token)),
+      answers: (next: typeof answer) => {
+        answer = next
+      },
+      /** Until fetching, which nobody waits for, has come to its end. */
+      pass: async (ms: number) => {
+        elapsedMs += ms
+        vi.setSystemTime(NOW_SECONDS * 1000 + elapsedMs)
+        await codeOf(verifier.verify(token))
+        await new Promise(setImmediate)
+      },
+    }
+  }
+  const minute = 60_000
+  const alice = 'no ScanError: alice'
+  const gone = () => new Response(null, { status: 500 })
+
+  it('outlive their issuer by a day', async () => {
+    const { verify, answers, pass, failures } = await issuer()
+    expect(await verify()).toBe(alice)
+    answers(gone)
+    await pass(11 * minute)
+    expect(failures).toHaveLength(1)
+    expect(await verify()).toBe(alice)
+    await pass(23 * 60 * minute)
+    expect(await verify()).toBe(alice)
+    await pass(60 * minute)
+    expect(await verify()).toBe('DEPENDENCY_UNAVAILABLE')
+  })
+
+  it('end within minutes after the issuer withdrew them', async () => {
+    const { verify, answers, pass } = await issuer()
+    expect(await verify()).toBe(alice)
+    answers(() => Response.json({ keys: [] }))
+    await pass(9 * minute)
+    expect(await verify()).toBe(alice)
+    await pass(2 * minute)
+    expect(await verify()).toBe('UNAUTHENTICATED')
+  })
+
+  it('are asked for at the start, and a failure is told before anybody has a token', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW_SECONDS * 1000 })
+    const failure = await new Promise((resolve) => {
+      createVerifier(
+        {
+          kind: 'jwks',
+          url: 'https://issuer.example/jwks',
+          algorithm: 'ES256',
+          audience,
+          lifetimeSecondsMax: null,
+        },
+        { clock, fetch: async () => gone(), onKeysUnavailable: resolve },
+      )
+    })
+    expect(String(failure)).toContain('200 OK')
+  })
+
+  it('are never more than a few kB: a larger answer is given up on while it comes', async () => {
+    const { verify, answers, pass } = await issuer()
+    expect(await verify()).toBe(alice)
+    let sentCount = 0
+    const endless = () =>
+      new Response(
+        new ReadableStream<Uint8Array>({
+          pull: (controller) => {
+            sentCount++
+            controller.enqueue(new Uint8Array(64 * 1024).fill(0x20))
+          },
+        }),
+      )
+    answers(endless)
+    await pass(24 * 60 * minute)
+    expect(await verify()).toBe('DEPENDENCY_UNAVAILABLE')
+    expect(sentCount).toBeLessThan(50)
   })
 })
 

@@ -6,14 +6,30 @@
  * jose, which reads the wall clock.
  */
 import { type Clock, fromUtf8 } from '@quorumscan/base'
+import { createFetchTransport } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { isUserId, type Micros, type UserId } from '@quorumscan/model'
-import { type CompactVerifyGetKey, compactVerify, createRemoteJWKSet, customFetch } from 'jose'
+import {
+  type CompactVerifyGetKey,
+  compactVerify,
+  createRemoteJWKSet,
+  customFetch,
+  type FetchImplementation,
+} from 'jose'
 
 /** Shorter HS256 secrets can be guessed offline from one token (RFC 7518 §3.2). */
 export const SECRET_BYTES_MIN = 32
 /** Tokens of a few hundred bytes are usual; a longer one is not worth verifying. */
 const TOKEN_CHARACTERS_MAX = 8192
+
+/** The keys of an issuer are some kB; what is larger is not read. */
+const JWKS_BYTES_MAX = 256 * 1024
+/** Keys are asked for anew, so that those which the issuer withdrew end … */
+const REFRESH_MS = 10 * 60_000
+/** … and again after a failure, … */
+const RETRY_MS = 30_000
+/** … during which the old ones go on: a day, within which somebody notices that an issuer is gone. */
+const KEYS_OUTLIVE_MS = 24 * 3_600_000
 
 type Claims = {
   /** Must be, or be among, the token's `aud`. */
@@ -58,11 +74,13 @@ export type VerifierDeps = {
   readonly clock: Clock
   /** Fetches the JWKS; the default is the global one. */
   readonly fetch?: typeof fetch
+  /** Told when fetching the JWKS failed that nobody waits for: at the start, and when keys are to be renewed. */
+  readonly onKeysUnavailable?: (reason: unknown) => void
 }
 
 /** @throws {RangeError} If a shared secret is shorter than SECRET_BYTES_MIN. */
 export function createVerifier(config: VerifierConfig, deps: VerifierDeps): Verifier {
-  const getKey = config.kind === 'jwks' ? remoteKeys(config.url, deps.fetch) : secretKey(config)
+  const getKey = config.kind === 'jwks' ? remoteKeys(config.url, deps) : secretKey(config)
   const algorithm = config.kind === 'jwks' ? config.algorithm : 'HS256'
   const verifyToken = async (token: string): Promise<VerifiedToken> => {
     try {
@@ -113,12 +131,26 @@ const TOKEN_FAULTS: ReadonlySet<unknown> = new Set([
   'ERR_JOSE_NOT_SUPPORTED',
 ])
 
-function remoteKeys(url: string, fetchImplementation: typeof fetch | undefined) {
-  const keys = createRemoteJWKSet(
-    new URL(url),
-    fetchImplementation === undefined ? {} : { [customFetch]: fetchImplementation },
-  )
-  const getKey: CompactVerifyGetKey = async (header, token) => {
+/** Keys of an issuer: fetched at once, and now and then anew, while those that are there go on being used. */
+function remoteKeys(url: string, deps: VerifierDeps): CompactVerifyGetKey {
+  const { clock } = deps
+  const keys = createRemoteJWKSet(new URL(url), {
+    cacheMaxAge: KEYS_OUTLIVE_MS,
+    [customFetch]: boundedFetch(deps.fetch),
+  })
+  let refreshAtMs = 0
+  const refresh = () => {
+    refreshAtMs = clock.monotonicMs() + RETRY_MS
+    keys.reload().then(
+      () => {
+        refreshAtMs = clock.monotonicMs() + REFRESH_MS
+      },
+      (error: unknown) => deps.onKeysUnavailable?.(error),
+    )
+  }
+  refresh()
+  return async (header, token) => {
+    if (clock.monotonicMs() >= refreshAtMs) refresh()
     try {
       return await keys(header, token)
     } catch (error) {
@@ -128,7 +160,25 @@ function remoteKeys(url: string, fetchImplementation: typeof fetch | undefined) 
       })
     }
   }
-  return getKey
+}
+
+/** For jose, which would read an answer of any size. */
+function boundedFetch(fetchImplementation: typeof fetch | undefined): FetchImplementation {
+  const transport = createFetchTransport({ fetch: fetchImplementation })
+  return async (url, { headers, signal }) => {
+    const { status, body } = await transport.request({
+      url,
+      path: '',
+      method: 'GET',
+      headers: Object.fromEntries(headers),
+      body: null,
+      bytesMax: JWKS_BYTES_MAX,
+      channel: 'lookup',
+      isPublicOnly: false, // The issuer is configured by the operator.
+      signal,
+    })
+    return new Response(new Uint8Array(body), { status })
+  }
 }
 
 function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number): VerifiedToken {
