@@ -5,11 +5,10 @@
 import { assert, type Clock, type KeyPair, type Random, retry, toHex } from '@quorumscan/base'
 import { encodeAddressStatement } from '@quorumscan/consensus'
 import type { SubmitPort } from '@quorumscan/jobs'
-import { type Ledger, setScanUrlCommand } from '@quorumscan/ledger'
+import { type Ledger, payloadOf, scanAddress, setScanUrlCommand } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
-import { superValidators } from './dso-rules.ts'
 
-/** All nodes replace DsoRules when a cluster starts; those that come too late wait a moment. */
+/** The ledger takes a change of address every ten seconds only; one that comes too early waits. */
 const RETRY_MS_MIN = 200
 /** While ordering is away. */
 const RETRY_MS_MAX = 10_000
@@ -53,10 +52,11 @@ async function publishOnce(options: AddressOptions): Promise<void> {
   const { nodeName, party, url } = options
   // Catching up may take long: no failure, and no reason to wait longer each time.
   while (!options.isLive()) await options.clock.delay(LIVE_CHECK_MS, options.signal)
+  const [current] = await options.ledger.contractsByKey(`address:${party}`, { limit: 1 })
+  const previous = current === undefined ? null : payloadOf(scanAddress, current)
+  if (previous?.url === url) return
   const [dsoRules] = await options.ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
   assert(dsoRules !== undefined, 'the ledger has DsoRules from genesis on')
-  const previous = superValidators(dsoRules).find(({ name }) => name === nodeName)?.scan ?? null
-  if (previous?.url === url) return
   const sequence = (previous?.sequence ?? 0) + 1
   const statement = encodeAddressStatement({
     genesisHash: options.genesisHash,

@@ -27,6 +27,7 @@ export type Reads = Pick<
   | 'listByPrefix'
   | 'listByParty'
   | 'documentAsOf'
+  | 'documentsAsOf'
   | 'activities'
 >
 

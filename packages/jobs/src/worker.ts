@@ -29,8 +29,8 @@ const POSTPONE_DONE_MS = 5_000
 const POSTPONE_DROPPED_MS = 60_000
 
 /**
- * Refusals that say "the ledger moved on between your read and your submission": the next run reads anew
- * and finds the work done, or names the contracts of today.
+ * Refusals that say "the ledger moved on between your read and your submission": the next run, at once, reads
+ * anew and finds the work done, or names the contracts of today. (The own replica had applied the refusal.)
  */
 const MOVED_ON: readonly ErrorCode[] = [
   'CONTRACT_NOT_FOUND',
@@ -38,9 +38,16 @@ const MOVED_ON: readonly ErrorCode[] = [
   'DUPLICATE_COMMAND',
 ]
 
+/** Runs at once when the ledger moved on; by then it moves faster than this process reads. */
+const RUNS_AT_ONCE_MAX = 3
+
 /** Whether running the same job again later may succeed. What is no ScanError is a bug: never. */
 export function isWorthRetrying(error: unknown): boolean {
-  return isScanError(error) && (error.spec.retryable || MOVED_ON.includes(error.code))
+  return isScanError(error) && (error.spec.retryable || hasMovedOn(error))
+}
+
+function hasMovedOn(error: unknown): boolean {
+  return isScanError(error) && MOVED_ON.includes(error.code)
 }
 
 export type WorkerOptions<Deps> = {
@@ -94,7 +101,13 @@ async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<voi
     },
   }
   try {
-    await definition.process(contractId, { ...options.deps, ...run })
+    for (let runs = 1; ; runs++)
+      try {
+        await definition.process(contractId, { ...options.deps, ...run })
+        break
+      } catch (error) {
+        if (runs === RUNS_AT_ONCE_MAX || !hasMovedOn(error)) throw error
+      }
     postponed.postpone(key, postponeMs)
   } catch (error) {
     // Shutting down: the job stays due and the next process finds it.

@@ -125,7 +125,7 @@ test('nobody creates contracts that name itself as the operator', () => {
       encodePayload(dsoRules, {
         dso: party,
         interpretationVersion: 1,
-        svs: [{ name: 'sv-1', party, scan: null }],
+        svs: [{ name: 'sv-1', party }],
       }),
     ],
     [
@@ -157,7 +157,7 @@ test('createAndExercise of a forged DsoRules does not lend its authority', () =>
     createArgument: encodePayload(dsoRules, {
       dso: story.network.genesis.dso,
       interpretationVersion: 1,
-      svs: [{ name: 'sv-1', party, scan: null }],
+      svs: [{ name: 'sv-1', party }],
     }),
     choice: 'DsoRules_AdvanceOpenMiningRounds',
     argument: { sv: party },

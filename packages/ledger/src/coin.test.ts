@@ -54,6 +54,16 @@ test('tap creates coin on a devnet, positive amounts only', () => {
   }
 })
 
+test('no tap gives more than a bound that keeps every sum of coin a decimal', () => {
+  const { story, alice } = begin()
+  story.tap(alice, '1000000000000')
+  for (const text of ['1000000000000.0000000001', '9999999999999999999999999999']) {
+    const amount = amountOf(text)
+    const tap = tapCommand({ coinRules: story.the(coinRules), receiver: alice.party, amount })
+    expect(outcomeOf(story.submit(alice, tap))).toBe('LIMIT_EXCEEDED')
+  }
+})
+
 test('tap does not exist elsewhere', () => {
   const { story, alice } = begin({ devnet: false })
   const tap = tapCommand({ coinRules: story.the(coinRules), receiver: alice.party, amount: 1n })
@@ -117,15 +127,13 @@ test('one coin cannot be spent twice, within a transfer or a transaction', () =>
   expect(story.balance(alice)).toEqual(unlocked('10'))
 })
 
-test('coin beyond the range of Decimal is refused, not wrapped', () => {
+test('outputs whose sum lies beyond the range of Decimal are refused, not wrapped', () => {
   const { story, alice } = begin()
-  const most = amountOf('9999999999999999999999999999.9999999999')
-  const tap = tapCommand({ coinRules: story.the(coinRules), receiver: alice.party, amount: most })
-  expect(outcomeOf(story.submit(alice, [tap, tap]))).toBe('accepted')
-  expect(outcomeOf(story.submit(alice, send(story, alice, { outputs: [] })))).toBe(
-    'INVALID_ARGUMENT',
-  )
-  expect(story.balance(alice).unlocked).toBe(2n * most)
+  const coin = story.tap(alice, '10')
+  const most = [alice.party, '9999999999999999999999999999.9999999999'] as [string, string]
+  const command = send(story, alice, { inputs: [coin], outputs: [most, most] })
+  expect(outcomeOf(story.submit(alice, command))).toBe('INSUFFICIENT_FUNDS')
+  expect(story.balance(alice)).toEqual(unlocked('10'))
 })
 
 test('an own lock keeps coin from being spent until it ends', () => {

@@ -67,6 +67,7 @@ function prepareChoice(
   if (choice === undefined)
     refuse('INVALID_ARGUMENT', `${template.entity} has no choice ${command.choice}`)
   const argument = choice.argument.decode(command.argument, contractIds)
+  choice.demandFit?.(argument)
   return (tx, id) => tx.exercise(choice, id, argument)
 }
 

@@ -1,12 +1,12 @@
-import { toHex } from '@quorumscan/base'
-import { encodeAddressStatement } from '@quorumscan/consensus'
 import { NAME_SUFFIX } from '@quorumscan/model'
 import { expect, test } from 'vitest'
-import { confirmResolveCommand, confirmSetConfigCommand, setScanUrlCommand } from './commands.ts'
+import { confirmResolveCommand, confirmSetConfigCommand } from './commands.ts'
+import { ADDRESS_INTERVAL_MICROS } from './limits.ts'
 import { ansEntry } from './templates/ans-entry.ts'
 import { ansRules } from './templates/ans-rules.ts'
 import { confirmation } from './templates/confirmation.ts'
 import { dsoRules } from './templates/dso-rules.ts'
+import { scanAddress } from './templates/scan-address.ts'
 import { subscriptionRequest } from './templates/subscription-request.ts'
 import { type Actor, amountOf, outcomeOf, resultOf, Scenario } from './testing/index.ts'
 
@@ -147,42 +147,42 @@ test.each([
   expect(outcomeOf(confirmConfig(story, 0, { ...config, ...change }))).toBe('INVALID_ARGUMENT')
 })
 
-function setUrl(story: Scenario, input: { sequence: number; url?: string; signedUrl?: string }) {
-  const sv = story.svs[1] as Actor
-  const { genesisHash, scans } = story.network
-  const url = input.url ?? 'http://127.0.0.1:4601'
-  const statement = encodeAddressStatement({
-    genesisHash,
-    name: 'sv-2',
-    url: input.signedUrl ?? url,
-    sequence: input.sequence,
-  })
-  return story.submit(
-    sv,
-    setScanUrlCommand({
-      dsoRules: story.the(dsoRules),
-      sv: sv.party,
-      url,
-      sequence: input.sequence,
-      signature: toHex(scans[1]?.sign(statement) as Uint8Array),
-    }),
-  )
-}
+const setUrl = (story: Scenario, address: Parameters<Scenario['publish']>[1]) =>
+  story.publish(1, address)
 
 test('an address record is stored with its signature, the higher sequence wins', () => {
   const story = new Scenario()
+  const addresses = () => story.ledger.all(scanAddress).map(({ payload }) => payload)
   expect(outcomeOf(setUrl(story, { sequence: 5 }))).toBe('accepted')
+  story.ledger.advance(ADDRESS_INTERVAL_MICROS)
   expect(outcomeOf(setUrl(story, { sequence: 5, url: 'http://127.0.0.1:1' }))).toBe(
     'CHOICE_REFUSED',
   )
   expect(outcomeOf(setUrl(story, { sequence: 6, url: 'http://127.0.0.1:2' }))).toBe('accepted')
-  const [rules] = story.ledger.all(dsoRules)
-  expect(rules?.payload.svs.map(({ scan }) => scan?.url)).toEqual([
-    undefined,
-    'http://127.0.0.1:2',
-    undefined,
-    undefined,
+  const { party } = story.svs[1] as Actor
+  expect(addresses()).toMatchObject([
+    { sv: party, name: 'sv-2', url: 'http://127.0.0.1:2', sequence: 6 },
   ])
+})
+
+test('a super-validator changes its address every ten seconds at most, to the microsecond', () => {
+  const story = new Scenario()
+  expect(outcomeOf(setUrl(story, { sequence: 1 }))).toBe('accepted')
+  // Each entry comes 1 µs after the one before.
+  story.ledger.advance(ADDRESS_INTERVAL_MICROS - 2)
+  const again = () => outcomeOf(setUrl(story, { sequence: 2 }))
+  expect([again(), again()]).toEqual(['CHOICE_REFUSED', 'accepted'])
+})
+
+test('a change of address replaces nothing that a confirmation names', () => {
+  const story = new Scenario()
+  const alice = story.actor('alice')
+  story.tap(alice, '200')
+  const { payment } = story.pay(alice, NAME)
+  const rules = story.the(dsoRules)
+  setUrl(story, { sequence: 1 })
+  expect(story.the(dsoRules)).toBe(rules)
+  expect(outcomeOf(story.confirm(0, payment))).toBe('accepted')
 })
 
 test('an address record that the scan key did not sign is refused', () => {
@@ -191,5 +191,5 @@ test('an address record that the scan key did not sign is refused', () => {
     'INVALID_ARGUMENT',
   )
   expect(outcomeOf(setUrl(story, { sequence: 1, url: 'ftp://x' }))).toBe('INVALID_URL')
-  expect(outcomeOf(setUrl(story, { sequence: 0 }))).toBe('CHOICE_REFUSED')
+  expect(outcomeOf(setUrl(story, { sequence: 0 }))).toBe('INVALID_ARGUMENT')
 })

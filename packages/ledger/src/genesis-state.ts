@@ -22,7 +22,7 @@ export function svPartyOf(node: Genesis['nodes'][number]): PartyId {
 /** DsoRules, AnsRules, CoinRules, rounds 0 to 2, and the parties of the super-validators. */
 export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta {
   const { dso, names, coin, recordTime } = genesis
-  const svs = genesis.nodes.map((node) => ({ name: node.name, party: svPartyOf(node), scan: null }))
+  const svs = genesis.nodes.map((node) => ({ name: node.name, party: svPartyOf(node) }))
   const tx = new LedgerTransaction({
     view: emptyView,
     genesis,

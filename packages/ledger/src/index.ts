@@ -64,6 +64,7 @@ export {
   type InterpretInput,
   interpret,
   UnknownInterpretationVersionError,
+  weigh,
 } from './interpret.ts'
 export { type Lf, LfError, type LfValue } from './lf.ts'
 export { toLfJson } from './lf-json.ts'
@@ -113,6 +114,7 @@ export { type ConfirmationPayload, confirmation } from './templates/confirmation
 export { type DsoRulesPayload, dsoRules } from './templates/dso-rules.ts'
 export { type LockedCoinPayload, lockedCoin } from './templates/locked-coin.ts'
 export { type OpenMiningRoundPayload, openMiningRound } from './templates/open-mining-round.ts'
+export { type ScanAddressPayload, scanAddress } from './templates/scan-address.ts'
 export type {
   AnsRulesConfig,
   SubscriptionData,

@@ -17,7 +17,7 @@ import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
 import { isBlobOf, updateIdOf } from './contract-id.ts'
 import type { DecodedEntry, IgnoredReason } from './entry.ts'
 import { LfError } from './lf.ts'
-import { COMMANDS_MAX, DISCLOSED_MAX, SUBMITTERS_MAX } from './limits.ts'
+import { COMMANDS_MAX, CONTRACTS_NAMED_MAX, DISCLOSED_MAX, SUBMITTERS_MAX } from './limits.ts'
 import type { LogEntry } from './ports.ts'
 import { demand, MissingCells, Refusal, refuse } from './refusal.ts'
 import type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
@@ -92,7 +92,9 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
   if (submission.genesis !== genesisHash) return ignored('other network')
   const facts = factsOf(submission)
   if (!facts.isBound || facts.parties.has(genesis.dso)) return ignored('not bound')
-  const missing = missingCells(view, [{ kind: 'seen', id: entryHash }, ...facts.keys])
+  const missing = [{ kind: 'seen', id: entryHash } as const, ...facts.keys].filter(
+    (key) => !isLoaded(view, key),
+  )
   if (missing.length > 0) return { kind: 'needs', keys: missing }
   if (view.seen(entryHash) !== null) return ignored('seen before')
 
@@ -134,8 +136,10 @@ type Facts = {
   readonly parties: ReadonlySet<PartyId>
   /** Every contract that the commands name. */
   readonly mentioned: ReadonlySet<ContractId>
-  /** Cells that are read whatever the state is. */
+  /** Cells that are read whatever the state is, none of them a contract. */
   readonly keys: readonly CellKey[]
+  /** Read once nothing in `keys` speaks against the entry. */
+  readonly contractKeys: readonly CellKey[]
 }
 
 const factsBySubmission = new WeakMap<Submission, Facts>()
@@ -146,9 +150,8 @@ function factsOf(submission: Submission): Facts {
   if (known !== undefined) return known
   const participant = participantOf(submission.participant)
   const parties = new Set([...submission.actAs, ...submission.readAs])
-  const prepared = prepareCommands(submission.commands)
   const changeId = changeIdOf(submission)
-  const mentioned = prepared instanceof Refusal ? new Set<ContractId>() : mentionedIds(prepared)
+  const { prepared, mentioned } = prepareBounded(submission)
   const facts: Facts = {
     prepared,
     changeId,
@@ -158,15 +161,45 @@ function factsOf(submission: Submission): Facts {
     keys:
       prepared instanceof Refusal
         ? []
-        : [
-            { kind: 'change', id: changeId },
-            ...partyKeys(submission, parties),
-            ...[...mentioned].map((id): CellKey => ({ kind: 'contract', id })),
-            ...COMMON_KEYS,
-          ],
+        : [{ kind: 'change', id: changeId }, ...partyKeys(submission, parties), ...COMMON_KEYS],
+    contractKeys: [
+      ...[...mentioned].map((id): CellKey => ({ kind: 'contract', id })),
+      ...COMMON_KEYS,
+    ],
   }
   factsBySubmission.set(submission, facts)
   return facts
+}
+
+/**
+ * The commands as far as they can be judged by themselves, in the order of what judging costs: a submission
+ * that is too large in any way is refused before a value of it is decoded or a cell is read.
+ */
+function prepareBounded(submission: Submission): Pick<Facts, 'prepared' | 'mentioned'> {
+  const prepared =
+    refusalOf(() => demandFewItems(submission)) ?? prepareCommands(submission.commands)
+  const mentioned = prepared instanceof Refusal ? new Set<ContractId>() : mentionedIds(prepared)
+  const refusal = refusalOf(() =>
+    demand(
+      mentioned.size <= CONTRACTS_NAMED_MAX,
+      'LIMIT_EXCEEDED',
+      `a submission names at most ${CONTRACTS_NAMED_MAX} contracts`,
+    ),
+  )
+  return { prepared: refusal ?? prepared, mentioned }
+}
+
+/**
+ * How many contracts a submission makes every replica read; and why every replica would refuse it for its
+ * size, whatever the state is, or null.
+ */
+export function weigh(submission: Submission): {
+  readonly contractCount: number
+  readonly refusal: Refusal | null
+} {
+  const { mentioned, prepared } = factsOf(submission)
+  const isTooLarge = prepared instanceof Refusal && prepared.code === 'LIMIT_EXCEEDED'
+  return { contractCount: mentioned.size, refusal: isTooLarge ? prepared : null }
 }
 
 /** Nearly every choice reads these; asking at once saves a round trip. */
@@ -182,7 +215,6 @@ type RunInput = SubmissionInput & {
 function run(input: RunInput) {
   const { entry, decoded, genesis, genesisHash, view } = input
   const { submission } = decoded
-  demandBounded(submission)
   demandNotDuplicate(input)
   const { offset, recordTime } = entry
   const updateId = updateIdOf({ genesisHash, offset, recordTime })
@@ -200,6 +232,8 @@ function run(input: RunInput) {
   for (const party of input.facts.parties)
     if (view.isPartyAllocated(party) !== true)
       refuse('PERMISSION_DENIED', `${party} is no party of this network`)
+  const missing = missingCells(view, input.facts.contractKeys)
+  if (missing.length > 0) throw new MissingCells(missing)
   demandVisible(input)
   const transactionInput = {
     view,
@@ -232,7 +266,7 @@ function run(input: RunInput) {
   return { update, effects: { created, archived, allocated: [] } }
 }
 
-function demandBounded({ commands, disclosed, actAs, readAs }: Submission): void {
+function demandFewItems({ commands, disclosed, actAs, readAs }: Submission): void {
   demand(
     commands.length <= COMMANDS_MAX && disclosed.length <= DISCLOSED_MAX,
     'LIMIT_EXCEEDED',
@@ -402,6 +436,11 @@ function assertKnownVersion(view: StateView): void {
 
 function ignored(reason: IgnoredReason): Interpretation {
   return { kind: 'done', result: { kind: 'ignored', reason }, delta: NO_CHANGE }
+}
+
+function refusalOf(work: () => void): Refusal | undefined {
+  const outcome = attempt(work)
+  return outcome instanceof Refusal ? outcome : undefined
 }
 
 /** Runs a step; gives back what ends it early. A value that does not fit its type is a refusal. */

@@ -2,6 +2,11 @@
 
 /** Commands of one submission (Rule 1). */
 export const COMMANDS_MAX = 100
+/**
+ * Contracts that the commands of one submission name: each is read, decoded and hashed by every replica,
+ * whether it exists or not. A transfer of the most inputs names half as many.
+ */
+export const CONTRACTS_NAMED_MAX = 200
 /** Events of one transaction (Rule 1): what one entry can cost every replica. */
 export const NODES_MAX = 1000
 /** Nesting of the JSON of a submission (Rule 1). */
@@ -20,8 +25,18 @@ export const TRANSFER_OUTPUTS_MAX = 100
  * only names the coin costs every replica all of them.
  */
 export const LOCK_HOLDERS_MAX = 16
-/** UTF-16 units of a free text on a transfer: upstream's maxTextLength. */
+/**
+ * UTF-16 units of a free text on a transfer, an offer or a lock: upstream's maxTextLength. It lies in a
+ * contract, which a later entry only names, and costs every replica again then.
+ */
 export const TRANSFER_TEXT_UNITS_MAX = 1024
+/**
+ * Coin that comes to be at once, by a tap or as a reward, times 10^10: 10^12 coin. No sum of coin can leave the
+ * range of Decimal then: it takes 10^14 entries of 100 taps.
+ */
+export const ISSUED_AMOUNT_MAX = 10n ** 22n
+/** µs of record time between two addresses of one super-validator: each is a version that lookups keep. */
+export const ADDRESS_INTERVAL_MICROS = 10_000_000
 /** Ticks that the lock of a payment lasts (D-22). */
 export const PAYMENT_LOCK_TICKS = 3
 /** Rounds that are open at any time (D-22). */

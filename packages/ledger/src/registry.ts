@@ -24,6 +24,7 @@ import { confirmation } from './templates/confirmation.ts'
 import { dsoRules } from './templates/dso-rules.ts'
 import { lockedCoin } from './templates/locked-coin.ts'
 import { openMiningRound } from './templates/open-mining-round.ts'
+import { scanAddress } from './templates/scan-address.ts'
 import { subscription } from './templates/subscription.ts'
 import { subscriptionIdleState } from './templates/subscription-idle-state.ts'
 import { subscriptionInitialPayment } from './templates/subscription-initial-payment.ts'
@@ -54,6 +55,7 @@ export const templates: readonly AnyTemplate[] = [
   transferInstruction,
   dsoRules,
   confirmation,
+  scanAddress,
 ]
 
 function isChoice(value: unknown): value is AnyChoice {

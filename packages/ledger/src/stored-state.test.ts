@@ -108,7 +108,7 @@ test('work falls due at the times that the choices accept', () => {
 })
 
 test('package ids follow from the definitions; a change of one is deliberate', () => {
-  expect(templates).toHaveLength(16)
+  expect(templates).toHaveLength(17)
   expect(new Set(packages.map(({ id }) => id)).size).toBe(4)
   for (const { id } of packages) expect(id).toMatch(/^[0-9a-f]{64}$/)
 })

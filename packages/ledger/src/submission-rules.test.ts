@@ -162,6 +162,115 @@ test('a submission has at most 100 commands', () => {
   expect(coins()).toBe(100)
 })
 
+/** What interpretation asks for, until it is done or asks for a contract. */
+function cellsAskedFor(story: Scenario, bytes: Uint8Array): { kinds: string[]; result: string } {
+  const { genesis, genesisHash } = story.network
+  const view = new WorkingState()
+  view.apply(genesisDelta(genesis, genesisHash))
+  view.load([{ kind: 'index', key: 'singleton:DsoRules', value: [] }])
+  const kinds: string[] = []
+  for (;;) {
+    const step = interpret({
+      entry: { offset: 1, recordTime: story.ledger.head().recordTime + 1 },
+      decoded: decodeEntry(bytes, genesisHash),
+      genesis,
+      genesisHash,
+      view,
+    })
+    if (step.kind === 'done') return { kinds, result: outcomeOf(step.result) }
+    for (const key of step.keys) {
+      kinds.push(key.kind)
+      if (key.kind === 'contract') view.load([{ ...key, value: null }])
+      else if (key.kind === 'index') view.load([{ ...key, value: [] }])
+      else if (key.kind === 'party') view.load([{ ...key, value: false }])
+      else view.load([{ ...key, value: null } as never])
+    }
+  }
+}
+
+const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
+
+test.each([
+  ['a list of inputs', { inputs: Array.from({ length: 101 }, (_, index) => idOf(index)) }],
+  ['a list of outputs', { outputs: Array(101).fill({ amount: 1n }) }],
+])('%s that is too long is refused before a contract is loaded', (_, changes) => {
+  const { story, alice } = begin()
+  const [inputs, outputs] = [[idOf(0)], []]
+  const merge = { coinRules: story.the(coinRules), sender: alice.party, inputs, outputs }
+  const command = transferCommand({
+    ...merge,
+    ...changes,
+    ...('outputs' in changes
+      ? { outputs: changes.outputs.map((output) => ({ ...output, receiver: alice.party })) }
+      : {}),
+  })
+  const { keyPair, party } = alice
+  const bytes = story.ledger.sign({ keyPair, actAs: [party], commands: [command] })
+  expect(cellsAskedFor(story, bytes)).toEqual({ kinds: ['seen'], result: 'LIMIT_EXCEEDED' })
+})
+
+test('a submission names at most 200 contracts, and more are refused before one is loaded', () => {
+  const { story, alice } = begin()
+  const naming = (count: number) =>
+    // Each command names one contract, and they share the rules.
+    [0, 1].map((half) =>
+      transferCommand({
+        coinRules: story.the(coinRules),
+        sender: alice.party,
+        inputs: Array.from({ length: half === 0 ? 100 : count - 101 }, (_, index) =>
+          idOf(1000 * half + index),
+        ),
+        outputs: [],
+      }),
+    )
+  const { keyPair, party } = alice
+  const sign = (count: number) =>
+    story.ledger.sign({ keyPair, actAs: [party], commands: naming(count) })
+  expect(cellsAskedFor(story, sign(201))).toEqual({ kinds: ['seen'], result: 'LIMIT_EXCEEDED' })
+  expect(outcomeOf(story.ledger.append(sign(201)).result)).toBe('LIMIT_EXCEEDED')
+  expect(outcomeOf(story.ledger.append(sign(200)).result)).toBe('CONTRACT_NOT_FOUND')
+})
+
+test('parties that are not there are refused before a contract is loaded', () => {
+  const { story, alice, tap } = begin()
+  const bytes = story.ledger.sign({ keyPair: alice.keyPair, actAs: [alice.party], commands: [tap] })
+  // Of a ledger on which nobody allocated the party.
+  expect(cellsAskedFor(story, bytes)).toEqual({
+    kinds: ['seen', 'change', 'party', 'index', 'index', 'index'],
+    result: 'PERMISSION_DENIED',
+  })
+})
+
+test('the context of a lock is bounded: a later entry that names the coin costs every replica all of it', () => {
+  const { story, alice } = begin()
+  const locked = (length: number) =>
+    outcomeOf(
+      story.submit(alice, {
+        kind: 'exercise',
+        template: '#quorumscan-coin:Coin.Rules:CoinRules',
+        contractId: story.the(coinRules),
+        choice: 'CoinRules_Transfer',
+        argument: {
+          sender: alice.party,
+          inputs: [story.tap(alice, '1')],
+          outputs: [
+            {
+              receiver: alice.party,
+              amount: '1.0000000000',
+              lock: {
+                holders: [alice.party],
+                expiresAt: '2100-01-01T00:00:00.000000Z',
+                optContext: 'x'.repeat(length),
+              },
+            },
+          ],
+        },
+      }),
+    )
+  expect(locked(1024)).toBe('accepted')
+  expect(locked(1025)).toBe('LIMIT_EXCEEDED')
+})
+
 test('a transfer has at most 100 outputs, a transaction at most 1000 events', () => {
   const { story, alice } = begin()
   // Each is one exercise, one archived input, and its outputs.

@@ -88,6 +88,12 @@ export interface Choice<P, A, R> {
   readonly consuming: boolean
   readonly argument: Lf<A>
   readonly result: Lf<R>
+  /**
+   * Refuses an argument for what it is alone, its lists above all: of a command before any state is read.
+   *
+   * @throws {Refusal} If no state could make it acceptable.
+   */
+  demandFit?(argument: A): void
   /** The parties whose authority the exercise needs; at least one. */
   controllers(payload: P, argument: A): readonly PartyId[]
   /** Checks and effects. Its authority is that of the signatories and of the controllers. */
@@ -101,6 +107,7 @@ export function defineChoice<P, A, R>(
     readonly consuming: boolean
     readonly argument: Lf<A>
     readonly result: Lf<R>
+    demandFit?(argument: A): void
     controllers(payload: P, argument: A): readonly PartyId[]
     run(tx: Transaction, self: Active<P>, argument: A): R
   },

@@ -45,7 +45,7 @@ import {
   type NamedBody,
   offsetNotReached,
   offsetPruned,
-  readDocument,
+  readDocuments,
   readNames,
   readNamesOfParty,
   readParties,
@@ -278,9 +278,17 @@ export class Replica implements Ledger, AsyncDisposable {
 
   /** The contract in force at a pinned offset; of the rounds the newest open one. */
   async documentAsOf(entity: DocumentEntity, offset: Offset): Promise<Contract> {
-    const contract = await readDocument(this.#store, entity, this.#instant(offset))
-    assert(contract !== null, `a ${entity} is in force from genesis on`)
+    const [contract] = await this.documentsAsOf(entity, offset)
+    assert(contract !== undefined, `a ${entity} is in force from genesis on`)
     return contract
+  }
+
+  /** All that are active at a pinned offset, the newest first. */
+  async documentsAsOf(
+    entity: DocumentEntity | 'ScanAddress',
+    offset: Offset,
+  ): Promise<readonly Contract[]> {
+    return await readDocuments(this.#store, entity, this.#instant(offset))
   }
 
   async contracts(ids: readonly ContractId[]): Promise<readonly (Contract | null)[]> {

@@ -23,7 +23,13 @@ describe('the same log gives the same state (Rule 1)', () => {
               ),
         ),
     )
-    for (const outcome of ['accepted', 'ignored: malformed', 'ignored: seen before', 'NAME_TAKEN'])
+    for (const outcome of [
+      'accepted',
+      'ignored: malformed',
+      'ignored: seen before',
+      'NAME_TAKEN',
+      'LIMIT_EXCEEDED',
+    ])
       expect(outcomes).toContain(outcome)
     for (const choice of [
       'AnsRules_CollectInitialEntryPayment',
@@ -31,6 +37,7 @@ describe('the same log gives the same state (Rule 1)', () => {
       'AnsEntry_Renew',
       'DsoRules_ExpireAnsEntry',
       'DsoRules_AdvanceOpenMiningRounds',
+      'DsoRules_SetScanUrl',
     ])
       expect(choices).toContain(choice)
   })

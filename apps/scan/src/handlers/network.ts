@@ -10,10 +10,10 @@ import {
   STATEMENT_TAGS,
 } from '@quorumscan/consensus'
 import type { Handlers } from '@quorumscan/http'
+import { payloadOf, scanAddress } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import { type ContractWithState, contractWithState } from '../contract-json.ts'
-import { superValidators } from '../dso-rules.ts'
 import { answerHeaders, pinAt, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
 import type { Signer } from '../signer.ts'
 
@@ -85,7 +85,7 @@ export function createNetworkHandlers(context: {
           latest_mining_round: round,
           coin_rules: coinRules,
           dso_rules: dsoRules,
-          // Spec silent: what upstream keeps in a contract per node is in DsoRules here.
+          // Spec silent: of what upstream keeps in a contract per node we have the address, at /v0/scans.
           sv_node_states: [],
           initial_round: INITIAL_ROUND,
         }
@@ -93,18 +93,18 @@ export function createNetworkHandlers(context: {
     },
     listScans: (asked) =>
       answer({ operation: 'listScans', parameters: {} }, asked, async (at) => {
-        const svs = superValidators(await reads.documentAsOf('DsoRules', at.offset))
-        const scans = svs.flatMap(({ name, scan }) =>
-          scan === null
-            ? []
-            : [
-                {
-                  publicUrl: scan.url,
-                  svName: name,
-                  sequence: scan.sequence,
-                  signature: scan.signature,
-                },
-              ],
+        const documents = await reads.documentsAsOf('ScanAddress', at.offset)
+        const addresses = documents.map((contract) => payloadOf(scanAddress, contract))
+        // In the order of the genesis, on every node.
+        const scans = genesis.nodes.flatMap((node) =>
+          addresses
+            .filter(({ name }) => name === node.name)
+            .map(({ url, name, sequence, signature }) => ({
+              publicUrl: url,
+              svName: name,
+              sequence,
+              signature,
+            })),
         )
         return { scans: [{ domainId, scans }] }
       }),

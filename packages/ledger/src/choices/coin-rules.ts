@@ -1,7 +1,13 @@
 /** How coin comes to be (tap, mint) and moves (transfer). Every transfer in the ledger goes through here. */
-import { formatAmount } from '@quorumscan/model'
+import { type ContractId, formatAmount } from '@quorumscan/model'
 import { contractId, decimal, type LfValue, list, optional, party, record } from '../lf.ts'
-import { LOCK_HOLDERS_MAX, TRANSFER_INPUTS_MAX, TRANSFER_OUTPUTS_MAX } from '../limits.ts'
+import {
+  ISSUED_AMOUNT_MAX,
+  LOCK_HOLDERS_MAX,
+  TRANSFER_INPUTS_MAX,
+  TRANSFER_OUTPUTS_MAX,
+  TRANSFER_TEXT_UNITS_MAX,
+} from '../limits.ts'
 import { demand, refuse } from '../refusal.ts'
 import { defineChoice } from '../template.ts'
 import { coin } from '../templates/coin.ts'
@@ -15,10 +21,17 @@ export const tap = defineChoice(coinRules, 'CoinRules_DevNet_Tap', {
   consuming: false,
   argument: record('CoinRules_DevNet_Tap', { receiver: party, amount: decimal }),
   result: record('CoinRules_DevNet_TapResult', { coinCid: contractId, round }),
+  demandFit({ amount }) {
+    demand(amount > 0n, 'INVALID_ARGUMENT', 'an amount to tap is positive')
+    demand(
+      amount <= ISSUED_AMOUNT_MAX,
+      'LIMIT_EXCEEDED',
+      `a tap gives at most ${formatAmount(ISSUED_AMOUNT_MAX)} coin`,
+    )
+  },
   controllers: (_rules, { receiver }) => [receiver],
   run(tx, { payload: rules }, { receiver, amount }) {
     demand(rules.isDevNet, 'DEVNET_ONLY', 'tap works on a development network only')
-    demand(amount > 0n, 'INVALID_ARGUMENT', 'an amount to tap is positive')
     const current = newestRound(tx).payload.round
     return { coinCid: tx.create(coin, newHolding(tx, receiver, amount)), round: current }
   },
@@ -52,6 +65,15 @@ const transferResult = record('CoinRules_TransferResult', {
 })
 export type TransferResult = LfValue<typeof transferResult>
 
+/** @throws {Refusal} If one transfer may not take so many coins. */
+export function demandFewInputs(inputs: readonly ContractId[]): void {
+  demand(
+    inputs.length <= TRANSFER_INPUTS_MAX,
+    'LIMIT_EXCEEDED',
+    `a transfer has at most ${TRANSFER_INPUTS_MAX} inputs`,
+  )
+}
+
 /** Moves coin of one sender to receivers who all agree; what is left goes back. Without outputs it merges. */
 export const transfer = defineChoice(coinRules, 'CoinRules_Transfer', {
   consuming: false,
@@ -61,31 +83,44 @@ export const transfer = defineChoice(coinRules, 'CoinRules_Transfer', {
     outputs: list(transferOutput),
   }),
   result: transferResult,
+  demandFit({ inputs, outputs }) {
+    demandFewInputs(inputs)
+    demand(
+      outputs.length <= TRANSFER_OUTPUTS_MAX,
+      'LIMIT_EXCEEDED',
+      `a transfer has at most ${TRANSFER_OUTPUTS_MAX} outputs`,
+    )
+    demand(inputs.length + outputs.length > 0, 'INVALID_ARGUMENT', 'a transfer moves something')
+    for (const { amount, lock } of outputs) {
+      demand(amount > 0n, 'INVALID_ARGUMENT', 'an amount to transfer is positive')
+      if (lock === null) continue
+      demand(lock.holders.length > 0, 'INVALID_ARGUMENT', 'a lock has a holder')
+      demand(
+        lock.holders.length <= LOCK_HOLDERS_MAX,
+        'LIMIT_EXCEEDED',
+        `a lock has at most ${LOCK_HOLDERS_MAX} holders`,
+      )
+      demand(
+        (lock.optContext ?? '').length <= TRANSFER_TEXT_UNITS_MAX,
+        'LIMIT_EXCEEDED',
+        `the context of a lock has at most ${TRANSFER_TEXT_UNITS_MAX} characters`,
+      )
+    }
+  },
   controllers: (_rules, { sender, outputs }) =>
     unique([
       sender,
       ...outputs.flatMap((output) => [output.receiver, ...(output.lock?.holders ?? [])]),
     ]),
   run(tx, _self, { sender, inputs, outputs }) {
-    demand(
-      inputs.length <= TRANSFER_INPUTS_MAX && outputs.length <= TRANSFER_OUTPUTS_MAX,
-      'LIMIT_EXCEEDED',
-      `a transfer has at most ${TRANSFER_INPUTS_MAX} inputs and ${TRANSFER_OUTPUTS_MAX} outputs`,
-    )
-    demand(inputs.length + outputs.length > 0, 'INVALID_ARGUMENT', 'a transfer moves something')
     let needed = 0n
-    for (const output of outputs) {
-      demand(output.amount > 0n, 'INVALID_ARGUMENT', 'an amount to transfer is positive')
-      if (output.lock !== null) {
-        demand(output.lock.holders.length > 0, 'INVALID_ARGUMENT', 'a lock has a holder')
-        demand(
-          output.lock.holders.length <= LOCK_HOLDERS_MAX,
-          'LIMIT_EXCEEDED',
-          `a lock has at most ${LOCK_HOLDERS_MAX} holders`,
-        )
-        demand(output.lock.expiresAt > tx.now, 'INVALID_ARGUMENT', 'a lock ends in the future')
-      }
-      needed += output.amount
+    for (const { amount, lock } of outputs) {
+      demand(
+        lock === null || lock.expiresAt > tx.now,
+        'INVALID_ARGUMENT',
+        'a lock ends in the future',
+      )
+      needed += amount
     }
     let inputAmount = 0n
     for (const input of inputs) {

@@ -3,7 +3,7 @@ import { assert, fromHex, verifySignature } from '@quorumscan/base'
 import { encodeAddressStatement } from '@quorumscan/consensus'
 import { type ContractId, type PartyId, URL_LENGTH_MAX } from '@quorumscan/model'
 import { contractId, int, list, party, record, text, unit } from '../lf.ts'
-import { OPEN_ROUNDS } from '../limits.ts'
+import { ADDRESS_INTERVAL_MICROS, OPEN_ROUNDS } from '../limits.ts'
 import { demand, refuse } from '../refusal.ts'
 import type { Transaction } from '../template.ts'
 import { defineChoice } from '../template.ts'
@@ -12,6 +12,8 @@ import { ansEntryContext } from '../templates/ans-entry-context.ts'
 import { coinRules } from '../templates/coin-rules.ts'
 import { type DsoRulesPayload, dsoRules } from '../templates/dso-rules.ts'
 import { openMiningRound } from '../templates/open-mining-round.ts'
+import { scanAddress } from '../templates/scan-address.ts'
+import type { SvInfo } from '../templates/shared.ts'
 import { subscriptionIdleState } from '../templates/subscription-idle-state.ts'
 import { subscriptionInitialPayment } from '../templates/subscription-initial-payment.ts'
 import { subscriptionPayment } from '../templates/subscription-payment.ts'
@@ -27,9 +29,11 @@ import { expirePayment } from './subscription-payment.ts'
 import { withdrawRequest } from './subscription-request.ts'
 
 /** @throws {Refusal} If the party is no super-validator. */
-export function demandSv(rules: DsoRulesPayload, sv: PartyId): void {
-  if (!rules.svs.some((known) => known.party === sv))
+export function demandSv(rules: DsoRulesPayload, sv: PartyId): SvInfo {
+  return (
+    rules.svs.find((known) => known.party === sv) ??
     refuse('PERMISSION_DENIED', `${sv} is no super-validator`)
+  )
 }
 
 const URL = /^https?:\/\/[!-~]+$/
@@ -37,33 +41,49 @@ const SIGNATURE = /^[0-9a-f]{128}$/
 
 /** Publishes the address of a scan node, as the node's scan key signed it (D-34). */
 export const setScanUrl = defineChoice(dsoRules, 'DsoRules_SetScanUrl', {
-  consuming: true,
+  consuming: false,
   argument: record('DsoRules_SetScanUrl', { sv: party, url: text, sequence: int, signature: text }),
-  result: record('DsoRules_SetScanUrlResult', { dsoRulesCid: contractId }),
-  controllers: (_rules, { sv }) => [sv],
-  run(tx, { payload: rules }, { sv, url, sequence, signature }) {
-    demandSv(rules, sv)
+  result: record('DsoRules_SetScanUrlResult', { addressCid: contractId }),
+  demandFit({ url, sequence, signature }) {
     demand(
       url.length <= URL_LENGTH_MAX && URL.test(url),
       'INVALID_URL',
       `a scan url is http:// or https:// and printable ASCII, at most ${URL_LENGTH_MAX} characters`,
     )
     demand(SIGNATURE.test(signature), 'INVALID_ARGUMENT', 'a signature is 128 hex digits')
-    const svs = rules.svs.map((known) => {
-      if (known.party !== sv) return known
+    demand(sequence > 0, 'INVALID_ARGUMENT', 'the sequence of an address record begins with 1')
+  },
+  controllers: (_rules, { sv }) => [sv],
+  run(tx, { payload: rules }, { sv, url, sequence, signature }) {
+    const { name } = demandSv(rules, sv)
+    const [current] = tx.byKey(scanAddress, `address:${sv}`)
+    if (current !== undefined) {
       demand(
-        isSignedByScan(tx, { name: known.name, url, sequence, signature }),
-        'INVALID_ARGUMENT',
-        "an address record is signed by the node's scan key",
-      )
-      demand(
-        sequence > (known.scan?.sequence ?? 0),
+        sequence > current.payload.sequence,
         'CHOICE_REFUSED',
         'an address record has a higher sequence than the one before',
       )
-      return { ...known, scan: { url, sequence, signature } }
+      demand(
+        tx.now >= current.contract.createdAt + ADDRESS_INTERVAL_MICROS,
+        'CHOICE_REFUSED',
+        `an address lasts at least ${ADDRESS_INTERVAL_MICROS / 1_000_000} seconds`,
+      )
+    }
+    demand(
+      isSignedByScan(tx, { name, url, sequence, signature }),
+      'INVALID_ARGUMENT',
+      "an address record is signed by the node's scan key",
+    )
+    if (current !== undefined) tx.archive(scanAddress, current.contractId)
+    const addressCid = tx.create(scanAddress, {
+      dso: rules.dso,
+      sv,
+      name,
+      url,
+      sequence,
+      signature,
     })
-    return { dsoRulesCid: tx.create(dsoRules, { ...rules, svs }) }
+    return { addressCid }
   },
 })
 
@@ -73,7 +93,6 @@ function isSignedByScan(
 ): boolean {
   const node = tx.genesis.nodes.find(({ name }) => name === address.name)
   assert(node !== undefined, 'the super-validators are those of the genesis')
-  if (address.sequence < 0) return false
   return verifySignature({
     publicKey: node.scanKey,
     message: encodeAddressStatement({ genesisHash: tx.genesisHash, ...address }),

@@ -6,6 +6,7 @@ import { subscription } from '../templates/subscription.ts'
 import { subscriptionIdleState } from '../templates/subscription-idle-state.ts'
 import { subscriptionPayment } from '../templates/subscription-payment.ts'
 import { terminatedSubscription } from '../templates/terminated-subscription.ts'
+import { demandFewInputs } from './coin-rules.ts'
 import { demandActor } from './common.ts'
 import { signatoriesOf } from './subscription-initial-payment.ts'
 import { lockPayment } from './subscription-request.ts'
@@ -21,6 +22,7 @@ export const makePayment = defineChoice(
       paymentCid: contractId,
       senderChange: list(contractId),
     }),
+    demandFit: ({ inputs }) => demandFewInputs(inputs),
     controllers: ({ subscriptionData }) => [subscriptionData.sender],
     run(tx, self, { inputs }) {
       const { subscriptionData, payData, nextPaymentDueAt, reference } = self.payload

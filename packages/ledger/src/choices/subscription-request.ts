@@ -10,7 +10,7 @@ import type { SubscriptionData, SubscriptionPayData } from '../templates/shared.
 import { subscriptionInitialPayment } from '../templates/subscription-initial-payment.ts'
 import { subscriptionRequest } from '../templates/subscription-request.ts'
 import { terminatedSubscription } from '../templates/terminated-subscription.ts'
-import { transfer } from './coin-rules.ts'
+import { demandFewInputs, transfer } from './coin-rules.ts'
 import { coinForPayment, newestRound, paymentLockEnd, singleton, unique } from './common.ts'
 
 /** Locks the coin for one payment. Used for the first one and for renewals. */
@@ -62,6 +62,7 @@ export const acceptAndMakePayment = defineChoice(
       paymentCid: contractId,
       senderChange: list(contractId),
     }),
+    demandFit: ({ inputs }) => demandFewInputs(inputs),
     controllers: ({ subscriptionData }) => [subscriptionData.sender],
     run(tx, self, { inputs }) {
       const { subscriptionData, payData, expiresAt } = self.payload

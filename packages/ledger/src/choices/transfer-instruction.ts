@@ -10,7 +10,7 @@ import {
   type TransferInstructionPayload,
   transferInstruction,
 } from '../templates/transfer-instruction.ts'
-import { transfer } from './coin-rules.ts'
+import { demandFewInputs, transfer } from './coin-rules.ts'
 import { demandActor, singleton } from './common.ts'
 import { unlock } from './locked-coin.ts'
 
@@ -33,6 +33,15 @@ export const createTransferInstruction = defineChoice(
       transferInstructionCid: contractId,
       senderChange: list(contractId),
     }),
+    demandFit({ inputs, description, trackingId }) {
+      demandFewInputs(inputs)
+      demand(
+        description.length <= TRANSFER_TEXT_UNITS_MAX &&
+          trackingId.length <= TRANSFER_TEXT_UNITS_MAX,
+        'INVALID_ARGUMENT',
+        `description and trackingId have at most ${TRANSFER_TEXT_UNITS_MAX} characters`,
+      )
+    },
     controllers: (_rules, { sender }) => [sender],
     run(tx, self, { inputs, ...offer }) {
       const { sender, receiver, amount, executeBefore, description, trackingId } = offer
@@ -41,12 +50,6 @@ export const createTransferInstruction = defineChoice(
         executeBefore > tx.now,
         'INVALID_ARGUMENT',
         'an offer ends in the future (executeBefore)',
-      )
-      demand(
-        description.length <= TRANSFER_TEXT_UNITS_MAX &&
-          trackingId.length <= TRANSFER_TEXT_UNITS_MAX,
-        'INVALID_ARGUMENT',
-        `description and trackingId have at most ${TRANSFER_TEXT_UNITS_MAX} characters`,
       )
       demand(
         receiver !== dso && tx.isPartyAllocated(receiver),

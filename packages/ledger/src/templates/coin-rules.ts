@@ -1,4 +1,5 @@
 import { bool, decimal, type LfValue, party, record, relTime } from '../lf.ts'
+import { ISSUED_AMOUNT_MAX } from '../limits.ts'
 import { defineTemplate } from '../template.ts'
 
 /** Singleton: how coin comes to be and moves (D-18). */
@@ -17,7 +18,10 @@ export const coinRules = defineTemplate({
   }),
   signatories: ({ dso }) => [dso],
   ensure: ({ tickDuration, coinPrice, rewardPerRound }) =>
-    tickDuration > 0 && coinPrice > 0n && rewardPerRound >= 0n,
+    tickDuration > 0 &&
+    coinPrice > 0n &&
+    rewardPerRound >= 0n &&
+    rewardPerRound <= ISSUED_AMOUNT_MAX,
   keys: () => ['singleton:CoinRules'],
 })
 export type CoinRulesPayload = LfValue<typeof coinRules.type>

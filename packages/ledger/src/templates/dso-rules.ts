@@ -3,8 +3,9 @@ import { defineTemplate } from '../template.ts'
 import { svInfo } from './shared.ts'
 
 /**
- * Singleton: who the super-validators are, where their scans listen, and which version of the
- * interpretation is in force. The super-validators sign it, so that its choices carry their authority.
+ * Singleton: who the super-validators are, and which version of the interpretation is in force. The
+ * super-validators sign it, so that its choices carry their authority. Nothing that one of them can do
+ * replaces it: every confirmation names it.
  */
 export const dsoRules = defineTemplate({
   packageName: 'quorumscan-dso',

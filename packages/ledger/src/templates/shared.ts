@@ -68,13 +68,5 @@ export const subscriptionPayData = record('SubscriptionPayData', {
 })
 export type SubscriptionPayData = LfValue<typeof subscriptionPayData>
 
-/** Address record of a super-validator, signed by its scan key (D-34). */
-export const scanAddress = record('ScanAddress', {
-  url: text,
-  sequence: int,
-  /** Ed25519, 128 hex digits. */
-  signature: text,
-})
-
-export const svInfo = record('SvInfo', { name: text, party, scan: optional(scanAddress) })
+export const svInfo = record('SvInfo', { name: text, party })
 export type SvInfo = LfValue<typeof svInfo>

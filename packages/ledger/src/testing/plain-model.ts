@@ -46,6 +46,8 @@ export class PlainModel {
   readonly locked = new Map<string, Amount>()
   readonly registrations: Registration[] = []
   readonly offers: Offer[] = []
+  /** Newest address of each super-validator that published one. */
+  readonly addresses = new Map<string, { readonly sequence: number; readonly at: Micros }>()
   entries: Entry[] = []
   roundsClose: Micros[]
   created: Amount = 0n
@@ -67,7 +69,7 @@ export class PlainModel {
   }
 
   tap(user: string, amount: Amount): boolean {
-    if (amount <= 0n) return false
+    if (amount <= 0n || amount > 10n ** 22n) return false
     this.#earn(user, amount)
     return true
   }
@@ -176,6 +178,14 @@ export class PlainModel {
     const newest = this.roundsClose.at(-1) ?? 0
     this.roundsClose = [...this.roundsClose.slice(1), Math.max(newest, this.now) + this.rules.tick]
     for (const sv of this.rules.svs) this.#earn(sv, this.rules.reward)
+    return true
+  }
+
+  publish(sv: string, sequence: number): boolean {
+    const last = this.addresses.get(sv)
+    if (last !== undefined && (sequence <= last.sequence || this.now < last.at + 10_000_000))
+      return false
+    this.addresses.set(sv, { sequence, at: this.now })
     return true
   }
 

@@ -1,5 +1,6 @@
 /** Steps of stories on a MemoryLedger: parties, payments, confirmations. A step that fails throws. */
-import { assert, type KeyPair } from '@quorumscan/base'
+import { assert, type KeyPair, toHex } from '@quorumscan/base'
+import { encodeAddressStatement } from '@quorumscan/consensus'
 import {
   type Amount,
   type Command,
@@ -15,6 +16,7 @@ import {
   allocatePartyCommand,
   confirmResolveCommand,
   requestEntryCommand,
+  setScanUrlCommand,
   tapCommand,
 } from '../commands.ts'
 import { svPartyOf } from '../genesis-state.ts'
@@ -172,6 +174,30 @@ export class Scenario {
     assert(sv !== undefined, `there is a super-validator ${index}`)
     const rules = this.the(dsoRules)
     return this.submit(sv, confirmResolveCommand({ dsoRules: rules, confirmer: sv.party, payment }))
+  }
+
+  /** Publishes an address of a super-validator, signed by its scan key over `signedUrl` or the url itself. */
+  publish(
+    index: number,
+    address: { readonly sequence: number; readonly url?: string; readonly signedUrl?: string },
+  ): EntryResult {
+    const sv = this.svs[index]
+    const scan = this.network.scans[index]
+    const name = this.network.genesis.nodes[index]?.name
+    assert(sv !== undefined && scan !== undefined && name !== undefined, `there is an SV ${index}`)
+    const { sequence, url = `http://127.0.0.1:${sequence}` } = address
+    const statement = encodeAddressStatement({
+      genesisHash: this.network.genesisHash,
+      name,
+      url: address.signedUrl ?? url,
+      sequence,
+    })
+    const signature = toHex(scan.sign(statement))
+    const dsoRulesCid = this.the(dsoRules)
+    return this.submit(
+      sv,
+      setScanUrlCommand({ dsoRules: dsoRulesCid, sv: sv.party, url, sequence, signature }),
+    )
   }
 
   /** The first three super-validators confirm; the outcome of the third confirmation. */

@@ -20,7 +20,13 @@ export type StoredVersions = {
 export type SyntheticEntry = { readonly name: string; readonly party: PartyId }
 
 /** Templates of which lookups need the state at an offset. */
-const DOCUMENT_ENTITIES = new Set(['DsoRules', 'AnsRules', 'CoinRules', 'OpenMiningRound'])
+const DOCUMENT_ENTITIES = new Set([
+  'DsoRules',
+  'AnsRules',
+  'CoinRules',
+  'OpenMiningRound',
+  'ScanAddress',
+])
 
 export function touchedVersions(steps: readonly Step[]): { names: string[]; documents: string[] } {
   const names = new Set<string>()

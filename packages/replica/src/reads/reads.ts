@@ -92,12 +92,12 @@ export async function readNamesOfParty(
   return await collect({ ...walk, moment, budget: { dead: DEAD_MEMBERS_MAX } })
 }
 
-/** The contract of the entity that is in force at the moment; of rounds the newest open one. */
-export async function readDocument(
+/** The contracts of the entity that are active at the moment, the newest first. */
+export async function readDocuments(
   { redis, layout }: Store,
   entity: string,
   moment: Moment,
-): Promise<Contract | null> {
+): Promise<readonly Contract[]> {
   const reply = await reach(
     redis.multi().hgetBuffer(KEYS.names, HEAD_FIELD).hgetBuffer(KEYS.documents, entity).exec(),
   )
@@ -106,10 +106,9 @@ export async function readDocument(
     return result as Buffer | null
   })
   assertReadable(head, moment)
-  const visible = decodeVersions(value ?? new Uint8Array(0)).find(
-    ({ from, to }) => from <= moment.offset && (to === null || moment.offset < to),
+  return decodeVersions(value ?? new Uint8Array(0)).flatMap(({ from, to, body }) =>
+    from <= moment.offset && (to === null || moment.offset < to) ? [layout.codec.decode(body)] : [],
   )
-  return visible === undefined ? null : layout.codec.decode(visible.body)
 }
 
 const BY_NAME = { members: 'lex', values: 'names', skip: 0 } as const

@@ -20,7 +20,7 @@ export type StoredHead = Head & {
 }
 
 /** Changes with the layout of any value: a replica of another layout is to be wiped. */
-const LAYOUT = 4
+const LAYOUT = 5
 const HASHES = 4
 const HEAD_BYTES = 1 + HASHES * 32 + 5 * 8
 

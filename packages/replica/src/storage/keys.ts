@@ -17,7 +17,7 @@ export const KEYS = {
   lex: '{replica}:lex',
   /** sorted set, score 0: party tag ‖ name, for each version in `names` */
   parties: '{replica}:parties',
-  /** hash: DsoRules | AnsRules | CoinRules | OpenMiningRound -> versions whose bodies are contracts */
+  /** hash: entity of a template that lookups read (`plan-versions.ts`) -> versions whose bodies are contracts */
   documents: '{replica}:documents',
   /** list: versions that ended, oldest first: what the clean-up takes up (`ended.ts`) */
   ended: '{replica}:ended',

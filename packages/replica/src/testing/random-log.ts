@@ -4,6 +4,7 @@ import {
   acceptRequestCommand,
   advanceRoundsCommand,
   ansRules,
+  coinRules,
   collectRenewalCommand,
   confirmResolveCommand,
   type DueItem,
@@ -16,7 +17,9 @@ import {
   requestEntryCommand,
   subscriptionIdleState,
   subscriptionRequest,
+  tapCommand,
   terminateSubscriptionCommand,
+  transferCommand,
 } from '@quorumscan/ledger'
 import { type Actor, Scenario } from '@quorumscan/ledger/testing'
 import type { Command } from '@quorumscan/model'
@@ -43,6 +46,7 @@ export function createSeededIntegers(seed: string): (bound: number) => number {
 /** The scenario whose ledger holds the log, its results and the state at its end. */
 export function growRandomLog(seed: string, stepCount: number): Scenario {
   const below = createSeededIntegers(seed)
+  const belowDear = createSeededIntegers(`${seed}, dear`)
   const scenario = new Scenario(QUICK_RULES)
   const { ledger } = scenario
   const actors = ['alice', 'bob', 'I-carol', 'i-carol'].map((hint) => scenario.actor(hint))
@@ -55,6 +59,7 @@ export function growRandomLog(seed: string, stepCount: number): Scenario {
     const isOwn = ({ payload }: { payload: { subscriptionData: { sender: string } } }) =>
       payload.subscriptionData.sender === actor.party
     // Refusals are part of the log.
+    if (step % 15 === 7) submitDear(scenario, actors[belowDear(actors.length)] as Actor, belowDear)
     switch (below(12)) {
       case 0:
         ledger.advance(1 + below(12 * SECOND_MICROS))
@@ -110,6 +115,40 @@ export function growRandomLog(seed: string, stepCount: number): Scenario {
   }
   return scenario
 }
+
+/** What the bounds of one entry are for, and a change of address, which is bounded in time. */
+function submitDear(scenario: Scenario, actor: Actor, below: (bound: number) => number): void {
+  const rules = scenario.the(coinRules)
+  switch (below(4)) {
+    case 0:
+      scenario.publish(below(scenario.svs.length), { sequence: 1 + below(1000) })
+      break
+    case 1: {
+      const amount = 10n ** 22n + BigInt(below(2))
+      scenario.submit(actor, tapCommand({ coinRules: rules, receiver: actor.party, amount }))
+      break
+    }
+    case 2: {
+      const inputs = Array.from({ length: 99 + below(4) }, (_, index) => idOf(below(2) + 2 * index))
+      const merge = { coinRules: rules, sender: actor.party, inputs, outputs: [] }
+      const others = { ...merge, inputs: inputs.map((_, index) => idOf(10_000 + index)) }
+      scenario.submit(actor, [merge, others].map(transferCommand))
+      break
+    }
+    default:
+      scenario.submit(
+        actor,
+        transferCommand({
+          coinRules: rules,
+          sender: actor.party,
+          inputs: scenario.coins(actor).slice(0, 101),
+          outputs: [],
+        }),
+      )
+  }
+}
+
+const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
 
 function someOf<T>(items: readonly T[], below: (bound: number) => number): readonly T[] {
   const start = below(Math.max(items.length, 1))
