@@ -99,7 +99,10 @@ export async function writeSteps(
 ): Promise<WriteOutcome> {
   const { steps, layout, signal } = batch
   const recordTime = steps.at(-1)?.recordTime ?? mirror.head.recordTime
-  const { stored, expired } = await readForPlan(redis, touchedVersions(steps), recordTime)
+  const expected = encodeHead(mirror.head)
+  const { stored, expired, head } = await readForPlan(redis, touchedVersions(steps), recordTime)
+  // What was read is of another state than the steps: there is nothing that could be planned from both.
+  if (head === null || !bytesEqual(head, expected)) return 'fenced'
   const plan: Plan = planBatch({
     head: mirror.head,
     timeline: mirror.timeline,
@@ -109,7 +112,7 @@ export async function writeSteps(
     expired,
   })
   const outcome = await writeFenced(redis, {
-    expected: encodeHead(mirror.head),
+    expected,
     next: encodeHead(plan.head),
     commands: plan.commands,
     signal,
@@ -148,19 +151,24 @@ export async function writeFenced(
   }
 }
 
-// Versions to be extended, and records past their time, in one round trip.
+// Versions to be extended, records past their time, and last the head that they belong to, in one round trip.
 async function readForPlan(
   redis: Redis,
   touched: { readonly names: readonly string[]; readonly documents: readonly string[] },
   recordTime: number,
-): Promise<{ stored: StoredVersions; expired: { seen: Buffer[]; changes: Buffer[] } }> {
-  const [names, documents, seen, changes] = await Promise.all([
+): Promise<{
+  stored: StoredVersions
+  expired: { seen: Buffer[]; changes: Buffer[] }
+  head: Buffer | null
+}> {
+  const [names, documents, seen, changes, head] = await Promise.all([
     readVersions(redis, 'names', touched.names),
     readVersions(redis, 'documents', touched.documents),
     redis.zrangebyscoreBuffer(KEYS.seen, '-inf', recordTime, 'LIMIT', 0, EXPIRED_PORTION),
     redis.zrangebyscoreBuffer(KEYS.changesUntil, '-inf', recordTime, 'LIMIT', 0, EXPIRED_PORTION),
+    redis.hgetBuffer(KEYS.names, HEAD_FIELD),
   ])
-  return { stored: { names, documents }, expired: { seen, changes } }
+  return { stored: { names, documents }, expired: { seen, changes }, head }
 }
 
 /** Versions by field; none for a field that is not stored. */
