@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { growRandomLog } from './testing/random-log.ts'
 import { hashesOf, replay, replayDigest } from './testing/replay.ts'
 
-const scenario = growRandomLog('rule 1', 300)
+const scenario = growRandomLog('same log', 300)
 
 describe('the same log gives the same state (Rule 1)', () => {
   test('the log of this test meets what a ledger meets', () => {
