@@ -13,6 +13,6 @@ export function errorCodesOf(route: RouteDef): readonly ErrorCode[] {
   if (route.body !== undefined) codes.push('MALFORMED_BODY', 'UNSUPPORTED_MEDIA_TYPE')
   if (route.auth !== 'none') codes.push('UNAUTHENTICATED', 'PERMISSION_DENIED')
   // Probes (cost 0) are answered to the end.
-  if (route.cost !== 0) codes.push('RATE_LIMITED', 'NOT_READY')
+  if (route.cost !== 0) codes.push('RATE_LIMITED', 'OVERLOADED', 'NOT_READY')
   return [...new Set(codes)]
 }

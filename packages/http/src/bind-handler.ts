@@ -15,6 +15,7 @@ import type { ApiRequest, Handler, Reply } from './handler.ts'
 import { requireWellFormedQuery } from './query-parser.ts'
 import type { Responder } from './responder.ts'
 import { compileChecks } from './validation.ts'
+import type { WorkInHand } from './work-in-hand.ts'
 
 export type Binding = {
   readonly route: RouteDef
@@ -22,12 +23,13 @@ export type Binding = {
   readonly handler: Handler<RouteDef, unknown>
   readonly responder: Responder
   readonly deadlines: Deadlines
+  readonly work: WorkInHand
 }
 
 export function bindHandler(
   binding: Binding,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
-  const { route, responder } = binding
+  const { route, responder, work } = binding
   const check = compileChecks(route)
   const response = route.response === null ? null : Compile(route.response)
 
@@ -39,10 +41,12 @@ export function bindHandler(
       headers: check.headers(request.headers),
       body: check.body(request.body),
     }
-    const rest = unitsOf(route, parts) - admissionUnits(route)
+    const units = unitsOf(route, parts)
+    const rest = units - admissionUnits(route)
     if (rest > 0) request.client.budget.charge(request.client.key, rest)
 
-    const answer = await new Call(request, reply, parts).run(binding)
+    work.begin(units)
+    const answer = await new Call(request, reply, parts).run(binding).finally(() => work.end(units))
     if ('error' in answer) return responder.sendError(reply, answer.error, answer.headers)
     const { body } = answer
     assert(

@@ -18,7 +18,7 @@ export type RateLimit = {
   readonly peerTokens?: readonly string[]
 }
 
-export type Client = { readonly key: string; readonly budget: Budget }
+export type Client = { readonly key: string; readonly budget: Budget; readonly isPeer: boolean }
 
 type Request = {
   readonly socket: Pick<Socket, 'remoteAddress'>
@@ -32,7 +32,11 @@ export function createClients(options: {
 }): (request: Request) => Client {
   const { rateLimit, clock } = options
   if (rateLimit === null)
-    return ({ socket }) => ({ key: clientKey(socket.remoteAddress), budget: unlimitedBudget })
+    return ({ socket }) => ({
+      key: clientKey(socket.remoteAddress),
+      budget: unlimitedBudget,
+      isPeer: false,
+    })
   const { unitsPerSecond, peerTokens = [] } = rateLimit
   const budget = createBudget({ unitsPerSecond, clock })
   const peerBudget = createBudget({
@@ -47,8 +51,8 @@ export function createClients(options: {
         ? peerByDigest.get(digest(token))
         : undefined
     return peer === undefined
-      ? { key: clientKey(socket.remoteAddress), budget }
-      : { key: peer, budget: peerBudget }
+      ? { key: clientKey(socket.remoteAddress), budget, isPeer: false }
+      : { key: peer, budget: peerBudget, isPeer: true }
   }
   // The next request of a connection is nearly always of the same client.
   const lastBySocket = new WeakMap<

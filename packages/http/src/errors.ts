@@ -31,7 +31,8 @@ export function toScanError(thrown: unknown): ScanError {
 /** Headers that belong to an error. */
 export function errorHeaders(error: ScanError): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' }
-  if (error.retryAfterSeconds !== null) headers['retry-after'] = String(error.retryAfterSeconds)
+  const retryAfter = error.retryAfterSeconds ?? (error.code === 'OVERLOADED' ? 1 : null)
+  if (retryAfter !== null) headers['retry-after'] = String(retryAfter)
   if (error.code === 'UNAUTHENTICATED') headers['www-authenticate'] = 'Bearer'
   return headers
 }

@@ -515,6 +515,42 @@ describe('authentication', () => {
   })
 })
 
+describe('too much work in hand', () => {
+  const peerToken = 'p'.repeat(64)
+  const heavy = { ...routes, touch: { ...routes.touch, cost: () => 4096 } }
+  let finish: () => void
+  const server = () =>
+    buildServer<typeof heavy, string>({
+      routes: heavy,
+      handlers: {
+        ...handlers,
+        touch: () =>
+          new Promise((resolve) => {
+            finish = () => resolve({ body: null })
+          }),
+      },
+      prefix: null,
+      rateLimit: { unitsPerSecond: 1_000_000, peerTokens: [peerToken] },
+      authenticate: async () => 'alice',
+    })
+
+  test('is refused with 503 before it is read, but for probes and peers, until some is done', async () => {
+    await using app = server()
+    const post = (headers = {}) =>
+      app.inject({ method: 'POST', url: '/v0/items', payload: item, headers })
+    const touched = app.inject({ method: 'POST', url: '/v0/touch' })
+    await expect.poll(() => finish).toBeDefined()
+    const refused = await app.inject({ method: 'POST', url: '/v0/items', payload: '{' })
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1'])
+    expect(refused.json()).toMatchObject({ code: 'OVERLOADED', definite: true, retryable: true })
+    expect((await app.inject('/livez')).statusCode).toBe(200)
+    expect((await post({ 'x-peer-token': peerToken })).statusCode).toBe(200)
+    finish()
+    expect((await touched).statusCode).toBe(200)
+    expect((await post()).statusCode).toBe(200)
+  })
+})
+
 describe('the budget', () => {
   test('refuses with 429 before anything is read, says when to come back, and refills', async () => {
     const clock = createManualClock()

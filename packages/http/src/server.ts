@@ -5,7 +5,7 @@
  *   connection      slow: REQUEST_TIMEOUT; no HTTP: MALFORMED_REQUEST; no place: OVERLOADED, but for probes
  *   path            MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED
  *   closing?        NOT_READY
- *   budget          RATE_LIMITED (D-33)
+ *   budget          RATE_LIMITED (D-33), OVERLOADED
  *   authentication  UNAUTHENTICATED, PERMISSION_DENIED
  *   body            BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY
  *   validation      INVALID_ARGUMENT, or the member's own code (D-7)
@@ -42,6 +42,7 @@ import { givenRequestId, REQUEST_ID_BYTES } from './request-id.ts'
 import { createRequestLogger } from './request-logger.ts'
 import { createResponder, type Responder } from './responder.ts'
 import type { TracedRequest, Tracer } from './tracing.ts'
+import { createWorkInHand, type WorkInHand } from './work-in-hand.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -107,6 +108,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   })
   const app = createInstance(options, { limits, clock, responder })
   const clientOf = createClients({ rateLimit: options.rateLimit, clock })
+  const work = createWorkInHand()
 
   const endUnused = trackUnused(app.server)
   installBodyParser(app)
@@ -137,6 +139,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
           retryAfterSeconds: 1,
         })
       request.client.budget.admit(request.client.key, admissionUnits(route))
+      work.admit(request.client)
     }
     done()
   })
@@ -166,7 +169,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
 
   const deadlines = createDeadlines({ clock, ms: limits.handlerMsMax, signal: closed.signal })
   for (const prefix of ['', ...(options.prefix === null ? [] : [options.prefix])])
-    mount(app, prefix, { ...options, responder, deadlines })
+    mount(app, prefix, { ...options, responder, deadlines, work })
   return app
 }
 
@@ -227,6 +230,7 @@ type MountOptions<Routes extends RouteTable, User> = Pick<
 > & {
   readonly responder: Responder
   readonly deadlines: Deadlines
+  readonly work: WorkInHand
 }
 
 function mount<Routes extends RouteTable, User>(

@@ -1079,6 +1079,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -1199,6 +1201,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -1453,6 +1457,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -1587,6 +1593,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -1721,6 +1729,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -1825,6 +1835,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -1931,6 +1943,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2035,6 +2049,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2137,6 +2153,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2210,7 +2228,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description NOT_READY: The process is starting, catching up or stopping; `details` says which. */
+            /**
+             * @description OVERLOADED: A bound on work in progress is reached.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -1561,6 +1561,8 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
+             *     OVERLOADED: A bound on work in progress is reached.
+             *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
             503: {
@@ -1689,6 +1691,8 @@ export interface operations {
             };
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
@@ -1820,6 +1824,8 @@ export interface operations {
             };
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
@@ -1954,6 +1960,8 @@ export interface operations {
             };
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
@@ -2105,6 +2113,8 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
+             *     OVERLOADED: A bound on work in progress is reached.
+             *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
             503: {
@@ -2248,6 +2258,8 @@ export interface operations {
             };
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
@@ -2393,6 +2405,8 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
+             *     OVERLOADED: A bound on work in progress is reached.
+             *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
             503: {
@@ -2506,6 +2520,8 @@ export interface operations {
             };
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
@@ -2621,6 +2637,8 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
+             *     OVERLOADED: A bound on work in progress is reached.
+             *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
             503: {
@@ -2735,6 +2753,8 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
+             *     OVERLOADED: A bound on work in progress is reached.
+             *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
             503: {
@@ -2809,7 +2829,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description NOT_READY: The process is starting, catching up or stopping; `details` says which. */
+            /**
+             * @description OVERLOADED: A bound on work in progress is reached.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2988,6 +3012,8 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3114,6 +3140,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3281,6 +3309,8 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3465,6 +3495,8 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3567,6 +3599,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3680,6 +3714,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3849,6 +3885,8 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3975,6 +4013,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -4088,6 +4128,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -4247,6 +4289,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -4360,6 +4404,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -4483,6 +4529,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -5124,6 +5172,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -5237,6 +5287,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -5679,6 +5731,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -6026,6 +6080,8 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -6194,6 +6250,8 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -6362,6 +6420,8 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {

@@ -72,6 +72,31 @@ describe('many lookups', () => {
     expect(world.reader.status().waiting).toBe(0)
   })
 
+  it('beyond what the nodes can answer in time are refused soon, and what was taken on is answered', async () => {
+    const world = createWorld({ latencyMs: () => 150 })
+    await world.lookup(ALICE)
+    const lookups: Lookup[] = Array.from({ length: 256 }, (_, index) => ({ name: name(index) }))
+    const calls: Promise<unknown>[] = []
+    const kinds: Record<string, number> = {}
+    const count = (kind: string) => {
+      kinds[kind] = (kinds[kind] ?? 0) + 1
+    }
+    // Four batches in 300 ms are what they take; ten times as much is asked for.
+    for (let asked = 0; asked < 60; asked++) {
+      calls.push(
+        world.reader.lookup(lookups).then(
+          (outcomes) => count(outcomes[0]?.kind ?? ''),
+          (error: { code: string }) => count(error.code),
+        ),
+      )
+      await world.clock.pass(7.5)
+    }
+    await world.clock.run(Promise.all(calls))
+    expect(Object.keys(kinds).sort()).toEqual(['OVERLOADED', 'verified-absent'])
+    // All that they can take within the half second that may be waited.
+    expect(kinds['verified-absent']).toBeGreaterThanOrEqual(8)
+  })
+
   it('more than 256 in one call are refused; none is fine', async () => {
     const { reader } = createWorld()
     const lookups = new Array<Lookup>(257).fill({ name: ALICE })

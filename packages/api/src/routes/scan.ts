@@ -52,7 +52,7 @@ export const scanRoutes = {
       summary: 'Entries whose name starts with a prefix, in byte order of the name.',
       query: Type.Object(listQuery),
       response: EntryPage,
-      errors: [...pinErrors, 'INVALID_PAGE_TOKEN', 'OVERLOADED'],
+      errors: [...pinErrors, 'INVALID_PAGE_TOKEN'],
       cost: pageCost,
     },
     getEntryByName: {
@@ -86,7 +86,7 @@ export const scanRoutes = {
       params: Type.Object({ party: Party }),
       query: Type.Object(listByPartyQuery),
       response: EntryPage,
-      errors: [...pinErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN', 'OVERLOADED'],
+      errors: [...pinErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN'],
       cost: pageCost,
     },
     lookupEntries: {

@@ -58,7 +58,6 @@ const spendErrors = [
   'CONTRACT_NOT_FOUND',
   'INSUFFICIENT_FUNDS',
   'LIMIT_EXCEEDED',
-  'OVERLOADED',
 ] as const satisfies readonly ErrorCode[]
 
 const read = { auth: 'user', method: 'GET', errors: readErrors, cost: COST_LOOKUP } as const
@@ -196,7 +195,7 @@ export const validatorRoutes = {
       summary: 'Rejects a request.',
       params: oneContract,
       response: null,
-      errors: [...submitErrors, 'CONTRACT_NOT_FOUND', 'OVERLOADED'],
+      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
     },
     cancelSubscription: {
       ...submission,
@@ -207,7 +206,7 @@ export const validatorRoutes = {
       description: 'The entry stays until it expires, and is not renewed.',
       params: oneContract,
       response: null,
-      errors: [...submitErrors, 'CONTRACT_NOT_FOUND', 'OVERLOADED'],
+      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
     },
     listInitialPayments: {
       ...read,
@@ -232,7 +231,7 @@ export const validatorRoutes = {
       params: oneContract,
       body: AutoRenewRequest,
       response: AutoRenewAnswer,
-      errors: [...readErrors, 'CONTRACT_NOT_FOUND', 'OVERLOADED'],
+      errors: [...readErrors, 'CONTRACT_NOT_FOUND'],
       cost: COST_LOOKUP,
     },
     paySubscription: {

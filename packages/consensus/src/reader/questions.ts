@@ -6,10 +6,10 @@ import type { Outcome, ReadOptions } from '../votes/outcome.ts'
 import type { ActiveItems } from './active-items.ts'
 import type { Floor } from './floor.ts'
 import { createItem, type Item } from './item.ts'
-import { type ReaderClock, ReaderError } from './reader-options.ts'
+import { overloaded, type ReaderClock, ReaderError } from './reader-options.ts'
 
 const MAX_AGE_MS = 60_000 // D-39.
-/** Lookups waiting in one reader: half a second of work at full load. */
+/** Lookups waiting in one reader: so many it has in memory. */
 const ITEMS_WAITING_MAX = 20_000
 /** Of the answers to pages and activities waiting: so much a lying node can make us hold. */
 const READ_BYTES_WAITING_MAX = 64 * 1024 * 1024
@@ -59,7 +59,7 @@ export function createQuestions(options: {
     const isFull = active.all.size + asked.length > ITEMS_WAITING_MAX
     const bytesMax = first?.kind === 'read' ? first.request.bytesMax : 0
     if (isFull || (bytesMax > 0 && active.readBytesMax() + bytesMax > READ_BYTES_WAITING_MAX))
-      throw new ReaderError('OVERLOADED', 'too many reads are waiting')
+      throw overloaded()
   }
 
   return async (input) => {

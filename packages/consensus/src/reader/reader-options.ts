@@ -154,6 +154,10 @@ export class ReaderError extends Error {
   }
 }
 
+export function overloaded(): ReaderError {
+  return new ReaderError('OVERLOADED', 'too many reads are waiting')
+}
+
 export interface Reader extends AsyncDisposable {
   /**
    * Answers in the order asked; lookups of one moment share their requests to the nodes.

@@ -29,6 +29,8 @@ import { createTimeouts } from './timeouts.ts'
 import { createUnsentItems } from './unsent-items.ts'
 
 const WAIT_MS = 2000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
+/** Of its time a lookup may wait to be sent; with the rest it is answered. */
+const QUEUE_SHARE = 1 / 4
 /** A reader that has asked nobody for so long does not know the heads (D-37). */
 const IDLE_MS = 1000
 
@@ -213,6 +215,7 @@ export function createReaderOf(base: ReaderBase): Reader {
   const unsent = createUnsentItems({
     pinOf,
     hasRoom: usability.hasRoom,
+    isTooLate: (item) => clock.monotonicMs() - item.startedAtMs > waitMs * QUEUE_SHARE,
     sendBatch: (items, pin) => {
       const sign = items[0]?.sign ?? false // Items of one batch are alike in this.
       const atOffset = decisions.atOffset(pin)

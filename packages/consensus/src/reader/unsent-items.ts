@@ -4,6 +4,7 @@
  */
 import { BATCH_LOOKUPS_MAX } from '../answers/batch.ts'
 import { type Item, isSelfPinned } from './item.ts'
+import { overloaded } from './reader-options.ts'
 
 export type UnsentItems = {
   add(item: Item): void
@@ -16,6 +17,8 @@ export type UnsentItems = {
 export function createUnsentItems(options: {
   readonly pinOf: (item: Item) => number | null
   readonly hasRoom: (item: Item) => boolean
+  /** Whether the item has waited so long for room that it would be answered too late. */
+  readonly isTooLate: (item: Item) => boolean
   readonly sendBatch: (items: readonly Item[], pin: number) => void
   readonly sendRead: (item: Item, pin: number | null) => void
 }): UnsentItems {
@@ -43,10 +46,12 @@ export function createUnsentItems(options: {
       const open = waiting.filter((item) => !item.isDone)
       const first = open[0]
       const pin = first && (first.nextPin ?? options.pinOf(first))
-      const rest =
-        first === undefined || typeof pin !== 'number' || !options.hasRoom(first)
-          ? open
-          : fillBatch(open, { pin, batches })
+      const isPinned = first !== undefined && typeof pin === 'number'
+      const rest = isPinned && options.hasRoom(first) ? fillBatch(open, { pin, batches }) : open
+      // What cannot be done in time is refused while its caller still listens, not done for nobody.
+      if (isPinned)
+        for (const item of rest)
+          if (item.rounds.length === 0 && options.isTooLate(item)) item.fail(overloaded())
       if (rest.length === 0) lookupsByKind.delete(kind)
       else lookupsByKind.set(kind, rest)
     }
