@@ -5,7 +5,7 @@ import { catalogue } from '@quorumscan/errors'
 import { untilTrue } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Context } from './context.ts'
+import { createContext } from './context.ts'
 import { createServer } from './server.ts'
 import { startNetwork } from './testing/network.ts'
 
@@ -137,9 +137,9 @@ function stringify(value: unknown): string {
 
 test('no request gets a 500, and every error has a code and the head', async () => {
   await using network = await startNetwork(1)
-  await using context = await Context.create(await network.config(0), network.overrides)
+  await using context = await createContext(await network.config(0), network.overrides)
   await untilTrue('the replica to be live', () => context.replica.state() === 'live')
-  const server = createServer(context, () => 0, null)
+  const server = createServer(context, { port: () => 0, tracer: null })
   const codes = new Set<string>()
   const request = fc.oneof(
     fc.record({ method: fc.constant('GET' as const), path, query, headers }),

@@ -1,12 +1,12 @@
 /** Binds the scan's routes to its handlers. */
 import { scanRoutes } from '@quorumscan/api'
-import { buildServer, readBuildInfo, type Tracer } from '@quorumscan/http'
+import { ScanError } from '@quorumscan/errors'
+import { buildServer, createHealthHandlers, type HttpServer, type Tracer } from '@quorumscan/http'
 import type { Head } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
 
 import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
-import { createHealthHandlers } from './handlers/health.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
 import { createSigner } from './signer.ts'
@@ -16,21 +16,22 @@ const PREFIX = '/api/scan'
 
 export function createServer(
   context: Context,
-  /** The port listened on. */
-  port: () => number,
-  tracer: Tracer | null,
-): ReturnType<typeof buildServer> {
+  /** `port` is the one listened on. */
+  { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
+): HttpServer {
   const { clock, genesis, genesisHash, logger, nodeName, party, replica } = context
   const signer = createSigner(context)
   return buildServer({
     routes: scanRoutes,
     handlers: {
       ...createHealthHandlers({
-        replica,
-        nodeName,
-        build: readBuildInfo(import.meta.url),
+        name: nodeName,
+        moduleUrl: import.meta.url,
         clock,
         port,
+        assertReady: () => assertReady(replica.state()),
+        state: () => replica.state(),
+        head: () => replica.head(),
       }),
       ...createActivityHandlers({ reads: replica, signer }),
       ...createLookupHandlers({ reads: replica, genesisHash, signer }),
@@ -46,6 +47,20 @@ export function createServer(
     tracer,
     clock,
     head: headHeaders(replica),
+  })
+}
+
+/** @throws {ScanError} Why the node does not do all its work. Lookups go on while it is not ready (D-10). */
+function assertReady(state: ReturnType<Context['replica']['state']>): void {
+  if (state === 'live') return
+  if (state === 'regressed')
+    throw new ScanError(
+      'LOG_REGRESSED',
+      'the log is not the one that this node applied; an operator must look',
+    )
+  throw new ScanError('NOT_READY', `the node is ${state}`, {
+    details: { state },
+    retryAfterSeconds: 1,
   })
 }
 

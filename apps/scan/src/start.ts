@@ -1,11 +1,11 @@
 /** One running scan node. */
-import type { AddressInfo } from 'node:net'
-import { startTracing } from '@quorumscan/http'
+import type { Running } from '@quorumscan/base'
+import { serve } from '@quorumscan/http'
 import type { ScanConfig } from './config.ts'
-import { Context, type Overrides } from './context.ts'
+import { createContext, type Overrides } from './context.ts'
 import { createServer } from './server.ts'
 
-export type RunningScan = AsyncDisposable & {
+export type RunningScan = Running & {
   /** Where it listens, without a trailing slash. */
   readonly url: string
   /** Resolves with the reason when the node cannot go on: then dispose, and start it anew. */
@@ -20,33 +20,12 @@ export async function startScan(
   config: ScanConfig,
   overrides: Overrides = {},
 ): Promise<RunningScan> {
-  const context = await Context.create(config, overrides)
-  const tracer = await startTracing({
-    service: config.nodeName,
-    endpoint: config.tracesEndpoint ?? null,
-  })
-  try {
-    // Listening on TCP when it is asked for, so the address is no text.
-    // Null once the server is closed.
-    const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
-    const server = createServer(context, port, tracer)
+  const context = await createContext(config, overrides)
+  const running = await serve(context, (listening) => {
+    const server = createServer(context, listening)
     overrides.extend?.({ server, context })
-    await server.listen({ host: config.host, port: config.port })
-    const host = config.host.includes(':') ? `[${config.host}]` : config.host
-    const url = `http://${host}:${port()}`
-    context.logger.info({ url }, 'listening')
-    context.publishAddress(config.publicUrl ?? url)
-    return {
-      url,
-      failed: context.failed,
-      async [Symbol.asyncDispose]() {
-        await server.close()
-        await context[Symbol.asyncDispose]()
-        await tracer?.[Symbol.asyncDispose]()
-      },
-    }
-  } catch (error) {
-    await context[Symbol.asyncDispose]()
-    throw error
-  }
+    return server
+  })
+  context.publishAddress(config.publicUrl ?? running.url)
+  return { ...running, failed: context.failed }
 }

@@ -1,25 +1,27 @@
 /** Binds the synchronizer's routes to what answers them. */
 import { synchronizerRoutes } from '@quorumscan/api'
-import { buildServer, readBuildInfo, type Tracer } from '@quorumscan/http'
-
+import { ScanError } from '@quorumscan/errors'
+import { buildServer, createHealthHandlers, type HttpServer, type Tracer } from '@quorumscan/http'
+import type { LogWriter } from '@quorumscan/log'
 import type { Context } from './context.ts'
-import { createHealthHandlers } from './health.ts'
 
 export function createServer(
   context: Context,
-  /** The port listened on. */
-  port: () => number,
-  tracer: Tracer | null,
-): ReturnType<typeof buildServer> {
+  /** `port` is the one listened on. */
+  { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
+): HttpServer {
   const { admission, clock, logger, writer } = context
   return buildServer({
     routes: synchronizerRoutes,
     handlers: {
       ...createHealthHandlers({
-        writer,
-        build: readBuildInfo(import.meta.url),
+        name: context.name,
+        moduleUrl: import.meta.url,
         clock,
         port,
+        assertReady: () => assertReady(writer),
+        state: () => (writer.state() === 'ready' ? 'live' : writer.state()),
+        head: writer.head,
       }),
       submitEntry: async ({ body }) => {
         // A request of no bytes has no body at all.
@@ -34,4 +36,15 @@ export function createServer(
     tracer,
     clock,
   })
+}
+
+/** @throws {ScanError} Why nothing is appended. */
+function assertReady(writer: Pick<LogWriter, 'state'>): void {
+  const state = writer.state()
+  if (state === 'ready') return
+  if (state === 'unavailable')
+    throw new ScanError('DEPENDENCY_UNAVAILABLE', "the log's Redis is not available", {
+      retryAfterSeconds: 1,
+    })
+  throw new ScanError('NOT_READY', 'the synchronizer is stopping', { details: { state } })
 }

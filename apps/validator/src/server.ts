@@ -6,6 +6,7 @@ import {
   type Authenticate,
   apiSocketDialect,
   buildServer,
+  type HttpServer,
   ledgerSocketDialect,
   mountLedger,
   mountSockets,
@@ -30,10 +31,9 @@ const PREFIX = '/api/validator'
 
 export function createServer(
   context: Context,
-  /** The port listened on. */
-  port: () => number,
-  tracer: Tracer | null,
-): ReturnType<typeof buildServer> {
+  /** `port` is the one listened on. */
+  { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
+): HttpServer {
   const server = buildServer({
     routes: validatorRoutes,
     handlers: {

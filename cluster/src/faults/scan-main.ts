@@ -1,6 +1,6 @@
 /** Entry of a scan node of a cluster: the app, composed with everything that can go wrong with it. */
 import { readFile } from 'node:fs/promises'
-import { keyPairFromSeed, systemRandom } from '@quorumscan/base'
+import { keyPairFromSeed, runProcess, systemRandom } from '@quorumscan/base'
 import { createSubmitClient } from '@quorumscan/http'
 import { envToConfig, type Overrides, type ScanConfig, startScan } from '@quorumscan/scan'
 import type { AgentHandlers } from './agent.ts'
@@ -10,7 +10,6 @@ import { createFalseConfirmer } from './lies/confirmations.ts'
 import { installLiar } from './lies/liar.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
 import { pruneHandlers } from './prune-handlers.ts'
-import { runProcess } from './run.ts'
 
 type Parts = Parameters<NonNullable<Overrides['extend']>>[0]
 

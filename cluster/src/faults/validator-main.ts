@@ -1,8 +1,8 @@
 /** Entry of the validator of a cluster: the app, with edges and a clock that can be broken. */
+import { runProcess } from '@quorumscan/base'
 import { envToConfig, startValidator } from '@quorumscan/validator'
 import { jobHandlers } from './job-handlers.ts'
 import { createFaultyProcess, readFaultEnvironment } from './process.ts'
-import { runProcess } from './run.ts'
 
 await runProcess(async () => {
   const config = envToConfig(process.env)

@@ -13,5 +13,8 @@ export {
 export { packageRoot } from './package-root.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
+export { openAll, type Resources } from './resources.ts'
 export { type RetryOptions, retry } from './retry.ts'
+export { type Running, runProcess } from './run-process.ts'
+export { readSecret } from './secrets.ts'
 export { type WaitForOptions, waitFor } from './wait-for.ts'

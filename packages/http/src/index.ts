@@ -1,6 +1,7 @@
-export { type BuildInfo, readBuildInfo } from './build-info.ts'
+export { type AppConfig, type AppOverrides, beginApp, serve } from './app.ts'
 export { trackUnused } from './connections.ts'
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
+export { createHealthHandlers } from './health.ts'
 export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/handler.ts'
 export { type LedgerSocket, ledgerSocketDialect } from './ledger/ledger-sockets.ts'
 export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'

@@ -1,5 +1,5 @@
-/** The life of a composed process: as that of the app's own `main.ts`. */
-import { EnvError } from '@quorumscan/base'
+/** The life of a process: signals handled, out by emptying the event loop. */
+import { EnvError } from './env.ts'
 
 export type Running = AsyncDisposable & {
   /** Settles when the process cannot go on. */

@@ -1,0 +1,6 @@
+import { readFile } from 'node:fs/promises'
+
+/** The text of a file that holds a key or a password, without the end of its line. */
+export async function readSecret(path: string): Promise<string> {
+  return (await readFile(path, 'utf8')).trim()
+}

@@ -1,0 +1,84 @@
+/** What the processes of a network have in common: what they begin with, and how they listen. */
+import { readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
+import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
+import { createLogger, type Logger } from './logger.ts'
+import { createMetrics } from './metrics.ts'
+import type { HttpServer } from './server.ts'
+import { startTracing, type Tracer } from './tracing.ts'
+
+export type AppConfig = {
+  readonly genesisFile: string
+  readonly host: string
+  readonly port: number
+  readonly logLevel: string
+  /** Where traces are sent; nothing is traced without. */
+  readonly tracesEndpoint?: string | null
+}
+
+/** What tests and composed processes hand in. */
+export type AppOverrides = {
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly logger?: Logger
+}
+
+/** What every app begins with. @throws {GenesisError} If the file holds no genesis document. */
+export async function beginApp(
+  name: string,
+  config: Pick<AppConfig, 'genesisFile' | 'logLevel'>,
+  overrides: AppOverrides,
+) {
+  const clock = overrides.clock ?? createSystemClock()
+  const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
+  return {
+    name,
+    clock,
+    random: overrides.random ?? systemRandom,
+    logger: overrides.logger ?? createLogger({ name, level: config.logLevel }),
+    metrics: createMetrics({ clock }),
+    genesis,
+    genesisHash: await hashGenesis(genesis),
+  }
+}
+
+/**
+ * Listens, and says where (without a trailing slash). Disposing answers what is under way, then closes the
+ * context; both are closed as well if nothing comes of it.
+ */
+export async function serve(
+  context: AsyncDisposable & {
+    readonly name: string
+    readonly logger: Logger
+    readonly config: AppConfig
+  },
+  createServer: (listening: {
+    /** The port listened on. */
+    readonly port: () => number
+    readonly tracer: Tracer | null
+  }) => HttpServer,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const { name, logger, config } = context
+  try {
+    const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint ?? null })
+    // Listening on TCP when it is asked for, so the address is no text. Null once the server is closed.
+    const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
+    const server: HttpServer = createServer({ port, tracer })
+    await server.listen({ host: config.host, port: config.port })
+    const host = config.host.includes(':') ? `[${config.host}]` : config.host
+    const url = `http://${host}:${port()}`
+    logger.info({ url }, 'listening')
+    return {
+      url,
+      async [Symbol.asyncDispose]() {
+        await server.close()
+        await context[Symbol.asyncDispose]()
+        await tracer?.[Symbol.asyncDispose]()
+      },
+    }
+  } catch (error) {
+    await context[Symbol.asyncDispose]()
+    throw error
+  }
+}

@@ -1,0 +1,63 @@
+/** Health, status and version: what all apps answer alike. */
+import type { healthRoutes } from '@quorumscan/api'
+import type { Clock } from '@quorumscan/base'
+import { formatTime, type Micros, type Offset } from '@quorumscan/model'
+import { readBuildInfo } from './build-info.ts'
+import type { Handlers } from './handler.ts'
+
+const MS_PER_SECOND = 1000
+
+type Status = Extract<
+  Awaited<ReturnType<Handlers<typeof healthRoutes>['getStatus']>>,
+  { body: unknown }
+>['body']
+type Extra = Exclude<Status, Uint8Array>['success']['extra']
+
+export function createHealthHandlers(app: {
+  readonly name: string
+  /** `import.meta.url` of a module of the app, for its version. */
+  readonly moduleUrl: string
+  readonly clock: Clock
+  /** The port listened on. */
+  readonly port: () => number
+  /** @throws {ScanError} Why the process does not do its work. */
+  readonly assertReady: () => void
+  /** `live` is active. */
+  readonly state: () => string
+  /** Of its ledger; null while that is not loaded. */
+  readonly head: () => { readonly offset: Offset; readonly recordTime: Micros } | null
+  readonly reader?: () => NonNullable<Extra['reader']>
+}): Handlers<typeof healthRoutes> {
+  const { clock } = app
+  const build = readBuildInfo(app.moduleUrl)
+  const startedMs = clock.monotonicMs()
+  return {
+    livez: async () => ({ body: null }),
+    async readyz() {
+      app.assertReady()
+      return { body: null }
+    },
+    async getStatus() {
+      const state = app.state()
+      const head = app.head()
+      const uptimeSeconds = Math.floor((clock.monotonicMs() - startedMs) / MS_PER_SECOND)
+      return {
+        body: {
+          success: {
+            id: app.name,
+            uptime: `PT${uptimeSeconds}S`,
+            ports: { http: app.port() },
+            active: state === 'live',
+            extra: {
+              state,
+              offset: head?.offset ?? null,
+              recordTime: head === null ? null : formatTime(head.recordTime),
+              ...(app.reader && { reader: app.reader() }),
+            },
+          },
+        },
+      }
+    },
+    getVersion: async () => ({ body: { version: build.version, commit_ts: build.commitTime } }),
+  }
+}
