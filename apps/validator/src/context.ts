@@ -30,6 +30,7 @@ import { createReadMetrics } from './metrics.ts'
 import { createAlarm } from './proxy/alarms.ts'
 import { createEvidenceKeeper } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
+import { createShown, readNotBefore } from './shown.ts'
 import { ensureFirstAdmin, register } from './users/registration.ts'
 import { createPartyQueue } from './wallet/party-queue.ts'
 import { forgetEndedRenewals, payDueRenewal } from './wallet/renewals.ts'
@@ -134,6 +135,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       }),
     )
     const transport = resources.opened(createUndiciTransport({ peerTokenByOrigin }))
+    const shown = createShown(replica)
     const reader = resources.opened(
       createReader({
         genesis,
@@ -256,7 +258,8 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       store,
       ledger: replica,
       autoRenewals,
-      reader: readMetrics.measured(reader),
+      shown,
+      reader: readNotBefore(shown, readMetrics.measured(reader)),
       evidence,
       verifier,
       commander,

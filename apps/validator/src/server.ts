@@ -25,6 +25,7 @@ import { authenticator as ledgerAuthenticator } from './ledger-interface/callers
 import { ledgerHandlers } from './ledger-interface/handlers.ts'
 import { ledgerSockets } from './ledger-interface/sockets.ts'
 import { scanProxySockets } from './proxy/sockets.ts'
+import { noteAnswers, noteFrames } from './shown.ts'
 
 /** D-3. */
 const PREFIX = '/api/validator'
@@ -38,11 +39,13 @@ export function createServer(
     routes: validatorRoutes,
     handlers: {
       ...healthHandlers(context, port),
-      ...userHandlers(context),
-      ...nameHandlers(context),
-      ...walletHandlers(context),
-      ...subscriptionHandlers(context),
-      ...transferHandlers(context),
+      ...noteAnswers(context.shown, {
+        ...userHandlers(context),
+        ...nameHandlers(context),
+        ...walletHandlers(context),
+        ...subscriptionHandlers(context),
+        ...transferHandlers(context),
+      }),
       ...scanProxyHandlers(context),
     },
     prefix: PREFIX,
@@ -58,14 +61,17 @@ export function createServer(
     handlers: ledgerHandlers(context),
     authenticate: ledgerAuthenticator(context),
     participant: context.participantId,
+    prefix: PREFIX,
+    headers: () => ({ 'x-ledger-offset': String(context.shown.note()) }),
     clock: context.clock,
   })
   mountSockets(server, {
     dialects: [
       ledgerSocketDialect({
-        sockets: ledgerSockets(context),
+        sockets: ledgerSockets(context).map((socket) => noteFrames(context.shown, socket)),
         authenticate: ledgerAuthenticator(context),
         participant: context.participantId,
+        prefix: PREFIX,
       }),
       apiSocketDialect(server, { sockets: scanProxySockets(context), prefix: PREFIX }),
     ],

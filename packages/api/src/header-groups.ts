@@ -18,6 +18,12 @@ export const headerGroups = {
     'x-ledger-record-time': text('The record time of that offset, ISO-8601.'),
     'x-ledger-history-hash': text('The history hash at that offset, 64 hex digits.'),
   },
+  /** What a validator shows of the ledger beside proxied answers (D-39). */
+  shown: {
+    'x-ledger-offset': integer(
+      'The newest offset that the answer may show; the scan proxy of this validator answers nothing that is older.',
+    ),
+  },
   /** Where it was asked for with `x-read-sign` (D-41); a batch has its signatures in the body. */
   signature: {
     'x-ledger-signature': text("The node's signature of the answer statement, 128 hex digits."),
@@ -38,6 +44,6 @@ export type HeaderGroup = keyof typeof headerGroups
 
 /** Every header of ours that a browser may read (D-40). */
 export const exposedHeaders: readonly string[] = [
-  ...Object.values(headerGroups).flatMap((group) => Object.keys(group)),
+  ...new Set(Object.values(headerGroups).flatMap((group) => Object.keys(group))),
   'retry-after',
 ]

@@ -4,6 +4,7 @@ import type { RouteDef } from '@quorumscan/api'
 import { parseStrictJson } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { parse as parseLossless } from 'lossless-json'
 import { readBody } from './read-body.ts'
 
 declare module 'fastify' {
@@ -46,6 +47,22 @@ function requireKnownEncoding(request: FastifyRequest, route: RouteDef): void {
     throw new ScanError('UNSUPPORTED_MEDIA_TYPE', `the body must be ${accepted.join(' or ')}`)
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new ScanError('UNSUPPORTED_MEDIA_TYPE', 'a body with a content-encoding is not read')
+}
+
+/** Where a number may stand that a double does not hold; only then is the slower parser needed. */
+const MAY_BE_LARGE = /[[:,]\s*-?[0-9]{16}/
+const INTEGER = /^-?[0-9]{16,40}$/
+
+/** As `parseJson`; integers beyond 2^53 are bigints. @throws {ScanError} MALFORMED_BODY. */
+export function parseExactJson(bytes: Uint8Array, valuesMax?: number): unknown {
+  const value = parseJson(bytes, valuesMax)
+  const text = decoder.decode(bytes)
+  return MAY_BE_LARGE.test(text) ? parseLossless(text, undefined, exactNumber) : value
+}
+
+function exactNumber(text: string): number | bigint {
+  const number = Number(text)
+  return !Number.isSafeInteger(number) && INTEGER.test(text) ? BigInt(text) : number
 }
 
 /** @throws {ScanError} MALFORMED_BODY. */

@@ -124,6 +124,7 @@ export class Replica implements Ledger, AsyncDisposable {
   readonly #followers = new Set<(step: HistoryStep) => void>()
   readonly #waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
   #mirror: Mirror
+  #writing: Offset = 0
   #isRegressed = false
   #isRunning = false
   #running: Promise<unknown> = Promise.resolve()
@@ -182,6 +183,11 @@ export class Replica implements Ledger, AsyncDisposable {
 
   head(): Head {
     return this.#mirror.head
+  }
+
+  /** As `head`, or the end of a write that is under way: no read shows anything newer. */
+  visibleOffset(): Offset {
+    return Math.max(this.#mirror.head.offset, this.#writing)
   }
 
   onApplied(listener: (entry: AppliedEntry) => void): () => void {
@@ -432,6 +438,9 @@ export class Replica implements Ledger, AsyncDisposable {
           : { participant: this.#options.participant }),
         signal,
         onProblem: (error) => this.#options.onProblem?.(error),
+        onWriting: (offset) => {
+          this.#writing = offset
+        },
         onMirror: (mirror, entries) => this.#moveTo(mirror, entries),
       })
       this.#isRegressed = outcome === 'regressed'

@@ -2867,6 +2867,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3057,6 +3058,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3176,6 +3178,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3358,6 +3361,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3540,6 +3544,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3631,6 +3636,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3750,6 +3756,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3930,6 +3937,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4045,6 +4053,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4321,6 +4330,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4438,6 +4448,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4563,6 +4574,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4735,6 +4747,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4923,6 +4936,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5089,6 +5103,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5204,6 +5219,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5476,6 +5492,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5648,6 +5665,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5767,6 +5785,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5957,6 +5976,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6127,6 +6147,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6297,6 +6318,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {

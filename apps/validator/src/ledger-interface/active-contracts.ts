@@ -47,10 +47,11 @@ export async function checkActiveContracts(
 ): Promise<ActiveContractsQuery> {
   const format = combineEventFormats(request)
   assertMayReadEvents(caller, format)
-  const { activeAtOffset: at } = request
+  const { activeAtOffset } = request
   const end = deps.feed.end().offset
-  if (at < 0) throw negativeOffset('active_at_offset', at)
-  if (at > end) throw afterLedgerEnd('active_at_offset', at, end)
+  if (activeAtOffset < 0) throw negativeOffset('active_at_offset', activeAtOffset)
+  if (activeAtOffset > end) throw afterLedgerEnd('active_at_offset', activeAtOffset, end)
+  const at = Number(activeAtOffset)
   checkEventFormat(format)
   const filter = compileEventFormat(format)
   const pruned = await deps.prunedOffset()

@@ -11,9 +11,9 @@ const IDLE_MS_MAX = 60_000
 
 export type ListOptions = {
   /** As the query has it; ignored where it is above the maximum. */
-  readonly limit: number | undefined
+  readonly limit: number | bigint | undefined
   /** Null: until the stream ends. */
-  readonly idleMs: number | null
+  readonly idleMs: number | bigint | null
   readonly clock: Clock
 }
 
@@ -31,7 +31,7 @@ export async function listOf(
   const wanted =
     options.limit === undefined || options.limit > LIST_ELEMENTS_MAX
       ? LIST_ELEMENTS_MAX + 1
-      : options.limit
+      : Number(options.limit)
   const idleMs = options.idleMs === null ? null : clamp(options.idleMs)
   const found: string[] = []
   const ended = new AbortController()
@@ -55,8 +55,8 @@ export async function listOf(
   return utf8(`[${found.join(',')}]`)
 }
 
-function clamp(idleMs: number): number {
-  return Math.min(Math.max(idleMs, 0), IDLE_MS_MAX)
+function clamp(idleMs: number | bigint): number {
+  return Math.min(Math.max(Number(idleMs), 0), IDLE_MS_MAX)
 }
 
 async function withinIdle<T>(

@@ -33,7 +33,7 @@ export function stateHandlers(
       const end = active.feed.end().offset
       if (pruneUpTo <= 0) throw nonPositiveOffset('prune_up_to', pruneUpTo)
       if (pruneUpTo > end) throw afterLedgerEnd('prune_up_to', pruneUpTo, end)
-      return prunedOffsets(await history.prune(pruneUpTo))
+      return prunedOffsets(await history.prune(Number(pruneUpTo)))
     },
     async getActiveContracts({ body, query, caller, signal }) {
       const wanted = await checkActiveContracts(active, body, caller)

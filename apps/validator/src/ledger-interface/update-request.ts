@@ -62,18 +62,21 @@ async function checkRange(
   request: UpdatesRequest,
   { format, isTree }: { readonly format: UpdateFormat; readonly isTree: boolean },
 ): Promise<UpdatesQuery> {
-  const { beginExclusive: after, descendingOrder } = request
-  const upTo = request.endInclusive ?? null
+  const { beginExclusive, endInclusive = null, descendingOrder } = request
   const end = deps.feed.end().offset
-  if (after < 0) throw negativeOffset('begin_exclusive', after)
-  if (descendingOrder && upTo === null)
+  if (beginExclusive < 0) throw negativeOffset('begin_exclusive', beginExclusive)
+  if (descendingOrder && endInclusive === null)
     throw new LedgerError(
       'DESCENDING_ORDER_MISSING_END',
       'descending_order needs end_inclusive: a stream without end has no newest element',
     )
-  if (upTo !== null && upTo <= 0) throw nonPositiveOffset('end_inclusive', upTo)
-  if (after > end) throw afterLedgerEnd('Begin', after, end)
-  if (upTo !== null && upTo > end) throw afterLedgerEnd('End', upTo, end)
+  if (endInclusive !== null && endInclusive <= 0)
+    throw nonPositiveOffset('end_inclusive', endInclusive)
+  if (beginExclusive > end) throw afterLedgerEnd('Begin', beginExclusive, end)
+  if (endInclusive !== null && endInclusive > end) throw afterLedgerEnd('End', endInclusive, end)
+  // Neither is beyond the end any more.
+  const after = Number(beginExclusive)
+  const upTo = endInclusive === null ? null : Number(endInclusive)
   checkUpdateFormat(format)
   const compiled = compileUpdateFormat(format)
   const view = isTree ? asTree(compiled) : compiled
@@ -109,11 +112,14 @@ export function updatesOf(deps: UpdatesDeps, query: UpdatesQuery, signal: AbortS
     : boundedUpdates(deps, { after, upTo, order }, { project, signal })
 }
 
-export function negativeOffset(field: string, offset: Offset): LedgerError {
+/** As a client gives one: of the whole range of int64. */
+type Int64 = number | bigint
+
+export function negativeOffset(field: string, offset: Int64): LedgerError {
   return new LedgerError('NEGATIVE_OFFSET', `Offset ${offset} in ${field} is a negative integer`)
 }
 
-export function nonPositiveOffset(field: string, offset: Offset): LedgerError {
+export function nonPositiveOffset(field: string, offset: Int64): LedgerError {
   return new LedgerError(
     'NON_POSITIVE_OFFSET',
     `Offset ${offset} in ${field} is not a positive integer`,
@@ -121,7 +127,7 @@ export function nonPositiveOffset(field: string, offset: Offset): LedgerError {
 }
 
 /** @param name - `Begin`, `End`, or the member that holds the offset. */
-export function afterLedgerEnd(name: string, offset: Offset, end: Offset): LedgerError {
+export function afterLedgerEnd(name: string, offset: Int64, end: Offset): LedgerError {
   return new LedgerError(
     'OFFSET_AFTER_LEDGER_END',
     `${name} offset (${offset}) is after ledger end (${end})`,

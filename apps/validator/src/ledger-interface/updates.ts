@@ -62,7 +62,11 @@ export function updateHandlers({
       if (offset <= 0) throw nonPositiveOffset('offset', offset)
       const project = projectionOf(reads, format)
       const isApplied = offset <= updates.feed.end().offset
-      return elementOf(isApplied ? await history.updateAt(offset) : null, project, String(offset))
+      return elementOf(
+        isApplied ? await history.updateAt(Number(offset)) : null,
+        project,
+        String(offset),
+      )
     },
   }
 }

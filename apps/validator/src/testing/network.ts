@@ -31,7 +31,7 @@ import {
 } from '@quorumscan/consensus'
 import { buildServer } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
-import { createSubmitter, svPartyOf } from '@quorumscan/ledger'
+import { createSubmitter, type Ordering, svPartyOf } from '@quorumscan/ledger'
 import { createLogReader, createLogWriter, LOG_ACL } from '@quorumscan/log'
 import { formatTime, type Micros, participantOfKey } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
@@ -56,6 +56,8 @@ export type TestNetwork = AsyncDisposable & {
   advance(micros: Micros): Promise<void>
   /** Whether the super-validators do their jobs; true at first. */
   setWorking(isWorking: boolean): void
+  /** Keeps the super-validators from applying what the log brings, until what it returns is called. */
+  holdScans(): () => void
   token(user: string): Promise<string>
 }
 
@@ -130,7 +132,14 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
     clock,
     random: systemRandom,
   })
-  const running = replica.run(ordering, closing.signal)
+  let held: Promise<void> = Promise.resolve()
+  const follow: Ordering['follow'] = async function* (options) {
+    for await (const batch of ordering.follow(options)) {
+      await held
+      yield batch
+    }
+  }
+  const running = replica.run({ ...ordering, follow }, closing.signal)
   closers.push(async () => {
     closing.abort()
     await running
@@ -216,6 +225,13 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
     },
     setWorking: (next) => {
       isWorking = next
+    },
+    holdScans() {
+      let release = () => {}
+      held = new Promise((resolve) => {
+        release = resolve
+      })
+      return release
     },
     token: (user) =>
       createDevelopmentToken({

@@ -40,6 +40,7 @@ export async function startUpdateServer(
     handlers: { getUpdates },
     authenticate: async () => caller,
     participant: 'participant::1220',
+    prefix: null,
     clock,
   })
   const dialect = ledgerSocketDialect({
@@ -55,6 +56,7 @@ export async function startUpdateServer(
     ],
     authenticate: async () => caller,
     participant: 'participant::1220',
+    prefix: '/api/x',
   })
   mountSockets(app, { dialects: [dialect], clock })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -60,8 +60,15 @@ const spendErrors = [
   'LIMIT_EXCEEDED',
 ] as const satisfies readonly ErrorCode[]
 
-const read = { auth: 'user', method: 'GET', errors: readErrors, cost: COST_LOOKUP } as const
-const submission = { auth: 'user', method: 'POST', cost: COST_SUBMISSION } as const
+const shown = { responseHeaders: ['shown'] } as const
+const read = {
+  ...shown,
+  auth: 'user',
+  method: 'GET',
+  errors: readErrors,
+  cost: COST_LOOKUP,
+} as const
+const submission = { ...shown, auth: 'user', method: 'POST', cost: COST_SUBMISSION } as const
 const oneContract = Type.Object({ contract_id: ContractIdInput })
 
 export const validatorRoutes = {

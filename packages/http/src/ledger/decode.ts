@@ -72,12 +72,12 @@ function compileObject({ properties = {}, required = [] }: Schema): Decode {
     const decoded: Record<string, unknown> = {}
     for (const { name, decode, fallback, isRequired, hasDefault } of members) {
       const member = Object.hasOwn(object, name) ? object[name] : undefined
-      if (member === undefined) {
-        if (isRequired) throw new LedgerDecodeError(`${path}.${name}: is missing`)
-        if (hasDefault) decoded[name] = fallback
-      } else if (member !== null || isRequired || hasDefault) {
-        decoded[name] = decode(member, `${path}.${name}`)
-      }
+      if (member === undefined && isRequired)
+        throw new LedgerDecodeError(`${path}.${name}: is missing`)
+      // Null is as good as nothing for what may be missing.
+      const isAbsent = member === undefined || (member === null && !isRequired)
+      if (!isAbsent) decoded[name] = decode(member, `${path}.${name}`)
+      else if (hasDefault) decoded[name] = fallback
     }
     return decoded
   }
@@ -141,12 +141,14 @@ function compileInteger(format: string): Decode {
   const [min, max] = RANGES[format] ?? [0n, 0n]
   return (value, path) => {
     const isInteger =
-      Number.isInteger(value) || (typeof value === 'string' && INTEGER_TEXT.test(value))
+      typeof value === 'bigint' ||
+      Number.isInteger(value) ||
+      (typeof value === 'string' && INTEGER_TEXT.test(value))
     if (!isInteger) return refuse(path, 'an integer')
-    const integer = BigInt(value as number | string)
+    const integer = BigInt(value as bigint | number | string)
     if (integer < min || integer > max) return refuse(path, `within ${format}`)
-    // Beyond 2^53 the nearest number stands for it: no offset of ours is so large.
-    return Number(integer)
+    const number = Number(integer)
+    return Number.isSafeInteger(number) ? number : integer
   }
 }
 

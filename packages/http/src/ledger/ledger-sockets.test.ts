@@ -30,6 +30,7 @@ async function start(open: (signal: AbortSignal) => Stream) {
       { path: '/v2/stream', request: Type.Object({}), open: async ({ signal }) => open(signal) },
     ],
     participant: 'participant::1220',
+    prefix: '/api/x',
   })
   mountSockets(app, { dialects: [dialect], clock })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -4,9 +4,11 @@
  * the interface's own, and as a frame always of the JSON form.
  */
 import type { IncomingMessage } from 'node:http'
+import { type Random, randomHex, systemRandom } from '@quorumscan/base'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import type { TSchema } from 'typebox'
-import { parseJson } from '../body-parser.ts'
+import { parseExactJson } from '../body-parser.ts'
+import { givenRequestId, REQUEST_ID_BYTES } from '../request-id.ts'
 import type { Frames, SocketDialect } from '../sockets/dialect.ts'
 import { JSON_TYPE, TEXT_TYPE, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
@@ -37,20 +39,24 @@ export function ledgerSocketDialect<Caller>(options: {
   readonly authenticate: LedgerAuthenticate<Caller>
   /** `participant` in the context of errors. */
   readonly participant: string
+  /** The second mount point (D-3). */
+  readonly prefix: string
+  readonly random?: Random
 }): SocketDialect {
-  const { participant } = options
+  const { participant, prefix, random = systemRandom } = options
   const byPath = new Map(
-    options.sockets.map((socket) => [
-      socket.path as string,
-      { socket, decode: compileDecoder(socket.request, 'body') },
-    ]),
+    options.sockets.flatMap((socket) => {
+      const found = { socket, decode: compileDecoder(socket.request, 'body') }
+      return [[socket.path as string, found] as const, [`${prefix}${socket.path}`, found] as const]
+    }),
   )
-  const refusal: SocketDialect['refusal'] = (thrown) =>
-    toLedgerFailure(thrown, { traceId: '', participant })
-  const invalidRequest = (message: string): string =>
-    refusal(new LedgerError('INVALID_ARGUMENT', message), null).body
+  const drawn = () => randomHex(random, REQUEST_ID_BYTES)
+  const refusal = (thrown: unknown, requestId: string | null) =>
+    toLedgerFailure(thrown, { traceId: requestId ?? drawn(), participant })
+  const invalidRequest = (message: string, requestId: string): string =>
+    refusal(new LedgerError('INVALID_ARGUMENT', message), requestId).body
   return {
-    owns: (path) => path.startsWith('/v2/'),
+    owns: (path) => path.startsWith('/v2/') || path.startsWith(`${prefix}/v2/`),
     find(path) {
       const found = byPath.get(path)
       if (found === undefined) return null
@@ -59,10 +65,10 @@ export function ledgerSocketDialect<Caller>(options: {
         const authorization = authorizationOf(request)
         const caller = await options.authenticate({ authorization, auth: 'user' })
         return {
-          requestId: '',
+          requestId: givenRequestId(request.headers) ?? drawn(),
           open: (frame, signal) =>
             socket.open({
-              request: decode(parseJson(frame, LEDGER_VALUES_MAX)) as never,
+              request: decode(parseExactJson(frame, LEDGER_VALUES_MAX)) as never,
               caller,
               signal,
             }),
@@ -77,10 +83,10 @@ export function ledgerSocketDialect<Caller>(options: {
     overloaded: () => new LedgerError('SERVICE_NOT_RUNNING', 'no more streams can be opened now'),
     refusal,
     // A frame is always of the JSON form (§L3.6).
-    lastFrame(thrown) {
-      if (thrown instanceof LedgerDecodeError) return invalidRequest(thrown.message)
-      const { type, body } = refusal(thrown, null)
-      return type === TEXT_TYPE ? invalidRequest(body) : body
+    lastFrame(thrown, requestId) {
+      if (thrown instanceof LedgerDecodeError) return invalidRequest(thrown.message, requestId)
+      const { type, body } = refusal(thrown, requestId)
+      return type === TEXT_TYPE ? invalidRequest(body, requestId) : body
     },
     frameBytesMax: FRAME_BYTES_MAX,
     protocol: PROTOCOL,

@@ -36,7 +36,14 @@ function serve(read: () => Promise<{ ok: boolean }>, authenticate = async () => 
   const clock = createManualClock()
   const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null, logger })
   const participant = 'participant::1220'
-  mountLedger(app, { routes, handlers: { read }, authenticate, participant, clock })
+  mountLedger(app, {
+    routes,
+    handlers: { read },
+    authenticate,
+    participant,
+    prefix: '/api/x',
+    clock,
+  })
   closers.push(() => app.close())
   const send = (payload = '{"at":1}') =>
     app.inject({

@@ -16,7 +16,7 @@ import { LedgerDecodeError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { parseJson } from '../body-parser.ts'
+import { parseExactJson } from '../body-parser.ts'
 import { corsHeaders } from '../cors.ts'
 import { requireWellFormedQuery } from '../query-parser.ts'
 import { readBody } from '../read-body.ts'
@@ -45,6 +45,10 @@ export type LedgerMount<Routes extends LedgerRouteTable, Caller> = {
   readonly authenticate: LedgerAuthenticate<Caller>
   /** `participant` in the context of errors. */
   readonly participant: string
+  /** The second mount point, such as `/api/validator`, beside the root (D-3); null for none. */
+  readonly prefix: string | null
+  /** Headers of every answer and every error. Must not throw. */
+  readonly headers?: () => Readonly<Record<string, string>>
   readonly clock?: Clock
 }
 
@@ -76,6 +80,7 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': reply.request.id,
+      ...mount.headers?.(),
       ...answer.headers,
     })
     // Else the client would keep the connection, and closing would wait for it.
@@ -83,52 +88,51 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
     return reply.type(answer.type).send(Buffer.from(answer.body as string))
   }
 
-  void app.register(
-    async (scope) => {
-      scope.addHook('preClose', async () => {
-        isClosing = true
-      })
-      scope.removeAllContentTypeParsers()
-      // D-5: whatever the type is said to be, it is read as JSON.
-      scope.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
-        readBody(payload, BODY_BYTES_MAX),
-      )
-      scope.setErrorHandler((error, request, reply) =>
-        sendFailure(request, reply, toLedgerFailure(error, { traceId: request.id, participant })),
-      )
-      scope.setNotFoundHandler((request, reply) =>
-        send(reply, {
+  const mountIn = async (scope: FastifyInstance) => {
+    scope.addHook('preClose', async () => {
+      isClosing = true
+    })
+    scope.removeAllContentTypeParsers()
+    // D-5: whatever the type is said to be, it is read as JSON.
+    scope.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
+      readBody(payload, BODY_BYTES_MAX),
+    )
+    scope.setErrorHandler((error, request, reply) =>
+      sendFailure(request, reply, toLedgerFailure(error, { traceId: request.id, participant })),
+    )
+    scope.setNotFoundHandler((request, reply) =>
+      send(reply, {
+        status: 404,
+        type: JSON_TYPE,
+        headers: {},
+        body: JSON.stringify({
+          errors: [`HttpMethod(${request.method}), uri: ${request.url}`],
           status: 404,
-          type: JSON_TYPE,
-          headers: {},
-          body: JSON.stringify({
-            errors: [`HttpMethod(${request.method}), uri: ${request.url}`],
-            status: 404,
-            ledgerApiError: null,
-          }),
+          ledgerApiError: null,
         }),
-      )
-      for (const route of Object.values<LedgerRouteDef>(mount.routes)) {
-        const handler = mount.handlers[route.operationId] as
-          | LedgerHandler<LedgerRouteDef, Caller>
-          | undefined
-        assert(handler !== undefined, `${route.operationId} has no handler`)
-        const answer = bind({ route, handler, authenticate: mount.authenticate, clock })
-        scope.route({
-          method: route.method,
-          url: route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1'),
-          bodyLimit: BODY_BYTES_MAX,
-          handler: async (request, reply) => {
-            const body = await answer(request, reply)
-            return body === 'late'
-              ? sendFailure(request, reply, timeoutFailure())
-              : send(reply, { status: 200, type: JSON_TYPE, headers: {}, body })
-          },
-        })
-      }
-    },
-    { prefix: PREFIX },
-  )
+      }),
+    )
+    for (const route of Object.values<LedgerRouteDef>(mount.routes)) {
+      const handler = mount.handlers[route.operationId] as
+        | LedgerHandler<LedgerRouteDef, Caller>
+        | undefined
+      assert(handler !== undefined, `${route.operationId} has no handler`)
+      const answer = bind({ route, handler, authenticate: mount.authenticate, clock })
+      scope.route({
+        method: route.method,
+        url: route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1'),
+        bodyLimit: BODY_BYTES_MAX,
+        handler: async (request, reply) => {
+          const body = await answer(request, reply)
+          return body === 'late'
+            ? sendFailure(request, reply, timeoutFailure())
+            : send(reply, { status: 200, type: JSON_TYPE, headers: {}, body })
+        },
+      })
+    }
+  }
+  for (const prefix of ['', ...(mount.prefix === null ? [] : [mount.prefix])])
+    void app.register(mountIn, { prefix: `${prefix}${PREFIX}` })
 }
 
 type Binding<Caller> = {
@@ -178,7 +182,7 @@ function compileBody(schema: TSchema): (bytes: Buffer | undefined) => unknown {
   return (bytes) => {
     if (bytes === undefined || bytes.byteLength === 0)
       throw new LedgerDecodeError('body: must be an object')
-    return decode(parseJson(bytes, LEDGER_VALUES_MAX))
+    return decode(parseExactJson(bytes, LEDGER_VALUES_MAX))
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import { type LogEntry, type Ordering, WorkingState } from '@quorumscan/ledger'
-import type { Micros } from '@quorumscan/model'
+import type { Micros, Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from '../clean-up/activity-clean-up.ts'
 import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
@@ -35,6 +35,8 @@ export type IngestContext = GenesisContext & {
   readonly clock: Clock
   readonly participant?: string
   readonly onProblem: (error: Error) => void
+  /** Told the offset that a write is about to reach. */
+  readonly onWriting: (offset: Offset) => void
   /** Told when the stored state was (re)loaded; `entries` is what a write applied. */
   readonly onMirror: (mirror: Mirror, entries: readonly InterpretedEntry[]) => void
 }
@@ -98,6 +100,7 @@ async function followFromHead(
         state,
         fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
       })
+      context.onWriting(ready.at(-1)?.offset ?? mirror.head.offset)
       if (
         (await writeSteps(redis, mirror, { steps: entries, layout: context.layout, signal })) ===
         'fenced'

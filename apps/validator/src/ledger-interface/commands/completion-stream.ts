@@ -30,7 +30,7 @@ export async function checkCompletionsRequest(
   request: CompletionsRequest,
   caller: Caller,
 ): Promise<CompletionsQuery> {
-  const { parties, beginExclusive: after } = request
+  const { parties, beginExclusive } = request
   const userId = request.userId || caller.userId
   if (userId !== caller.userId)
     throw new LedgerError('PERMISSION_DENIED', `${caller.userId} asks for ${shown(userId)}`)
@@ -38,10 +38,11 @@ export async function checkCompletionsRequest(
     if (!canReadAs(caller.rights, party))
       throw new LedgerError('PERMISSION_DENIED', `${userId} may not read as ${shown(party)}`)
   if (parties.length === 0) throw missingField('parties')
-  if (after < 0) throw negativeOffset('begin_exclusive', after)
+  if (beginExclusive < 0) throw negativeOffset('begin_exclusive', beginExclusive)
   const { feed, prunedOffset } = reads.updates
   const end = feed.end().offset
-  if (after > end) throw afterLedgerEnd('Begin', after, end)
+  if (beginExclusive > end) throw afterLedgerEnd('Begin', beginExclusive, end)
+  const after = Number(beginExclusive)
   const pruned = await prunedOffset()
   if (after < pruned) throw prunedError({ after, upTo: null, pruned })
   return { after, filter: { userId, parties: new Set(parties) } }

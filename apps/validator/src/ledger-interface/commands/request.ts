@@ -185,7 +185,8 @@ function readDeduplication(
         'NEGATIVE_OFFSET',
         `deduplication_period: the offset ${offset} is negative`,
       )
-    return { kind: 'offset', offset: Math.min(offset, Number.MAX_SAFE_INTEGER) }
+    // No acceptance lies beyond what the ledger can count.
+    return { kind: 'offset', offset: Math.min(Number(offset), Number.MAX_SAFE_INTEGER) }
   }
   return { kind: 'duration', micros: options.deduplicationMicrosMax }
 }
@@ -245,11 +246,11 @@ function checkBounds({ commands, disclosedContracts }: JsCommands, partyCount: n
     throw invalidArgument(`a submission discloses at most ${DISCLOSED_MAX} contracts`)
 }
 
-type Duration = { readonly seconds: number; readonly nanos: number }
+type Duration = { readonly seconds: number | bigint; readonly nanos: number }
 
 /** Rounded up: it is a lower bound, or a period to look back. */
 function microsOf({ seconds, nanos }: Duration): Micros {
-  return seconds * 1_000_000 + Math.ceil(nanos / 1000)
+  return Number(seconds) * 1_000_000 + Math.ceil(nanos / 1000)
 }
 
 function isNanos(nanos: number): boolean {

@@ -2,7 +2,7 @@
  * Building blocks of bodies under `/v2`, which decode leniently (docs/upstream.md §L1.1):
  *
  * - a member that is not `Type.Optional` must be there;
- * - one made with `defaulted` has a value when it is missing, and may not be null;
+ * - one made with `defaulted` has a value when it is missing or null;
  * - a plain optional one is undefined when it is missing or null;
  * - `oneOf` is an object with exactly one member, named by the variant;
  * - unknown members are ignored.
@@ -18,8 +18,10 @@ export function defaulted<Schema extends TSchema>(schema: Schema, value: Static<
   return Type.Optional(Object.assign(copy, { default: value }) as TSchema) as unknown as Schema
 }
 
-/** int64 in JSON: a number, or its digits as text. Decoded to a number; beyond 2^53 it is rounded. */
-export const Int64 = Type.Integer({ format: 'int64' })
+/** int64 in JSON: a number, or its digits as text. Decoded exactly: beyond 2^53 to a bigint. */
+export const Int64 = Type.Unsafe<number | bigint>(Type.Integer({ format: 'int64' }))
+export const describedInt64 = (description: string) =>
+  Type.Unsafe<number | bigint>(Type.Integer({ format: 'int64', description }))
 export const Int32 = Type.Integer({ format: 'int32' })
 
 /** A text that is empty where it is missing. */
@@ -52,7 +54,7 @@ export function wrapped<Schema extends TSchema>(schema: Schema) {
 export const Empty = Type.Object({})
 
 /** `<package>:<Module.Path>:<Entity>`, exactly three parts; which package form is allowed is the operation's matter. */
-export const Identifier = Type.String({ pattern: '^[^:]*:[^:]*:[^:]*$' })
+export const Identifier = Type.String({ pattern: '^[^:]+:[^:]+:[^:]+$' })
 
 /** Standard Base64 with padding. */
 export const Base64 = Type.String({

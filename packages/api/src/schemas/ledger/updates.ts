@@ -2,7 +2,17 @@
 import { Type } from 'typebox'
 import { Event, TreeEvent } from './events.ts'
 import { TransactionFilter, UpdateFormat } from './formats.ts'
-import { bool, Int64, int64, nullable, oneOf, Timestamp, text, wrapped } from './relaxed.ts'
+import {
+  bool,
+  describedInt64,
+  Int64,
+  int64,
+  nullable,
+  oneOf,
+  Timestamp,
+  text,
+  wrapped,
+} from './relaxed.ts'
 
 export const GetUpdatesRequest = Type.Object(
   {
@@ -19,17 +29,9 @@ export const GetUpdatesRequest = Type.Object(
 
 /** How a list over HTTP ends (§L3.2). */
 export const ListQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
-      format: 'int64',
-      description: 'Elements at most; ignored where it is above 200.',
-    }),
-  ),
+  limit: Type.Optional(describedInt64('Elements at most; ignored where it is above 200.')),
   stream_idle_timeout_ms: Type.Optional(
-    Type.Integer({
-      format: 'int64',
-      description: 'Without a new element for so long, the list is answered.',
-    }),
+    describedInt64('Without a new element for so long, the list is answered.'),
   ),
 })
 

@@ -1,0 +1,113 @@
+/** No answer of the scan proxy is older than what the validator has shown (D-39). */
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { createLedgerClient, genesisContracts } from './testing/ledger-client.ts'
+import { failure, type Person, startWorld, type World } from './testing/world.ts'
+
+const LOOKUP = '/v0/scan-proxy/ans-entries/by-name/dso.ns'
+
+let world: World
+let alice: Person
+
+beforeAll(async () => {
+  world = await startWorld()
+  alice = await world.registered('alice')
+})
+afterAll(async () => {
+  await world?.[Symbol.asyncDispose]()
+})
+
+const offsetOf = (answer: { readonly headers: Headers }, name: string) =>
+  Number(answer.headers.get(name) ?? Number.NaN)
+
+/** The proxy must wait for the nodes, and answer once they have come as far. */
+async function expectNotBefore(shown: number, release: () => void): Promise<void> {
+  const early = await world.anyone().get(LOOKUP)
+  expect(failure(early)).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
+  expect(early.body['details']).toMatchObject({ reason: 'floor' })
+  release()
+  const answer = await world.until('an answer', async () => {
+    const tried = await world.anyone().get(LOOKUP)
+    return tried.status === 200 ? tried : undefined
+  })
+  expect(offsetOf(answer, 'x-quorum-offset')).toBeGreaterThanOrEqual(shown)
+}
+
+test.each([
+  ['a change of the wallet', () => alice.client.post('/v0/wallet/tap', { amount: '1.0' }), 200],
+  ['a list of names', () => alice.client.get('/v0/entry/all'), 200],
+  [
+    'a refusal',
+    () => alice.client.post('/v0/entry/create', { name: 'dso.ns', url: '', description: '' }),
+    400,
+  ],
+  ['the ledger interface', () => alice.client.get('/v2/state/ledger-end'), 200],
+])('nothing is older than what was shown by %s', async (_, show, status) => {
+  const release = world.network.holdScans()
+  try {
+    // The validator goes on alone.
+    await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
+    const answer = await show()
+    expect(answer.status).toBe(status)
+    const shown = offsetOf(answer, 'x-ledger-offset')
+    expect(shown).toBeGreaterThan(0)
+    await expectNotBefore(shown, release)
+  } finally {
+    release()
+  }
+})
+
+test('nothing is older than what was shown by a stream, nor after a restart', async () => {
+  const { rules, disclosedContracts } = await genesisContracts(world)
+  const token = await world.network.token('alice')
+  const ledger = createLedgerClient(world.url, token)
+  const protocols = ['daml.ws.auth', `jwt.token.${token}`]
+  const socket = new WebSocket(`${world.url().replace('http', 'ws')}/v2/updates`, protocols)
+  const tapped = new Promise<number>((resolve) => {
+    socket.on('message', (data) => {
+      const { update } = JSON.parse(String(data))
+      if (update.Transaction !== undefined) resolve(update.Transaction.value.offset)
+    })
+  })
+  await once(socket, 'open')
+  const { offset: beginExclusive } = (await ledger.get('/v2/state/ledger-end')).body
+  const filter = { filtersByParty: { [alice.party]: {} } }
+  socket.send(JSON.stringify({ beginExclusive, filter }))
+  let release = world.network.holdScans()
+  try {
+    const command = {
+      templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+      contractId: rules['CoinRules'],
+      choice: 'CoinRules_DevNet_Tap',
+      choiceArgument: { receiver: alice.party, amount: '1' },
+    }
+    // Answered before it is applied: what came of it, the stream alone has told.
+    const submitted = await alice.client.post('/v2/commands/async/submit', {
+      commands: [{ ExerciseCommand: command }],
+      commandId: 'told-by-the-stream',
+      actAs: [alice.party],
+      disclosedContracts,
+    })
+    expect(submitted.status).toBe(200)
+    const shown = await tapped
+    expect(shown).toBeGreaterThan(offsetOf(submitted, 'x-ledger-offset'))
+    socket.terminate()
+    await expectNotBefore(shown, release)
+
+    release = world.network.holdScans()
+    const { headers } = await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
+    await world.restart()
+    await expectNotBefore(offsetOf({ headers }, 'x-ledger-offset'), release)
+  } finally {
+    release()
+  }
+})
+
+test('what is asked of the reader itself still counts, and proxied answers have offsets of their own', async () => {
+  const ahead = await world.anyone().get(LOOKUP, { 'x-min-offset': '9007199254740991' })
+  expect(failure(ahead)).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
+  const answer = await world.anyone().get(LOOKUP)
+  expect(answer.headers.get('x-ledger-offset')).toBeNull()
+  expect(offsetOf(answer, 'x-quorum-offset')).toBeGreaterThan(0)
+})

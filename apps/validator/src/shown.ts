@@ -1,0 +1,84 @@
+/**
+ * Read your writes (D-39): what this validator has shown anybody on its wallet, name-entry and ledger paths,
+ * as one offset. The scan proxy answers nothing that is older.
+ */
+
+import type { RouteDef } from '@quorumscan/api'
+import type { Reader } from '@quorumscan/consensus'
+import { isScanError } from '@quorumscan/errors'
+import type { ApiRequest, LedgerSocket, Reply } from '@quorumscan/http'
+import type { Offset } from '@quorumscan/model'
+import type { Replica } from '@quorumscan/replica'
+
+export interface Shown {
+  /** The newest offset that anybody may have been shown. */
+  offset(): Offset
+  /** To be called when an answer is ready: the newest offset that it may show. */
+  note(): Offset
+}
+
+/** What was shown before a restart is not newer than what the replica holds. */
+export function createShown(replica: Pick<Replica, 'visibleOffset'>): Shown {
+  let offset = replica.visibleOffset()
+  return {
+    offset: () => offset,
+    note: () => {
+      offset = Math.max(offset, replica.visibleOffset())
+      return offset
+    },
+  }
+}
+
+/** The reader, none of whose answers is older than what was shown. A walk stays at its own offset. */
+export function readNotBefore(shown: Shown, reader: Reader): Reader {
+  const floored = <O extends { readonly minOffset?: number | undefined }>(options: O): O => ({
+    ...options,
+    minOffset: Math.max(options.minOffset ?? 0, shown.offset()),
+  })
+  return {
+    ...reader,
+    lookup: (lookups, options = {}) => reader.lookup(lookups, floored(options)),
+    read: (request, options = {}) =>
+      reader.read(request, request.pin === 'request' ? options : floored(options)),
+  }
+}
+
+type AnyHandler = (request: ApiRequest<RouteDef, never>) => Promise<Reply<RouteDef>>
+
+/** Handlers whose answers and errors are noted, and say up to where in `x-ledger-offset`. */
+export function noteAnswers<H extends object>(shown: Shown, handlers: H): H {
+  const noted = Object.entries(handlers as Record<string, AnyHandler>).map(
+    ([name, handle]) => [name, noteAnswer(shown, handle)] as const,
+  )
+  // Object.entries loses the keys that the type states.
+  return Object.fromEntries(noted) as unknown as H
+}
+
+function noteAnswer(shown: Shown, handle: AnyHandler): AnyHandler {
+  return async (request) => {
+    const answer = await handle(request).catch((error: unknown) => {
+      if (isScanError(error)) return { error, headers: {} }
+      throw error // A bug shows nothing.
+    })
+    return { ...answer, headers: { ...answer.headers, 'x-ledger-offset': String(shown.note()) } }
+  }
+}
+
+/** The stream, whose elements are noted before they are sent. */
+export function noteFrames<Caller>(
+  shown: Shown,
+  socket: LedgerSocket<Caller>,
+): LedgerSocket<Caller> {
+  return {
+    ...socket,
+    async open(input) {
+      const frames = await socket.open(input)
+      return (async function* () {
+        for await (const batch of frames) {
+          shown.note()
+          yield batch
+        }
+      })()
+    },
+  }
+}
