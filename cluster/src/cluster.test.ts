@@ -84,6 +84,8 @@ async function startWorld({ nodeCount = 2 } = {}) {
       topology: {
         redisServer: process.env['REDIS_SERVER'] ?? 'redis-server',
         rateLimit,
+        diskFreeMibMin: 0,
+        isLossAccepted: false,
         mains: { scan: main, validator: main, synchronizer: main },
         logRules: LOG_ACL,
         env: { ...process.env, EVENTS: events, HOLD: hold },

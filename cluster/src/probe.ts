@@ -41,6 +41,8 @@ export function isRedisReady(address: RedisAddress): Promise<boolean> {
 export type Health = {
   readonly state: Extract<ProcessStateName, 'starting' | 'catching-up' | 'up'>
   readonly detail: string | null
+  /** The code of what it says it lacks. */
+  readonly code: string | null
   /** Whether it says that it will not go on by itself. */
   readonly standsStill: boolean
   readonly offset: number | null
@@ -55,13 +57,17 @@ export async function askHealth(url: string): Promise<Health | null> {
     })
     const text = await response.text()
     const body: unknown = text === '' ? null : JSON.parse(text)
-    const isUp = response.status === 200
+    const code = member(body, 'code')
+    const isFull = code === 'LOG_FULL'
+    // A log without room for more is read all the same.
+    const isUp = response.status === 200 || isFull
     const isStarting = member(member(body, 'details'), 'state') === 'starting'
     const offset = response.headers.get('x-ledger-head')
     return {
       state: isUp ? 'up' : isStarting ? 'starting' : 'catching-up',
+      code: typeof code === 'string' ? code : null,
       standsStill: !isUp && member(body, 'retryable') === false,
-      detail: isUp ? null : String(member(body, 'error') ?? `HTTP ${response.status}`),
+      detail: isUp && !isFull ? null : String(member(body, 'error') ?? `HTTP ${response.status}`),
       offset: offset === null ? null : Number(offset),
       recordTime: response.headers.get('x-ledger-head-time'),
     }

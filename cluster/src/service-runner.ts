@@ -186,11 +186,18 @@ export class ServiceRunner {
     if (!hasEnded && !standsStill) return null
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` says more`
     if (kind === 'synchronizer') return `see \`quorumscan log verify | repair\`; ${logs}`
+    if (this.healthOf(service)?.code === 'USERS_LOST')
+      return `restore ${service.redisDirectory}, or \`down\` and \`up --accept-lost-users\``
     if (kind === 'validator' && isRedisBroken)
       return `its users live there only: mend or restore ${service.redisDirectory}; ${logs}`
     return isRedisBroken || standsStill
       ? `\`quorumscan wipe ${name}\` rebuilds it from the log; ${logs}`
       : logs
+  }
+
+  /** Whether the validator gets an answer that enough nodes agree on. */
+  answersByQuorum(): Promise<boolean> {
+    return answersByQuorum(this.service('validator').url)
   }
 
   /** Ready is not enough for a person: the validator must have reached the nodes, too. */
@@ -199,7 +206,7 @@ export class ServiceRunner {
     await waitFor(
       async () => {
         this.assertRunning(validator.app.id)
-        return (await answersByQuorum(validator.url)) ? true : undefined
+        return (await this.answersByQuorum()) ? true : undefined
       },
       {
         clock: this.#clock,

@@ -7,6 +7,7 @@ import type { ChaosOptions } from './chaos/options.ts'
 import type { RunState } from './chaos/runs.ts'
 import { runChaosOn } from './control/chaos-client.ts'
 import { call, connectControl } from './control/client.ts'
+import { DISK_FREE_MIB_MIN } from './control/control-plane.ts'
 import { stopCluster } from './control/down.ts'
 import { launchControlPlane } from './control/launch.ts'
 import { dataDirectory } from './data-directory.ts'
@@ -27,6 +28,8 @@ export type StartClusterOptions = {
   readonly basePort?: number
   /** Units per second and client (D-33). Default 100 000. */
   readonly rateLimit?: number
+  /** What stays free on the disk, in MiB. Default 256. */
+  readonly diskFreeMibMin?: number
   /** Whether to measure a lookup a second all the time, as `up` does. Default: no. */
   readonly probe?: boolean
 }
@@ -111,6 +114,8 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       nodeCount: options.nodes ?? null,
       basePort: options.basePort ?? 0,
       rateLimit: options.rateLimit ?? 100_000,
+      diskFreeMibMin: options.diskFreeMibMin ?? DISK_FREE_MIB_MIN,
+      isLossAccepted: false,
       overrides: options.genesisOverrides ?? null,
       redisServer: process.env['REDIS_SERVER'] || 'redis-server',
       wipe: false,

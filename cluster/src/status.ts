@@ -51,10 +51,13 @@ export function servicesOf<Node extends NamedService>(
 /** Whether names can be looked up by quorum. */
 export function canLookUp(status: Measured): boolean {
   return (
-    marginOf(status).lookups >= 0 &&
-    status.synchronizer.state === 'up' &&
-    status.validator.state === 'up'
+    marginOf(status).lookups >= 0 && status.synchronizer.state === 'up' && isThere(status.validator)
   )
+}
+
+/** Whether it may answer: it runs, and has started. */
+function isThere({ state }: ServiceStatus): boolean {
+  return state === 'up' || state === 'catching-up'
 }
 
 /** How many more nodes may be lost before something stops; negative when it has stopped. */
@@ -95,7 +98,9 @@ export function describeMargin(status: Measured): readonly string[] {
       : ['The log stands still: nothing can be registered, and lookups soon are too old.']),
     ...(status.validator.state === 'up'
       ? []
-      : ['The validator is not up: names can be looked up at the nodes, but not by quorum.']),
+      : isThere(status.validator)
+        ? ['The validator is not ready: names are looked up, but nobody is registered.']
+        : ['The validator is not up: names can be looked up at the nodes, but not by quorum.']),
   ]
 }
 

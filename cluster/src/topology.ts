@@ -29,6 +29,10 @@ export type TopologyInput = {
   readonly redisServer: string
   /** Units per second and client (D-33). */
   readonly rateLimit: number
+  /** What stays free on the disk, in MiB. */
+  readonly diskFreeMibMin: number
+  /** Whether a validator that lost its users begins anew. */
+  readonly isLossAccepted: boolean
   /** The compiled entry file of each app, composed with its faults. */
   readonly mains: Readonly<Record<Service['kind'], string>>
   /** Rules of the two users of the log's Redis, from `packages/log`. */
@@ -130,6 +134,8 @@ export function planServices(input: TopologyInput): readonly Service[] {
       fsync: 'always',
       users: [writer, reader],
       env: {
+        QS_LOG_DIRECTORY: directory.redisDirectory('synchronizer'),
+        QS_DISK_FREE_MIB_MIN: String(input.diskFreeMibMin),
         QS_KEY_FILE: directory.keyFile('synchronizer'),
         QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile('log-writer'),
       },
@@ -159,6 +165,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
       env: {
         ...replicaEnv('validator'),
         ...validatorEnv(directory),
+        ...(input.isLossAccepted ? { QS_ACCEPT_LOST_USERS: '1' } : {}),
         QS_PUBLIC_URL: urlOf(ports.validator),
         QS_SEEDS: nodeUrls.join(','),
       },

@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { createUser, lookup, send, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
+import { controlPid } from './control-pid.ts'
 
 let cluster: RunningCluster
 let alice: Awaited<ReturnType<typeof createUser>>
@@ -250,7 +251,7 @@ describe('registration', () => {
 
 describe('the control plane', () => {
   it('takes over after a crash what runs, with the faults in force', async () => {
-    const pid = controlPid()
+    const pid = controlPid(cluster)
     await cluster.kill('sv-3')
     const pidsOf = async () => (await cluster.status()).nodes.map((node) => node.pid)
     const pids = await pidsOf()
@@ -258,16 +259,11 @@ describe('the control plane', () => {
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
     const again = await runCommand(cluster, 'up', '--detach')
     expect(again.code, again.text).toBe(0)
-    expect(controlPid()).not.toBe(pid)
+    expect(controlPid(cluster)).not.toBe(pid)
     expect(await pidsOf()).toEqual(pids)
     expect((await cluster.faults()).map(({ spec }) => [spec.node, spec.kind])).toEqual([
       ['sv-3', 'kill'],
     ])
     await cluster.heal()
   })
-
-  function controlPid(): number {
-    const file = readFileSync(join(cluster.dataDir, 'control.json'), 'utf8')
-    return (JSON.parse(file) as { content: { process: { pid: number } } }).content.process.pid
-  }
 })

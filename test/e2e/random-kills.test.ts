@@ -4,7 +4,8 @@
  * taken twice, every replica with the same history.
  *
  *   SEED=7       the plan and the blows of this seed again (their timing is that of the machine)
- *   LONG=1       a hundred names instead of twenty (`npm run test:long`)
+ *   BLOWS=75     so many of them
+ *   LONG=1       three hundred names and blows (`npm run test:long`)
  */
 import { setMaxListeners } from 'node:events'
 import { systemRandom } from '@quorumscan/base'
@@ -21,11 +22,12 @@ import { drawPlan, expectedOf, type Plan, type Wish } from './random-kills/plan.
 import { openStubbornWallet, type StubbornWallet } from './random-kills/stubborn-wallet.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
-const WISH_COUNT = IS_LONG ? 100 : 20
+const WISH_COUNT = IS_LONG ? 300 : 20
+const BLOW_COUNT = Number(process.env['BLOWS'] ?? (IS_LONG ? 300 : 15))
 /** When the killing ends, even if users are not done: the rest must then go through by itself. */
-const KILLING_MS = IS_LONG ? 300_000 : 30_000
+const KILLING_MS = BLOW_COUNT * 4_000
 /** When users give up, to say what they still wait for. */
-const PATIENCE_MS = IS_LONG ? 600_000 : 150_000
+const PATIENCE_MS = KILLING_MS + 120_000
 const TEST_TIMEOUT_MS = PATIENCE_MS + 30_000
 const SEED = Number(process.env['SEED'] ?? Math.floor(systemRandom.fraction() * 2 ** 32))
 
@@ -59,7 +61,7 @@ it(
     const signal = AbortSignal.timeout(PATIENCE_MS)
     // Every wish waits for it.
     setMaxListeners(0, signal)
-    const killer = startKilling(cluster, random.split())
+    const killer = startKilling(cluster, { random: random.split(), blowCountMax: BLOW_COUNT })
     const killingEnds = AbortSignal.timeout(KILLING_MS)
     killingEnds.addEventListener('abort', () => void killer.heal())
 
@@ -77,6 +79,7 @@ it(
         plan.wishes.map(async (wish) => [wish.name, await fulfil(wish, wallets)] as const),
       ),
     )
+    await killer.done
     await killer.heal()
     process.stdout.write(`random kills: ${killer.blows.length} blows: ${killer.blows.join(', ')}\n`)
 

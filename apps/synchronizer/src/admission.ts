@@ -7,6 +7,7 @@ import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { decodeEntry, ENTRY_BYTES_MAX } from '@quorumscan/ledger'
 import type { LogWriter } from '@quorumscan/log'
+import type { DiskSpace } from './disk-space.ts'
 import { createKeyRate } from './key-rate.ts'
 
 /** Hashes of 10 min at 50 entries a second, 2 MiB. One that was forgotten is appended again: no harm. */
@@ -16,7 +17,7 @@ export type Admission = {
   /**
    * Resolves when the entry is in the log.
    *
-   * @throws {ScanError} INVALID_ARGUMENT, BODY_TOO_LARGE, RATE_LIMITED, or what `LogWriter.append` throws.
+   * @throws {ScanError} INVALID_ARGUMENT, BODY_TOO_LARGE, RATE_LIMITED, LOG_FULL, or what `LogWriter.append` throws.
    */
   submit(bytes: Uint8Array): Promise<void>
 }
@@ -27,8 +28,9 @@ export function createAdmission(options: {
   readonly genesisHash: string
   readonly entriesPerSecond: number
   readonly clock: Clock
+  readonly disk: Pick<DiskSpace, 'assertRoom' | 'note'>
 }): Admission {
-  const { writer, genesisHash, clock } = options
+  const { writer, genesisHash, clock, disk } = options
   const keyRate = createKeyRate(options)
   /** In the log already: repeating them fills it, and would use up the budget of the key's owner. */
   const appended = new Set<string>()
@@ -53,7 +55,9 @@ export function createAdmission(options: {
       const newest = Math.max(recordTime, clock.nowMicros())
       if (notAfter <= recordTime || notAfter > newest + NOT_AFTER_MICROS_MAX)
         throw new ScanError('INVALID_ARGUMENT', 'every replica would ignore this entry: not after')
+      disk.assertRoom()
       keyRate.admit(participant, bytes.byteLength)
+      disk.note(bytes.byteLength)
       await writer.append(bytes)
       appended.add(entryHash)
       if (appended.size > REMEMBERED_MAX) {

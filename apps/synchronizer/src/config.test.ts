@@ -12,6 +12,8 @@ it('reads what the cluster sets', () => {
     }),
   ).toEqual({
     genesisFile: '/d/genesis.json',
+    logDirectory: null,
+    diskFreeMibMin: 256,
     host: '127.0.0.1',
     port: 0,
     logLevel: 'info',

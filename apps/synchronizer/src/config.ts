@@ -10,6 +10,10 @@ export type SynchronizerConfig = {
   readonly logRedis: { readonly path: string; readonly passwordFile: string }
   /** Hex seed of the key that the genesis names for the synchronizer. */
   readonly keyFile: string
+  /** Of the log's Redis, whose disk is watched; null where it is on another machine. */
+  readonly logDirectory: string | null
+  /** Below this nothing is written, in MiB. */
+  readonly diskFreeMibMin: number
   /** Requests a second for each client address (D-33). */
   readonly rateLimit: number
   /** Entries a second for each participant key. */
@@ -23,6 +27,9 @@ const RATE_LIMIT_DEFAULT = 2000
 /** Enough for the users of a large validator, and no participant can crowd out the others. */
 const KEY_RATE_LIMIT_DEFAULT = 500
 const RATE_LIMIT_MAX = 10_000_000
+/** Checkpoints for years, and what the Redis of a small cluster need to rewrite their files. */
+const DISK_FREE_MIB_MIN_DEFAULT = 256
+const DISK_FREE_MIB_MIN_MAX = 1_048_576
 
 /** @throws {EnvError} That names every missing or bad variable. */
 export function envToConfig(env: Env): SynchronizerConfig {
@@ -36,6 +43,12 @@ export function envToConfig(env: Env): SynchronizerConfig {
       path: variables.text('QS_LOG_REDIS'),
       passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),
     },
+    logDirectory: variables.optional('QS_LOG_DIRECTORY'),
+    diskFreeMibMin: variables.integer('QS_DISK_FREE_MIB_MIN', {
+      min: 0,
+      max: DISK_FREE_MIB_MIN_MAX,
+      fallback: DISK_FREE_MIB_MIN_DEFAULT,
+    }),
     keyFile: variables.text('QS_KEY_FILE'),
     rateLimit: variables.integer('QS_RATE_LIMIT', {
       min: 1,

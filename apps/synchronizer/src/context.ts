@@ -4,6 +4,7 @@ import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/http'
 import { createLogWriter } from '@quorumscan/log'
 import { createAdmission } from './admission.ts'
 import type { SynchronizerConfig } from './config.ts'
+import { watchDiskSpace } from './disk-space.ts'
 import { measuredWriter } from './metrics.ts'
 
 /** The ACL user of the log's Redis that may append. */
@@ -44,18 +45,27 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
     onProblem: (error) => logger.warn({ err: error }, 'the log is not available'),
   })
   logger.info(writer.head(), 'the log is open')
+  const disk = await watchDiskSpace({
+    directory: config.logDirectory,
+    freeMibMin: config.diskFreeMibMin,
+    clock,
+    onProblem: (error) => logger.warn({ err: error }, 'the room on the disk is not known'),
+  })
   const admission = createAdmission({
     writer: measuredWriter(writer, app.metrics, clock),
     genesisHash,
     entriesPerSecond: config.keyRateLimit,
     clock,
+    disk,
   })
   return {
     ...app,
     config,
     writer,
     admission,
+    disk,
     async [Symbol.asyncDispose]() {
+      await disk[Symbol.asyncDispose]()
       await writer[Symbol.asyncDispose]()
       logger.info(writer.head(), 'stopped')
     },

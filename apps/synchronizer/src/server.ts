@@ -19,7 +19,10 @@ export function createServer(
         moduleUrl: import.meta.url,
         clock,
         port,
-        assertReady: () => assertReady(writer),
+        assertReady: () => {
+          assertReady(writer)
+          context.disk.assertRoom()
+        },
         state: () => (writer.state() === 'ready' ? 'live' : writer.state()),
         head: writer.head,
       }),

@@ -44,7 +44,9 @@ function sign(changes: { notAfter?: number; genesis?: string } = {}): Uint8Array
   )
 }
 
-async function setUp(options: { fsync?: string; keyRateLimit?: number } = {}) {
+async function setUp(
+  options: { fsync?: string; keyRateLimit?: number; diskFreeMibMin?: number } = {},
+) {
   const directory = await mkdtemp(join(tmpdir(), 'qs-synchronizer-'))
   const file = async (name: string, text: string) => {
     await writeFile(join(directory, name), text)
@@ -63,6 +65,8 @@ async function setUp(options: { fsync?: string; keyRateLimit?: number } = {}) {
     logLevel: 'silent',
     logRedis: { path: redis.socketPath, passwordFile: await file('password', 'w\n') },
     keyFile: await file('key', `${testKeyPair('synchronizer').seed}\n`),
+    logDirectory: directory,
+    diskFreeMibMin: options.diskFreeMibMin ?? 0,
     rateLimit: 100_000,
     keyRateLimit: options.keyRateLimit ?? 10_000,
   }
@@ -193,6 +197,29 @@ describe('the synchronizer', () => {
     }
     expect(status.success).toMatchObject({ active: true, extra: { state: 'live' } })
     expect(status.success.extra.offset).toBeGreaterThanOrEqual(2)
+  })
+
+  it('answers 503 for certain while the disk has too little room, and record time goes on', async () => {
+    await using own = await setUp({ diskFreeMibMin: 1_048_576 })
+    await using synchronizer = await own.start()
+    expect(await post(synchronizer.url, sign())).toMatchObject({
+      status: 503,
+      code: 'LOG_FULL',
+      definite: true,
+      retryable: true,
+      retryAfter: '1',
+    })
+    await using client = createSubmitClient({ url: synchronizer.url })
+    await expect(client.submit(sign(), never)).rejects.toMatchObject({ code: 'LOG_FULL' })
+    const ready = await fetch(`${synchronizer.url}/readyz`)
+    expect([ready.status, await ready.json()]).toMatchObject([503, { code: 'LOG_FULL' }])
+    const head = async () => {
+      const answer = await fetch(`${synchronizer.url}/status`)
+      return ((await answer.json()) as { success: { extra: { offset: number } } }).success.extra
+        .offset
+    }
+    const before = await head()
+    await untilTrue('a checkpoint', async () => (await head()) > before)
   })
 
   it('answers what is under way before it stops, and goes on behind it when started again', async () => {

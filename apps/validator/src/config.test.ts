@@ -23,6 +23,7 @@ describe('envToConfig', () => {
       tokenLifetimeSecondsMax: null,
       rateLimit: 200,
       allowPrivateAddresses: false,
+      isLossAccepted: false,
     })
   })
 

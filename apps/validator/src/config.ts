@@ -37,6 +37,8 @@ export type ValidatorConfig = {
   readonly nodeTokensFile: string | null
   /** Whether scan nodes may be at loopback and private addresses: the local cluster. */
   readonly allowPrivateAddresses: boolean
+  /** Whether to begin anew where the users, which no log holds, are lost. */
+  readonly isLossAccepted: boolean
   /** Where traces are sent (OTLP over HTTP); absent or null for nowhere. */
   readonly tracesEndpoint?: string | null
 }
@@ -101,6 +103,7 @@ export function envToConfig(env: Env): ValidatorConfig {
         fallback: RATE_LIMIT_DEFAULT,
       }),
       nodeTokensFile: variables.optional('QS_NODE_TOKENS_FILE'),
+      isLossAccepted: variables.optional('QS_ACCEPT_LOST_USERS') === '1',
       allowPrivateAddresses: variables.optional('QS_ALLOW_PRIVATE_ADDRESSES') === '1',
     }
   })

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createVerifier, FIRST_ADMIN_USER, type VerifierConfig } from '@quorumscan/auth'
 import { fromHex, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
 import { createReader } from '@quorumscan/consensus/reader'
-import { ScanError } from '@quorumscan/errors'
+import { isScanError, ScanError } from '@quorumscan/errors'
 import {
   type AppOverrides,
   beginApp,
@@ -31,7 +31,8 @@ import { createAlarm } from './proxy/alarms.ts'
 import { createEvidenceKeeper } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
 import { createShown, readNotBefore } from './shown.ts'
-import { ensureFirstAdmin, register } from './users/registration.ts'
+import { createKeptUsers } from './users/kept-users.ts'
+import { ensureFirstAdmin, hasOperatorParty, register } from './users/registration.ts'
 import { createPartyQueue } from './wallet/party-queue.ts'
 import { forgetEndedRenewals, payDueRenewal } from './wallet/renewals.ts'
 
@@ -69,7 +70,6 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     const store = resources.opened(
       await ValidatorStore.create({ path: config.redisPath, genesisHash }),
     )
-    await ensureFirstAdmin(store.users)
     const replica = resources.opened(
       await Replica.create({
         redis: { path: config.redisPath },
@@ -211,7 +211,15 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       participant: keyPair.publicKey,
       random,
     }
+    const kept = createKeptUsers({
+      identity: store.identity,
+      participant: keyPair.publicKey,
+      hasUsers: async () => (await store.users.get(FIRST_ADMIN_USER)) !== null,
+      wasHereBefore: () => hasOperatorParty({ ledger: replica, participant: keyPair.publicKey }),
+      isLossAccepted: config.isLossAccepted,
+    })
     const registration = {
+      kept,
       users: store.users,
       parties: store.parties,
       ledger: replica,
@@ -224,13 +232,19 @@ export async function createContext(config: ValidatorConfig, overrides: Override
 
     /** The validator's own party, allocated at the first start. */
     const registerOperator = async (): Promise<void> => {
+      let isTold = false
       while (!signal.aborted) {
         try {
           assertLive(replica)
+          await kept.begin()
+          await ensureFirstAdmin(store.users)
           await register(registration, FIRST_ADMIN_USER, signal)
           isOperatorRegistered = true
           return
         } catch (error) {
+          const isLost = isScanError(error) && error.code === 'USERS_LOST'
+          if (isLost && !isTold) logger.fatal({ err: error }, 'the users are lost')
+          isTold ||= isLost
           logger.debug({ err: error }, 'the operator has no party yet')
           await clock.delay(OPERATOR_RETRY_MS, signal).catch(() => {}) // Aborted: the loop ends.
         }
@@ -282,9 +296,10 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       assertLive: () => assertLive(replica),
       /** The earliest record time that a command submitted now can get, if all clocks are right. */
       now: (): Micros => Math.max(replica.head().recordTime, clock.nowMicros()),
-      /** @throws {ScanError} As `assertLive`; NOT_READY as well until the operator has its party. */
-      assertReady(): void {
+      /** @throws {ScanError} As `assertLive`; USERS_LOST; NOT_READY as well until the operator has its party. */
+      async assertReady(): Promise<void> {
         assertLive(replica)
+        await kept.assertThere()
         if (!isOperatorRegistered)
           throw new ScanError('NOT_READY', "The operator's party is not allocated yet.", {
             details: { state: 'starting' },

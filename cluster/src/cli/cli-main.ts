@@ -5,6 +5,8 @@ import { runCommandLine } from './program.ts'
 
 /** Exit codes: 0 done, 1 it could not be done, 2 the command line makes no sense. */
 export async function main(args: readonly string[]): Promise<number> {
+  // Whoever reads has seen enough, as `head` does; a full disk is no better.
+  process.stdout.on('error', () => process.exit(1))
   try {
     return await runCommandLine(args, {
       cwd: process.cwd(),

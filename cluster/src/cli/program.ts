@@ -5,6 +5,7 @@ import { isDecided } from '@quorumscan/consensus'
 import { Command, Option } from 'commander'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
+import { DISK_FREE_MIB_MIN } from '../control/control-plane.ts'
 import { stopCluster } from '../control/down.ts'
 import { describeRemains } from '../control/remains.ts'
 import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data-directory.ts'
@@ -26,6 +27,7 @@ import { addWatchCommands } from './watch-commands.ts'
 /** D-33: a local cluster is there to be hammered. */
 const LOCAL_RATE_LIMIT = 100_000
 const RATE_LIMIT_MAX = 10_000_000
+const DISK_FREE_MIB_MAX = 1_048_576
 const DEMO_TTL_SECONDS = 600
 /** It answers from memory. With the start of this command that is under 2 s. */
 const STATUS_TIMEOUT_MS = 1200
@@ -70,8 +72,15 @@ export async function runCommandLine(
       integer(1, RATE_LIMIT_MAX),
       LOCAL_RATE_LIMIT,
     )
+    .option(
+      '--disk-free-min <MiB>',
+      'with less room on the disk nothing is registered; lookups go on',
+      integer(0, DISK_FREE_MIB_MAX),
+      DISK_FREE_MIB_MIN,
+    )
     .option('--genesis-overrides <file>', 'JSON with other rules for a new cluster, e.g. seconds')
     .option('--wipe', 'rebuild every replica from the log first, e.g. after an upgrade')
+    .option('--accept-lost-users', 'begin anew where the validator lost its users')
     .option('--detach', 'return when all is ready, and leave it running')
     .option('--json', 'print the status as JSON')
     .addOption(new Option('--seed-names', 'register a few names').hideHelp())
@@ -81,6 +90,8 @@ export async function runCommandLine(
         nodeCount: options.nodes ?? null,
         basePort: options.basePort ?? null,
         rateLimit: options.rateLimit,
+        diskFreeMibMin: options.diskFreeMin,
+        isLossAccepted: options.acceptLostUsers ?? false,
         genesisOverridesFile: options.genesisOverrides ?? null,
         wipe: options.wipe ?? false,
         detach: options.detach ?? false,
@@ -99,7 +110,7 @@ export async function runCommandLine(
       const client = connectControl(directory, { timeoutMs: STATUS_TIMEOUT_MS })
       for (;;) {
         const status = await call(client.cluster.status.query()).catch((cause: unknown) => {
-          throw new ClusterError(`${messageOf(cause)}; ${describeRemains(directory)}`, { cause })
+          throw new ClusterError(`${messageOf(cause)}\n${describeRemains(directory)}`, { cause })
         })
         // Home, and clear what is below: the table stays in its place.
         const clear =

@@ -19,6 +19,8 @@ export type UpOptions = {
   readonly nodeCount: number | null
   readonly basePort: number | null
   readonly rateLimit: number
+  readonly diskFreeMibMin: number
+  readonly isLossAccepted: boolean
   readonly genesisOverridesFile: string | null
   readonly wipe: boolean
   readonly detach: boolean
@@ -80,6 +82,8 @@ function controlOptions(options: UpOptions): ControlOptions {
     nodeCount: options.nodeCount,
     basePort: options.basePort,
     rateLimit: options.rateLimit,
+    diskFreeMibMin: options.diskFreeMibMin,
+    isLossAccepted: options.isLossAccepted,
     overrides: readOverrides(options.genesisOverridesFile),
     redisServer: options.redisServer,
     wipe: options.wipe,

@@ -22,7 +22,8 @@ export function connectControl(
     throw new ClusterError(
       dead === null
         ? `no cluster runs in ${directory.path}: run \`npm start\` first`
-        : `the control plane (process ${dead.process.pid}) died; ${describeRemains(directory)}`,
+        : `the control plane (process ${dead.process.pid}) died; ${describeRemains(directory)}\n` +
+            '`quorumscan up` takes its place, `quorumscan down` ends what is left',
     )
   }
   const token = readControlToken(directory)

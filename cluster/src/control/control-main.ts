@@ -1,4 +1,5 @@
 /** Entry of the control plane's process. `launch.ts` starts it and listens to what it sends. */
+import { surviveLostOutput } from '@quorumscan/base'
 import { messageOf } from '../cluster-error.ts'
 import { type ControlOptions, type ControlPlane, createControlPlane } from './control-plane.ts'
 
@@ -12,6 +13,7 @@ const options = JSON.parse(process.argv[2] ?? '') as ControlOptions
 let plane: ControlPlane | null = null
 let isReady = false
 let isEnding = false
+surviveLostOutput()
 
 function tell(message: LaunchMessage): void {
   // With a callback, a launcher that has just gone is no uncaught error; 'disconnect' tells of it.

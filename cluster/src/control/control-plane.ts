@@ -36,12 +36,19 @@ const FORGOTTEN_CHECK_MS = 500
 /** A registration takes at most a minute. */
 const TOKEN_TTL_SECONDS = 600
 
+/** Room for checkpoints for years, without which reads grow stale. */
+export const DISK_FREE_MIB_MIN = 256
+
 /** What `up` asks for; crosses a process boundary as JSON. */
 export type ControlOptions = {
   readonly dataDir: string
   readonly nodeCount: number | null
   readonly basePort: number | null
   readonly rateLimit: number
+  /** What stays free on the disk, in MiB: below it nothing is written to the log. */
+  readonly diskFreeMibMin: number
+  /** Whether a validator that lost its users, which no log holds, begins anew. */
+  readonly isLossAccepted: boolean
   readonly overrides: GenesisOverrides | null
   readonly redisServer: string
   /** Whether to rebuild every replica from the log. */
@@ -269,6 +276,8 @@ function topologyOf(options: ControlOptions) {
   return {
     redisServer: options.redisServer,
     rateLimit: options.rateLimit,
+    diskFreeMibMin: options.diskFreeMibMin,
+    isLossAccepted: options.isLossAccepted,
     mains: {
       scan: bundleOf('scan'),
       validator: bundleOf('validator'),

@@ -5,9 +5,10 @@ import { runningRecorded } from '../supervisor.ts'
 /** The end of a sentence about a control plane that died or hangs. Asks nobody. */
 export function describeRemains(directory: DataDirectory): string {
   const ids = runningRecorded(directory.processesFile)
-  if (ids.length === 0) return 'nothing of its cluster runs. `quorumscan up` starts it again'
-  return (
-    `of its cluster these run on: ${ids.join(', ')}. ` +
-    '`quorumscan up` takes them over, `quorumscan down` ends them'
-  )
+  if (ids.length === 0) return 'nothing of its cluster runs'
+  const count =
+    ids.length === 1
+      ? 'one process of its cluster runs'
+      : `${ids.length} processes of its cluster run`
+  return `${count} on:\n  ${ids.join('\n  ')}`
 }

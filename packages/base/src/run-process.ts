@@ -6,8 +6,14 @@ export type Running = AsyncDisposable & {
   readonly failed?: Promise<unknown>
 }
 
+/** A line for a full disk, or for a pipe that nobody reads, is lost; it does not end the process. Once. */
+export function surviveLostOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
 /** Starts, stops in order when told to, also while starting, and reports why it could not. */
 export async function runProcess(start: (signal: AbortSignal) => Promise<Running>): Promise<void> {
+  surviveLostOutput()
   const stopping = new AbortController()
   try {
     const starting = start(stopping.signal)

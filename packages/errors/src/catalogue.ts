@@ -170,11 +170,23 @@ export const catalogue = {
     retryable: true,
     doc: 'The process is starting, catching up or stopping; `details` says which.',
   },
+  LOG_FULL: {
+    httpStatus: 503,
+    definite: true,
+    retryable: true,
+    doc: 'The disk of the log has no room for more: nothing is written until there is, and reads go on.',
+  },
   LOG_REGRESSED: {
     httpStatus: 503,
     definite: true,
     retryable: false,
     doc: 'The log is shorter than, or different from, what the replica applied; an operator must look.',
+  },
+  USERS_LOST: {
+    httpStatus: 503,
+    definite: true,
+    retryable: false,
+    doc: 'The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.',
   },
   SUBMISSION_UNKNOWN: {
     httpStatus: 504,

@@ -21,7 +21,7 @@ export function createHealthHandlers(app: {
   /** The port listened on. */
   readonly port: () => number
   /** @throws {ScanError} Why the process does not do its work. */
-  readonly assertReady: () => void
+  readonly assertReady: () => void | Promise<void>
   /** `live` is active. */
   readonly state: () => string
   /** Of its ledger; null while that is not loaded. */
@@ -34,7 +34,7 @@ export function createHealthHandlers(app: {
   return {
     livez: async () => ({ body: null }),
     async readyz() {
-      app.assertReady()
+      await app.assertReady()
       return { body: null }
     },
     async getStatus() {

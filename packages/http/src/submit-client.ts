@@ -1,5 +1,6 @@
 /** The writing half of the ordering port over HTTP: offers entries to the synchronizer. */
-import { ScanError } from '@quorumscan/errors'
+import { fromUtf8 } from '@quorumscan/base'
+import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import { createUndiciTransport } from './undici-transport.ts'
 
 /** The synchronizer's longest answer is an error body. */
@@ -9,7 +10,7 @@ export type SubmitClient = AsyncDisposable & {
   /**
    * As `Ordering.submit`.
    *
-   * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT: definitely not accepted;
+   * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT, LOG_FULL: definitely not accepted;
    *   DEPENDENCY_UNAVAILABLE: unknown. Or the signal's reason.
    */
   submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
@@ -43,7 +44,14 @@ export function createSubmitClient(options: { readonly url: string }): SubmitCli
   }
 }
 
-type SubmitReply = { readonly status: number; header(name: string): string | null }
+type SubmitReply = {
+  readonly status: number
+  readonly body: Uint8Array
+  header(name: string): string | null
+}
+
+/** What the synchronizer says before it has written anything; its sentence says why. */
+const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set(['LOG_FULL'])
 
 function refusal(reply: SubmitReply): ScanError {
   const { status } = reply
@@ -53,6 +61,9 @@ function refusal(reply: SubmitReply): ScanError {
       retryAfterSeconds: Number.isSafeInteger(seconds) && seconds > 0 ? seconds : 1,
     })
   }
+  const told = errorOf(reply.body)
+  if (told !== null && NOT_WRITTEN.has(told.code))
+    return new ScanError(told.code, told.error, { retryAfterSeconds: 1 })
   if (status === 413) return new ScanError('BODY_TOO_LARGE', 'the submission is too large')
   if (status >= 400 && status < 500)
     return new ScanError('INVALID_ARGUMENT', 'the synchronizer refused the submission', {
@@ -61,4 +72,17 @@ function refusal(reply: SubmitReply): ScanError {
   return new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not accept', {
     cause: new Error(`status ${status}`),
   })
+}
+
+/** The body of an error, or null if it is none. */
+function errorOf(body: Uint8Array): { readonly code: ErrorCode; readonly error: string } | null {
+  try {
+    const { code, error } = Object(JSON.parse(fromUtf8(body)))
+    return typeof code === 'string' && typeof error === 'string'
+      ? { code: code as ErrorCode, error }
+      : null
+  } catch {
+    // Not of the synchronizer: the status is all that there is.
+    return null
+  }
 }

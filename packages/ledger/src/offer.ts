@@ -27,8 +27,12 @@ export function createOffer(deps: {
   readonly ordering: Pick<Ordering, 'submit'>
   readonly clock: Clock
   readonly random: Random
+  /** Whether to wait for room on the log's disk, which takes an operator; else that is a refusal for good. */
+  readonly waitsForRoom: boolean
 }): Offer {
   const { ordering, clock, random } = deps
+  const isForGood = ({ code, spec }: ScanError) =>
+    !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
 
   const offerOnce = async (bytes: Uint8Array, signal: AbortSignal): Promise<void> => {
     const over = new AbortController()
@@ -52,7 +56,7 @@ export function createOffer(deps: {
       } catch (error) {
         if (isScanError(error) && error.spec.definite) {
           attempt.refusal = error
-          if (!error.spec.retryable && !attempt.mayBeInLog) throw error
+          if (isForGood(error) && !attempt.mayBeInLog) throw error
           retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
         } else attempt.mayBeInLog = true
         if (signal.aborted) return

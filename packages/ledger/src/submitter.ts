@@ -87,7 +87,7 @@ export function createSubmitter(deps: {
   readonly random: Random
 }): Submitter {
   const { ordering, ledger, keyPair, clock, random } = deps
-  const offer = createOffer({ ordering, clock, random })
+  const offer = createOffer({ ordering, clock, random, waitsForRoom: false })
   const waiters = new Map<string, Waiter>()
   let stopListening: (() => void) | null = null
 

@@ -23,6 +23,8 @@ export class ValidatorStore implements AsyncDisposable {
   readonly outbox: Outbox
   readonly autoRenewals: AutoRenewals
   readonly floor: Floor
+  /** Whose users these are; kept with them, so that it is gone when they are. */
+  readonly identity: KeptText
   /** The last known address records of the scan nodes, as JSON. */
   readonly addresses: KeptText
   /** What proves that scan nodes lied, as JSON. */
@@ -36,6 +38,7 @@ export class ValidatorStore implements AsyncDisposable {
     this.outbox = createOutbox(redis)
     this.autoRenewals = createAutoRenewals(redis)
     this.floor = createFloor(redis, genesisHash)
+    this.identity = createKeptText(redis, { key: KEYS.identity, genesisHash })
     this.addresses = createKeptText(redis, { key: KEYS.addresses, genesisHash })
     this.evidence = createKeptText(redis, { key: KEYS.evidence, genesisHash })
   }

@@ -754,6 +754,10 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              */
             503: {

@@ -1336,6 +1336,10 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              */
             503: {
@@ -3014,6 +3018,10 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
              *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -3313,6 +3321,10 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
              *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -3499,6 +3511,10 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -3892,6 +3908,10 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -4697,6 +4717,10 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
              *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -4890,6 +4914,10 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
              *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -5058,6 +5086,10 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -5621,6 +5653,10 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
              *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -5930,6 +5966,10 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
              *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -6100,6 +6140,10 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -6272,6 +6316,10 @@ export interface operations {
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
              *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -6442,6 +6490,10 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *
+             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */

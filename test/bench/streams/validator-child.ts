@@ -37,6 +37,7 @@ const validator = await startValidator({
   rateLimit: 10_000_000,
   nodeTokensFile: null,
   allowPrivateAddresses: true,
+  isLossAccepted: false,
 })
 const tokenOf = (user: string) =>
   createDevelopmentToken({

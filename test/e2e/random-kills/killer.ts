@@ -1,8 +1,14 @@
-/** Kills processes of a cluster, one blow after the other, as drawn from a seed, and starts them again. */
+/**
+ * Kills processes of a cluster, one blow after the other, as drawn from a seed. Some blows are commands, and the
+ * victims are started by command again. Others come from a stranger, who knows nothing but pids: then only the
+ * cluster itself brings them back. A control plane is taken over by the next `up`.
+ */
 import { until } from '@quorumscan/testkit'
 import { ClusterError, type RunningCluster } from 'quorumscan'
 import type { SeededRandom } from '../../sim/seeded-random.ts'
 import { clock } from '../client.ts'
+import { runCommand } from '../command.ts'
+import { controlPid } from '../control-pid.ts'
 
 type Victim = { readonly node: string; readonly redis: boolean }
 
@@ -10,25 +16,47 @@ type Victim = { readonly node: string; readonly redis: boolean }
 const QUIET_MS = { min: 300, max: 2500 }
 /** How long victims stay dead. */
 const DEAD_MS = { min: 0, max: 1500 }
+/** Of the blows: by a stranger to processes and Redis, and to the control plane. */
+const STRANGER = 0.5
+const CONTROL_PLANE = 0.06
 /** A process starts within a few seconds, on a machine that does other things, too. */
 const HEAL_TIMEOUT_MS = 60_000
 
 export type Killer = {
   /** The blows so far, for a person. */
   readonly blows: readonly string[]
+  /** Resolves when there were as many as were asked for, or it was ended before. */
+  readonly done: Promise<void>
   /** Ends the killing and returns when everything is up again. */
   heal(): Promise<void>
 }
 
-export function startKilling(cluster: RunningCluster, random: SeededRandom): Killer {
+export function startKilling(
+  cluster: RunningCluster,
+  options: { readonly random: SeededRandom; readonly blowCountMax: number },
+): Killer {
+  const { random, blowCountMax } = options
   const nodes = Object.keys(cluster.urls.nodes)
   const blows: string[] = []
   const stopping = new AbortController()
   const restarts: Promise<void>[] = []
 
   const strike = async () => {
+    if (random.chance(CONTROL_PLANE)) {
+      // What was to be started by command is, because nobody else would.
+      await Promise.all(restarts)
+      blows.push('a stranger: control plane')
+      process.kill(controlPid(cluster), 'SIGKILL')
+      await clock.delay(random.integer(DEAD_MS.min, DEAD_MS.max))
+      const { code, text } = await runCommand(cluster, 'up', '--detach')
+      if (code !== 0) throw new Error(`no control plane could take over: ${text}`)
+      return
+    }
+    const isStranger = random.chance(STRANGER)
     const victims = drawVictims(random, nodes)
-    blows.push(victims.map(({ node, redis }) => (redis ? `${node}'s Redis` : node)).join(' and '))
+    const names = victims.map(({ node, redis }) => (redis ? `${node}'s Redis` : node)).join(' and ')
+    blows.push(isStranger ? `a stranger: ${names}` : names)
+    if (isStranger) return await strikeByPid(cluster, victims)
     await Promise.all(victims.map(({ node, redis }) => cluster.kill(node, { redis })))
     await clock.delay(random.integer(DEAD_MS.min, DEAD_MS.max))
     // Not waited for: the next blow may hit what is only starting.
@@ -36,7 +64,7 @@ export function startKilling(cluster: RunningCluster, random: SeededRandom): Kil
       restarts.push(restart(cluster, { node, redis }))
   }
   const killing = (async () => {
-    while (!stopping.signal.aborted) {
+    while (!stopping.signal.aborted && blows.length < blowCountMax) {
       await clock.delay(random.integer(QUIET_MS.min, QUIET_MS.max))
       if (!stopping.signal.aborted) await strike()
     }
@@ -56,6 +84,7 @@ export function startKilling(cluster: RunningCluster, random: SeededRandom): Kil
 
   return {
     blows,
+    done: killing,
     heal() {
       healing ??= heal()
       return healing
@@ -71,6 +100,21 @@ function drawVictims(random: SeededRandom, nodes: readonly string[]): readonly V
   if (kind === 2) return nodes.slice(0, 2).map((each) => ({ node: each, redis: true }))
   if (kind <= 4) return [true, false].map((redis) => ({ node, redis }))
   return [{ node, redis: kind <= 6 }]
+}
+
+/** As the kernel does to whoever takes too much memory: nobody is told. */
+async function strikeByPid(cluster: RunningCluster, victims: readonly Victim[]): Promise<void> {
+  const services = await statesOf(cluster)
+  for (const { node, redis } of victims) {
+    const service = services.find(({ name }) => name === node)
+    const pid = redis ? service?.redisPid : service?.pid
+    try {
+      if (pid !== undefined && pid !== null) process.kill(pid, 'SIGKILL')
+    } catch (error) {
+      // It ended since: killed by the blow before.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    }
+  }
 }
 
 async function restart(cluster: RunningCluster, { node, redis }: Victim): Promise<void> {

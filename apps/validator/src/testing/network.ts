@@ -210,6 +210,7 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
     rateLimit: 100_000,
     nodeTokensFile: null,
     allowPrivateAddresses: true,
+    isLossAccepted: false,
   }
   return {
     genesis,

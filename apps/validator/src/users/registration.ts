@@ -13,6 +13,7 @@ import {
 } from '@quorumscan/model'
 import { mergeRights, type Parties, type Users } from '@quorumscan/users'
 import type { Commander } from '../ledger/commander.ts'
+import type { KeptUsers } from './kept-users.ts'
 import { partyHintOf } from './party-hint.ts'
 
 /** So often can a fitting party be given away before its user cannot register. */
@@ -23,6 +24,7 @@ export type RegistrationDeps = {
   readonly parties: Parties
   readonly ledger: Ledger
   readonly commander: Commander
+  readonly kept: Pick<KeptUsers, 'assertThere'>
   /** Public key of the participant that hosts this validator's parties, hex. */
   readonly participant: string
 }
@@ -33,6 +35,7 @@ export async function register(
   userId: UserId,
   signal: AbortSignal,
 ): Promise<PartyId> {
+  await deps.kept.assertThere()
   const known = await deps.users.get(userId)
   if (known?.user.isDeactivated === true)
     throw new ScanError('PERMISSION_DENIED', 'The user is deactivated.')
@@ -70,6 +73,7 @@ export async function allocateParty(
   signal: AbortSignal,
 ): Promise<{ readonly party: PartyId; readonly isNew: boolean }> {
   const { hint, owner } = input
+  await deps.kept.assertThere()
   const party = partyOf(deps, hint)
   if (await deps.ledger.isPartyAllocated(party)) return { party, isNew: false }
   if ((await deps.parties.claim(party, owner)) !== owner) return { party, isNew: false }
@@ -115,6 +119,13 @@ export async function createUser(
   return bound
 }
 
+/** Whether the ledger knows the party of the operator: the first that this participant allocated. */
+export function hasOperatorParty(
+  deps: Pick<RegistrationDeps, 'ledger' | 'participant'>,
+): Promise<boolean> {
+  return deps.ledger.isPartyAllocated(partyOf(deps, partyHintOf(FIRST_ADMIN_USER)))
+}
+
 /**
  * The first administrator, who may do everything before there is any party. Made once: a right that was
  * taken away stays away.
@@ -126,7 +137,7 @@ export async function ensureFirstAdmin(users: Users): Promise<void> {
   })
 }
 
-function partyOf(deps: RegistrationDeps, hint: string): PartyId {
+function partyOf(deps: Pick<RegistrationDeps, 'participant'>, hint: string): PartyId {
   const party = partyIdOf(hint, deps.participant)
   if (party === undefined) throw new ScanError('INVALID_ARGUMENT', 'The party hint is not valid.')
   return party

@@ -11,7 +11,7 @@ export const healthRoutes = defineRoutes({
     path: '/readyz',
     summary: 'The process does its work; 503 says why it does not.',
     response: null,
-    errors: ['NOT_READY', 'LOG_REGRESSED', 'DEPENDENCY_UNAVAILABLE'],
+    errors: ['NOT_READY', 'LOG_REGRESSED', 'LOG_FULL', 'USERS_LOST', 'DEPENDENCY_UNAVAILABLE'],
   },
   getStatus: {
     ...common,

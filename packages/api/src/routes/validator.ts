@@ -50,6 +50,8 @@ const submitErrors = [
   'DUPLICATE_COMMAND',
   'SUBMISSION_EXPIRED',
   'SUBMISSION_UNKNOWN',
+  'LOG_FULL',
+  'USERS_LOST',
 ] as const satisfies readonly ErrorCode[]
 
 /** What an operation that chooses coins can meet beyond. */

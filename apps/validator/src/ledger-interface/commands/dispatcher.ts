@@ -81,7 +81,7 @@ export class Dispatcher implements AsyncDisposable {
 
   private constructor(deps: DispatcherDeps, settled: Offset) {
     this.#deps = deps
-    this.#offer = createOffer(deps)
+    this.#offer = createOffer({ ...deps, waitsForRoom: true })
     this.#settled = settled
     this.#stopListening = deps.ledger.onApplied((entry) => this.#onApplied(entry))
   }

@@ -1,0 +1,68 @@
+/**
+ * Whether there is room on the disk for more of the log. A log that fills its disk takes every Redis on it
+ * along; so entries are refused while there still is room for checkpoints, without which reads grow stale.
+ */
+import { statfs } from 'node:fs/promises'
+import type { Clock } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+
+/** `df` is a system call of microseconds. */
+const LOOK_MS = 1000
+/** The log and, on the machine of a local cluster, the file of each replica take an entry up. */
+const WRITTEN_PER_BYTE = 8
+const MIB = 2 ** 20
+
+export type DiskSpace = AsyncDisposable & {
+  /** @throws {ScanError} LOG_FULL if less than what is to stay free is. */
+  assertRoom(): void
+  /** Counts what was let in since the last look. */
+  note(bytes: number): void
+}
+
+/** @param options.directory - Of the log's file; null where it is on another machine: there always is room then. */
+export async function watchDiskSpace(options: {
+  readonly directory: string | null
+  readonly freeMibMin: number
+  readonly clock: Clock
+  readonly onProblem: (error: unknown) => void
+}): Promise<DiskSpace> {
+  const { directory, freeMibMin, clock } = options
+  const closing = new AbortController()
+  let freeBytes = Number.POSITIVE_INFINITY
+
+  const look = async () => {
+    if (directory === null) return
+    try {
+      const { bavail, bsize } = await statfs(directory)
+      freeBytes = bavail * bsize
+    } catch (error) {
+      options.onProblem(error)
+    }
+  }
+  const run = async () => {
+    while (!closing.signal.aborted) {
+      await clock.delay(LOOK_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
+      await look()
+    }
+  }
+  await look()
+  const running = directory === null ? Promise.resolve() : run()
+
+  return {
+    assertRoom() {
+      if (freeBytes >= freeMibMin * MIB) return
+      throw new ScanError(
+        'LOG_FULL',
+        `the disk of the log has ${Math.floor(freeBytes / MIB)} MiB free, and ${freeMibMin} MiB stay free: nothing is written until there is room`,
+        { retryAfterSeconds: LOOK_MS / 1000 },
+      )
+    },
+    note(bytes) {
+      freeBytes -= WRITTEN_PER_BYTE * bytes
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await running
+    },
+  }
+}

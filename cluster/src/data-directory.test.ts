@@ -1,0 +1,57 @@
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ClusterError } from './cluster-error.ts'
+import { assertWritable, readOwnJson, writeOwnJson } from './data-directory.ts'
+
+let root: string
+beforeEach(() => {
+  root = mkdtempSync(join(realpathSync(tmpdir()), 'qs-data-'))
+  mkdirSync(join(root, 'a'))
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+const fileIn = (directory: string) => join(root, directory, 'control.json')
+
+it('what belongs to a directory is not believed in a copy of it, and goes with it when it moves', () => {
+  writeOwnJson(fileIn('a'), { pid: 7 })
+  expect(readOwnJson(fileIn('a'))).toEqual({ pid: 7 })
+  cpSync(join(root, 'a'), join(root, 'b'), { recursive: true })
+  expect(readOwnJson(fileIn('b'))).toBe(null)
+  renameSync(join(root, 'a'), join(root, 'c'))
+  expect(readOwnJson(fileIn('c'))).toEqual({ pid: 7 })
+})
+
+it.each(['', '{"owner":"1:2","con', '[]', 'null', '{"content":{"pid":7}}'])(
+  'a file that holds %j says nothing',
+  (text) => {
+    writeFileSync(fileIn('a'), text)
+    expect(readOwnJson(fileIn('a'))).toBe(null)
+  },
+)
+
+it('is not brought back when the directory is gone', () => {
+  rmSync(join(root, 'a'), { recursive: true })
+  writeOwnJson(fileIn('a'), {})
+  expect(readOwnJson(fileIn('a'))).toBe(null)
+  expect(() => renameSync(join(root, 'a'), join(root, 'b'))).toThrow('ENOENT')
+})
+
+it('says in a sentence that nothing can be written', () => {
+  assertWritable(join(root, 'a', 'new'))
+  writeFileSync(join(root, 'file'), '')
+  expect(() => assertWritable(join(root, 'file'))).toThrow(ClusterError)
+  // Nobody, not even root, makes a directory there.
+  expect(() => assertWritable('/sys/quorumscan')).toThrow(
+    /nothing can be written in \/sys\/quorumscan: .*--data-dir/,
+  )
+})

@@ -1,0 +1,30 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { assertRedisUsable } from './redis-version.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'qs-redis-'))
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const commandThatPrints = (text: string) => {
+  const command = join(directory, 'redis-server')
+  writeFileSync(command, `#!/bin/sh\necho '${text}'\n`)
+  chmodSync(command, 0o700)
+  return command
+}
+
+it('takes a Redis that is new enough, and says in a sentence why not another', async () => {
+  await assertRedisUsable(process.env['REDIS_SERVER'] || 'redis-server')
+  await assertRedisUsable(commandThatPrints('Redis server v=7.0.15 sha=00000000:0 malloc=libc'))
+  await expect(
+    assertRedisUsable(commandThatPrints('Redis server v=6.2.14 sha=00000000:0')),
+  ).rejects.toThrow(
+    /is Redis 6\.2\.14; Redis 7 or newer is needed: install it, or set REDIS_SERVER/,
+  )
+  await expect(assertRedisUsable(commandThatPrints('hello'))).rejects.toThrow('is no redis-server')
+  await expect(assertRedisUsable(join(directory, 'none'))).rejects.toThrow(/cannot be run; install/)
+})

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+const urlOf = (path: string) => new URL(path, import.meta.url).href
+
+/** Logs, writes on both outputs, and ends with 7 if all that did not end it. */
+const SCRIPT = `
+import { surviveLostOutput } from ${JSON.stringify(urlOf('../../base/dist/index.js'))}
+import { createLogger } from ${JSON.stringify(urlOf('../dist/index.js'))}
+surviveLostOutput()
+const logger = createLogger({ name: 'test', level: 'info' })
+await new Promise((resolve) => process.stdin.once('data', resolve))
+for (let count = 0; count < 100; count++) {
+  logger.info('a line')
+  process.stderr.write('a line\\n')
+  process.stdout.write('a line\\n')
+  await new Promise((resolve) => setImmediate(resolve))
+}
+process.exit(7)
+`
+
+it.runIf(existsSync('/dev/full'))('a full disk takes lines, not the process', async () => {
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], {
+    stdio: ['pipe', full, full],
+  })
+  child.stdin?.write('go\n')
+  expect(await once(child, 'exit')).toEqual([7, null])
+})
+
+it('a reader that has gone takes lines, not the process', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT])
+  child.stdout.destroy()
+  child.stderr.destroy()
+  child.stdin.write('go\n')
+  expect(await once(child, 'exit')).toEqual([7, null])
+})

@@ -1,0 +1,101 @@
+/** What a disk, a careless copy or a lost file can do to a data directory: found, named, contained, mended. */
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { untilTrue } from '@quorumscan/testkit'
+import type { RunningCluster } from 'quorumscan'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startCluster } from '../support/clusters.ts'
+import { createUser, lookup, send, untilFound } from './client.ts'
+import { runCommand } from './command.ts'
+import { controlPid } from './control-pid.ts'
+
+const NAME = 'alice.unverified.ns'
+
+let cluster: RunningCluster
+beforeAll(async () => {
+  cluster = await startCluster({ nodes: 4 })
+  const alice = await createUser(cluster, 'alice')
+  await alice.pay(NAME)
+  await untilFound(cluster, NAME)
+})
+afterAll(() => cluster?.down())
+
+const appendOnlyFiles = (node: string) => join(cluster.dataDir, 'redis', node, 'appendonlydir')
+
+async function register(user: string) {
+  return await send(`${cluster.urls.validator}/v0/register`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await cluster.token(user)}`,
+      'content-type': 'application/json',
+    },
+    body: '{}',
+  })
+}
+
+it('a copy of the data directory starts and stops nothing of the original', async () => {
+  const copy = `${cluster.dataDir}-copy`
+  cpSync(cluster.dataDir, copy, { recursive: true })
+  try {
+    const pid = controlPid(cluster)
+    const down = await runCommand({ ...cluster, dataDir: copy }, 'down')
+    expect(down.text).toContain('no cluster runs')
+    const up = await runCommand({ ...cluster, dataDir: copy }, 'up', '--detach')
+    expect([up.code, up.text]).toEqual([1, expect.stringContaining('is in use by another program')])
+    expect(controlPid(cluster)).toBe(pid)
+    expect((await lookup(cluster, NAME)).headers.get('x-quorum-outcome')).toBe('verified')
+    expect((await cluster.status()).nodes.every(({ state }) => state === 'up')).toBe(true)
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
+})
+
+it('a control.json that is half written is written anew, and the cluster runs on', async () => {
+  const pid = controlPid(cluster)
+  writeFileSync(join(cluster.dataDir, 'control.json'), '{"owner":"')
+  await untilTrue(
+    'commands to find the control plane',
+    async () => (await runCommand(cluster, 'status')).code === 0,
+  )
+  expect(controlPid(cluster)).toBe(pid)
+})
+
+it('a base port that changed is told in a sentence while the cluster runs', async () => {
+  const { code, text } = await runCommand(cluster, 'up', '--base-port', '7777')
+  expect([code, text]).toEqual([1, expect.stringMatching(/runs on the ports from [0-9]+ on/)])
+})
+
+it('a broken node and lost users are named, and the rest starts', async () => {
+  await runCommand(cluster, 'down')
+  for (const file of readdirSync(appendOnlyFiles('sv-2')))
+    if (!file.endsWith('.manifest'))
+      writeFileSync(join(appendOnlyFiles('sv-2'), file), 'no such file')
+  rmSync(appendOnlyFiles('validator'), { recursive: true })
+
+  const { code, text } = await runCommand(cluster, 'up', '--detach')
+  expect(code, text).toBe(0)
+  expect(text).toContain('quorumscan runs, but not all of it is up')
+  const status = await runCommand(cluster, 'status')
+  expect(status.text).toMatch(/sv-2: its Redis ended/)
+  expect(status.text).toMatch(/validator: The Redis of the validator came back without its users/)
+  expect((await lookup(cluster, NAME)).headers.get('x-quorum-outcome')).toBe('verified')
+
+  const refused = await register('alice')
+  expect([refused.status, refused.body.code, refused.body.definite]).toEqual([
+    503,
+    'USERS_LOST',
+    true,
+  ])
+})
+
+it('a wiped node is back, and a loss that was accepted gives users new parties', async () => {
+  const wiped = await runCommand(cluster, 'wipe', 'sv-2')
+  expect(wiped.text).toContain('sv-2 was wiped and is up')
+  await runCommand(cluster, 'down')
+  const { code, text } = await runCommand(cluster, 'up', '--detach', '--accept-lost-users')
+  expect([code, text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
+  const { status, body } = await register('alice')
+  const owner = (await lookup(cluster, NAME)).body.entry.user
+  expect(status).toBe(200)
+  expect(body.party_id).not.toBe(owner)
+})
