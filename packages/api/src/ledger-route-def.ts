@@ -6,7 +6,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 
 export type LedgerRouteDef = {
   readonly operationId: string
-  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** From the root on, with `{param}` for parameters. */
   readonly path: `/v2/${string}`
   /** One sentence for the OpenAPI document. */

@@ -4,6 +4,7 @@
  * A process makes one span for each request; the trace's id travels with requests to other processes
  * (`traceparent`, W3C), beside the request id.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Span } from '@opentelemetry/api'
 
 export type TracedRequest = {
@@ -24,6 +25,12 @@ export type Tracer = {
 export type Tracing = Tracer & AsyncDisposable
 
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+/** Null where a request has none that is well-formed. */
+export function traceparentOf(headers: IncomingHttpHeaders): string | null {
+  const { traceparent } = headers
+  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null
+}
+
 const STATUS_UNSET = 0
 const STATUS_ERROR = 2
 

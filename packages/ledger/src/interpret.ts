@@ -363,8 +363,9 @@ export function changeIdOf(
 }
 
 function completionOf(submission: Submission): Completion {
-  const { userId, actAs, commandId, submissionId, deduplication } = submission
-  return { userId, actAs, commandId, submissionId, deduplication }
+  const { userId, actAs, commandId, submissionId, deduplication, traceparent } = submission
+  const told = { userId, actAs, commandId, submissionId, deduplication }
+  return traceparent === undefined ? told : { ...told, traceparent }
 }
 
 function partyKeys(submission: Submission, parties: ReadonlySet<PartyId>): readonly CellKey[] {

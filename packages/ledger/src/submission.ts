@@ -12,6 +12,7 @@ const ID = /^[0-9a-f]{32}$/
 const USER_ID = /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]{1,128}$/
 const LEDGER_STRING = /^[A-Za-z0-9._:\-#/ ]{1,255}$/
 const CONTRACT_ID = /^00[0-9a-f]{64}$/
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 /** UTF-16 units of a template reference or a choice name: longer ones name nothing of ours. */
 const REFERENCE_UNITS_MAX = 255
 
@@ -34,7 +35,9 @@ export function isSubmission(value: unknown): value is Submission {
       'deduplication',
       'commands',
       'disclosed',
+      ...(hasTrace(value) ? ['traceparent'] : []),
     ]) &&
+    (!hasTrace(value) || matches(value['traceparent'], TRACEPARENT)) &&
     matches(value['genesis'], HEX_32) &&
     matches(value['participant'], HEX_32) &&
     matches(value['id'], ID) &&
@@ -51,6 +54,10 @@ export function isSubmission(value: unknown): value is Submission {
     isListOf(value['disclosed'], isDisclosed) &&
     hasSubmitters(value)
   )
+}
+
+function hasTrace(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'traceparent')
 }
 
 /** A party is allocated alone and on nobody's behalf; everything else is done by somebody (D-41). */

@@ -55,4 +55,6 @@ export type Submission = {
   readonly deduplication: Deduplication
   readonly commands: readonly Command[]
   readonly disclosed: readonly DisclosedContract[]
+  /** W3C trace context of whoever submitted, where it was given; told with what became of it. */
+  readonly traceparent?: string
 }

@@ -42,10 +42,10 @@ export function findEntryFieldViolation(fields: EntryFields): EntryFieldViolatio
     }
   if (fields.url.length > URL_LENGTH_MAX)
     return { code: 'INVALID_URL', rule: `a url has at most ${URL_LENGTH_MAX} characters` }
-  if (fields.url !== '' && !/^https?:\/\/[!-~]+$/.test(fields.url))
+  if (fields.url !== '' && !/^https?:\/\/(?:[!-$&-~]|%[0-9A-Fa-f]{2})+$/.test(fields.url))
     return {
       code: 'INVALID_URL',
-      rule: 'a url is empty, or http:// or https:// and printable ASCII without spaces',
+      rule: 'a url is empty, or http:// or https:// and printable ASCII without spaces, with % before two hex digits only',
     }
   if (fields.description.length > DESCRIPTION_UNITS_MAX)
     return {

@@ -56,6 +56,8 @@ export type Completion = {
   readonly commandId: string
   readonly submissionId: string
   readonly deduplication: Deduplication
+  /** Of the submission, if it has one. */
+  readonly traceparent?: string
 }
 
 /** The acceptance of the same change that a duplicate met. */

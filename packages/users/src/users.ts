@@ -25,6 +25,8 @@ export interface Users {
    * @throws {ScanError} LIMIT_EXCEEDED if the rights become too many.
    */
   update(id: UserId, change: (record: UserRecord) => UserRecord): Promise<UserRecord | null>
+  /** Whether there was one. */
+  delete(id: UserId): Promise<boolean>
   /** Calls back after each change that this process made. Returns the way to stop. */
   onChange(listener: (id: UserId) => void): () => void
   /** Users in byte order of their ids, after `after` ('' from the first). */
@@ -48,6 +50,12 @@ export function createUsers(redis: Redis): Users {
       return text === null ? null : decode(text)
     },
     insert: (record) => replace('', record),
+    async delete(id) {
+      const reply = await reach(redis.multi().hdel(KEYS.records, id).zrem(KEYS.ids, id).exec())
+      if (reply?.[0]?.[1] !== 1) return false
+      for (const listener of listeners) listener(id)
+      return true
+    },
     onChange(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

@@ -115,6 +115,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v2/state/active-contracts-page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page of the contracts that are active at an offset, by contract id.
+         * @description The request is a body, as upstream has it; the same is a POST for clients that cannot send one with a GET.
+         */
+        get: operations["getActiveContractsPage"];
+        put?: never;
+        /** As the GET of this path. */
+        post: operations["postActiveContractsPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/events/events-by-contract-id": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The creation of a contract that is active.
+         * @description A contract that was archived is not found, as if it had been pruned.
+         */
+        post: operations["getEventsByContractId"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/updates/transaction-by-id": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One transaction, by its update id. */
+        post: operations["getTransactionById"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v2/state/connected-synchronizers": {
         parameters: {
             query?: never;
@@ -326,11 +384,29 @@ export interface paths {
         get: operations["getLedgerUser"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** Deletes a user with its rights; its parties stay. */
+        delete: operations["deleteLedgerUser"];
         options?: never;
         head?: never;
         /** Changes primary party, deactivation or annotations, as the mask names them. */
         patch: operations["updateLedgerUser"];
+        trace?: never;
+    };
+    "/v2/users/{id}/identity-provider-id": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Moves a user to another identity provider; there is none but the default one. */
+        patch: operations["updateUserProvider"];
         trace?: never;
     };
     "/v2/users/{id}/rights": {
@@ -396,6 +472,24 @@ export interface paths {
         };
         /** A party; an empty list for one that is not allocated. */
         get: operations["getParty"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes the annotations of a party of this participant. */
+        patch: operations["updateParty"];
+        trace?: never;
+    };
+    "/v2/packages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The ids of the packages that this participant knows. */
+        get: operations["listPackages"];
         put?: never;
         post?: never;
         delete?: never;
@@ -474,24 +568,12 @@ export interface components {
             actAs: string[];
             submissionId: string;
             deduplicationPeriod: {
-                DeduplicationDuration: {
-                    value: {
-                        /** Format: int64 */
-                        seconds: number;
-                        /** Format: int32 */
-                        nanos: number;
-                        unknownFields: {
-                            fields: Record<string, never>;
-                        };
-                    };
-                };
-            } | {
                 DeduplicationOffset: {
                     /** Format: int64 */
                     value: number;
                 };
             };
-            traceContext: null;
+            traceContext: components["schemas"]["TraceContext"] | null;
             /** Format: int64 */
             offset: number;
             synchronizerTime: {
@@ -616,6 +698,14 @@ export interface components {
                 identifierFilter?: components["schemas"]["IdentifierFilter"];
             }[];
         };
+        GetActiveContractsPageRequest: {
+            /** Format: int64 */
+            activeAtOffset?: number;
+            eventFormat?: components["schemas"]["EventFormat"];
+            /** Format: int32 */
+            maxPageSize?: number;
+            pageToken?: string;
+        };
         GetActiveContractsRequest: {
             /** Format: int64 */
             activeAtOffset: number;
@@ -630,6 +720,11 @@ export interface components {
                 synchronizerId: string;
                 permission: string;
             }[];
+        };
+        GetEventsByContractIdRequest: {
+            /** @default  */
+            contractId?: string;
+            eventFormat?: components["schemas"]["EventFormat"];
         };
         GetLatestPrunedOffsetsResponse: {
             /** Format: int64 */
@@ -685,6 +780,11 @@ export interface components {
         };
         GetPartiesResponse: {
             partyDetails: components["schemas"]["PartyDetails"][];
+        };
+        GetTransactionByIdRequest: {
+            /** @default  */
+            updateId?: string;
+            transactionFormat?: components["schemas"]["TransactionFormat"];
         };
         GetUpdateByIdRequest: {
             /** @default  */
@@ -807,12 +907,28 @@ export interface components {
             /** Format: int32 */
             tapsMaxPasses?: number;
         };
+        JsGetActiveContractsPageResponse: {
+            activeContracts: components["schemas"]["JsGetActiveContractsResponse"][];
+            /** Format: int64 */
+            activeAtOffset: number;
+            nextPageToken?: string | null;
+        };
         JsGetActiveContractsResponse: {
             workflowId: string;
             contractEntry: {
                 JsActiveContract: components["schemas"]["JsActiveContract"];
             };
             streamContinuationToken: string;
+        };
+        JsGetEventsByContractIdResponse: {
+            created: {
+                createdEvent: components["schemas"]["CreatedEvent"];
+                synchronizerId: string;
+            };
+            archived: null;
+        };
+        JsGetTransactionResponse: {
+            transaction: components["schemas"]["JsTransaction"];
         };
         JsGetUpdateTreesResponse: {
             update: {
@@ -913,6 +1029,9 @@ export interface components {
         ListKnownPartiesResponse: {
             partyDetails: components["schemas"]["PartyDetails"][];
             nextPageToken: string;
+        };
+        ListPackagesResponse: {
+            packageIds: string[];
         };
         ListUserRightsResponse: {
             rights: components["schemas"]["Right"][];
@@ -1054,6 +1173,27 @@ export interface components {
             includeTransactions?: components["schemas"]["TransactionFormat"];
             includeReassignments?: components["schemas"]["EventFormat"];
             includeTopologyEvents?: components["schemas"]["TopologyFormat"];
+        };
+        UpdatePartyDetailsRequest: {
+            partyDetails?: {
+                /** @default  */
+                party?: string;
+                localMetadata?: components["schemas"]["ObjectMeta"];
+                /** @default  */
+                identityProviderId?: string;
+            };
+            updateMask?: {
+                /** @default [] */
+                paths?: string[];
+            };
+        };
+        UpdateUserIdentityProviderIdRequest: {
+            /** @default  */
+            userId?: string;
+            /** @default  */
+            sourceIdentityProviderId?: string;
+            /** @default  */
+            targetIdentityProviderId?: string;
         };
         UpdateUserRequest: {
             user: components["schemas"]["User"];
@@ -1685,6 +1825,402 @@ export interface operations {
             };
             /** @description Something happens at the same time, or exists already. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getActiveContractsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GetActiveContractsPageRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsGetActiveContractsPageResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    postActiveContractsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GetActiveContractsPageRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsGetActiveContractsPageResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getEventsByContractId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GetEventsByContractIdRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsGetEventsByContractIdResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getTransactionById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GetTransactionByIdRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsGetTransactionResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2580,7 +3116,9 @@ export interface operations {
     };
     getAuthenticatedUser: {
         parameters: {
-            query?: never;
+            query?: {
+                "identity-provider-id"?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2667,6 +3205,7 @@ export interface operations {
     listLedgerUsers: {
         parameters: {
             query?: {
+                "identity-provider-id"?: string;
                 pageSize?: number;
                 pageToken?: string;
             };
@@ -2755,7 +3294,9 @@ export interface operations {
     };
     createLedgerUser: {
         parameters: {
-            query?: never;
+            query?: {
+                "identity-provider-id"?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2854,7 +3395,9 @@ export interface operations {
     };
     getLedgerUser: {
         parameters: {
-            query?: never;
+            query?: {
+                "identity-provider-id"?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -2949,9 +3492,110 @@ export interface operations {
             };
         };
     };
+    deleteLedgerUser: {
+        parameters: {
+            query?: {
+                "identity-provider-id"?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
     updateLedgerUser: {
         parameters: {
-            query?: never;
+            query?: {
+                "identity-provider-id"?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -3050,9 +3694,114 @@ export interface operations {
             };
         };
     };
+    updateUserProvider: {
+        parameters: {
+            query?: {
+                "identity-provider-id"?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateUserIdentityProviderIdRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
     listRights: {
         parameters: {
-            query?: never;
+            query?: {
+                "identity-provider-id"?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -3149,7 +3898,9 @@ export interface operations {
     };
     grantRights: {
         parameters: {
-            query?: never;
+            query?: {
+                "identity-provider-id"?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -3250,7 +4001,9 @@ export interface operations {
     };
     revokeRights: {
         parameters: {
-            query?: never;
+            query?: {
+                "identity-provider-id"?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -3352,6 +4105,7 @@ export interface operations {
     listParties: {
         parameters: {
             query?: {
+                "identity-provider-id"?: string;
                 pageSize?: number;
                 pageToken?: string;
             };
@@ -3440,7 +4194,9 @@ export interface operations {
     };
     allocateParty: {
         parameters: {
-            query?: never;
+            query?: {
+                "identity-provider-id"?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3625,7 +4381,9 @@ export interface operations {
     };
     getParty: {
         parameters: {
-            query?: never;
+            query?: {
+                "identity-provider-id"?: string;
+            };
             header?: never;
             path: {
                 party: string;
@@ -3641,6 +4399,195 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetPartiesResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    updateParty: {
+        parameters: {
+            query?: {
+                "identity-provider-id"?: string;
+            };
+            header?: never;
+            path: {
+                party: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdatePartyDetailsRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllocatePartyResponse"];
+                };
+            };
+            /** @description The request does not decode (one line of text), or it is refused. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description No valid token; the log has the reason. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The user may not do this; the log has the reason. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description Something that the request names does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The body is too large (text), or the list has too many elements. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description A bug of ours; the log has the reason under the trace id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                };
+            };
+            /** @description The participant is starting, catching up or stopping, or the operation took too long (text). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsCantonError"];
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    listPackages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListPackagesResponse"];
                 };
             };
             /** @description The request does not decode (one line of text), or it is refused. */

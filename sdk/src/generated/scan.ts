@@ -490,6 +490,7 @@ export interface components {
             voting_threshold: number;
             latest_mining_round: components["schemas"]["ContractWithState"];
             coin_rules: components["schemas"]["ContractWithState"];
+            amulet_rules: components["schemas"]["ContractWithState"];
             dso_rules: components["schemas"]["ContractWithState"];
             sv_node_states: components["schemas"]["ContractWithState"][];
             initial_round: string;

@@ -84,6 +84,7 @@ export function createNetworkHandlers(context: {
           voting_threshold: quorumOf(genesis.nodes.length),
           latest_mining_round: round,
           coin_rules: coinRules,
+          amulet_rules: upstreamRules(coinRules),
           dso_rules: dsoRules,
           // Spec silent: of what upstream keeps in a contract per node we have the address, at /v0/scans.
           sv_node_states: [],
@@ -125,4 +126,19 @@ export function createNetworkHandlers(context: {
     },
     getGenesis: async () => ({ body: genesisBytes }),
   }
+}
+
+/**
+ * The rules of the coin under the name and with the schedule that clients of the upstream network read; what
+ * hashes to the contract's id is in its blob.
+ */
+function upstreamRules({ contract, domain_id }: ContractWithState): ContractWithState {
+  const activeSynchronizer = domain_id
+  const synchronizers = { requiredSynchronizers: { map: [[domain_id, {}]] }, activeSynchronizer }
+  const initialValue = {
+    tickDuration: { microseconds: contract.payload['tickDuration'] ?? null },
+    decentralizedSynchronizer: synchronizers,
+  }
+  const configSchedule = { initialValue, futureValues: [] }
+  return { contract: { ...contract, payload: { ...contract.payload, configSchedule } }, domain_id }
 }

@@ -89,6 +89,30 @@ export async function* activeContracts(
   }
 }
 
+/**
+ * Those whose ids come after one, at most so many, by id: JSON of each. A page looks at all that match, and
+ * keeps no more than its own.
+ */
+export async function activeContractsPage(
+  deps: ActiveContractsDeps,
+  query: ActiveContractsQuery,
+  page: { readonly after: string; readonly limit: number; readonly signal: AbortSignal },
+): Promise<readonly (readonly [id: ContractId, json: string])[]> {
+  let kept: [ContractId, string][] = []
+  for await (const elements of activeContracts(deps, query, page.signal)) {
+    for (const json of elements) {
+      const id = CONTRACT_ID.exec(json)?.[1] ?? ''
+      if (id > page.after) kept.push([id, json])
+    }
+    if (kept.length > 2 * page.limit)
+      kept = kept.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, page.limit)
+  }
+  return kept.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, page.limit)
+}
+
+/** The first in an element is that of its contract. */
+const CONTRACT_ID = /"contractId":"(00[0-9a-f]{64})"/
+
 /** What can match, and more: by the indexes of the parties, or everything. */
 async function* walk(
   deps: ActiveContractsDeps,
@@ -126,7 +150,7 @@ async function* archivedContracts(
 }
 
 /** An element of the answer; null where nobody who asks may see it. */
-function contractJson(
+export function contractJson(
   contract: Contract,
   filter: EventFilter,
   synchronizerId: string,

@@ -1,9 +1,13 @@
 /** What unchanged clients of the ledger interface rely on beyond the reference's tables. */
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import {
   createLedgerClient,
+  type DisclosedRules,
+  genesisContracts,
   type LedgerAnswer,
   type LedgerClient,
 } from '../testing/ledger-client.ts'
@@ -14,11 +18,16 @@ const UPDATES = '/v2/updates'
 let world: World
 let alice: Person
 let client: LedgerClient
+let admin: LedgerClient
+let rules: Readonly<Record<string, string>>
+let disclosedContracts: DisclosedRules
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   client = createLedgerClient(world.url, await world.network.token('alice'))
+  admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+  ;({ rules, disclosedContracts } = await genesisContracts(world))
 })
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
@@ -160,3 +169,226 @@ it('errors over WebSocket have a trace id: the caller’s request id, or a drawn
     traceId: expect.stringMatching(/^[A-Za-z0-9-]{8,64}$/),
   })
 })
+
+const tap = (more: object = {}) => ({
+  commands: [
+    {
+      ExerciseCommand: {
+        templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+        contractId: rules['CoinRules'],
+        choice: 'CoinRules_DevNet_Tap',
+        choiceArgument: { receiver: alice.party, amount: '1' },
+      },
+    },
+  ],
+  commandId: randomUUID(),
+  actAs: [alice.party],
+  disclosedContracts,
+  ...more,
+})
+const WAIT = '/v2/commands/submit-and-wait'
+
+/** The completion at an offset. */
+async function completionAt(offset: number) {
+  const answer = await client.post('/v2/commands/completions', {
+    parties: [alice.party],
+    beginExclusive: offset - 1,
+  })
+  return answer.body[0].completionResponse.Completion.value
+}
+
+describe('traceparent', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const submitTraced = async (header: string) => {
+    const { body } = await (
+      await fetch(`${world.url()}${WAIT}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${await world.network.token('alice')}`,
+          traceparent: header,
+        },
+        body: new TextEncoder().encode(JSON.stringify(tap())),
+      })
+    )
+      .json()
+      .then((body) => ({ body }))
+    const { completionOffset: offset } = body
+    const request = { beginExclusive: offset - 1, endInclusive: offset, filter: own() }
+    const [{ update }] = (await client.post(UPDATES, request)).body
+    return [update.Transaction.value.traceContext, (await completionAt(offset)).traceContext]
+  }
+
+  it('of a submission comes back in updates and completions', async () => {
+    const context = { traceparent, tracestate: null }
+    expect(await submitTraced(traceparent)).toEqual([context, context])
+  })
+
+  it('that is none is left out', async () => {
+    expect(await submitTraced('nonsense')).toEqual([null, null])
+  })
+})
+
+describe('the period of a completion', () => {
+  const DAYS = { DeduplicationDuration: { value: { seconds: 86_400, nanos: 0 } } }
+  const MOMENT = { DeduplicationDuration: { value: { seconds: 0, nanos: 1000 } } }
+  const submitFor = async (deduplicationPeriod: object) => {
+    const { body } = await client.post(WAIT, tap({ deduplicationPeriod }))
+    const offset: number = body.completionOffset
+    const { deduplicationPeriod: period } = await completionAt(offset)
+    expect(Object.keys(period)).toEqual(['DeduplicationOffset'])
+    return { offset, value: period.DeduplicationOffset.value }
+  }
+
+  it('is an offset, whatever was asked for: from where on completions count', async () => {
+    const first = await submitFor({ DeduplicationOffset: { value: 1 } })
+    expect(first.value).toBe(1)
+    // As long as the ledger: nothing lies before.
+    expect((await submitFor(DAYS)).value).toBe(0)
+    // A microsecond back from its own record time: every other completion lies before, its own does not.
+    const short = await submitFor(MOMENT)
+    expect(short.value).toBeGreaterThanOrEqual(first.offset)
+    expect(short.value).toBeLessThan(short.offset)
+  })
+})
+
+describe('operations of the main path of clients', () => {
+  it('deletes users, whose tokens are worth nothing then', async () => {
+    await admin.post('/v2/users', { user: { id: 'gone' } })
+    const ofGone = createLedgerClient(world.url, await world.network.token('gone'))
+    expect((await ofGone.get('/v2/authenticated-user')).status).toBe(200)
+    expect(await admin.send('DELETE', '/v2/users/gone')).toMatchObject({ status: 200, body: {} })
+    expect((await ofGone.get('/v2/authenticated-user')).status).toBe(403)
+    expect(outcome(await admin.send('DELETE', '/v2/users/gone'))).toBe('404 USER_NOT_FOUND')
+    expect((await client.send('DELETE', '/v2/users/alice')).status).toBe(403)
+    const own = await admin.send('DELETE', '/v2/users/participant_admin')
+    expect(outcome(own)).toBe('400 INVALID_ARGUMENT')
+  })
+
+  it('knows the default identity provider only', async () => {
+    const wrong = 'identity-provider-id=other'
+    for (const answer of [
+      await admin.get(`/v2/users?${wrong}`),
+      await admin.get(`/v2/users/alice?${wrong}`),
+      await admin.get(`/v2/users/alice/rights?${wrong}`),
+      await admin.get(`/v2/parties?${wrong}`),
+      await admin.post('/v2/users/alice/rights', { identityProviderId: 'other', rights: [] }),
+      await admin.patch('/v2/users/alice/identity-provider-id', {
+        userId: 'alice',
+        targetIdentityProviderId: 'other',
+      }),
+    ])
+      expect(outcome(answer)).toBe('400 INVALID_ARGUMENT')
+    const same = { userId: 'alice', sourceIdentityProviderId: '', targetIdentityProviderId: '' }
+    expect(await admin.patch('/v2/users/alice/identity-provider-id', same)).toMatchObject({
+      status: 200,
+      body: {},
+    })
+    expect((await admin.get('/v2/users/alice?identity-provider-id=')).status).toBe(200)
+  })
+
+  it('changes the annotations of a party', async () => {
+    const path = `/v2/parties/${encodeURIComponent(alice.party)}`
+    const localMetadata = { annotations: { colour: 'blue' } }
+    const body = {
+      partyDetails: { party: alice.party, localMetadata },
+      updateMask: { paths: ['local_metadata.annotations'] },
+    }
+    const changed = await admin.patch(path, body)
+    expect(changed.body.partyDetails).toMatchObject({ party: alice.party, localMetadata })
+    expect((await admin.get(path)).body.partyDetails).toMatchObject([{ localMetadata }])
+    expect(outcome(await admin.patch(path, { ...body, updateMask: null }))).toBe(
+      '400 MISSING_FIELD',
+    )
+    expect((await client.patch(path, body)).status).toBe(403)
+  })
+
+  it('lists packages', async () => {
+    const { packageIds } = (await client.get('/v2/packages')).body
+    expect(packageIds).toHaveLength(4)
+    expect(packageIds[0]).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it('gives a transaction by its id', async () => {
+    const { updateId } = (await client.post(WAIT, tap())).body
+    const path = '/v2/updates/transaction-by-id'
+    const transactionFormat = {
+      transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
+      eventFormat: own(),
+    }
+    const { transaction } = (await client.post(path, { updateId, transactionFormat })).body
+    expect(transaction).toMatchObject({ updateId, events: [{ ExercisedEvent: {} }, {}] })
+    expect(outcome(await client.post(path, { updateId }))).toBe('400 MISSING_FIELD')
+    const unknown = { updateId: `1220${'0'.repeat(64)}`, transactionFormat }
+    expect(outcome(await client.post(path, unknown))).toBe('404 UPDATE_NOT_FOUND')
+  })
+
+  const contractsAt = async (activeAtOffset: number) =>
+    (await client.post('/v2/state/active-contracts', { activeAtOffset, eventFormat: own() }))
+      .body as { contractEntry: { JsActiveContract: { createdEvent: { contractId: string } } } }[]
+
+  it('gives active contracts in pages, which are all at one offset', async () => {
+    await client.post(WAIT, tap())
+    const at = await ledgerEnd()
+    const whole = await contractsAt(at)
+    expect(whole.length).toBeGreaterThan(2)
+    const path = '/v2/state/active-contracts-page'
+    const found: unknown[] = []
+    let pageToken: string | null = null
+    do {
+      const body: object = { eventFormat: own(), maxPageSize: 2, pageToken }
+      const page = (await client.post(path, body)).body
+      expect(page.activeContracts.length).toBeLessThanOrEqual(2)
+      expect(page.activeAtOffset).toBe(at)
+      found.push(...page.activeContracts)
+      pageToken = page.nextPageToken
+      // What comes meanwhile is on no page.
+      await client.post(WAIT, tap())
+    } while (pageToken !== null)
+    const sorted = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort()
+    expect(sorted(found)).toEqual(sorted(whole))
+    for (const wrong of [{ maxPageSize: 0 }, { maxPageSize: 2001 }, { pageToken: 'x' }])
+      expect(outcome(await client.post(path, { eventFormat: own(), ...wrong }))).toBe(
+        '400 INVALID_ARGUMENT',
+      )
+  })
+
+  it('takes the request for such a page as the body of a GET', async () => {
+    const authorization = `Bearer ${await world.network.token('alice')}`
+    const status = await new Promise((resolve, reject) => {
+      const url = `${world.url()}/v2/state/active-contracts-page`
+      const body = JSON.stringify({ eventFormat: own() })
+      const headers = { authorization, 'content-length': Buffer.byteLength(body) }
+      const asked = httpRequest(url, { method: 'GET', headers }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      asked.on('error', reject)
+      asked.end(body)
+    })
+    expect(status).toBe(200)
+  })
+
+  it('gives the creation of a contract by its id', async () => {
+    const [first] = await contractsAt(await ledgerEnd())
+    const createdEvent = first?.contractEntry.JsActiveContract.createdEvent
+    const path = '/v2/events/events-by-contract-id'
+    const body = { contractId: createdEvent?.contractId, eventFormat: own() }
+    expect((await client.post(path, body)).body).toEqual({
+      created: { createdEvent, synchronizerId: world.network.genesis.synchronizerId },
+      archived: null,
+    })
+    for (const contractId of [`00${'0'.repeat(64)}`, rules['CoinRules']])
+      expect(outcome(await client.post(path, { ...body, contractId }))).toBe(
+        '404 CONTRACT_EVENTS_NOT_FOUND',
+      )
+  })
+})
+
+it.each(['http://%sfoo', 'https://a/%', 'https://a/%4', 'https://%zz'])(
+  'a name is not created with the url %s',
+  async (url) => {
+    const fields = { name: 'percent.unverified.ns', url, description: '' }
+    const { status, body } = await alice.client.post('/v0/entry/create', fields)
+    expect([status, body['code']]).toEqual([400, 'INVALID_URL'])
+  },
+)

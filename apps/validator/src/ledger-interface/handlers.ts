@@ -4,15 +4,14 @@ import { commandHandlers } from './commands/handlers.ts'
 import type { AllHandlers } from './handler-types.ts'
 import { stateHandlers } from './state.ts'
 import { updateHandlers } from './updates.ts'
-import { ledgerUserHandlers } from './users/handlers.ts'
+import { ledgerUserHandlers, ofDefaultProvider } from './users/handlers.ts'
 import { partyHandlers } from './users/parties.ts'
 
 export function ledgerHandlers(context: Context): AllHandlers {
   return {
     ...stateHandlers(context),
     ...commandHandlers(context),
-    ...ledgerUserHandlers(context),
-    ...partyHandlers(context),
+    ...ofDefaultProvider({ ...ledgerUserHandlers(context), ...partyHandlers(context) }),
     ...updateHandlers(context),
   }
 }

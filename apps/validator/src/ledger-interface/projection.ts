@@ -82,7 +82,7 @@ export function transactionJson(
     `{"updateId":"${updateId}","commandId":${JSON.stringify(commandId)},` +
     `"workflowId":${JSON.stringify(workflowId)},"effectiveAt":"${time}",`
   const middle =
-    `"offset":${offset},"synchronizerId":${JSON.stringify(synchronizerId)},"traceContext":null,` +
+    `"offset":${offset},"synchronizerId":${JSON.stringify(synchronizerId)},"traceContext":${traceJson(update.traceparent)},` +
     `"recordTime":"${time}"`
   return view.shape === 'tree'
     ? `${begin}"eventsById":{${events}},${middle}}`
@@ -281,4 +281,8 @@ function informeesOf(event: StoredEvent): readonly number[] {
   const own = event.consuming ? stakeholdersOf(event) : event.signatories
   const actors = event.actors.filter((actor) => !own.includes(actor))
   return [...own, ...actors, ...event.inherited]
+}
+
+function traceJson(traceparent: string): string {
+  return traceparent === '' ? 'null' : `{"traceparent":"${traceparent}","tracestate":null}`
 }

@@ -1,14 +1,26 @@
 /** Where the ledger stands and what is active on it (docs/upstream.md §L5.2). */
 import { canReadAs } from '@quorumscan/auth'
+import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import { type Offset, partyParticipant } from '@quorumscan/model'
 import type { Context } from '../context.ts'
-import { activeContracts, checkActiveContracts } from './active-contracts.ts'
+import {
+  activeContracts,
+  activeContractsPage,
+  checkActiveContracts,
+  contractJson,
+} from './active-contracts.ts'
+import { invalidArgument, missingField, requiredContractId, shown } from './commands/grammar.ts'
+import { checkEventFormat, compileEventFormat } from './event-filter.ts'
 import type { LedgerHandlersOf } from './handler-types.ts'
 import { listOf } from './list.ts'
 import { participantIdOf } from './participant-id.ts'
+import { assertMayReadEvents } from './update-format.ts'
 import { afterLedgerEnd, nonPositiveOffset } from './update-request.ts'
 
+/** Contracts of a page, as upstream. */
+const PAGE_DEFAULT = 100
+const PAGE_MAX = 2_000
 /** The name by which a participant knows its synchronizer. */
 const SYNCHRONIZER_ALIAS = 'global'
 
@@ -17,12 +29,59 @@ export function stateHandlers(
 ): LedgerHandlersOf<
   | 'getLedgerEnd'
   | 'getActiveContracts'
+  | 'getActiveContractsPage'
+  | 'postActiveContractsPage'
+  | 'getEventsByContractId'
   | 'getConnectedSynchronizers'
   | 'getLatestPrunedOffsets'
   | 'pruneParticipant'
 > {
   const { active, guard, history } = context.reads
+  type PageRequest = Parameters<
+    LedgerHandlersOf<'getActiveContractsPage'>['getActiveContractsPage']
+  >[0]
+  const page = async ({ body, caller, signal }: PageRequest): Promise<Uint8Array> => {
+    const { eventFormat, maxPageSize = PAGE_DEFAULT } = body
+    if (maxPageSize < 1 || maxPageSize > PAGE_MAX)
+      throw invalidArgument(`max_page_size lies between 1 and ${PAGE_MAX}`)
+    const token = readToken(body.pageToken ?? '')
+    // A walk stays where its first page was read.
+    const activeAtOffset = token?.at ?? body.activeAtOffset ?? active.feed.end().offset
+    const format = eventFormat === undefined ? {} : { eventFormat }
+    const request = { activeAtOffset, ...format, verbose: false }
+    const query = await checkActiveContracts(active, request, caller)
+    const found = await activeContractsPage(active, query, {
+      after: token?.after ?? '',
+      limit: maxPageSize + 1,
+      signal: guard.watch(caller, signal),
+    })
+    const shown = found.slice(0, maxPageSize)
+    const last = found.length > maxPageSize ? shown.at(-1)?.[0] : undefined
+    const next = last === undefined ? null : toToken({ at: query.at, after: last })
+    const contracts = shown.map(([, json]) => json).join(',')
+    return utf8(
+      `{"activeContracts":[${contracts}],"activeAtOffset":${query.at},"nextPageToken":${JSON.stringify(next)}}`,
+    )
+  }
   return {
+    getActiveContractsPage: page,
+    postActiveContractsPage: page,
+    async getEventsByContractId({ body: { contractId, eventFormat }, caller }) {
+      const id = requiredContractId(contractId, 'contract_id')
+      if (eventFormat === undefined) throw missingField('event_format')
+      assertMayReadEvents(caller, eventFormat)
+      checkEventFormat(eventFormat)
+      const [contract] = isOurContractId(id) ? await context.ledger.contracts([id]) : []
+      const filter = compileEventFormat(eventFormat)
+      const json = contract ? contractJson(contract, filter, active.synchronizerId) : null
+      if (json === null)
+        throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${shown(id)}.`, {
+          resources: [['CONTRACT_ID', id]],
+        })
+      const { createdEvent } = JSON.parse(json).contractEntry.JsActiveContract
+      const created = { createdEvent, synchronizerId: active.synchronizerId }
+      return utf8(JSON.stringify({ created, archived: null }))
+    },
     async getLedgerEnd() {
       return { offset: context.ledger.head().offset }
     },
@@ -68,4 +127,25 @@ function prunedOffsets(offset: Offset) {
     participantPrunedUpToInclusive: offset,
     allDivulgedContractsPrunedUpToInclusive: offset,
   }
+}
+
+type PagePlace = { readonly at: Offset; readonly after: string }
+const PAGE_PLACE = /^([0-9]{1,16}):(00[0-9a-f]{64})$/
+
+function toToken({ at, after }: PagePlace): string {
+  return Buffer.from(`${at}:${after}`).toString('base64url')
+}
+
+/** Null for the first page. @throws {LedgerError} INVALID_ARGUMENT. */
+function readToken(token: string): PagePlace | null {
+  if (token === '') return null
+  const [, at, after] = PAGE_PLACE.exec(Buffer.from(token, 'base64url').toString('latin1')) ?? []
+  if (at === undefined || after === undefined)
+    throw invalidArgument('page_token was not issued by this participant')
+  return { at: Number(at), after }
+}
+
+/** Other forms of ids are well-formed, and of no contract here. */
+function isOurContractId(id: string): boolean {
+  return /^00[0-9a-f]{64}$/.test(id)
 }

@@ -1,5 +1,5 @@
 /** Updates over HTTP: lists, and single ones by id or offset (docs/upstream.md §L3.2, §L3.5). */
-import { utf8 } from '@quorumscan/base'
+import { fromUtf8, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { StoredUpdate } from '@quorumscan/replica'
 import type { Context } from '../context.ts'
@@ -25,7 +25,12 @@ type ListRequest = Parameters<LedgerHandlersOf<'getUpdates'>['getUpdates']>[0]
 export function updateHandlers({
   reads,
 }: Pick<Context, 'reads'>): LedgerHandlersOf<
-  'getUpdates' | 'getUpdateFlats' | 'getUpdateTrees' | 'getUpdateById' | 'getUpdateByOffset'
+  | 'getUpdates'
+  | 'getUpdateFlats'
+  | 'getUpdateTrees'
+  | 'getUpdateById'
+  | 'getUpdateByOffset'
+  | 'getTransactionById'
 > {
   const { updates, guard, history } = reads
   const listWith =
@@ -40,21 +45,33 @@ export function updateHandlers({
       })
     }
   const list = listWith(checkUpdatesRequest)
+  const byId = async (
+    updateId: string,
+    updateFormat: UpdateFormat | undefined,
+    caller: Caller,
+  ): Promise<Uint8Array> => {
+    const format = demandFormat(updateFormat, caller)
+    if (updateId === '') throw missing('update_id')
+    if (!UPDATE_ID.test(updateId))
+      throw new LedgerError('INVALID_FIELD', 'update_id: is no LedgerString', {
+        context: { field_name: 'update_id' },
+      })
+    const project = projectionOf(reads, format)
+    const found = isOurUpdateId(updateId) ? await history.updateById(updateId) : null
+    return elementOf(found, project, updateId)
+  }
   return {
     getUpdates: list,
     getUpdateFlats: list,
     getUpdateTrees: listWith(checkTreesRequest),
-    async getUpdateById({ body, caller }) {
-      const { updateId } = body
-      const format = demandFormat(body.updateFormat, caller)
-      if (updateId === '') throw missing('update_id')
-      if (!UPDATE_ID.test(updateId))
-        throw new LedgerError('INVALID_FIELD', 'update_id: is no LedgerString', {
-          context: { field_name: 'update_id' },
-        })
-      const project = projectionOf(reads, format)
-      const found = isOurUpdateId(updateId) ? await history.updateById(updateId) : null
-      return elementOf(found, project, updateId)
+    getUpdateById: ({ body, caller }) => byId(body.updateId, body.updateFormat, caller),
+    async getTransactionById({ body, caller }) {
+      const { transactionFormat, updateId } = body
+      if (transactionFormat === undefined) throw missing('transaction_format')
+      const found = await byId(updateId, { includeTransactions: transactionFormat }, caller)
+      const { update } = JSON.parse(fromUtf8(found))
+      if (update.Transaction === undefined) throw notFound(updateId)
+      return utf8(JSON.stringify({ transaction: update.Transaction.value }))
     },
     async getUpdateByOffset({ body, caller }) {
       const { offset } = body
@@ -89,11 +106,14 @@ function isOurUpdateId(text: string): boolean {
 /** What is filtered out, or has no event in the shape asked, is not found either. */
 function elementOf(update: StoredUpdate | null, project: Projection, id: string): Uint8Array {
   const element = update === null ? null : project(update)
-  if (element === null)
-    throw new LedgerError(
-      'UPDATE_NOT_FOUND',
-      `Update not found, or not visible: ${id.slice(0, 100)}`,
-      { resources: [['UPDATE_ID', id]] },
-    )
+  if (element === null) throw notFound(id)
   return utf8(element)
+}
+
+function notFound(id: string): LedgerError {
+  return new LedgerError(
+    'UPDATE_NOT_FOUND',
+    `Update not found, or not visible: ${id.slice(0, 100)}`,
+    { resources: [['UPDATE_ID', id]] },
+  )
 }

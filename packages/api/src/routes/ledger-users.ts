@@ -2,30 +2,40 @@
 import { Type } from 'typebox'
 import type { LedgerRouteDef } from '../ledger-route-def.ts'
 import {
+  EmptyAnswer,
   GrantAnswer,
+  PackagesAnswer,
   ParticipantIdAnswer,
   PartiesAnswer,
   PartyAllocateAnswer,
   PartyAllocateRequest,
   PartyAnswer,
+  PartyUpdateRequest,
   pageQuery,
+  providerQuery,
   RevokeAnswer,
   RightsAnswer,
   RightsRequest,
   UserAnswer,
   UserCreateRequest,
+  UserProviderRequest,
   UsersAnswer,
   UserUpdateRequest,
 } from '../schemas/ledger/users.ts'
 
 type Routes = { readonly [operationId: string]: Omit<LedgerRouteDef, 'operationId'> }
 
-const ofUser = { tag: 'users', params: Type.Object({ id: Type.String() }) } as const
+const ofUser = {
+  tag: 'users',
+  params: Type.Object({ id: Type.String() }),
+  query: providerQuery,
+} as const
 
 export const ledgerUserRoutes = {
   getAuthenticatedUser: {
     method: 'GET',
     path: '/v2/authenticated-user',
+    query: providerQuery,
     summary: 'The user that the token speaks for.',
     tag: 'users',
     response: UserAnswer,
@@ -44,6 +54,7 @@ export const ledgerUserRoutes = {
     method: 'POST',
     path: '/v2/users',
     summary: 'Makes a user, with rights.',
+    query: providerQuery,
     tag: 'users',
     body: UserCreateRequest,
     response: UserAnswer,
@@ -66,6 +77,25 @@ export const ledgerUserRoutes = {
     summary: 'Changes primary party, deactivation or annotations, as the mask names them.',
     body: UserUpdateRequest,
     response: UserAnswer,
+    auth: 'admin',
+    errorStatuses: [404],
+  },
+  deleteLedgerUser: {
+    ...ofUser,
+    method: 'DELETE',
+    path: '/v2/users/{id}',
+    summary: 'Deletes a user with its rights; its parties stay.',
+    response: EmptyAnswer,
+    auth: 'admin',
+    errorStatuses: [404],
+  },
+  updateUserProvider: {
+    ...ofUser,
+    method: 'PATCH',
+    path: '/v2/users/{id}/identity-provider-id',
+    summary: 'Moves a user to another identity provider; there is none but the default one.',
+    body: UserProviderRequest,
+    response: EmptyAnswer,
     auth: 'admin',
     errorStatuses: [404],
   },
@@ -101,6 +131,7 @@ export const ledgerUserRoutes = {
   allocateParty: {
     method: 'POST',
     path: '/v2/parties',
+    query: providerQuery,
     summary: 'Allocates a party on this participant.',
     tag: 'parties',
     body: PartyAllocateRequest,
@@ -130,8 +161,29 @@ export const ledgerUserRoutes = {
     path: '/v2/parties/{party}',
     summary: 'A party; an empty list for one that is not allocated.',
     tag: 'parties',
+    query: providerQuery,
     params: Type.Object({ party: Type.String() }),
     response: PartyAnswer,
     auth: 'admin',
+  },
+  updateParty: {
+    method: 'PATCH',
+    path: '/v2/parties/{party}',
+    summary: 'Changes the annotations of a party of this participant.',
+    tag: 'parties',
+    params: Type.Object({ party: Type.String() }),
+    query: providerQuery,
+    body: PartyUpdateRequest,
+    response: PartyAllocateAnswer,
+    auth: 'admin',
+    errorStatuses: [404],
+  },
+  listPackages: {
+    method: 'GET',
+    path: '/v2/packages',
+    summary: 'The ids of the packages that this participant knows.',
+    tag: 'packages',
+    response: PackagesAnswer,
+    auth: 'user',
   },
 } as const satisfies Routes

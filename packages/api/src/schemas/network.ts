@@ -13,6 +13,7 @@ export const DsoAnswer = Type.Object(
     voting_threshold: Type.Integer({ minimum: 1 }),
     latest_mining_round: ContractWithState,
     coin_rules: ContractWithState,
+    amulet_rules: ContractWithState,
     dso_rules: ContractWithState,
     sv_node_states: Type.Array(ContractWithState),
     initial_round: Type.String(),

@@ -16,6 +16,8 @@ export type LedgerRequest<Route extends LedgerRouteDef, Caller> = {
   readonly caller: Route['auth'] extends 'none' ? null : Caller
   /** `traceId` of errors, and the request id of the log. */
   readonly traceId: string
+  /** The caller's W3C trace context, null for none that is well-formed. */
+  readonly traceparent: string | null
   /** Aborts when the client has gone away, and when the handler has taken too long. */
   readonly signal: AbortSignal
 }

@@ -20,6 +20,7 @@ import { parseExactJson } from '../body-parser.ts'
 import { corsHeaders } from '../cors.ts'
 import { requireWellFormedQuery } from '../query-parser.ts'
 import { readBody } from '../read-body.ts'
+import { traceparentOf } from '../tracing.ts'
 import { JSON_TYPE, type LedgerFailure, timeoutFailure, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerHandler, LedgerHandlers } from './handler.ts'
@@ -153,7 +154,10 @@ function bind<Caller>(
   return async (request, reply) => {
     requireWellFormedQuery(request.query)
     const query = decodeQuery(request.query as Readonly<Record<string, unknown>>)
-    const body = decodeBody(request.body as Buffer | undefined)
+    // Upstream has a GET with a body, which the parser leaves alone.
+    const isUnread = route.method === 'GET' && route.body !== undefined
+    const bytes = isUnread ? await readBody(request.raw, BODY_BYTES_MAX) : request.body
+    const body = decodeBody(bytes as Buffer | undefined)
     const caller =
       route.auth === 'none'
         ? null
@@ -168,6 +172,7 @@ function bind<Caller>(
         body: body as never,
         caller: caller as never,
         traceId: request.id,
+        traceparent: traceparentOf(request.headers),
         signal,
       }),
     )

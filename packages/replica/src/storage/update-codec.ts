@@ -71,6 +71,8 @@ export class StoredUpdate {
   readonly updateId: string
   readonly workflowId: string
   readonly commandId: string
+  /** '' for none. */
+  readonly traceparent: string
   readonly submitters: readonly number[]
   /** Parties that the update hosts; the identifier names the participant (D-30). */
   readonly allocated: readonly number[]
@@ -89,6 +91,7 @@ export class StoredUpdate {
     this.updateId = `1220${reader.hex(32)}`
     this.workflowId = reader.text()
     this.commandId = reader.text()
+    this.traceparent = reader.text()
     this.table = readTable(reader)
     this.submitters = reader.numbers()
     this.allocated = reader.numbers()
@@ -174,6 +177,7 @@ export function encodeUpdate(entry: {
   head.hex(update.updateId.slice('1220'.length))
   head.text(update.workflowId)
   head.text(completion.commandId)
+  head.text(completion.traceparent ?? '')
   head.list(table.texts, (text) => writeTabled(head, text))
   head.append(body)
   return head.finish()

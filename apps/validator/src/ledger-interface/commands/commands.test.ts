@@ -122,7 +122,6 @@ describe('what does not decode is one line of text', () => {
     [{ commands: null, commandId: 'c', actAs: [] }, /^400 body\.commands: /],
     [{ commands: [], commandId: 7, actAs: [] }, /^400 body\.commandId: /],
     [{ commands: [], commandId: 'c', actAs: [7] }, /^400 body\.actAs\[0\]: /],
-    [{ commands: [], commandId: 'c', actAs: [], readAs: null }, /^400 body\.readAs: /],
     [{ commands: [], commandId: 'c', actAs: [], tapsMaxPasses: 'x' }, /^400 body\.tapsMaxPasses: /],
     [{ commands: [], commandId: 'c', actAs: [], minLedgerTimeAbs: 'soon' }, /minLedgerTimeAbs/],
     [{ commands: [], commandId: 'c', actAs: [], deduplicationPeriod: {} }, /deduplicationPeriod/],

@@ -58,7 +58,14 @@ export async function* completionsOf(
   const { clock, feed } = reads.updates
   const { synchronizerId, deduplicationMicrosMax } = genesis
   const { parties } = query.filter
-  const wire = { parties, synchronizerId, deduplicationMicrosMax, participant: participantId }
+  const { ledger } = context
+  const wire = {
+    ledger,
+    parties,
+    synchronizerId,
+    deduplicationMicrosMax,
+    participant: participantId,
+  }
   let position = query.after
   let told: Offset | null = null
   let checkpointMs = clock.monotonicMs() + FIRST_CHECKPOINT_MS
@@ -69,10 +76,12 @@ export async function* completionsOf(
       signal.throwIfAborted()
       position = page.upTo
       if (page.records.length > 0)
-        yield page.records.map((record) =>
-          JSON.stringify({
-            completionResponse: { Completion: { value: toJsCompletion(record, wire) } },
-          }),
+        yield await Promise.all(
+          page.records.map(async (record) =>
+            JSON.stringify({
+              completionResponse: { Completion: { value: await toJsCompletion(record, wire) } },
+            }),
+          ),
         )
       continue
     }

@@ -90,9 +90,8 @@ describe('completions', () => {
             actAs: [alice.party],
             submissionId: 's-1',
             deduplicationPeriod: {
-              DeduplicationDuration: {
-                value: { seconds: 86_400, nanos: 0, unknownFields: { fields: {} } },
-              },
+              // The longest period is longer than this ledger is old.
+              DeduplicationOffset: { value: 0 },
             },
             traceContext: null,
             offset: expect.any(Number),

@@ -1,6 +1,6 @@
 /** Completions of one user and some parties, merged from the log and from what did not get there. */
 import type { JsCompletion } from '@quorumscan/api'
-import type { CompletionRecord, Deduplication, Offset, PartyId, UserId } from '@quorumscan/model'
+import type { CompletionRecord, Offset, PartyId, UserId } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import { formatInstant } from '../instants.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -41,16 +41,19 @@ export async function nextCompletions(
   return { upTo: last, records }
 }
 
-export function toJsCompletion(
+/** As it is shown to who reads for the parties. */
+export async function toJsCompletion(
   record: CompletionRecord,
   options: {
+    readonly ledger: Sources['ledger']
     readonly parties: ReadonlySet<PartyId>
     readonly synchronizerId: string
     readonly participant: string
     readonly deduplicationMicrosMax: number
   },
-): JsCompletion {
+): Promise<JsCompletion> {
   const { completion, outcome, offset } = record
+  const { traceparent } = completion
   return {
     commandId: completion.commandId,
     status:
@@ -61,8 +64,10 @@ export function toJsCompletion(
     userId: completion.userId,
     actAs: completion.actAs.filter((party) => options.parties.has(party)),
     submissionId: completion.submissionId,
-    deduplicationPeriod: toJsPeriod(record),
-    traceContext: null,
+    deduplicationPeriod: {
+      DeduplicationOffset: { value: await periodStart(options.ledger, record) },
+    },
+    traceContext: traceparent === undefined ? null : { traceparent, tracestate: null },
     offset,
     synchronizerTime: {
       synchronizerId: options.synchronizerId,
@@ -72,23 +77,24 @@ export function toJsCompletion(
   }
 }
 
-/** Of a duplicate: the period begins right before the acceptance that blocks (docs/upstream.md §L4.7). */
-function toJsPeriod({
-  outcome,
-  completion,
-}: CompletionRecord): JsCompletion['deduplicationPeriod'] {
-  if (outcome.kind === 'rejected' && outcome.prior !== undefined)
-    return { DeduplicationOffset: { value: outcome.prior.offset - 1 } }
-  return toJsDeduplication(completion.deduplication)
-}
-
-// Spec silent: upstream turns a duration into an offset by what its own clock published until then. Here the
-// period is one of record time, so the duration itself is what was in force.
-function toJsDeduplication(period: Deduplication): JsCompletion['deduplicationPeriod'] {
-  if (period.kind === 'offset') return { DeduplicationOffset: { value: period.offset } }
-  const seconds = Math.floor(period.micros / 1_000_000)
-  const nanos = (period.micros % 1_000_000) * 1000
-  return {
-    DeduplicationDuration: { value: { seconds, nanos, unknownFields: { fields: {} } } },
+/**
+ * The period that was in force, as the offset after which it began (docs/upstream.md §L4.7): of a duplicate right
+ * before the acceptance that blocks; of a duration where the first completion within it stands.
+ */
+async function periodStart(ledger: Sources['ledger'], record: CompletionRecord): Promise<Offset> {
+  const { outcome, completion, offset, recordTime } = record
+  if (outcome.kind === 'rejected' && outcome.prior !== undefined) return outcome.prior.offset - 1
+  const { deduplication } = completion
+  if (deduplication.kind === 'offset') return deduplication.offset
+  const start = recordTime - deduplication.micros
+  // Record time grows with the offset: the first completion at or after the start, by halving.
+  let before = 0
+  let within = offset
+  while (before < within) {
+    const after = Math.floor((before + within) / 2)
+    const [next] = await ledger.completions({ after, upTo: offset, limit: 1 })
+    if (next === undefined || next.recordTime >= start) within = after
+    else before = next.offset
   }
+  return before
 }

@@ -152,7 +152,8 @@ export class Dispatcher implements AsyncDisposable {
       if (!(error instanceof RangeError)) throw error
       throw new LedgerError('INVALID_ARGUMENT', `The submission is refused: ${error.message}.`)
     }
-    const { userId, actAs, commandId, submissionId, deduplication } = submission
+    const { userId, actAs, commandId, submissionId, deduplication, traceparent } = submission
+    const told = { userId, actAs, commandId, submissionId, deduplication }
     return {
       entryHash: sha256Hex(bytes),
       changeId: changeIdOf(submission),
@@ -160,7 +161,7 @@ export class Dispatcher implements AsyncDisposable {
       notBefore,
       notAfter,
       head: head.offset,
-      completion: { userId, actAs, commandId, submissionId, deduplication },
+      completion: traceparent === undefined ? told : { ...told, traceparent },
     }
   }
 

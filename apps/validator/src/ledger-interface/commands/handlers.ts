@@ -27,7 +27,11 @@ const LEDGER_API_VERSION = '3.5.10'
 /** A checkpoint every 15 s, and one a minute on idle (docs/upstream.md §L3.3). */
 const CHECKPOINT_DELAY_SECONDS = 75
 
-type Request = { readonly caller: Caller; readonly signal: AbortSignal }
+type Request = {
+  readonly caller: Caller
+  readonly signal: AbortSignal
+  readonly traceparent: string | null
+}
 
 export function commandHandlers(
   context: Context,
@@ -48,9 +52,10 @@ export function commandHandlers(
       return { updateId: record.updateId, completionOffset: record.offset }
     },
     async submitAndWaitForTransaction(request) {
-      const { caller, signal, body } = request
+      const { body, ...rest } = request
+      const { caller } = rest
       const view = readFormat(body.transactionFormat, { caller, commands: body.commands })
-      const { record } = await submitAndWait(context, { caller, signal }, body.commands)
+      const { record } = await submitAndWait(context, rest, body.commands)
       const update = await context.reads.history.updateAt(record.offset)
       assert(update !== null, 'what was applied is in the history')
       const shown = { ...view, isShownEmpty: true }
@@ -118,11 +123,11 @@ function readFormat(
   return transactions
 }
 
-async function accept(context: Context, { caller }: Request, body: JsCommands) {
+async function accept(context: Context, { caller, traceparent }: Request, body: JsCommands) {
   context.assertLive()
   const now = context.now()
   const { deduplicationMicrosMax } = context.genesis
-  const request = checkRequest(body, { caller, now, deduplicationMicrosMax })
+  const request = checkRequest(body, { caller, now, deduplicationMicrosMax, traceparent })
   const { outcome } = await submit(context.submission, request, { now })
   return { request, outcome }
 }

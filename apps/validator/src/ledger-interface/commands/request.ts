@@ -50,6 +50,8 @@ export type CheckedRequest = {
   /** Where disclosed contracts are said to be, and where the transaction shall go; without ''. */
   readonly disclosedSynchronizers: readonly string[]
   readonly synchronizerId: string
+  /** Of the caller's trace, null for none. */
+  readonly traceparent: string | null
 }
 
 /**
@@ -62,6 +64,7 @@ export function checkRequest(
     readonly caller: Caller
     readonly now: Micros
     readonly deduplicationMicrosMax: Micros
+    readonly traceparent: string | null
   },
 ): CheckedRequest {
   const absoluteTime = readAbsoluteTime(request)
@@ -103,6 +106,7 @@ export function checkRequest(
       ...new Set(request.disclosedContracts.map(({ synchronizerId: id }) => id ?? '')),
     ].filter((id) => id !== ''),
     synchronizerId,
+    traceparent: options.traceparent,
   }
 }
 

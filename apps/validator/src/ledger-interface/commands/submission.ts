@@ -51,7 +51,8 @@ export async function submit(
   const { notBefore, userId, actAs, readAs, commandId, workflowId } = request
   const { deduplication, disclosed } = request
   const base = { userId, actAs, readAs, commandId, submissionId, workflowId }
-  const submission = { ...base, deduplication, commands, disclosed }
+  const trace = request.traceparent === null ? {} : { traceparent: request.traceparent }
+  const submission = { ...base, deduplication, commands, disclosed, ...trace }
   await rehearse(deps, submission, { ...options, notBefore })
   checkSynchronizers(request, { submissionId, synchronizerId: deps.synchronizerId })
   return deps.dispatcher.dispatch({ ...submission, notBefore })

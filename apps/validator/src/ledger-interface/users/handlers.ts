@@ -29,6 +29,8 @@ export function ledgerUserHandlers(
   | 'createLedgerUser'
   | 'getLedgerUser'
   | 'updateLedgerUser'
+  | 'deleteLedgerUser'
+  | 'updateUserProvider'
   | 'listRights'
   | 'grantRights'
   | 'revokeRights'
@@ -100,6 +102,21 @@ export function ledgerUserHandlers(
         user: change(record.user),
       }))
       return { user: toLedgerUser((updated ?? unknownUser(id)).user) }
+    },
+    async deleteLedgerUser(request) {
+      const id = requiredUserId(request.params.id, 'user_id')
+      // Whoever administers would lock itself out.
+      if (id === request.caller.userId) throw invalidArgument('nobody deletes oneself')
+      if (!(await users.delete(id))) unknownUser(id)
+      return {}
+    },
+    async updateUserProvider({ params, body }) {
+      const id = requiredUserId(params.id, 'user_id')
+      checkUserIds(id, body.userId)
+      for (const provider of [body.sourceIdentityProviderId, body.targetIdentityProviderId])
+        checkProvider(provider)
+      if ((await users.get(id)) === null) unknownUser(id)
+      return {}
     },
     async listRights(request) {
       const { rights } = await recordFor(request.caller, request.params.id)
@@ -203,6 +220,28 @@ export function checkAnnotations(
 
 /** D-32: there is no other one than the default. */
 function checkIdentityProvider({ identityProviderId }: LedgerUser): void {
-  if (identityProviderId !== '')
-    throw invalidArgument(`there is no identity provider ${shown(identityProviderId)}`)
+  checkProvider(identityProviderId)
+}
+
+function checkProvider(id: string): void {
+  if (id !== '') throw invalidArgument(`there is no identity provider ${shown(id)}`)
+}
+
+type OfProvider = {
+  readonly query: { readonly 'identity-provider-id'?: string }
+  readonly body?: unknown
+}
+
+/** The handlers, which refuse whatever provider a request names in its query or body but the default one. */
+export function ofDefaultProvider<H extends object>(handlers: H): H {
+  const checked = Object.entries(handlers).map(([name, handle]) => [
+    name,
+    async (request: OfProvider) => {
+      checkProvider(request.query['identity-provider-id'] ?? '')
+      checkProvider(String(Object(request.body).identityProviderId ?? ''))
+      return await handle(request)
+    },
+  ])
+  // Object.entries loses the keys that the type states.
+  return Object.fromEntries(checked) as H
 }

@@ -2,6 +2,7 @@
 import type { LedgerPartyDetails } from '@quorumscan/api'
 import { randomHex } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
+import { packages } from '@quorumscan/ledger'
 import {
   isPartyId,
   type PartyId,
@@ -15,6 +16,7 @@ import { allocateParty } from '../../users/registration.ts'
 import {
   invalidArgument,
   isPartyString,
+  missingField,
   optionalSynchronizerId,
   requiredUserId,
   shown,
@@ -25,7 +27,9 @@ import { nextPageToken, PARTIES_PAGE_MAX, readPage } from './paging.ts'
 
 export function partyHandlers(
   context: Context,
-): LedgerHandlersOf<'allocateParty' | 'listParties' | 'getParty' | 'getParticipantId'> {
+): LedgerHandlersOf<
+  'allocateParty' | 'listParties' | 'getParty' | 'getParticipantId' | 'updateParty' | 'listPackages'
+> {
   const { store, registration } = context
   const here = participantOfKey(registration.participant)
 
@@ -52,8 +56,6 @@ export function partyHandlers(
         body.partyIdHint === '' ? `party-${randomHex(context.random, 16)}` : body.partyIdHint
       if (partyIdOf(hint, registration.participant) === undefined)
         throw invalidArgument(`party_id_hint: ${shown(hint)} is not 1 to 185 of A-Z a-z 0-9 _ -`)
-      if (body.identityProviderId !== '')
-        throw invalidArgument(`there is no identity provider ${shown(body.identityProviderId)}`)
       const synchronizerId = optionalSynchronizerId(body.synchronizerId, 'synchronizer_id')
       if (synchronizerId !== '' && synchronizerId !== context.genesis.synchronizerId)
         throw invalidArgument(`this participant is not connected to ${shown(synchronizerId)}`)
@@ -84,6 +86,30 @@ export function partyHandlers(
       if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is no party identifier`)
       const isKnown = isPartyId(party) && (await context.ledger.isPartyAllocated(party))
       return { partyDetails: isKnown ? await detailsOf([party]) : [] }
+    },
+    async updateParty({ params: { party }, body }) {
+      const { partyDetails, updateMask } = body
+      const paths = updateMask?.paths ?? []
+      if (partyDetails === undefined) throw missingField('party_details')
+      if (partyDetails.party !== '' && partyDetails.party !== party)
+        throw invalidArgument('party_details.party differs from the party of the path')
+      if (paths.length === 0) throw missingField('update_mask')
+      for (const path of paths)
+        if (!path.startsWith('local_metadata'))
+          throw invalidArgument(`update_mask: ${shown(path)} cannot be changed`)
+      const { annotations = {} } = partyDetails.localMetadata ?? {}
+      checkAnnotations(annotations, 'local_metadata')
+      const isKnown = isPartyId(party) && (await context.ledger.isPartyAllocated(party))
+      if (!isKnown || partyParticipant(party) !== here)
+        throw new LedgerError(
+          'PARTY_NOT_KNOWN_ON_LEDGER',
+          `${shown(party)} is no party of this participant`,
+        )
+      await store.parties.annotate(party, annotations)
+      return { partyDetails: await firstOf(party) }
+    },
+    async listPackages() {
+      return { packageIds: packages.map(({ id }) => id) }
     },
     async getParticipantId() {
       return { participantId: context.participantId }

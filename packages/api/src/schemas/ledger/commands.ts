@@ -15,7 +15,7 @@ import {
   Timestamp,
   wrapped,
 } from './relaxed.ts'
-import { JsTransaction, OffsetCheckpoint } from './updates.ts'
+import { JsTransaction, OffsetCheckpoint, TraceContext } from './updates.ts'
 
 /** Any JSON: values are read by their Daml types. */
 const Value = Type.Unknown({ description: 'Daml-LF JSON.' })
@@ -140,11 +140,8 @@ const Completion = Type.Object(
     userId: Type.String(),
     actAs: Type.Array(Type.String()),
     submissionId: Type.String(),
-    deduplicationPeriod: oneOf({
-      DeduplicationDuration: wrapped(WireDuration),
-      DeduplicationOffset: wrapped(Int64),
-    }),
-    traceContext: Type.Null(),
+    deduplicationPeriod: oneOf({ DeduplicationOffset: wrapped(Int64) }),
+    traceContext: TraceContext,
     offset: Int64,
     synchronizerTime: Type.Object({ synchronizerId: Type.String(), recordTime: Timestamp }),
     paidTrafficCost: nullable(Int64),

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { CreatedEvent } from './events.ts'
 import { EventFormat, TransactionFilter } from './formats.ts'
-import { bool, Int32, Int64, oneOf } from './relaxed.ts'
+import { bool, Int32, Int64, nullable, oneOf, text } from './relaxed.ts'
 
 export const LedgerEndAnswer = Type.Object({ offset: Int64 }, { title: 'GetLedgerEndResponse' })
 
@@ -21,15 +21,46 @@ const JsActiveContract = Type.Object(
   { title: 'JsActiveContract' },
 )
 
-export const ActiveContractsAnswer = Type.Array(
-  Type.Object(
-    {
-      workflowId: Type.String(),
-      contractEntry: oneOf({ JsActiveContract }),
-      streamContinuationToken: Type.String(),
-    },
-    { title: 'JsGetActiveContractsResponse' },
-  ),
+const ActiveContractsElement = Type.Object(
+  {
+    workflowId: Type.String(),
+    contractEntry: oneOf({ JsActiveContract }),
+    streamContinuationToken: Type.String(),
+  },
+  { title: 'JsGetActiveContractsResponse' },
+)
+export const ActiveContractsAnswer = Type.Array(ActiveContractsElement)
+
+export const ActiveContractsPageRequest = Type.Object(
+  {
+    activeAtOffset: Type.Optional(Int64),
+    eventFormat: Type.Optional(EventFormat),
+    maxPageSize: Type.Optional(Int32),
+    pageToken: Type.Optional(Type.String()),
+  },
+  { title: 'GetActiveContractsPageRequest' },
+)
+
+export const ActiveContractsPageAnswer = Type.Object(
+  {
+    activeContracts: Type.Array(ActiveContractsElement),
+    activeAtOffset: Int64,
+    nextPageToken: Type.Optional(nullable(Type.String())),
+  },
+  { title: 'JsGetActiveContractsPageResponse' },
+)
+
+export const EventsByContractIdRequest = Type.Object(
+  { contractId: text(), eventFormat: Type.Optional(EventFormat) },
+  { title: 'GetEventsByContractIdRequest' },
+)
+
+export const EventsByContractIdAnswer = Type.Object(
+  {
+    created: Type.Object({ createdEvent: CreatedEvent, synchronizerId: Type.String() }),
+    archived: Type.Null(),
+  },
+  { title: 'JsGetEventsByContractIdResponse' },
 )
 
 export const ConnectedSynchronizersQuery = Type.Object({

@@ -1,7 +1,7 @@
 /** Requests for updates and what they answer (docs/upstream.md §L1.2, §L2). */
 import { Type } from 'typebox'
 import { Event, TreeEvent } from './events.ts'
-import { TransactionFilter, UpdateFormat } from './formats.ts'
+import { TransactionFilter, TransactionFormat, UpdateFormat } from './formats.ts'
 import {
   bool,
   describedInt64,
@@ -35,7 +35,7 @@ export const ListQuery = Type.Object({
   ),
 })
 
-const TraceContext = nullable(
+export const TraceContext = nullable(
   Type.Object(
     { traceparent: nullable(Type.String()), tracestate: nullable(Type.String()) },
     { title: 'TraceContext' },
@@ -142,4 +142,14 @@ export const GetUpdateByIdRequest = Type.Object(
 export const GetUpdateByOffsetRequest = Type.Object(
   { offset: int64(), updateFormat: Type.Optional(UpdateFormat) },
   { title: 'GetUpdateByOffsetRequest' },
+)
+
+export const GetTransactionByIdRequest = Type.Object(
+  { updateId: text(), transactionFormat: Type.Optional(TransactionFormat) },
+  { title: 'GetTransactionByIdRequest' },
+)
+
+export const GetTransactionAnswer = Type.Object(
+  { transaction: JsTransaction },
+  { title: 'JsGetTransactionResponse' },
 )

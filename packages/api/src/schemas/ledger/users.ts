@@ -125,8 +125,38 @@ export const ParticipantIdAnswer = Type.Object(
   { title: 'GetParticipantIdResponse' },
 )
 
+export const UserProviderRequest = Type.Object(
+  { userId: text(), sourceIdentityProviderId: text(), targetIdentityProviderId: text() },
+  { title: 'UpdateUserIdentityProviderIdRequest' },
+)
+
+export const PartyUpdateRequest = Type.Object(
+  {
+    partyDetails: Type.Optional(
+      Type.Object({
+        party: text(),
+        localMetadata: Type.Optional(Metadata),
+        identityProviderId: text(),
+      }),
+    ),
+    updateMask: Type.Optional(Type.Object({ paths: list(Type.String()) })),
+  },
+  { title: 'UpdatePartyDetailsRequest' },
+)
+
+export const PackagesAnswer = Type.Object(
+  { packageIds: Type.Array(Type.String()) },
+  { title: 'ListPackagesResponse' },
+)
+
+export const EmptyAnswer = Type.Object({})
+
+/** There is none but the default one, whose id is empty (D-32). */
+export const providerQuery = Type.Object({ 'identity-provider-id': Type.Optional(Type.String()) })
+
 /** Without it the largest page. */
 export const pageQuery = Type.Object({
+  ...providerQuery.properties,
   pageSize: Type.Optional(Int32),
   pageToken: Type.Optional(Type.String()),
 })
