@@ -377,6 +377,23 @@ it('deletes no replica while the log cannot be read to its end', async () => {
   expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
 })
 
+it('deletes no replica when the log is damaged, and names the place', async () => {
+  await using world = await startWorld()
+  const log = new Redis({
+    path: world.cluster.logSocket(),
+    username: 'writer',
+    password: world.prepared.secrets.logWriter,
+    enableReadyCheck: false,
+  })
+  await log.xadd('log', '7-0', 'g', 'no group', 's', 'no signature')
+  log.disconnect()
+  const before = world.node('sv-1')
+  await expect(world.cluster.wipe('sv-1')).rejects.toThrow(
+    /^no replica is deleted: The log is damaged at offsets 1 to 7 .* See `quorumscan log repair`/,
+  )
+  expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
+})
+
 it('wipes no second replica before the first is back', async () => {
   await using world = await startWorld()
   await writeFile(world.hold, '')
