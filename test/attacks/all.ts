@@ -1,4 +1,5 @@
 /** All attacks, in the order in which they are run. */
 import type { Attack } from './attack.ts'
+import { tooLargeBodies } from './too-large-bodies.ts'
 
-export const ATTACKS: readonly Attack[] = []
+export const ATTACKS: readonly Attack[] = [tooLargeBodies]

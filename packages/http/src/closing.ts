@@ -6,20 +6,31 @@ import type { Duplex } from 'node:stream'
 
 /** Read and thrown away: the largest body that anybody sends by mistake, in less than 20 ms. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024
+const discarding = new WeakSet<Duplex>()
+
+/**
+ * Throws away whatever else comes. Nothing of it is a request any more: HTTP's parser, which would take its
+ * time for each chunk, does not see it.
+ */
+export function discardInput(socket: Duplex): void {
+  if (discarding.has(socket)) return
+  discarding.add(socket)
+  socket.removeAllListeners('data')
+  let left = DRAINED_BYTES_MAX
+  socket.on('data', (bytes: Buffer) => {
+    left -= bytes.byteLength
+    if (left < 0) socket.destroy()
+  })
+  socket.resume()
+}
+
 /**
  * Sends these last bytes, says that no more follow, and waits for the other side to do the same. The server
  * ends what takes too long.
  */
 export function closeGently(socket: Duplex, lastBytes = ''): void {
   if (socket.destroyed) return
-  // Nothing that comes is a request any more: HTTP's parser would take its time for each chunk.
-  socket.removeAllListeners('data')
   socket.removeAllListeners('end')
-  let left = DRAINED_BYTES_MAX
-  socket.on('data', (bytes: Buffer) => {
-    left -= bytes.byteLength
-    if (left < 0) socket.destroy()
-  })
   // Each side has said its last.
   let isOver = false
   const over = () => {
@@ -28,5 +39,5 @@ export function closeGently(socket: Duplex, lastBytes = ''): void {
   }
   socket.once('end', over)
   socket.end(lastBytes, over)
-  socket.resume()
+  discardInput(socket)
 }

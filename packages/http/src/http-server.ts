@@ -11,7 +11,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '@quorumscan/base'
-import { closeGently } from './closing.ts'
+import { closeGently, discardInput } from './closing.ts'
 import type { HttpLimits } from './limits.ts'
 import { type Guest, type Place, Places } from './places.ts'
 
@@ -20,11 +20,17 @@ const CHECK_MS = 1000
 /** Once we have said our last word, the other side may go on so long: as long as a request may take to arrive. */
 const CLOSING_MS_MAX = 10_000
 /** Requests that follow on one connection before the one before them is answered. Hardly anybody sends any. */
-const PIPELINED_MAX = 32
+const PIPELINED_MAX = 8
 
 /** Whether this connection got no place: it is kept for one request, of whoever probes our health. */
 export function isForProbesOnly(socket: Socket): boolean {
   return connectionOf.get(socket)?.place === null
+}
+
+/** Reads no more of the request that comes on this socket, which is refused: the rest is thrown away unparsed. */
+export function giveUpReading(socket: Socket): void {
+  // Node's parser is at it.
+  if (connectionOf.has(socket)) process.nextTick(discardInput, socket)
 }
 
 const connectionOf = new WeakMap<Socket, Connection>()

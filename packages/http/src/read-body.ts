@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createBodyPieces } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
+import { giveUpReading } from './http-server.ts'
 
 /** On the wire, for each byte of the body: chunks of a usual size need hardly more than one, … */
 const WIRE_FACTOR = 2
@@ -23,8 +24,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     }
     const fail = (error: ScanError) => {
       settle()
-      // What has been read is thrown away: the answer waits for nothing.
       request.on('error', () => {}).resume()
+      if (byteCount > 0) giveUpReading(socket)
       reject(error)
     }
     const onData = (piece: Buffer) => {

@@ -4,6 +4,7 @@
  * The life of a request, with what leaves each stage (docs/upstream.md §L3.1, §L7.3):
  *   path            404 `{"errors": […], …}`
  *   budget          429 RATE_LIMITED (D-33)
+ *   much to read    authentication, as below
  *   body            413 as text
  *   decoding        400 as text, with the path of the member: query, then body, then the form of the token
  *   authentication  401, 403, redacted
@@ -27,6 +28,8 @@ import type { LedgerHandler, LedgerHandlers } from './handler.ts'
 
 /** D-27: bodies of the ledger interface. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024
+/** Of a body that is read before its sender is known. */
+const STRANGER_BYTES_MAX = 256 * 1024
 /** Parsing takes up to a microsecond each; a command that fits into an entry has a few thousand. */
 export const LEDGER_VALUES_MAX = 32_768
 /** §L3.2: what takes longer is answered 503 by the HTTP server. */
@@ -123,6 +126,11 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
         method: route.method,
         url: route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1'),
         bodyLimit: BODY_BYTES_MAX,
+        onRequest: async (request) => {
+          if (route.auth === 'none' || !isMuch(request.raw)) return
+          const authorization = request.headers.authorization ?? null
+          await mount.authenticate({ authorization, auth: route.auth })
+        },
         handler: async (request, reply) => {
           const body = await answer(request, reply)
           return body === 'late'
@@ -134,6 +142,12 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
   }
   for (const prefix of ['', ...(mount.prefix === null ? [] : [mount.prefix])])
     void app.register(mountIn, { prefix: `${prefix}${PREFIX}` })
+}
+
+/** Whoever sends so much is known before it is read; anybody else learns first whether it decodes. */
+function isMuch({ headers }: IncomingMessage): boolean {
+  const length = headers['transfer-encoding'] === undefined ? (headers['content-length'] ?? 0) : NaN
+  return !(Number(length) <= STRANGER_BYTES_MAX)
 }
 
 type Binding<Caller> = {

@@ -43,15 +43,18 @@ export async function serve(
   const { session, dialect, connection, clock } = options
   const closed = new AbortController()
   webSocket.once('close', () => closed.abort())
-  // The close that follows is what is acted upon.
-  webSocket.on('error', () => {})
   boundFrames(webSocket, clock)
-  const close = (code: number, reason: string) => {
-    webSocket.close(code, reason)
+  const terminateSoon = () => {
     clock.delay(CLOSE_MS, closed.signal).then(
       () => webSocket.terminate(),
       () => {}, // It was closed in time.
     )
+  }
+  // A frame that is none: the library closes, and would go on reading for half a minute.
+  webSocket.on('error', terminateSoon)
+  const close = (code: number, reason: string) => {
+    webSocket.close(code, reason)
+    terminateSoon()
   }
   try {
     const frame = await firstFrame(webSocket, clock, closed.signal)

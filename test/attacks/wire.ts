@@ -1,0 +1,65 @@
+/** Bytes on a connection, as somebody sends them who does not care for HTTP. */
+import { connect, type Socket } from 'node:net'
+
+export type Reply = {
+  /** Null where no answer could be read. */
+  readonly status: number | null
+  readonly text: string
+  /** The system's name for what ended the connection, null if the server did by closing it. */
+  readonly error: string | null
+}
+
+/** A connection to the process at this address; from one of the addresses of this machine, where one is named. */
+export function open(url: string, localAddress?: string): Socket {
+  const { hostname, port } = new URL(url)
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    ...(localAddress === undefined ? {} : { localAddress }),
+  })
+  return socket.on('error', () => {}) // The close that follows is what counts.
+}
+
+/** Resolves with what the socket says first of these, never rejects. */
+export function first(socket: Socket, ...events: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    for (const event of [...events, 'close'])
+      socket.once(event, (data: unknown) => resolve(event === 'data' ? String(data) : event))
+    if (socket.destroyed) resolve('close')
+  })
+}
+
+/** Sends these bytes whatever comes back, and reads until the server closes. */
+export function exchange(url: string, ...parts: readonly (string | Uint8Array)[]): Promise<Reply> {
+  return new Promise((resolve) => {
+    const socket = open(url)
+    let text = ''
+    let error: string | null = null
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+    })
+    socket.on('error', (reason: NodeJS.ErrnoException) => {
+      error = reason.code ?? reason.message
+    })
+    socket.on('close', () => {
+      const status = /^HTTP\/1\.1 ([0-9]{3}) /.exec(text)?.[1]
+      resolve({ status: status === undefined ? null : Number(status), text, error })
+    })
+    for (const part of parts) socket.write(part)
+  })
+}
+
+export const post = (path: string, ...headers: readonly string[]) =>
+  ['POST ', path, ' HTTP/1.1\r\nhost: a\r\nconnection: close\r\n']
+    .concat(headers.map((header) => `${header}\r\n`))
+    .join('')
+    .concat('\r\n')
+
+/** In chunks of so many bytes. */
+export function chunked(body: string, chunkBytes: number): string {
+  const size = chunkBytes.toString(16)
+  const chunks: string[] = []
+  for (let start = 0; start + chunkBytes <= body.length; start += chunkBytes)
+    chunks.push(size, '\r\n', body.slice(start, start + chunkBytes), '\r\n')
+  return `${chunks.join('')}0\r\n\r\n`
+}
