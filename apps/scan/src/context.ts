@@ -1,4 +1,5 @@
 /** Everything that a scan node works with, opened in order and closed in the opposite one. */
+
 import { readFile } from 'node:fs/promises'
 import { type KeyPair, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
@@ -13,9 +14,10 @@ import {
   timeJobs,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
-import { createSubmitter, type Ordering, svPartyOf } from '@quorumscan/ledger'
+import { type Ordering, svPartyOf } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
 import { Replica } from '@quorumscan/replica'
+import { createSubmitter } from '@quorumscan/submit'
 import { publishAddress } from './address.ts'
 import type { ScanConfig } from './config.ts'
 

@@ -241,6 +241,8 @@ test('after a standstill each due round is closed once, oldest first, also by on
   expect(numbers()).toEqual([0, 1, 2])
   await using jobs = await startOperator(redis, world, { index: 0 })
   await untilTrue('the oldest round to close', () => numbers()[0] !== 0)
-  expect(numbers()).toEqual([1, 2, 3])
+  // The next one that is due may be closed by now, too.
+  const [first = 0] = numbers()
+  expect(numbers()).toEqual([first, first + 1, first + 2])
   expect(await jobs.failures()).toEqual([])
 })

@@ -75,7 +75,6 @@ export {
   TRANSFER_INPUTS_MAX,
 } from './limits.ts'
 export { type Notice, type NoticeRow, noticeRowsOf } from './notices.ts'
-export { createOffer, type OfferAttempt } from './offer.ts'
 export type { AppliedEntry, DueItem, Head, Ledger, LogEntry, Ordering } from './ports.ts'
 export { errorCodeOf, type RejectionCode } from './refusal.ts'
 export {
@@ -90,12 +89,6 @@ export {
   templates,
 } from './registry.ts'
 export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
-export {
-  createSubmitter,
-  type SubmitInput,
-  type SubmitResult,
-  type Submitter,
-} from './submitter.ts'
 export {
   type Choice,
   encodePayload,
@@ -147,5 +140,5 @@ export {
   transferInstruction,
 } from './templates/transfer-instruction.ts'
 export { readValueInput, ValueInputError } from './value-input.ts'
-export { type LoadedCell, type StateChanges, WorkingState } from './working-state.ts'
+export { type LoadedCell, WorkingState } from './working-state.ts'
 export { parseZonedTime } from './zoned-time.ts'

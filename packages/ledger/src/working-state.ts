@@ -1,11 +1,10 @@
 /**
  * The part of the state that a batch of entries touches: cells loaded from a store, with the effects of
- * the entries interpreted since on top. It is the view of interpretation and tells the writer what changed.
+ * the entries interpreted since on top. It is the view of interpretation.
  */
 import { assert } from '@quorumscan/base'
 import type { Contract, ContractId, Micros, PartyId } from '@quorumscan/model'
-import { dueOf, keysOf } from './contract-keys.ts'
-import type { DueItem } from './ports.ts'
+import { keysOf } from './contract-keys.ts'
 import type { ChangeRecord, StateDelta, StateView } from './state.ts'
 
 /** A cell with its stored value; null, empty or false where there is none. */
@@ -16,30 +15,14 @@ export type LoadedCell =
   | { readonly kind: 'seen'; readonly id: string; readonly value: Micros | null }
   | { readonly kind: 'party'; readonly id: PartyId; readonly value: boolean }
 
-/** Net effect of all deltas applied since the last `takeChanges`. */
-export type StateChanges = {
-  /** In order of creation; what was created and archived in between is in neither list. */
-  readonly created: readonly Contract[]
-  readonly archived: readonly Contract[]
-  readonly indexes: readonly {
-    readonly key: string
-    readonly added: readonly ContractId[]
-    readonly removed: readonly ContractId[]
-  }[]
-  readonly dueAdded: readonly DueItem[]
-  readonly dueRemoved: readonly DueItem[]
-  readonly changes: readonly { readonly id: string; readonly record: ChangeRecord }[]
-  readonly seen: readonly { readonly id: string; readonly until: Micros }[]
-  readonly allocated: readonly PartyId[]
-}
-
 export class WorkingState implements StateView {
   readonly #contracts = new Map<ContractId, Contract | null>()
   readonly #indexes = new Map<string, readonly ContractId[]>()
   readonly #changeRecords = new Map<string, ChangeRecord | null>()
   readonly #seen = new Map<string, Micros | null>()
   readonly #parties = new Map<PartyId, boolean>()
-  #pending = emptyPending()
+  /** What the batch filed under each index key, for lists that are loaded later. */
+  readonly #filed = new Map<string, { added: Set<ContractId>; removed: Set<ContractId> }>()
 
   contract(id: ContractId): Contract | null | undefined {
     return this.#contracts.get(id)
@@ -70,7 +53,7 @@ export class WorkingState implements StateView {
           break
         case 'index':
           if (!this.#indexes.has(cell.key))
-            this.#indexes.set(cell.key, this.#withPending(cell.key, cell.value))
+            this.#indexes.set(cell.key, this.#withFiled(cell.key, cell.value))
           break
         case 'change':
           if (!this.#changeRecords.has(cell.id)) this.#changeRecords.set(cell.id, cell.value)
@@ -87,47 +70,20 @@ export class WorkingState implements StateView {
   apply(delta: StateDelta): void {
     for (const contract of delta.archived) {
       this.#contracts.set(contract.contractId, null)
-      if (!this.#pending.created.delete(contract.contractId))
-        this.#pending.archived.set(contract.contractId, contract)
       for (const key of keysOf(contract)) this.#unfile(key, contract.contractId)
     }
     for (const contract of delta.created) {
       this.#contracts.set(contract.contractId, contract)
-      this.#pending.created.set(contract.contractId, contract)
       for (const key of keysOf(contract)) this.#file(key, contract.contractId)
     }
-    if (delta.change !== null) {
-      this.#changeRecords.set(delta.change.id, delta.change.record)
-      this.#pending.changes.set(delta.change.id, delta.change.record)
-    }
-    if (delta.seen !== null) {
-      this.#seen.set(delta.seen.id, delta.seen.until)
-      this.#pending.seen.set(delta.seen.id, delta.seen.until)
-    }
-    for (const party of delta.allocated) {
-      this.#parties.set(party, true)
-      this.#pending.allocated.add(party)
-    }
+    if (delta.change !== null) this.#changeRecords.set(delta.change.id, delta.change.record)
+    if (delta.seen !== null) this.#seen.set(delta.seen.id, delta.seen.until)
+    for (const party of delta.allocated) this.#parties.set(party, true)
   }
 
-  /** What the writer must store, once; the loaded cells stay. */
-  takeChanges(): StateChanges {
-    const pending = this.#pending
-    this.#pending = emptyPending()
-    const created = [...pending.created.values()]
-    const archived = [...pending.archived.values()]
-    return {
-      created,
-      archived,
-      indexes: [...pending.indexes].flatMap(([key, { added, removed }]) =>
-        added.size + removed.size === 0 ? [] : [{ key, added: [...added], removed: [...removed] }],
-      ),
-      dueAdded: created.flatMap(dueOf),
-      dueRemoved: archived.flatMap(dueOf),
-      changes: [...pending.changes].map(([id, record]) => ({ id, record })),
-      seen: [...pending.seen].map(([id, until]) => ({ id, until })),
-      allocated: [...pending.allocated],
-    }
+  /** Ends a batch: values that are loaded from now on were stored after all that was applied. */
+  endBatch(): void {
+    this.#filed.clear()
   }
 
   /** How many cells are held. */
@@ -143,10 +99,7 @@ export class WorkingState implements StateView {
 
   /** Forgets every loaded cell, to bound memory. Only between batches. */
   clear(): void {
-    assert(
-      this.#pending.created.size + this.#pending.archived.size + this.#pending.seen.size === 0,
-      'changes are taken before the state is cleared',
-    )
+    assert(this.#filed.size === 0, 'a batch is ended before the state is cleared')
     for (const cells of [
       this.#contracts,
       this.#indexes,
@@ -158,14 +111,14 @@ export class WorkingState implements StateView {
   }
 
   #file(key: string, id: ContractId): void {
-    const { added, removed } = this.#pendingIndex(key)
+    const { added, removed } = this.#filedUnder(key)
     if (!removed.delete(id)) added.add(id)
     const ids = this.#indexes.get(key)
     if (ids !== undefined) this.#indexes.set(key, inserted(ids, id))
   }
 
   #unfile(key: string, id: ContractId): void {
-    const { added, removed } = this.#pendingIndex(key)
+    const { added, removed } = this.#filedUnder(key)
     if (!added.delete(id)) removed.add(id)
     const ids = this.#indexes.get(key)
     if (ids !== undefined)
@@ -175,30 +128,19 @@ export class WorkingState implements StateView {
       )
   }
 
-  #pendingIndex(key: string) {
-    let index = this.#pending.indexes.get(key)
+  #filedUnder(key: string) {
+    let index = this.#filed.get(key)
     if (index === undefined) {
       index = { added: new Set<ContractId>(), removed: new Set<ContractId>() }
-      this.#pending.indexes.set(key, index)
+      this.#filed.set(key, index)
     }
     return index
   }
 
-  #withPending(key: string, stored: readonly ContractId[]): readonly ContractId[] {
-    const pending = this.#pending.indexes.get(key)
-    const kept = pending === undefined ? stored : stored.filter((id) => !pending.removed.has(id))
-    return [...new Set([...kept, ...(pending?.added ?? [])])].sort()
-  }
-}
-
-function emptyPending() {
-  return {
-    created: new Map<ContractId, Contract>(),
-    archived: new Map<ContractId, Contract>(),
-    indexes: new Map<string, { added: Set<ContractId>; removed: Set<ContractId> }>(),
-    changes: new Map<string, ChangeRecord>(),
-    seen: new Map<string, Micros>(),
-    allocated: new Set<PartyId>(),
+  #withFiled(key: string, stored: readonly ContractId[]): readonly ContractId[] {
+    const filed = this.#filed.get(key)
+    const kept = filed === undefined ? stored : stored.filter((id) => !filed.removed.has(id))
+    return [...new Set([...kept, ...(filed?.added ?? [])])].sort()
   }
 }
 

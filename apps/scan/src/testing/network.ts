@@ -2,6 +2,7 @@
  * A network for tests in one process: a real log with its writer, scan nodes on a Redis each, and a wallet
  * with a replica of its own that drives registrations. Only the synchronizer's HTTP is left out.
  */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,12 +11,10 @@ import type { Genesis } from '@quorumscan/consensus'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
-  createSubmitter,
   disclose,
   genesisHashOf,
   type Ordering,
   requestEntryCommand,
-  type SubmitResult,
   tapCommand,
 } from '@quorumscan/ledger'
 import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
@@ -28,6 +27,7 @@ import {
   partyIdOf,
 } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
+import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import type { ScanConfig } from '../config.ts'
 import type { Overrides } from '../context.ts'

@@ -1,4 +1,5 @@
 /** A user's own names: asking for one, and what became of the others (D-17, D-19). */
+
 import { ScanError } from '@quorumscan/errors'
 import {
   ansEntry,
@@ -17,8 +18,9 @@ import {
   findEntryFieldViolation,
   formatAmount,
 } from '@quorumscan/model'
-import { type Commander, resultContractId } from '../ledger/commander.ts'
+import type { Commander } from '@quorumscan/submit'
 import { joinedContractsOf, type WalletLedger } from '../ledger/contracts.ts'
+import { resultContractId } from '../ledger/results.ts'
 import { singleton } from '../ledger/rules.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 

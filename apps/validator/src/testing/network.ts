@@ -3,6 +3,7 @@
  * super-validators share one replica, run their jobs with their own keys and answer lookups over HTTP.
  * Its time is the machine's, and can be moved on.
  */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -31,10 +32,11 @@ import {
 } from '@quorumscan/consensus'
 import { buildServer } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
-import { createSubmitter, type Ordering, svPartyOf } from '@quorumscan/ledger'
+import { type Ordering, svPartyOf } from '@quorumscan/ledger'
 import { createLogReader, createLogWriter, LOG_ACL } from '@quorumscan/log'
 import { formatTime, type Micros, participantOfKey } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
+import { createSubmitter } from '@quorumscan/submit'
 import { startRedis, untilTrue } from '@quorumscan/testkit'
 import type { ValidatorConfig } from '../config.ts'
 import { activitiesRequest } from '../proxy/requests.ts'

@@ -1,4 +1,5 @@
 /** Giving users parties: by themselves, by an administrator, and the operator's at the first start (D-20, D-32). */
+
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Ledger } from '@quorumscan/ledger'
@@ -11,8 +12,8 @@ import {
   type User,
   type UserId,
 } from '@quorumscan/model'
+import type { Commander } from '@quorumscan/submit'
 import { mergeRights, type Parties, type Users } from '@quorumscan/users'
-import type { Commander } from '../ledger/commander.ts'
 import type { KeptUsers } from './kept-users.ts'
 import { partyHintOf } from './party-hint.ts'
 

@@ -1,4 +1,5 @@
 /** What a party holds, and coin out of nothing on a development network. */
+
 import { ScanError } from '@quorumscan/errors'
 import { coin, disclose, type Ledger, lockedCoin, payloadOf, tapCommand } from '@quorumscan/ledger'
 import {
@@ -10,7 +11,7 @@ import {
   type PartyId,
   parseAmount,
 } from '@quorumscan/model'
-import { type Commander, resultContractId } from '../ledger/commander.ts'
+import type { Commander } from '@quorumscan/submit'
 import {
   contractsOf,
   joinedContractsOf,
@@ -18,6 +19,7 @@ import {
   type WalletLedger,
   type WireContract,
 } from '../ledger/contracts.ts'
+import { resultContractId } from '../ledger/results.ts'
 import { newestRound, singleton } from '../ledger/rules.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 import type { SpendableCoin } from './coin-selection.ts'

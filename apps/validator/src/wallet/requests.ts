@@ -9,7 +9,6 @@ import {
 } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { AutoRenewals } from '@quorumscan/users'
-import { resultContractId } from '../ledger/commander.ts'
 import {
   contractNotFound,
   contractsOf,
@@ -17,6 +16,7 @@ import {
   toWireContract,
   type WireContract,
 } from '../ledger/contracts.ts'
+import { resultContractId } from '../ledger/results.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 import { coinForPayment, type SpendingDeps, spend } from './spending.ts'
 

@@ -1,4 +1,5 @@
 /** Paying with coins of a party: choosing them, and choosing again when one is gone meanwhile. */
+
 import { isScanError } from '@quorumscan/errors'
 import type { Ledger, SubscriptionPayData } from '@quorumscan/ledger'
 import {
@@ -9,7 +10,7 @@ import {
   type DisclosedContract,
   type Update,
 } from '@quorumscan/model'
-import type { Commander } from '../ledger/commander.ts'
+import type { Commander } from '@quorumscan/submit'
 import { newestRound } from '../ledger/rules.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 import { selectCoins } from './coin-selection.ts'

@@ -12,7 +12,6 @@ import {
 } from '@quorumscan/ledger'
 import { type Contract, type ContractId, formatTime } from '@quorumscan/model'
 import type { AutoRenewals } from '@quorumscan/users'
-import { resultContractId } from '../ledger/commander.ts'
 import {
   contractNotFound,
   findContract,
@@ -21,6 +20,7 @@ import {
   type WalletLedger,
   type WireContract,
 } from '../ledger/contracts.ts'
+import { resultContractId } from '../ledger/results.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 import { coinForPayment, type Spending, type SpendingDeps, spend } from './spending.ts'
 

@@ -19,13 +19,13 @@ import {
   parseAmount,
   type Update,
 } from '@quorumscan/model'
-import { resultContractId, resultContractIds } from '../ledger/commander.ts'
 import {
   contractNotFound,
   isOfKind,
   toWireContract,
   type WireContract,
 } from '../ledger/contracts.ts'
+import { resultContractId, resultContractIds } from '../ledger/results.ts'
 import { singleton } from '../ledger/rules.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 import { invalidAmount } from './coins.ts'

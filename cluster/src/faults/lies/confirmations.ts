@@ -2,14 +2,11 @@
  * A super-validator that confirms payments which do not exist, and every contract that it sees come into
  * being, whatever it is. Interpretation must not care (D-23).
  */
+
 import { type Clock, type KeyPair, type Random, randomHex } from '@quorumscan/base'
-import {
-  confirmResolveCommand,
-  createSubmitter,
-  type Ledger,
-  type Ordering,
-} from '@quorumscan/ledger'
+import { confirmResolveCommand, type Ledger, type Ordering } from '@quorumscan/ledger'
 import type { ContractId, PartyId } from '@quorumscan/model'
+import { createSubmitter } from '@quorumscan/submit'
 
 const INTERVAL_MS = 500
 /** Waiting to be confirmed: the liar is busy, not bigger than the log. */

@@ -16,7 +16,7 @@ import type {
 } from '@quorumscan/model'
 import { type ContractCodec, createContractCodec } from '../contract-codec.ts'
 import { disclose } from '../contract-id.ts'
-import { dueOf } from '../contract-keys.ts'
+import { dueOf, keysOf } from '../contract-keys.ts'
 import { decodeEntry, encodeEntry } from '../entry.ts'
 import { genesisDelta } from '../genesis-state.ts'
 import { nextHistoryHash } from '../history.ts'
@@ -214,21 +214,19 @@ export class MemoryLedger {
   }
 
   #store(delta: StateDelta): void {
-    const state = new WorkingState()
-    state.apply(delta)
-    const changes = state.takeChanges()
-    for (const contract of changes.archived) this.#contracts.delete(contract.contractId)
-    for (const contract of changes.created)
-      this.#contracts.set(contract.contractId, this.#codec.encode(contract))
-    for (const { key, added, removed } of changes.indexes) {
-      const ids = this.#indexes.get(key) ?? new Set()
-      for (const id of removed) ids.delete(id)
-      for (const id of added) ids.add(id)
-      if (ids.size === 0) this.#indexes.delete(key)
-      else this.#indexes.set(key, ids)
+    for (const contract of delta.archived) {
+      this.#contracts.delete(contract.contractId)
+      for (const key of keysOf(contract)) this.#indexes.get(key)?.delete(contract.contractId)
     }
-    for (const { id, record } of changes.changes) this.#changes.set(id, record)
-    for (const { id, until } of changes.seen) this.#seen.set(id, until)
-    for (const party of changes.allocated) this.#parties.add(party)
+    for (const contract of delta.created) {
+      this.#contracts.set(contract.contractId, this.#codec.encode(contract))
+      for (const key of keysOf(contract)) {
+        const ids = this.#indexes.get(key) ?? new Set()
+        this.#indexes.set(key, ids.add(contract.contractId))
+      }
+    }
+    if (delta.change !== null) this.#changes.set(delta.change.id, delta.change.record)
+    if (delta.seen !== null) this.#seen.set(delta.seen.id, delta.seen.until)
+    for (const party of delta.allocated) this.#parties.add(party)
   }
 }

@@ -100,7 +100,7 @@ export async function interpretBatch(
     })
   }
   // The steps carry what is to be written.
-  context.state.takeChanges()
+  context.state.endBatch()
   return done
 }
 

@@ -3,18 +3,18 @@
  * is offered until its outcome is known: it stands in the log, or its `notAfter` has passed. So a 200 is
  * never lost, whenever the process is killed (Rule 3).
  */
-import { type Clock, type KeyPair, type Random, randomHex, sha256Hex } from '@quorumscan/base'
+import type { Clock } from '@quorumscan/base'
 import { LedgerError, ScanError } from '@quorumscan/errors'
-import {
-  type AppliedEntry,
-  changeIdOf,
-  createOffer,
-  encodeEntry,
-  type Ledger,
-  type Ordering,
-} from '@quorumscan/ledger'
+import { type AppliedEntry, changeIdOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import type { CompletionRecord, Micros, Offset, Submission } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
+import {
+  createInFlight,
+  type InFlight,
+  type Participant,
+  type SignedSubmission,
+  signSubmission,
+} from '@quorumscan/submit'
 import { type Outbox, PENDING_MAX, type PendingSubmission } from '@quorumscan/users'
 
 /** µs after which a submission that did not get into the log has no effect; the ledger allows 10 min. */
@@ -29,14 +29,11 @@ export type DispatchInput = Omit<Submission, 'genesis' | 'participant' | 'id' | 
   readonly notBefore: Micros
 }
 
-type DispatcherDeps = {
+type DispatcherDeps = Participant & {
   readonly outbox: Outbox
   readonly ledger: Pick<Ledger, 'head' | 'onApplied'> & Pick<Replica, 'completions'>
   readonly ordering: Pick<Ordering, 'submit'>
-  readonly genesisHash: string
-  readonly keyPair: KeyPair
   readonly clock: Clock
-  readonly random: Random
   readonly onProblem: (error: unknown) => void
 }
 
@@ -46,14 +43,13 @@ type Item = {
   readonly outcome: Promise<CompletionRecord>
   /** Ends the offering. */
   readonly over: AbortController
-  isOffered: boolean
   isEnded: boolean
 }
 
 /** Owns the pending submissions of one process, in memory and in the store. */
 export class Dispatcher implements AsyncDisposable {
   readonly #deps: DispatcherDeps
-  readonly #offer: ReturnType<typeof createOffer>
+  readonly #inFlight: InFlight
   readonly #items = new Map<string, Item>()
   /** Work on the store that goes on, by entry hash. */
   readonly #ending = new Map<string, Promise<void>>()
@@ -81,7 +77,7 @@ export class Dispatcher implements AsyncDisposable {
 
   private constructor(deps: DispatcherDeps, settled: Offset) {
     this.#deps = deps
-    this.#offer = createOffer({ ...deps, waitsForRoom: true })
+    this.#inFlight = createInFlight({ ...deps, waitsForRoom: true })
     this.#settled = settled
     this.#stopListening = deps.ledger.onApplied((entry) => this.#onApplied(entry))
   }
@@ -139,23 +135,22 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   #sign(input: DispatchInput): PendingSubmission {
-    const { keyPair, genesisHash, ledger, clock, random } = this.#deps
-    const { notBefore, ...rest } = input
+    const { ledger, clock } = this.#deps
+    const { notBefore, ...body } = input
     const head = ledger.head()
     const notAfter = Math.max(head.recordTime, clock.nowMicros(), notBefore) + LIFE_MICROS
-    const { publicKey: participant } = keyPair
-    const submission = { ...rest, genesis: genesisHash, participant, id: randomHex(random, 16) }
-    let bytes: Uint8Array
+    let signed: SignedSubmission
     try {
-      bytes = encodeEntry({ ...submission, notAfter }, keyPair)
+      signed = signSubmission(this.#deps, body, notAfter)
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       throw new LedgerError('INVALID_ARGUMENT', `The submission is refused: ${error.message}.`)
     }
+    const { submission, bytes, entryHash } = signed
     const { userId, actAs, commandId, submissionId, deduplication, traceparent } = submission
     const told = { userId, actAs, commandId, submissionId, deduplication }
     return {
-      entryHash: sha256Hex(bytes),
+      entryHash,
       changeId: changeIdOf(submission),
       bytes: Buffer.from(bytes).toString('base64'),
       notBefore,
@@ -171,30 +166,37 @@ export class Dispatcher implements AsyncDisposable {
       resolve = resolvePromise
     })
     const over = new AbortController()
-    const item = { pending, resolve, outcome, over, isOffered: false, isEnded: false }
+    const item = { pending, resolve, outcome, over, isEnded: false }
     this.#items.set(pending.entryHash, item)
     return item
   }
 
-  /** Offers it once its time has come: by record time, so that the bound holds whatever clocks say. */
   #begin(item: Item, recordTime: Micros): void {
-    if (item.isOffered || item.isEnded || recordTime < item.pending.notBefore) return
-    item.isOffered = true
-    const signal = AbortSignal.any([this.#closing.signal, item.over.signal])
-    const bytes = new Uint8Array(Buffer.from(item.pending.bytes, 'base64'))
-    // A refusal for good leaves it to its `notAfter`: only the log can say that it has no effect.
-    this.#offer({ mayBeInLog: false, refusal: null }, bytes, signal).catch(this.#deps.onProblem)
+    const { pending } = item
+    const { entryHash, notBefore, notAfter } = pending
+    this.#inFlight.add(
+      {
+        entryHash,
+        notBefore,
+        notAfter,
+        bytes: () => new Uint8Array(Buffer.from(pending.bytes, 'base64')),
+        signal: AbortSignal.any([this.#closing.signal, item.over.signal]),
+        onApplied: (entry) => {
+          const { kind } = entry.result
+          if (kind === 'accepted' || kind === 'rejected')
+            this.#end(item, recordOf(entry, pending), false)
+        },
+        onExpired: (at) => this.#end(item, expiredAt(pending, at), true),
+        // Refused for good, it is left to its `notAfter`: only the log can say that it has no effect.
+        onRefused: this.#deps.onProblem,
+      },
+      recordTime,
+    )
   }
 
   #onApplied(entry: AppliedEntry): void {
-    const { offset, recordTime, result } = entry
-    const item = this.#items.get(entry.entryHash)
-    if (item !== undefined && (result.kind === 'accepted' || result.kind === 'rejected'))
-      this.#end(item, recordOf(entry, item.pending), false)
-    for (const other of this.#items.values())
-      if (recordTime > other.pending.notAfter)
-        this.#end(other, expiredAt(other.pending, entry), true)
-      else this.#begin(other, recordTime)
+    this.#inFlight.apply(entry)
+    const { offset } = entry
     if (this.#ending.size === 0) this.#settled = offset
     // What ends now must be on disk before anyone reads beyond it.
     else
@@ -209,6 +211,7 @@ export class Dispatcher implements AsyncDisposable {
     const { pending } = item
     item.over.abort()
     this.#items.delete(pending.entryHash)
+    this.#inFlight.remove(pending.entryHash)
     const ending = this.#store(pending, isExpired ? record : null).then(() => {
       this.#ending.delete(pending.entryHash)
       item.resolve(record)

@@ -2,7 +2,7 @@
  * Submitting what was checked: tried against the replica first, so that whatever can be known is said at once
  * and leaves no trace (docs/upstream.md §L4.5, steps f to j), then given to the dispatcher.
  */
-import { assert, type Random, randomHex } from '@quorumscan/base'
+import { type Random, randomHex } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import { type Ledger, templateOf, templateRef } from '@quorumscan/ledger'
 import {
@@ -11,8 +11,8 @@ import {
   type Micros,
   participantOfKey,
   partyParticipant,
-  type Submission,
 } from '@quorumscan/model'
+import { rehearse } from '@quorumscan/submit'
 import type { ReadCommand } from './commands.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { refusalOf } from './refusals.ts'
@@ -28,8 +28,6 @@ export type SubmissionDeps = {
   readonly random: Random
 }
 
-/** µs that the trial's `notAfter` lies ahead; only its being ahead matters. */
-const TRIAL_MICROS = 60_000_000
 /** What the log decides, by the order in it: told by a completion (docs/upstream.md §L4.6). */
 const DECIDED_BY_LOG = new Set(['DUPLICATE_COMMAND', 'INVALID_DEDUPLICATION_PERIOD'])
 /** Templates that implement the one interface (D-31). */
@@ -53,7 +51,11 @@ export async function submit(
   const base = { userId, actAs, readAs, commandId, submissionId, workflowId }
   const trace = request.traceparent === null ? {} : { traceparent: request.traceparent }
   const submission = { ...base, deduplication, commands, disclosed, ...trace }
-  await rehearse(deps, submission, { ...options, notBefore })
+  const rehearsed = await rehearse(deps, submission, { ...options, notBefore })
+  // Interpretation looks for duplicates first. A repeated change is told as such, although its contracts
+  // may be used up by now: its submitter learns that it took effect, and where.
+  if (rehearsed.kind === 'rejected' && !DECIDED_BY_LOG.has(rehearsed.code))
+    throw refusalOf(rehearsed, submissionId)
   checkSynchronizers(request, { submissionId, synchronizerId: deps.synchronizerId })
   return deps.dispatcher.dispatch({ ...submission, notBefore })
 }
@@ -80,32 +82,6 @@ async function checkSubmitters(
         { correlationId },
       )
   }
-}
-
-/** @throws {LedgerError} What the ledger would refuse the commands with if they were the next entry. */
-async function rehearse(
-  deps: SubmissionDeps,
-  submission: Omit<Submission, 'genesis' | 'participant' | 'id' | 'notAfter'>,
-  { now, notBefore }: { readonly now: Micros; readonly notBefore: Micros },
-): Promise<void> {
-  const result = await deps.ledger.dryRun(
-    {
-      ...submission,
-      genesis: deps.genesisHash,
-      participant: deps.participant,
-      id: randomHex(deps.random, 16),
-      notAfter: Math.max(now, notBefore, deps.ledger.head().recordTime) + TRIAL_MICROS,
-    },
-    { notBefore },
-  )
-  // Interpretation looks for duplicates first. A repeated change is told as such, although its contracts
-  // may be used up by now: its submitter learns that it took effect, and where.
-  if (result.kind === 'rejected' && !DECIDED_BY_LOG.has(result.code))
-    throw refusalOf(result, submission.submissionId)
-  assert(
-    result.kind === 'accepted' || result.kind === 'rejected',
-    'a submission of our own is accepted or rejected',
-  )
 }
 
 /** Step h, with one synchronizer. */

@@ -1,7 +1,7 @@
 /** Offering the same bytes to the log until they are durable, or it is known that they never will be. */
 import type { Clock, Random } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
-import type { Ordering } from './ports.ts'
+import type { Ordering } from '@quorumscan/ledger'
 
 /** What is known of an entry that is being offered. */
 export type OfferAttempt = {

@@ -1,12 +1,10 @@
 import { systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
+import { type AppliedEntry, allocatePartyCommand, decodeEntry } from '@quorumscan/ledger'
+import { createTestNetwork, MemoryLedger, testKeyPair } from '@quorumscan/ledger/testing'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { allocatePartyCommand } from './commands.ts'
-import { decodeEntry } from './entry.ts'
-import type { AppliedEntry } from './ports.ts'
 import { createSubmitter, type SubmitInput } from './submitter.ts'
-import { createTestNetwork, MemoryLedger, testKeyPair } from './testing/index.ts'
 
 const SECOND = 1_000_000
 const keyPair = testKeyPair('alice')

@@ -1,19 +1,11 @@
 /**
- * Submitting: signs commands once, offers the same bytes to the log until they are durable, and waits
- * until this participant's own replica has applied them. Nothing is tried in advance: what an entry
- * does is known only where it stands in the log.
+ * Submitting, and waiting for the outcome in this process: signs commands once, offers the same bytes to the
+ * log until they are durable, and waits until this participant's own replica has applied them.
  */
-import {
-  type Clock,
-  type KeyPair,
-  type Random,
-  randomHex,
-  sha256,
-  toHex,
-  unreachable,
-} from '@quorumscan/base'
+import { type Clock, randomHex, unreachable } from '@quorumscan/base'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
+import { type AppliedEntry, errorCodeOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import type {
   Command,
   Deduplication,
@@ -24,10 +16,9 @@ import type {
   PartyId,
   Update,
 } from '@quorumscan/model'
-import { encodeEntry } from './entry.ts'
-import { createOffer, type OfferAttempt } from './offer.ts'
-import type { AppliedEntry, Ledger, Ordering } from './ports.ts'
-import { errorCodeOf } from './refusal.ts'
+import { createInFlight } from './in-flight.ts'
+import type { OfferAttempt } from './offer.ts'
+import { type Participant, type SignedSubmission, signSubmission } from './sign.ts'
 
 export type SubmitInput = {
   readonly userId: string
@@ -51,6 +42,8 @@ export type SubmitResult = {
   readonly update: Update
 }
 
+export type SubmitOptions = { readonly signal: AbortSignal; readonly timeoutMs: number }
+
 export interface Submitter {
   /**
    * Resolves when the own replica has applied the submission.
@@ -59,10 +52,7 @@ export interface Submitter {
    *   or what `Ordering.submit` refused with. SUBMISSION_UNKNOWN (indefinite): neither was seen within
    *   `timeoutMs`, or the signal aborted. After an indefinite end repeat with the same command id only.
    */
-  submit(
-    input: SubmitInput,
-    options: { readonly signal: AbortSignal; readonly timeoutMs: number },
-  ): Promise<SubmitResult>
+  submit(input: SubmitInput, options: SubmitOptions): Promise<SubmitResult>
 }
 
 /** Each holds its entry of up to 256 KiB. */
@@ -70,49 +60,25 @@ const WAITING_MAX = 1000
 /** The other clocks may be behind: `notAfter` keeps this distance from what Rule 4 allows. */
 const CLOCK_SLACK_MICROS = 60_000_000
 
-type Waiter = {
-  readonly notAfter: Micros
-  readonly resolve: (entry: AppliedEntry) => void
-  readonly reject: (error: ScanError) => void
-}
-
-export function createSubmitter(deps: {
-  readonly ordering: Pick<Ordering, 'submit'>
-  readonly ledger: Pick<Ledger, 'head' | 'onApplied'>
-  /** Hex. */
-  readonly genesisHash: string
-  /** The participant's. */
-  readonly keyPair: KeyPair
-  readonly clock: Clock
-  readonly random: Random
-}): Submitter {
-  const { ordering, ledger, keyPair, clock, random } = deps
-  const offer = createOffer({ ordering, clock, random, waitsForRoom: false })
-  const waiters = new Map<string, Waiter>()
+export function createSubmitter(
+  deps: Participant & {
+    readonly ordering: Pick<Ordering, 'submit'>
+    readonly ledger: Pick<Ledger, 'head' | 'onApplied'>
+    readonly clock: Clock
+  },
+): Submitter {
+  const { ledger, clock, random } = deps
+  const inFlight = createInFlight({ ...deps, waitsForRoom: false })
   let stopListening: (() => void) | null = null
 
-  const listener = (entry: AppliedEntry) => {
-    const waiter = waiters.get(entry.entryHash)
-    // The same bytes again: what they did, they did before.
-    const isRepeated = entry.result.kind === 'ignored' && entry.result.reason === 'seen before'
-    if (waiter !== undefined && !isRepeated) waiter.resolve(entry)
-    // Every offset up to here was seen, and later ones are too late for it.
-    for (const { notAfter, reject } of waiters.values())
-      if (entry.recordTime > notAfter) reject(expired())
-  }
-
-  const sign = (input: SubmitInput, notAfter: Micros): Uint8Array => {
-    const micros =
-      input.deduplicationMicros ?? (input.commandId === undefined ? 0 : NOT_AFTER_MICROS_MAX)
-    const submission = {
-      genesis: deps.genesisHash,
-      participant: keyPair.publicKey,
-      id: randomHex(random, 16),
-      notAfter,
+  const sign = (input: SubmitInput, notAfter: Micros): SignedSubmission => {
+    const { commandId, deduplicationMicros } = input
+    const micros = deduplicationMicros ?? (commandId === undefined ? 0 : NOT_AFTER_MICROS_MAX)
+    const body = {
       userId: input.userId,
       actAs: input.actAs,
       readAs: input.readAs ?? [],
-      commandId: input.commandId ?? randomHex(random, 16),
+      commandId: commandId ?? randomHex(random, 16),
       submissionId: input.submissionId ?? '',
       workflowId: input.workflowId ?? '',
       deduplication: input.deduplication ?? ({ kind: 'duration', micros } as const),
@@ -120,7 +86,7 @@ export function createSubmitter(deps: {
       disclosed: input.disclosed ?? [],
     }
     try {
-      return encodeEntry(submission, keyPair)
+      return signSubmission(deps, body, notAfter)
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       throw new ScanError('INVALID_ARGUMENT', error.message, { cause: error })
@@ -130,22 +96,31 @@ export function createSubmitter(deps: {
   return {
     async submit(input, { signal, timeoutMs }) {
       signal.throwIfAborted()
-      if (waiters.size >= WAITING_MAX)
+      if (inFlight.count() >= WAITING_MAX)
         throw new ScanError('OVERLOADED', 'too many submissions wait for their outcome')
       const lifeMicros = Math.min(timeoutMs * 1000, NOT_AFTER_MICROS_MAX - CLOCK_SLACK_MICROS)
-      const notAfter =
-        Math.max(ledger.head().recordTime, Math.floor(clock.nowMicros())) + Math.ceil(lifeMicros)
-      const bytes = sign(input, notAfter)
-      const entryHash = toHex(sha256(bytes))
+      const { recordTime } = ledger.head()
+      const notAfter = Math.max(recordTime, Math.floor(clock.nowMicros())) + Math.ceil(lifeMicros)
+      const { bytes, entryHash } = sign(input, notAfter)
 
       const ended = new AbortController()
       const either = AbortSignal.any([signal, ended.signal])
-      const attempt: OfferAttempt = { mayBeInLog: false, refusal: null }
       try {
         const entry = await new Promise<AppliedEntry>((resolve, reject) => {
-          waiters.set(entryHash, { notAfter, resolve, reject })
-          stopListening ??= ledger.onApplied(listener)
-          offer(attempt, bytes, either).catch(reject)
+          stopListening ??= ledger.onApplied(inFlight.apply)
+          const attempt = inFlight.add(
+            {
+              entryHash,
+              bytes: () => bytes,
+              notBefore: 0,
+              notAfter,
+              signal: either,
+              onApplied: resolve,
+              onExpired: () => reject(expired()),
+              onRefused: reject,
+            },
+            recordTime,
+          )
           clock.delay(timeoutMs, either).then(
             () => reject(unseen(attempt, undefined)),
             () => reject(unseen(attempt, signal.reason)),
@@ -154,8 +129,8 @@ export function createSubmitter(deps: {
         return resultOf(entry, notAfter)
       } finally {
         ended.abort()
-        waiters.delete(entryHash)
-        if (waiters.size === 0) {
+        inFlight.remove(entryHash)
+        if (inFlight.count() === 0) {
           stopListening?.()
           stopListening = null
         }
