@@ -19,6 +19,7 @@ import { createGenesis, type GenesisOverrides, hashGenesis } from './genesis.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'
 
 const DEFAULT_NODE_COUNT = 4
+const VALIDATOR = 'validator'
 /** More SVs than this do not start on one machine in a useful time. */
 export const NODE_COUNT_MAX = 13
 
@@ -60,6 +61,7 @@ export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
   const nodeNames = Array.from({ length: nodeCount }, (_, index) => `sv-${index + 1}`)
   const genesis = loadOrCreateGenesis(input, nodeNames)
   makeKey(directory, 'validator.participant')
+  makeSubmitTokens(directory, [...nodeNames, VALIDATOR])
   return {
     directory,
     nodeNames,
@@ -122,6 +124,18 @@ function loadOrCreateGenesis(input: PrepareInput, nodeNames: readonly string[]):
 function makeKey(directory: DataDirectory, name: string): string {
   return keyPairFromSeed(writeFileOnce(directory.keyFile(name), () => createKeyPair().seed))
     .publicKey
+}
+
+/** A token of its own for each process that submits, and all of them in a file for the synchronizer. */
+function makeSubmitTokens(directory: DataDirectory, submitters: readonly string[]): void {
+  const tokens = submitters.map((name) => makeSecret(directory, submitTokenOf(name)))
+  writeFileAtomic(directory.secretFile(SUBMIT_TOKENS), `${tokens.join('\n')}\n`)
+}
+
+/** Secrets of the data directory, by file: what makes its processes peers of the synchronizer. */
+export const SUBMIT_TOKENS = 'submit-tokens'
+export function submitTokenOf(name: string): string {
+  return `submit-${name}`
 }
 
 function makeSecret(directory: DataDirectory, name: string): string {

@@ -1,7 +1,7 @@
 /** Which processes make up a cluster, and how each is started. Pure. */
 import { join } from 'node:path'
 import type { DataDirectory } from './data-directory.ts'
-import type { Prepared } from './prepare.ts'
+import { type Prepared, SUBMIT_TOKENS, submitTokenOf } from './prepare.ts'
 import type { RedisAddress } from './probe.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
 import type { ProcessSpec } from './supervisor.ts'
@@ -124,6 +124,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
     QS_REDIS: socketOf(name),
     QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile('log-reader'),
     QS_SYNCHRONIZER_URL: urlOf(ports.synchronizer),
+    QS_SYNCHRONIZER_TOKEN_FILE: directory.secretFile(submitTokenOf(name)),
   })
 
   return [
@@ -137,6 +138,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
         QS_LOG_DIRECTORY: directory.redisDirectory('synchronizer'),
         QS_DISK_FREE_MIB_MIN: String(input.diskFreeMibMin),
         QS_KEY_FILE: directory.keyFile('synchronizer'),
+        QS_PEER_TOKENS_FILE: directory.secretFile(SUBMIT_TOKENS),
         QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile('log-writer'),
       },
     }),

@@ -11,6 +11,8 @@ export type ScanConfig = {
   readonly redisPath: string
   readonly logRedis: { readonly path: string; readonly passwordFile: string }
   readonly synchronizerUrl: string
+  /** The token that makes this process a peer of the synchronizer; null: it has a stranger's share. */
+  readonly synchronizerTokenFile: string | null
   /** This node's name in the genesis. */
   readonly nodeName: string
   /** Hex seeds of the node's two keys: `scan` signs addresses and answers, `operator` submissions. */
@@ -48,6 +50,7 @@ export function envToConfig(env: Env): ScanConfig {
         passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),
       },
       synchronizerUrl: variables.text('QS_SYNCHRONIZER_URL'),
+      synchronizerTokenFile: variables.optional('QS_SYNCHRONIZER_TOKEN_FILE'),
       nodeName: variables.text('QS_NODE_NAME'),
       scanKeyFile: variables.text('QS_SCAN_KEY_FILE'),
       operatorKeyFile: variables.text('QS_OPERATOR_KEY_FILE'),

@@ -47,6 +47,8 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
   const operatorKey = await readKey(config.operatorKeyFile, node.operatorKey)
   const password = await readSecret(config.logRedis.passwordFile)
+  const token =
+    config.synchronizerTokenFile === null ? null : await readSecret(config.synchronizerTokenFile)
   const party = svPartyOf(node)
   /** Of callers who may ask for more (D-33). */
   const peerTokens = parsePeerTokens(
@@ -71,7 +73,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       genesis: { ...genesis, hash: genesisHash },
       submit:
         overrides.submit ??
-        resources.opened(createSubmitClient({ url: config.synchronizerUrl })).submit,
+        resources.opened(createSubmitClient({ url: config.synchronizerUrl, token })).submit,
       clock,
       random,
       onProblem: (error) => logger.warn({ err: error }, 'the log'),

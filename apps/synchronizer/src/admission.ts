@@ -1,14 +1,21 @@
 /**
- * Which entries get into the log: well-formed, signed for this network, in time, and not too many of
- * one key. What they do is not looked at; replicas check everything again.
+ * Which entries get into the log: well-formed, signed for this network, in time, within the bounds of one
+ * entry, and not more than who sends and who signs may make the replicas work. What they do is not looked at;
+ * replicas check everything again.
  */
 import { type Clock, sha256, toHex } from '@quorumscan/base'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
-import { decodeEntry, ENTRY_BYTES_MAX } from '@quorumscan/ledger'
+import {
+  decodeEntry,
+  ENTRY_BYTES_MAX,
+  priceOfBytes,
+  priceOfContracts,
+  weigh,
+} from '@quorumscan/ledger'
 import type { LogWriter } from '@quorumscan/log'
+import type { Budgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { createKeyRate } from './key-rate.ts'
 
 /** Hashes of 10 min at 50 entries a second, 2 MiB. One that was forgotten is appended again: no harm. */
 const REMEMBERED_MAX = 30_000
@@ -17,28 +24,31 @@ export type Admission = {
   /**
    * Resolves when the entry is in the log.
    *
-   * @throws {ScanError} INVALID_ARGUMENT, BODY_TOO_LARGE, RATE_LIMITED, LOG_FULL, or what `LogWriter.append` throws.
+   * @throws {ScanError} INVALID_ARGUMENT, LIMIT_EXCEEDED, BODY_TOO_LARGE, RATE_LIMITED, LOG_FULL, or what
+   *   `LogWriter.append` throws.
    */
-  submit(bytes: Uint8Array): Promise<void>
+  submit(bytes: Uint8Array, submitter: Submitter): Promise<void>
 }
 
 export function createAdmission(options: {
   readonly writer: Pick<LogWriter, 'append' | 'head'>
   /** Hex. */
   readonly genesisHash: string
-  readonly entriesPerSecond: number
+  readonly budgets: Budgets
   readonly clock: Clock
   readonly disk: Pick<DiskSpace, 'assertRoom' | 'note'>
 }): Admission {
-  const { writer, genesisHash, clock, disk } = options
-  const keyRate = createKeyRate(options)
+  const { writer, genesisHash, budgets, clock, disk } = options
   /** In the log already: repeating them fills it, and would use up the budget of the key's owner. */
   const appended = new Set<string>()
 
   return {
-    async submit(bytes) {
+    async submit(bytes, submitter) {
       if (bytes.byteLength > ENTRY_BYTES_MAX)
         throw new ScanError('BODY_TOO_LARGE', `an entry has at most ${ENTRY_BYTES_MAX} bytes`)
+      const bytesPrice = priceOfBytes(bytes.byteLength)
+      // Before it is hashed and decoded, which takes as long as what a replica does with refused bytes.
+      budgets.admit(submitter, bytesPrice)
       const entryHash = toHex(sha256(bytes))
       if (appended.has(entryHash)) return
       const decoded = decodeEntry(bytes, genesisHash)
@@ -55,8 +65,16 @@ export function createAdmission(options: {
       const newest = Math.max(recordTime, clock.nowMicros())
       if (notAfter <= recordTime || notAfter > newest + NOT_AFTER_MICROS_MAX)
         throw new ScanError('INVALID_ARGUMENT', 'every replica would ignore this entry: not after')
+      const { refusal } = weigh(decoded.submission)
+      if (refusal !== null)
+        throw new ScanError(
+          'LIMIT_EXCEEDED',
+          `every replica would refuse this entry: ${refusal.message}`,
+        )
       disk.assertRoom()
-      keyRate.admit(participant, bytes.byteLength)
+      const contractsPrice = priceOfContracts(decoded.submission)
+      budgets.charge(submitter, contractsPrice)
+      budgets.admitKey(submitter, participant, bytesPrice + contractsPrice)
       disk.note(bytes.byteLength)
       await writer.append(bytes)
       appended.add(entryHash)

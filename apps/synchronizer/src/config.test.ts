@@ -21,7 +21,8 @@ it('reads what the cluster sets', () => {
     logRedis: { path: '/d/log', passwordFile: '/d/writer' },
     keyFile: '/d/key',
     rateLimit: 2000,
-    keyRateLimit: 500,
+    entryRates: { stranger: 50, peer: 500, superValidator: 100 },
+    peerTokensFile: null,
   })
 })
 

@@ -1,5 +1,6 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, readEnv } from '@quorumscan/base'
+import type { Rates } from './budgets.ts'
 
 export type SynchronizerConfig = {
   readonly genesisFile: string
@@ -16,16 +17,22 @@ export type SynchronizerConfig = {
   readonly diskFreeMibMin: number
   /** Requests a second for each client address (D-33). */
   readonly rateLimit: number
-  /** Entries a second for each participant key. */
-  readonly keyRateLimit: number
+  /** Units of entries a second (`budgets.ts`). */
+  readonly entryRates: Rates
+  /** Tokens of peers, one a line; null: there are none. */
+  readonly peerTokensFile: string | null
   /** Where traces are sent (OTLP over HTTP); absent or null for nowhere. */
   readonly tracesEndpoint?: string | null
 }
 
 /** A client is a participant that submits for all its users: ten times what D-33 gives one of those. */
 const RATE_LIMIT_DEFAULT = 2000
-/** Enough for the users of a large validator, and no participant can crowd out the others. */
-const KEY_RATE_LIMIT_DEFAULT = 500
+/** A fiftieth of what four replicas and a validator can do on two cores: some ten registrations a second. */
+const STRANGER_RATE_DEFAULT = 50
+/** Enough for the users of a large validator. */
+const PEER_RATE_DEFAULT = 500
+/** A hundred registrations a second; one that goes astray leaves most of a small machine to the others. */
+const SV_RATE_DEFAULT = 100
 const RATE_LIMIT_MAX = 10_000_000
 /** Checkpoints for years, and what the Redis of a small cluster need to rewrite their files. */
 const DISK_FREE_MIB_MIN_DEFAULT = 256
@@ -33,32 +40,33 @@ const DISK_FREE_MIB_MIN_MAX = 1_048_576
 
 /** @throws {EnvError} That names every missing or bad variable. */
 export function envToConfig(env: Env): SynchronizerConfig {
-  return readEnv(env, (variables) => ({
-    genesisFile: variables.text('QS_GENESIS'),
-    host: variables.text('QS_HOST', '127.0.0.1'),
-    port: variables.integer('QS_PORT', { min: 0, max: 65_535 }),
-    logLevel: variables.text('QS_LOG_LEVEL', 'info'),
-    tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
-    logRedis: {
-      path: variables.text('QS_LOG_REDIS'),
-      passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),
-    },
-    logDirectory: variables.optional('QS_LOG_DIRECTORY'),
-    diskFreeMibMin: variables.integer('QS_DISK_FREE_MIB_MIN', {
-      min: 0,
-      max: DISK_FREE_MIB_MIN_MAX,
-      fallback: DISK_FREE_MIB_MIN_DEFAULT,
-    }),
-    keyFile: variables.text('QS_KEY_FILE'),
-    rateLimit: variables.integer('QS_RATE_LIMIT', {
-      min: 1,
-      max: RATE_LIMIT_MAX,
-      fallback: RATE_LIMIT_DEFAULT,
-    }),
-    keyRateLimit: variables.integer('QS_KEY_RATE_LIMIT', {
-      min: 1,
-      max: RATE_LIMIT_MAX,
-      fallback: KEY_RATE_LIMIT_DEFAULT,
-    }),
-  }))
+  return readEnv(env, (variables) => {
+    const rate = (name: string, fallback: number) =>
+      variables.integer(name, { min: 1, max: RATE_LIMIT_MAX, fallback })
+    return {
+      genesisFile: variables.text('QS_GENESIS'),
+      host: variables.text('QS_HOST', '127.0.0.1'),
+      port: variables.integer('QS_PORT', { min: 0, max: 65_535 }),
+      logLevel: variables.text('QS_LOG_LEVEL', 'info'),
+      tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
+      logRedis: {
+        path: variables.text('QS_LOG_REDIS'),
+        passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),
+      },
+      logDirectory: variables.optional('QS_LOG_DIRECTORY'),
+      diskFreeMibMin: variables.integer('QS_DISK_FREE_MIB_MIN', {
+        min: 0,
+        max: DISK_FREE_MIB_MIN_MAX,
+        fallback: DISK_FREE_MIB_MIN_DEFAULT,
+      }),
+      keyFile: variables.text('QS_KEY_FILE'),
+      rateLimit: rate('QS_RATE_LIMIT', RATE_LIMIT_DEFAULT),
+      entryRates: {
+        stranger: rate('QS_STRANGER_ENTRY_RATE', STRANGER_RATE_DEFAULT),
+        peer: rate('QS_PEER_ENTRY_RATE', PEER_RATE_DEFAULT),
+        superValidator: rate('QS_SV_ENTRY_RATE', SV_RATE_DEFAULT),
+      },
+      peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE'),
+    }
+  })
 }

@@ -1,8 +1,10 @@
 /** Everything that the synchronizer works with. */
+import { readFile } from 'node:fs/promises'
 import { keyPairFromSeed, readSecret } from '@quorumscan/base'
-import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/http'
+import { type AppOverrides, beginApp, type HttpServer, parsePeerTokens } from '@quorumscan/http'
 import { createLogWriter } from '@quorumscan/log'
 import { createAdmission } from './admission.ts'
+import { createBudgets } from './budgets.ts'
 import type { SynchronizerConfig } from './config.ts'
 import { watchDiskSpace } from './disk-space.ts'
 import { measuredWriter } from './metrics.ts'
@@ -27,6 +29,10 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 export async function createContext(config: SynchronizerConfig, overrides: Overrides) {
   const app = await beginApp('synchronizer', config, overrides)
   const { clock, random, logger, genesis, genesisHash } = app
+  /** Of submitters who may make the replicas work more. */
+  const peerTokens = parsePeerTokens(
+    config.peerTokensFile === null ? '' : await readFile(config.peerTokensFile, 'utf8'),
+  )
   const writer = await createLogWriter({
     redis: {
       path: config.logRedis.path,
@@ -54,7 +60,11 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
   const admission = createAdmission({
     writer: measuredWriter(writer, app.metrics, clock),
     genesisHash,
-    entriesPerSecond: config.keyRateLimit,
+    budgets: createBudgets({
+      rates: config.entryRates,
+      operatorKeys: new Set(genesis.nodes.map(({ operatorKey }) => operatorKey)),
+      clock,
+    }),
     clock,
     disk,
   })
@@ -64,6 +74,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
     writer,
     admission,
     disk,
+    peerTokens,
     async [Symbol.asyncDispose]() {
       await disk[Symbol.asyncDispose]()
       await writer[Symbol.asyncDispose]()

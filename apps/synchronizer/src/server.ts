@@ -26,14 +26,17 @@ export function createServer(
         state: () => (writer.state() === 'ready' ? 'live' : writer.state()),
         head: writer.head,
       }),
-      submitEntry: async ({ body }) => {
+      submitEntry: async ({ body, client }) => {
         // A request of no bytes has no body at all.
-        await admission.submit(body ?? new Uint8Array())
+        await admission.submit(body ?? new Uint8Array(), {
+          client: client.key,
+          isPeer: client.isPeer,
+        })
         return { body: { accepted: true as const } }
       },
     },
     prefix: null,
-    rateLimit: { unitsPerSecond: context.config.rateLimit },
+    rateLimit: { unitsPerSecond: context.config.rateLimit, peerTokens: context.peerTokens },
     logger,
     metrics: context.metrics,
     tracer,

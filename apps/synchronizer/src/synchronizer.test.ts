@@ -8,21 +8,28 @@ import {
   ENTRY_BYTES_MAX,
   encodeEntry,
   type LogEntry,
+  transferCommand,
 } from '@quorumscan/ledger'
 import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
 import { createLogReader, LOG_ACL } from '@quorumscan/log'
 import { startRedis, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
+import type { Rates } from './budgets.ts'
 import type { Overrides } from './context.ts'
 import { startSynchronizer } from './start.ts'
 
 const network = createTestNetwork()
 const clock = createSystemClock()
-const keyPair = testKeyPair('alice')
 const never = new AbortController().signal
 let count = 0
 
-function sign(changes: { notAfter?: number; genesis?: string } = {}): Uint8Array {
+const TOKEN = 'token-of-a-peer-of-the-synchronizer'
+const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
+
+function sign(
+  changes: Partial<Parameters<typeof encodeEntry>[0]> = {},
+  keyPair = testKeyPair('alice'),
+): Uint8Array {
   return encodeEntry(
     {
       genesis: network.genesisHash,
@@ -45,7 +52,7 @@ function sign(changes: { notAfter?: number; genesis?: string } = {}): Uint8Array
 }
 
 async function setUp(
-  options: { fsync?: string; keyRateLimit?: number; diskFreeMibMin?: number } = {},
+  options: { fsync?: string; rates?: Partial<Rates>; diskFreeMibMin?: number } = {},
 ) {
   const directory = await mkdtemp(join(tmpdir(), 'qs-synchronizer-'))
   const file = async (name: string, text: string) => {
@@ -68,7 +75,8 @@ async function setUp(
     logDirectory: directory,
     diskFreeMibMin: options.diskFreeMibMin ?? 0,
     rateLimit: 100_000,
-    keyRateLimit: options.keyRateLimit ?? 10_000,
+    entryRates: { stranger: 10_000, peer: 10_000, superValidator: 10_000, ...options.rates },
+    peerTokensFile: await file('peers', `${TOKEN}\n`),
   }
   const logger = createLogger({ name: 'synchronizer', level: 'silent' })
   const ordering = createLogReader({
@@ -106,10 +114,13 @@ async function setUp(
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-async function post(url: string, body: Uint8Array) {
+async function post(url: string, body: Uint8Array, token?: string) {
   const response = await fetch(`${url}/v0/submit`, {
     method: 'POST',
-    headers: { 'content-type': 'application/octet-stream' },
+    headers: {
+      'content-type': 'application/octet-stream',
+      ...(token === undefined ? {} : { 'x-peer-token': token }),
+    },
     body: new Uint8Array(body),
   })
   const answer = (await response.json()) as { code?: string; error?: string }
@@ -153,24 +164,74 @@ describe('the synchronizer', () => {
     expect(await own.readUntil(last)).toHaveLength(1)
   })
 
-  it('takes repeated bytes once, and does not charge them', async () => {
-    await using own = await setUp({ keyRateLimit: 1 })
+  it('takes repeated bytes once', async () => {
+    await using own = await setUp()
     await using synchronizer = await own.start()
     const bytes = sign()
     for (let repeat = 0; repeat < 5; repeat++)
       expect(await post(synchronizer.url, bytes)).toMatchObject({ status: 200 })
     const last = sign()
-    await post(synchronizer.url, last)
+    await post(synchronizer.url, last, TOKEN)
     expect(await own.readUntil(last)).toHaveLength(2)
   })
 
-  it('answers 429 to a key that submits too much', async () => {
-    await using own = await setUp({ keyRateLimit: 1 })
+  it('answers 429 to an address that submits too much, whatever its keys, and serves peers on', async () => {
+    await using own = await setUp({ rates: { stranger: 2 } })
     await using synchronizer = await own.start({ clock: { ...clock, monotonicMs: () => 0 } })
     const answers = []
-    for (let index = 0; index < 4; index++) answers.push(await post(synchronizer.url, sign()))
-    expect(answers.at(0)).toMatchObject({ status: 200 })
-    expect(answers.at(-1)).toMatchObject({ status: 429, code: 'RATE_LIMITED', retryAfter: '1' })
+    for (const label of ['a', 'b', 'c'])
+      answers.push(await post(synchronizer.url, sign({}, testKeyPair(label))))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
+    expect(answers.at(-1)).toMatchObject({ code: 'RATE_LIMITED', retryAfter: '1' })
+    expect(await post(synchronizer.url, sign(), TOKEN)).toMatchObject({ status: 200 })
+    expect(await post(synchronizer.url, sign(), 'x'.repeat(32))).toMatchObject({ status: 429 })
+  })
+
+  it('charges bytes before an entry is decoded, also where it is refused', async () => {
+    await using own = await setUp({ rates: { stranger: 100 } })
+    await using synchronizer = await own.start({ clock: { ...clock, monotonicMs: () => 0 } })
+    const garbage = new Uint8Array(200 * 1024)
+    expect(await post(synchronizer.url, garbage)).toMatchObject({ status: 400 })
+    expect(await post(synchronizer.url, sign())).toMatchObject({ status: 429, retryAfter: '2' })
+  })
+
+  it('charges the contracts that an entry names, to its address and to its key', async () => {
+    const naming = (count: number) =>
+      transferCommand({
+        coinRules: idOf(0),
+        sender: `alice::1220${'00'.repeat(32)}`,
+        inputs: Array.from({ length: count }, (_, index) => idOf(index + 1)),
+        outputs: [],
+      })
+    const entry = () => sign({ commands: [naming(95)], actAs: [`alice::1220${'00'.repeat(32)}`] })
+    // 7 units of bytes and 6 of contracts.
+    for (const [rates, statuses] of [
+      [{ stranger: 14 }, [200, 429]],
+      [{ stranger: 14, peer: 26 }, [200, 200, 429]],
+    ] as const) {
+      await using own = await setUp({ rates })
+      await using synchronizer = await own.start({ clock: { ...clock, monotonicMs: () => 0 } })
+      const token = 'peer' in rates ? TOKEN : undefined
+      const answers = []
+      for (const _ of statuses) answers.push(await post(synchronizer.url, entry(), token))
+      expect(answers.map(({ status }) => status)).toEqual(statuses)
+    }
+  })
+
+  it('refuses an entry that names more contracts than one may, and says so', async () => {
+    await using own = await setUp()
+    await using synchronizer = await own.start()
+    const inputs = (from: number) => Array.from({ length: 100 }, (_, index) => idOf(from + index))
+    const sender = `alice::1220${'00'.repeat(32)}`
+    const commands = [1, 101].map((from) =>
+      transferCommand({ coinRules: idOf(0), sender, inputs: inputs(from), outputs: [] }),
+    )
+    const answer = await post(synchronizer.url, sign({ commands, actAs: [sender] }))
+    expect(answer).toMatchObject({
+      status: 409,
+      code: 'LIMIT_EXCEEDED',
+      error: expect.stringContaining('at most 200 contracts'),
+    })
   })
 
   it('answers 503 while Redis is away, and goes on when it is back', async () => {

@@ -23,6 +23,8 @@ export type ValidatorConfig = {
   readonly redisPath: string
   readonly logRedis: { readonly path: string; readonly passwordFile: string }
   readonly synchronizerUrl: string
+  /** The token that makes this process a peer of the synchronizer; null: it has a stranger's share. */
+  readonly synchronizerTokenFile: string | null
   /** Hex seed of the key that signs submissions and hosts this validator's parties. */
   readonly participantKeyFile: string
   /** Scan nodes where the addresses of all are learned (D-34). */
@@ -89,6 +91,7 @@ export function envToConfig(env: Env): ValidatorConfig {
         passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),
       },
       synchronizerUrl: variables.text('QS_SYNCHRONIZER_URL'),
+      synchronizerTokenFile: variables.optional('QS_SYNCHRONIZER_TOKEN_FILE'),
       participantKeyFile: variables.text('QS_PARTICIPANT_KEY_FILE'),
       seeds,
       tokens:

@@ -64,6 +64,8 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })
   const password = await readSecret(config.logRedis.passwordFile)
+  const token =
+    config.synchronizerTokenFile === null ? null : await readSecret(config.synchronizerTokenFile)
 
   return openAll(async (resources) => {
     const store = resources.opened(
@@ -82,7 +84,9 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     )
     measureReplica(metrics, replica, clock)
     const readMetrics = createReadMetrics(metrics, clock)
-    const submitClient = resources.opened(createSubmitClient({ url: config.synchronizerUrl }))
+    const submitClient = resources.opened(
+      createSubmitClient({ url: config.synchronizerUrl, token }),
+    )
     const ordering = createLogReader({
       redis: { path: config.logRedis.path, username: LOG_READER, password },
       genesis: {

@@ -35,7 +35,7 @@ import {
 } from '@quorumscan/model'
 import { z } from 'zod'
 import { ClusterError } from '../cluster-error.ts'
-import type { Prepared } from '../prepare.ts'
+import { type Prepared, submitTokenOf } from '../prepare.ts'
 
 /** Lookups go on while nodes restart; after this an answer would surprise. */
 const REQUEST_TIMEOUT_MS = 10_000
@@ -106,6 +106,7 @@ export function createAnsConfigControl(
     const dsoRules = dso_rules.contract.contract_id
     await using synchronizer = createSubmitClient({
       url: `http://127.0.0.1:${prepared.ports.synchronizer}`,
+      token: readFileSync(prepared.directory.secretFile(submitTokenOf('validator')), 'utf8'),
     })
     const { nodes } = prepared.genesis
     for (const node of nodes.slice(0, quorumOf(nodes.length))) {

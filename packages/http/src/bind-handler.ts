@@ -10,6 +10,7 @@ import { assert } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
+import type { Client } from './client.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { ApiRequest, Handler, Reply } from './handler.ts'
 import { requireWellFormedQuery } from './query-parser.ts'
@@ -77,6 +78,7 @@ class Call implements ApiRequest<RouteDef, unknown> {
   readonly headers: HeadersOf<RouteDef>
   readonly body: never
   readonly user: never
+  readonly client: Client
   readonly requestId: string
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
@@ -89,6 +91,7 @@ class Call implements ApiRequest<RouteDef, unknown> {
     this.headers = parts.headers as HeadersOf<RouteDef>
     this.body = parts.body as never
     this.user = request.user as never
+    this.client = request.client
     this.requestId = request.id
     this.#request = request
     this.#reply = reply

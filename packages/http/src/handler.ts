@@ -20,6 +20,8 @@ export type ApiRequest<Route extends RouteDef, User> = {
   readonly user: Route['auth'] extends 'none' ? null : User
   /** Any header as it came, or null. `name` is lower-case. */
   header(name: string): string | null
+  /** Who sends it: an address, or a peer that shows its token. */
+  readonly client: { readonly key: string; readonly isPeer: boolean }
   readonly requestId: string
   /** Headers for requests made on behalf of this one: its id, and its trace where requests are traced. */
   readonly forward: Readonly<Record<string, string>>

@@ -10,6 +10,7 @@ export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
 export { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 export { measureQueues, measureReplica, timeJobs } from './process-metrics.ts'
+export { createBudget } from './rate-limit.ts'
 export {
   type Authenticate,
   buildServer,

@@ -16,13 +16,20 @@ export type SubmitClient = AsyncDisposable & {
   submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
 }
 
-export function createSubmitClient(options: { readonly url: string }): SubmitClient {
-  const transport = createUndiciTransport()
+export function createSubmitClient(options: {
+  readonly url: string
+  /** What makes this process a peer of the synchronizer; without one it has a stranger's share. */
+  readonly token?: string | null
+}): SubmitClient {
+  const { url, token = null } = options
+  const transport = createUndiciTransport(
+    token === null ? {} : { peerTokenByOrigin: new Map([[new URL(url).origin, token]]) },
+  )
   return {
     async submit(bytes, signal) {
       const reply = await transport
         .request({
-          url: options.url,
+          url,
           method: 'POST',
           path: '/v0/submit',
           headers: { 'content-type': 'application/octet-stream' },
@@ -66,9 +73,13 @@ function refusal(reply: SubmitReply): ScanError {
     return new ScanError(told.code, told.error, { retryAfterSeconds: 1 })
   if (status === 413) return new ScanError('BODY_TOO_LARGE', 'the submission is too large')
   if (status >= 400 && status < 500)
-    return new ScanError('INVALID_ARGUMENT', 'the synchronizer refused the submission', {
-      cause: new Error(`status ${status}`),
-    })
+    return new ScanError(
+      'INVALID_ARGUMENT',
+      told?.error ?? 'the synchronizer refused the submission',
+      {
+        cause: new Error(`status ${status}`),
+      },
+    )
   return new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not accept', {
     cause: new Error(`status ${status}`),
   })

@@ -29,6 +29,7 @@ const validator = await startValidator({
   redisPath: socketPath,
   logRedis: { path: join(directory, 'no-log'), passwordFile: await file('reader', 'reader\n') },
   synchronizerUrl: 'http://127.0.0.1:1',
+  synchronizerTokenFile: null,
   participantKeyFile: await file('participant', testKeyPair('bench').seed),
   seeds: ['http://127.0.0.1:1'],
   tokens: { kind: 'shared-secret', secretFile: await file('jwt', secret) },

@@ -127,6 +127,7 @@ export async function startNetwork(
       redisPath: nodeRedis[index]?.socketPath ?? '',
       logRedis: { path: logRedis.socketPath, passwordFile },
       synchronizerUrl: 'http://127.0.0.1:1',
+      synchronizerTokenFile: null,
       nodeName: name,
       scanKeyFile: await file(`${name}.scan`, scans[index]?.seed ?? ''),
       operatorKeyFile: await file(`${name}.operator`, operators[index]?.seed ?? ''),

@@ -204,6 +204,7 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
     redisPath: redis.socketPath,
     logRedis: { path: logRedis.socketPath, passwordFile: await file('reader', 'reader\n') },
     synchronizerUrl,
+    synchronizerTokenFile: null,
     participantKeyFile: await file('participant', createKeyPair().seed),
     seeds: urls,
     tokens: { kind: 'shared-secret', secretFile: await file('jwt', secret) },

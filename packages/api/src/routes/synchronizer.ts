@@ -17,7 +17,7 @@ export const synchronizerRoutes = {
       body: 'bytes',
       bodyBytesMax: SUBMISSION_BYTES_MAX,
       response: Type.Object({ accepted: Type.Literal(true) }),
-      errors: ['DEPENDENCY_UNAVAILABLE', 'NOT_READY', 'LOG_FULL'],
+      errors: ['LIMIT_EXCEEDED', 'DEPENDENCY_UNAVAILABLE', 'NOT_READY', 'LOG_FULL'],
       auth: 'none',
       cost: 1,
     },

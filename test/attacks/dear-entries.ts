@@ -1,0 +1,115 @@
+/** Entries that cost each replica as much as one entry can, from keys that cost nothing. */
+import { createKeyPair, createSystemClock, type KeyPair } from '@quorumscan/base'
+import { allocatePartyCommand, transferCommand } from '@quorumscan/ledger'
+import { type Command, partyIdOf } from '@quorumscan/model'
+import type { Attack } from './attack.ts'
+import { createRegistrar, createSigner, offer, ruleIds, watchLookups } from './network.ts'
+
+const KEYS = 50
+const SLOWER_MAX = 3
+/** What an honest caller waits after a 429; one who does not wait meets the limit of requests. */
+const REFUSED_WAIT_MS = 1_000
+
+const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
+
+/** By kind: the commands of one entry of a party. */
+const KINDS: readonly ((party: string, index: number, coinRules: string) => readonly Command[])[] =
+  [
+    // As deep as JSON may be, and as wide as an entry: it is parsed, walked and written again, then refused.
+    (_party, _index, coinRules) => [oddTransfer(coinRules, { x: Array(4_400).fill(nested(25)) })],
+    (_party, _index, coinRules) => [oddTransfer(coinRules, { x: Array(75_000).fill([]) })],
+    // As many contracts as an entry may name, none of which is there.
+    (party, index, coinRules) =>
+      [0, 1].map((half) =>
+        transferCommand({
+          coinRules,
+          sender: party,
+          inputs: Array.from({ length: 100 - half }, (_, at) =>
+            idOf(1000 * index + 100 * half + at + 1),
+          ),
+          outputs: [],
+        }),
+      ),
+  ]
+
+function oddTransfer(coinRules: string, argument: object): Command {
+  return {
+    kind: 'exercise',
+    template: '#quorumscan-coin:Coin.Rules:CoinRules',
+    contractId: coinRules,
+    choice: 'CoinRules_Transfer',
+    argument: argument as never,
+  }
+}
+
+function nested(depth: number): unknown {
+  return depth === 0 ? [] : [nested(depth - 1)]
+}
+
+export const dearEntries: Attack = {
+  name: 'dear-entries',
+  claim:
+    'Anybody can make fifty keys and submit the dearest entries there are from one address, which the ' +
+    'validator and the super-validators use as well. All lookups stay verified, and a registration by ' +
+    'somebody else takes at most three times as long as before.',
+  async run({ cluster, isLong }) {
+    const clock = createSystemClock()
+    const rounds = isLong ? 15 : 5
+    const registrar = await createRegistrar(cluster)
+    await registrar.register()
+    const usualMs = await registrar.median(rounds)
+
+    const { sign } = await createSigner(cluster)
+    const { coinRules } = await ruleIds(cluster)
+    const keys = Array.from({ length: KEYS }, createKeyPair)
+    const partyOf = (key: KeyPair) => partyIdOf('mallory', key.publicKey) ?? ''
+    const entries = keys.flatMap((key, index) => {
+      const commands =
+        KINDS[index % KINDS.length]?.(partyOf(key), index, coinRules.contract_id) ?? []
+      const hint = 'mallory'
+      return [
+        sign(key, { actAs: [], commands: [allocatePartyCommand({ hint })] }),
+        sign(key, { actAs: [partyOf(key)], commands }),
+      ]
+    })
+    const stopping = new AbortController()
+    const tally = { admitted: 0, refused: 0, bytes: 0 }
+    const attacker = async (first: number) => {
+      for (let at = first; !stopping.signal.aborted && at < entries.length; ) {
+        const bytes = entries[at] as Uint8Array
+        const status = await offer(cluster, bytes)
+        if (status === 200) {
+          tally.admitted++
+          tally.bytes += bytes.byteLength
+          at += WORKERS
+        } else {
+          tally.refused++
+          await clock.delay(REFUSED_WAIT_MS, stopping.signal).catch(() => {}) // Stopped.
+        }
+      }
+    }
+    const stopLookups = watchLookups(cluster, registrar.name())
+    const attacking = Promise.all(Array.from({ length: WORKERS }, (_, index) => attacker(index)))
+    const attackedMs = await registrar.median(rounds)
+    stopping.abort()
+    await attacking
+    const { lookups, unverified } = await stopLookups()
+    const slower = attackedMs / usualMs
+    return {
+      holds: slower <= SLOWER_MAX && unverified === 0 && lookups > 0 && tally.admitted > 0,
+      figures: {
+        'registration before, ms': Math.round(usualMs),
+        'registration meanwhile, ms': Math.round(attackedMs),
+        [`slower (at most ${SLOWER_MAX})`]: slower.toFixed(2),
+        'lookups meanwhile': lookups,
+        'of them not verified': unverified,
+        'entries admitted': tally.admitted,
+        'kB admitted': Math.round(tally.bytes / 1000),
+        'entries refused': tally.refused,
+      },
+    }
+  },
+}
+
+/** Requests that wait for an answer at a time. */
+const WORKERS = 10

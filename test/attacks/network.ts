@@ -1,0 +1,131 @@
+/** What attackers know and have: the network as anybody reads it, keys as cheap as they are, how to submit. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  createSystemClock,
+  type KeyPair,
+  keyPairFromSeed,
+  randomHex,
+  systemRandom,
+} from '@quorumscan/base'
+import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
+import { encodeEntry } from '@quorumscan/ledger'
+import type { Submission } from '@quorumscan/model'
+import { until } from '@quorumscan/testkit'
+import type { RunningCluster } from 'quorumscan'
+import { createUser, lookup } from '../e2e/client.ts'
+
+const LIFE_MICROS = 300_000_000
+
+/** Signs what is given as an entry that is valid for five minutes. */
+export async function createSigner(cluster: RunningCluster) {
+  const clock = createSystemClock()
+  const genesis = parseGenesis(
+    JSON.parse(await readFile(join(cluster.dataDir, 'genesis.json'), 'utf8')),
+  )
+  const genesisHash = await hashGenesis(genesis)
+  const sign = (keyPair: KeyPair, content: Pick<Submission, 'actAs' | 'commands'>): Uint8Array =>
+    encodeEntry(
+      {
+        genesis: genesisHash,
+        participant: keyPair.publicKey,
+        id: randomHex(systemRandom, 16),
+        notAfter: clock.nowMicros() + LIFE_MICROS,
+        userId: 'somebody',
+        readAs: [],
+        commandId: randomHex(systemRandom, 16),
+        submissionId: '',
+        workflowId: '',
+        deduplication: { kind: 'duration', micros: 0 },
+        disclosed: [],
+        ...content,
+      },
+      keyPair,
+    )
+  return { genesis, genesisHash, sign }
+}
+
+/** A key or a token of the data directory: what whoever runs a node has of his own. */
+export async function ownSecret(cluster: RunningCluster, path: string): Promise<string> {
+  return (await readFile(join(cluster.dataDir, path), 'utf8')).trim()
+}
+
+export async function ownKey(cluster: RunningCluster, name: string): Promise<KeyPair> {
+  return keyPairFromSeed(await ownSecret(cluster, `keys/${name}`))
+}
+
+/** Offers an entry to the synchronizer as an anonymous caller, or with a token. Returns the status. */
+export async function offer(
+  cluster: RunningCluster,
+  bytes: Uint8Array,
+  token: string | null = null,
+): Promise<number> {
+  const response = await fetch(`${cluster.urls.synchronizer}/v0/submit`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/octet-stream',
+      ...(token === null ? {} : { 'x-peer-token': token }),
+    },
+    body: new Uint8Array(bytes),
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+/** Contracts that a command has to name, by the public read of them. */
+export async function ruleIds(cluster: RunningCluster) {
+  const response = await fetch(`${cluster.urls.validator}/v0/scan-proxy/dso`)
+  const { dso_rules, coin_rules } = (await response.json()) as Record<
+    'dso_rules' | 'coin_rules',
+    { contract: { contract_id: string; created_event_blob: string } }
+  >
+  return { dsoRules: dso_rules.contract, coinRules: coin_rules.contract }
+}
+
+/** Registers names one after the other as a user of the validator; how long each took, in ms. */
+export async function createRegistrar(cluster: RunningCluster) {
+  const label = randomHex(systemRandom, 4)
+  const user = await createUser(cluster, `registrar-${label}`, '1000.0')
+  let count = 0
+  return {
+    /** The newest name that was registered. */
+    name: () => `n-${label}-${count}.unverified.ns`,
+    async register(): Promise<number> {
+      const startedMs = performance.now()
+      count++
+      await user.accept(await user.request(this.name()))
+      await until(`${this.name()} to be verified`, async () => {
+        const { status, headers } = await lookup(cluster, this.name())
+        return status === 200 && headers.get('x-quorum-outcome') === 'verified' ? true : undefined
+      })
+      return performance.now() - startedMs
+    },
+    /** The median of so many registrations. */
+    async median(rounds: number): Promise<number> {
+      const times: number[] = []
+      for (let round = 0; round < rounds; round++) times.push(await this.register())
+      return times.sort((a, b) => a - b)[rounds >> 1] ?? Number.NaN
+    },
+  }
+}
+
+/** Looks a name up all the time; how often that was, and how often the answer was not verified. */
+export function watchLookups(cluster: RunningCluster, name: string) {
+  const stopping = new AbortController()
+  const seen = { lookups: 0, unverified: 0 }
+  const clock = createSystemClock()
+  const watching = (async () => {
+    while (!stopping.signal.aborted) {
+      const { headers } = await lookup(cluster, name)
+      seen.lookups++
+      if (headers.get('x-quorum-outcome') !== 'verified') seen.unverified++
+      await clock.delay(LOOKUP_EVERY_MS, stopping.signal).catch(() => {}) // Stopped.
+    }
+  })()
+  return async () => {
+    stopping.abort()
+    await watching
+    return seen
+  }
+}
+const LOOKUP_EVERY_MS = 100

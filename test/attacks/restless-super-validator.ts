@@ -1,0 +1,100 @@
+/** A super-validator that changes its address all the time and submits as much as it may. */
+import { createSystemClock, toHex } from '@quorumscan/base'
+import { encodeAddressStatement } from '@quorumscan/consensus'
+import { setScanUrlCommand, svPartyOf } from '@quorumscan/ledger'
+import type { Attack } from './attack.ts'
+import { createRegistrar, createSigner, offer, ownKey, ownSecret, ruleIds } from './network.ts'
+
+const NODE = 'sv-1'
+const SLOWER_MAX = 1.5
+const REFUSED_WAIT_MS = 100
+/** Requests that wait for an answer at a time. */
+const WORKERS = 4
+
+export const restlessSuperValidator: Attack = {
+  name: 'restless-super-validator',
+  claim:
+    'One super-validator can publish new addresses of its node in a loop, with its own keys and token. ' +
+    'Registrations take at most one and a half times as long as before, and the ledger takes one change in ten seconds.',
+  async run({ cluster, isLong }) {
+    const clock = createSystemClock()
+    const rounds = isLong ? 25 : 9
+    const registrar = await createRegistrar(cluster)
+    await registrar.register()
+    const usualMs = await registrar.median(rounds)
+
+    const { sign, genesis, genesisHash } = await createSigner(cluster)
+    const [operator, scan, token] = await Promise.all([
+      ownKey(cluster, `${NODE}.operator`),
+      ownKey(cluster, `${NODE}.scan`),
+      ownSecret(cluster, `secrets/submit-${NODE}`),
+    ])
+    const node = genesis.nodes.find(({ name }) => name === NODE)
+    if (node === undefined) throw new Error(`the cluster has no ${NODE}`)
+    const sv = svPartyOf(node)
+    const { dsoRules } = await ruleIds(cluster)
+    const first = await addressOf(cluster.urls.nodes[NODE] ?? '')
+    let { sequence } = first
+    const stopping = new AbortController()
+    const tally = { admitted: 0, refused: 0 }
+    const attacker = async () => {
+      while (!stopping.signal.aborted) {
+        // The address stays right, so that the cluster is left as it was.
+        const address = { genesisHash, name: NODE, url: first.publicUrl, sequence: ++sequence }
+        const signature = toHex(scan.sign(encodeAddressStatement(address)))
+        const { url } = address
+        const command = setScanUrlCommand({
+          dsoRules: dsoRules.contract_id,
+          sv,
+          url,
+          sequence: address.sequence,
+          signature,
+        })
+        const status = await offer(
+          cluster,
+          sign(operator, { actAs: [sv], commands: [command] }),
+          token,
+        )
+        if (status === 200) tally.admitted++
+        else {
+          tally.refused++
+          await clock.delay(REFUSED_WAIT_MS, stopping.signal).catch(() => {}) // Stopped.
+        }
+      }
+    }
+    const startedMs = clock.monotonicMs()
+    const attacking = Promise.all(Array.from({ length: WORKERS }, attacker))
+    const attackedMs = await registrar.median(rounds)
+    stopping.abort()
+    await attacking
+    const seconds = (clock.monotonicMs() - startedMs) / 1000
+    const changes = await changesOf(cluster.urls.nodes['sv-2'] ?? '', first.sequence)
+    const slower = attackedMs / usualMs
+    return {
+      holds: slower <= SLOWER_MAX && tally.admitted > 0,
+      figures: {
+        'registration before, ms': Math.round(usualMs),
+        'registration meanwhile, ms': Math.round(attackedMs),
+        [`slower (at most ${SLOWER_MAX})`]: slower.toFixed(2),
+        'submissions admitted': tally.admitted,
+        'submissions refused': tally.refused,
+        seconds: seconds.toFixed(1),
+        'newest sequence moved by': changes,
+      },
+    }
+  },
+}
+
+type Address = { readonly publicUrl: string; readonly svName: string; readonly sequence: number }
+
+async function addressOf(nodeUrl: string): Promise<Address> {
+  const response = await fetch(`${nodeUrl}/v0/scans`)
+  const body = (await response.json()) as { scans: readonly { scans: readonly Address[] }[] }
+  const found = body.scans[0]?.scans.find(({ svName }) => svName === NODE)
+  if (found === undefined) throw new Error(`${NODE} has published no address`)
+  return found
+}
+
+async function changesOf(nodeUrl: string, from: number): Promise<number> {
+  return (await addressOf(nodeUrl)).sequence - from
+}
