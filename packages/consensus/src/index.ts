@@ -41,12 +41,6 @@ export {
 } from './reader/reader-options.ts'
 export { type ReverseLookup, reverseLookup } from './reader/reverse-lookup.ts'
 export {
-  type CanonicalRequest,
-  canonicalRequest,
-  type Lookup,
-  requestOfLookup,
-} from './statements/canonical-request.ts'
-export {
   createEvidenceLog,
   type Evidence,
   EvidenceError,
@@ -69,6 +63,19 @@ export {
   type VerifiedReceipt,
   verifyReceipt,
 } from './statements/receipts.ts'
+export {
+  type CanonicalRequest,
+  canonicalRequest,
+  type Lookup,
+  REQUEST_OF_DSO_PARTY_ID,
+  REQUEST_OF_SCANS,
+  requestOfActivities,
+  requestOfAnsRules,
+  requestOfDso,
+  requestOfEntries,
+  requestOfEntriesByParty,
+  requestOfLookup,
+} from './statements/requests.ts'
 export {
   type AddressStatement,
   type AnswerStatement,

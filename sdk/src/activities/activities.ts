@@ -4,6 +4,7 @@ import {
   type Decided,
   isDecided,
   type ReadRequest,
+  requestOfActivities,
 } from '@quorumscan/consensus'
 import { invalidArgument, isQuorumscanError, QuorumscanError } from '../errors.ts'
 import { isActivitiesAnswer } from '../generated/activity-checks.ts'
@@ -145,13 +146,16 @@ export function createActivities(parts: {
 
 function requestOf(options: ActivitiesOptions, after: string | null): ReadRequest {
   const { order = 'asc', pageSize = PAGE_SIZE } = options
-  const parameters = { page_size: pageSize, begin_after_id: after, sort_order: order }
+  const request = requestOfActivities({
+    page_size: pageSize,
+    begin_after_id: after,
+    sort_order: order,
+  })
   return {
-    operation: 'listActivities',
-    parameters,
+    ...request,
     method: 'POST',
     path: '/v0/activities',
-    body: new TextEncoder().encode(JSON.stringify(parameters)),
+    body: new TextEncoder().encode(JSON.stringify(request.parameters)),
     bytesMax: activitiesBytesMax(pageSize),
     isValid: isActivitiesAnswer,
   }

@@ -5,6 +5,7 @@ import {
   isDecided,
   type Outcome,
   type ReadOptions,
+  requestOfEntries,
   requestOfLookup,
   reverseLookup,
 } from '@quorumscan/consensus'
@@ -145,8 +146,7 @@ function pageRequest(page: {
     ...(pageToken === null ? [] : [`page_token=${encodeURIComponent(pageToken)}`]),
   ]
   return {
-    operation: 'listEntries',
-    parameters: { name_prefix: prefix, page_size: pageSize, page_token: pageToken },
+    ...requestOfEntries({ name_prefix: prefix, page_size: pageSize, page_token: pageToken }),
     method: 'GET',
     path: `/v0/ans-entries?${query.join('&')}`,
     body: null,

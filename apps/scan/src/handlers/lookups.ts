@@ -1,7 +1,12 @@
 /** Name lookups (D-8 to D-14). Bodies come ready from the replica and are only put together here. */
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import { type CanonicalRequest, requestOfLookup } from '@quorumscan/consensus'
+import {
+  type CanonicalRequest,
+  requestOfEntries,
+  requestOfEntriesByParty,
+  requestOfLookup,
+} from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { Handlers, Reply } from '@quorumscan/http'
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
@@ -154,10 +159,9 @@ function requestOfPage(
   subject: PageSubject,
   query: { readonly page_size: number; readonly page_token?: string },
 ): CanonicalRequest {
-  const page = { page_size: query.page_size, page_token: query.page_token ?? null }
   return subject.kind === 'prefix'
-    ? { operation: 'listEntries', parameters: { name_prefix: subject.prefix, ...page } }
-    : { operation: 'listEntriesByParty', parameters: { party: subject.party, ...page } }
+    ? requestOfEntries({ ...query, name_prefix: subject.prefix })
+    : requestOfEntriesByParty(subject.party, query)
 }
 
 /** D-13. */

@@ -1,4 +1,5 @@
 /** The network as the ledger knows it: operator, rules, addresses, history, genesis (D-15, D-16, D-34, D-41). */
+
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import {
@@ -7,6 +8,10 @@ import {
   type Genesis,
   type Json,
   quorumOf,
+  REQUEST_OF_DSO_PARTY_ID,
+  REQUEST_OF_SCANS,
+  requestOfAnsRules,
+  requestOfDso,
   STATEMENT_TAGS,
 } from '@quorumscan/consensus'
 import type { Handlers } from '@quorumscan/http'
@@ -55,23 +60,19 @@ export function createNetworkHandlers(context: {
   return {
     getAnsRules: (asked) => {
       const { body } = asked
-      const parameters = {
-        cached_ans_rules_contract_id: body.cached_ans_rules_contract_id ?? null,
-        cached_ans_rules_domain_id: body.cached_ans_rules_domain_id ?? null,
-      }
-      return answer({ operation: 'getAnsRules', parameters }, asked, async (at) => {
+      return answer(requestOfAnsRules(body), asked, async (at) => {
         const { contract } = await stateOf('AnsRules', at)
         const isCached = body.cached_ans_rules_contract_id === contract.contract_id
         return { ans_rules_update: { contract: isCached ? null : contract, domain_id: domainId } }
       })
     },
     getDsoPartyId: (asked) =>
-      answer({ operation: 'getDsoPartyId', parameters: {} }, asked, async () => ({
+      answer(REQUEST_OF_DSO_PARTY_ID, asked, async () => ({
         dso_party_id: genesis.dso,
       })),
     getDso: (asked) => {
       const shared = asked.query.shared === true
-      return answer({ operation: 'getDso', parameters: { shared } }, asked, async (at) => {
+      return answer(requestOfDso(shared), asked, async (at) => {
         const [round, coinRules, dsoRules] = await Promise.all([
           stateOf('OpenMiningRound', at),
           stateOf('CoinRules', at),
@@ -93,7 +94,7 @@ export function createNetworkHandlers(context: {
       })
     },
     listScans: (asked) =>
-      answer({ operation: 'listScans', parameters: {} }, asked, async (at) => {
+      answer(REQUEST_OF_SCANS, asked, async (at) => {
         const documents = await reads.documentsAsOf('ScanAddress', at.offset)
         const addresses = documents.map((contract) => payloadOf(scanAddress, contract))
         // In the order of the genesis, on every node.

@@ -3,7 +3,7 @@ import { bytesEqual, utf8 } from '../encoding/bytes.ts'
 import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import { parseInstant } from '../encoding/time.ts'
 import type { TransportRequest } from '../nodes/transport.ts'
-import type { Lookup } from '../statements/canonical-request.ts'
+import type { Lookup } from '../statements/requests.ts'
 import { entriesBytesMax } from './answer-sizes.ts'
 import { decodeText, parseJson } from './reply.ts'
 

@@ -4,11 +4,7 @@ import type { CryptoPort } from '../crypto/crypto.ts'
 import { fromHex, toHex } from '../encoding/bytes.ts'
 import type { Item } from '../reader/item.ts'
 import type { SignedAnswer } from '../reader/reader-options.ts'
-import {
-  type CanonicalRequest,
-  canonicalRequest,
-  requestOfLookup,
-} from '../statements/canonical-request.ts'
+import { type CanonicalRequest, canonicalRequest, requestOfLookup } from '../statements/requests.ts'
 import { encodeAnswerStatement } from '../statements/statements.ts'
 import type { Vote } from '../votes/tally.ts'
 

@@ -1,5 +1,5 @@
 /** One read on its way: what is asked, and what the nodes said so far, round by round. */
-import type { Lookup } from '../statements/canonical-request.ts'
+import type { Lookup } from '../statements/requests.ts'
 import type { Outcome, ReadOptions } from '../votes/outcome.ts'
 import { type Ballot, createBallot, type Vote } from '../votes/tally.ts'
 import type { ReadRequest } from './reader-options.ts'

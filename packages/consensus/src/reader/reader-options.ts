@@ -4,7 +4,7 @@ import type { CryptoPort } from '../crypto/crypto.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import type { AddressRecord } from '../nodes/address-book.ts'
 import type { Transport } from '../nodes/transport.ts'
-import type { CanonicalRequest, Lookup } from '../statements/canonical-request.ts'
+import type { CanonicalRequest, Lookup } from '../statements/requests.ts'
 import type { Outcome, ReadOptions } from '../votes/outcome.ts'
 
 /** The part of a clock that reading needs; `Clock` of `packages/base` is one. */

@@ -11,7 +11,7 @@ import { formatInstant } from '../encoding/time.ts'
 import { type Genesis, maxFaulty } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'
 import type { Decided } from '../votes/outcome.ts'
-import { type CanonicalRequest, canonicalRequest } from './canonical-request.ts'
+import { type CanonicalRequest, canonicalRequest } from './requests.ts'
 import { encodeAnswerStatement, type HistoryPoint, STATEMENT_TAGS } from './statements.ts'
 
 /** Hashes, answer and signatures in lower-case hex; record time in µs since the epoch. */

@@ -1,0 +1,84 @@
+/**
+ * The requests that signatures and receipts bind: each operation with all its parameters, after decoding and
+ * defaulting. Nodes sign them, proxies and the SDK ask and check by them.
+ */
+import { utf8 } from '../encoding/bytes.ts'
+import { canonicalJson, type Json } from '../encoding/canonical-json.ts'
+
+/**
+ * An operation with **all** its parameters, after decoding and defaulting (D-41): the same for a single
+ * GET and for one lookup of a batch. `operation` is the operationId of `packages/api`.
+ */
+export type CanonicalRequest = {
+  readonly operation: string
+  readonly parameters: { readonly [name: string]: Json }
+}
+
+/** One lookup: by exact name, or by party identifier. */
+export type Lookup = { readonly name: string } | { readonly party: string }
+
+/** The operation that a lookup of a batch stands for. */
+export function requestOfLookup(lookup: Lookup): CanonicalRequest {
+  return 'name' in lookup
+    ? { operation: 'getEntryByName', parameters: { name: lookup.name } }
+    : { operation: 'getEntryByParty', parameters: { party: lookup.party } }
+}
+
+/** What pages have in common, as it came. */
+export type PageQuery = { readonly page_size: number; readonly page_token?: string | null }
+
+export function requestOfEntries(
+  query: PageQuery & { readonly name_prefix?: string | undefined },
+): CanonicalRequest {
+  const parameters = { name_prefix: query.name_prefix ?? '', ...pageParameters(query) }
+  return { operation: 'listEntries', parameters }
+}
+
+export function requestOfEntriesByParty(party: string, query: PageQuery): CanonicalRequest {
+  return { operation: 'listEntriesByParty', parameters: { party, ...pageParameters(query) } }
+}
+
+function pageParameters(query: PageQuery): CanonicalRequest['parameters'] {
+  return { page_size: query.page_size, page_token: query.page_token ?? null }
+}
+
+/** An empty id stands for none, as upstream. */
+export function requestOfActivities(body: {
+  readonly page_size: number
+  readonly begin_after_id?: string | null | undefined
+  readonly sort_order?: 'asc' | 'desc' | null | undefined
+}) {
+  const parameters = {
+    page_size: body.page_size,
+    begin_after_id: body.begin_after_id || null,
+    sort_order: body.sort_order ?? 'asc',
+  }
+  return { operation: 'listActivities', parameters } as const satisfies CanonicalRequest
+}
+
+export function requestOfAnsRules(body: {
+  readonly cached_ans_rules_contract_id?: string | null | undefined
+  readonly cached_ans_rules_domain_id?: string | null | undefined
+}): CanonicalRequest {
+  const parameters = {
+    cached_ans_rules_contract_id: body.cached_ans_rules_contract_id ?? null,
+    cached_ans_rules_domain_id: body.cached_ans_rules_domain_id ?? null,
+  }
+  return { operation: 'getAnsRules', parameters }
+}
+
+/** `isShared`: without the members that name the answering node, which differ from node to node (D-10). */
+export function requestOfDso(isShared: boolean): CanonicalRequest {
+  return { operation: 'getDso', parameters: { shared: isShared } }
+}
+
+export const REQUEST_OF_DSO_PARTY_ID: CanonicalRequest = {
+  operation: 'getDsoPartyId',
+  parameters: {},
+}
+export const REQUEST_OF_SCANS: CanonicalRequest = { operation: 'listScans', parameters: {} }
+
+/** The bytes whose SHA-256 a statement holds. @throws {RangeError} As `canonicalJson`. */
+export function canonicalRequest(request: CanonicalRequest): Uint8Array<ArrayBuffer> {
+  return utf8(canonicalJson({ operation: request.operation, parameters: request.parameters }))
+}
