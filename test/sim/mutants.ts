@@ -126,6 +126,20 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    mistake: 'taking a node that is slow for one that is gone',
+    mode: 'budget',
+    nodeCount: 4,
+    troubles: ['sluggish'],
+    rules: ['patience'],
+    decisions: { ...DECISIONS, isGone: (node) => DECISIONS.isGone(node) || node.isSilent },
+  },
+  {
+    mistake: 'calling nodes late for the time in which the reader stood still',
+    mode: 'budget',
+    rules: ['availability', 'patience'],
+    decisions: { ...DECISIONS, isStalled: () => false },
+  },
+  {
     mistake: 'ignoring the history hash',
     mode: 'budget',
     lies: ['otherHistory'],

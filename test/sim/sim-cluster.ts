@@ -16,7 +16,7 @@ import type { SeededRandom } from './seeded-random.ts'
  * in trouble; any number of them may be so.
  */
 export type Condition =
-  | { readonly kind: 'up' | 'down' | 'hung' | 'slow' | 'notFound' | 'failing' }
+  | { readonly kind: 'up' | 'down' | 'hung' | 'slow' | 'sluggish' | 'notFound' | 'failing' }
   | { readonly kind: 'lagging'; readonly lagMs: number }
   /** Lost all it had, and builds it anew within `lagMs`. */
   | { readonly kind: 'wiped'; readonly lagMs: number }
@@ -25,6 +25,8 @@ export type Condition =
 
 const APPLY_MS_MAX = 30
 const SLOW_MS = 300
+/** Too slow for most reads of a proxy, not for those of a phone. */
+const SLUGGISH_MS = 1500
 const HORIZON_OFFSETS = 400
 
 export type SimMember = {
@@ -47,6 +49,8 @@ export type SimCluster = SimWorld & {
   append(input: Omit<Parameters<SimWorld['ledger']['append']>[0], 'recordTime'>): void
   /** Nodes that were `up` all the time from some seconds before `sinceMs` until now. */
   steadyCount(sinceMs: number): number
+  /** Nodes that answered all that time, if slowly. */
+  answeringCount(sinceMs: number): number
   /** The reader's requests carry no name; the network tells liars by this who asks. */
   transportFor(client: number): SimWorld['network']
 }
@@ -100,7 +104,8 @@ export function createSimCluster(options: {
         case 'hung':
           return null
         case 'slow':
-          await clock.delay(SLOW_MS)
+        case 'sluggish':
+          await clock.delay(condition.kind === 'slow' ? SLOW_MS : SLUGGISH_MS)
           return node.answer(request)
         case 'notFound':
         case 'failing': {
@@ -142,6 +147,12 @@ export function createSimCluster(options: {
     if (condition.kind !== 'stuck') applyLater(member, member.node.ledger.head())
   }
 
+  const countSince = (sinceMs: number, kinds: readonly Condition['kind'][]): number =>
+    members.filter(
+      ({ condition, changedAtMs }) =>
+        kinds.includes(condition.kind) && changedAtMs <= sinceMs - STEADY_MS,
+    ).length
+
   for (const member of members) {
     network.serve(member.url, handlerOf(member))
     member.node.head = ledger.head()
@@ -175,11 +186,8 @@ export function createSimCluster(options: {
       otherLedger?.append({ ...input, put: input.put?.slice(0, -1) ?? [], recordTime })
       for (const member of members) applyLater(member, ledger.head())
     },
-    steadyCount: (sinceMs) =>
-      members.filter(
-        ({ condition, changedAtMs }) =>
-          condition.kind === 'up' && changedAtMs <= sinceMs - STEADY_MS,
-      ).length,
+    steadyCount: (sinceMs) => countSince(sinceMs, ['up']),
+    answeringCount: (sinceMs) => countSince(sinceMs, ['up', 'slow', 'sluggish']),
     transportFor: (client) => ({
       ...network,
       request: (request) => {

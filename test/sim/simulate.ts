@@ -17,6 +17,7 @@ import { type SimLedger, simCrypto, simEntry } from '@quorumscan/testkit'
 import { LIES } from './lies.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 import { type Condition, createSimCluster, type SimCluster } from './sim-cluster.ts'
+import { createStalls, type Stalls } from './stalls.ts'
 
 /**
  * `budget`: at most f nodes lie. `beyond-f`: up to 2f lie, together. `split-log`: at most f lie, and
@@ -45,6 +46,7 @@ const TROUBLES: readonly Trouble[] = [
   'down',
   'hung',
   'slow',
+  'sluggish',
   'notFound',
   'failing',
   'lagging',
@@ -64,6 +66,11 @@ export type ReadRecord = {
   readonly endMicros: number
   /** Nodes that were honest, running and up to date from well before the read to its end. */
   readonly steadyCount: number
+  /** Nodes that answered all that time, if slowly. */
+  readonly answeringCount: number
+  /** How long the reader may wait, and how much of the time it stood still itself, ms. */
+  readonly waitMs: number
+  readonly stalledMs: number
   readonly outcome: Outcome
 }
 
@@ -97,6 +104,10 @@ const PLAUSIBLE_LIES = [
   'highHead',
 ]
 const READS_TOGETHER_MAX = 4
+/** As long as an SDK waits. The other clients wait as a proxy does. */
+const PATIENT_MS = 10_000
+const WAIT_MS = 2000
+const STALL_MS_MAX = 4000
 
 export async function simulate(options: SimOptions): Promise<SimRun> {
   const random = createSeededRandom(options.seed)
@@ -245,8 +256,11 @@ async function runClient(input: {
   const { clock } = cluster
   let stored = 0
   const isLean = input.options.reader === 'lean'
+  const waitMs = client === 0 ? PATIENT_MS : WAIT_MS
+  const stalls = createStalls()
   const start = (): Reader => {
-    const options = {
+    const options = stalls.through({
+      waitMs,
       genesis: cluster.genesis,
       genesisHash: cluster.genesisHash,
       seeds: cluster.urls,
@@ -262,7 +276,7 @@ async function runClient(input: {
       },
       // Kept as the cluster has them: seeds move away too.
       addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
-    }
+    })
     return isLean
       ? createLeanReader(options, async () => createReaderOf, input.options.decisions)
       : createReader(options, input.options.decisions)
@@ -270,9 +284,11 @@ async function runClient(input: {
   let reader = start()
   for (let done = 0; done < input.perClient; ) {
     const together = Math.min(random.integer(1, READS_TOGETHER_MAX), input.perClient - done)
-    await Promise.all(
-      Array.from({ length: together }, () => readOnce({ ...input, reader, random })),
+    const reading = Array.from({ length: together }, () =>
+      readOnce({ ...input, reader, random, waitMs, stalls }),
     )
+    if (random.chance(0.02)) stalls.begin(clock, random.integer(300, STALL_MS_MAX))
+    await Promise.all(reading)
     done += together
     await clock.delay(random.chance(0.1) ? random.integer(500, 3000) : random.integer(0, 300))
     if (!random.chance(isLean ? 0.3 : 0.01)) continue
@@ -288,13 +304,16 @@ async function readOnce(input: {
   readonly random: SeededRandom
   readonly client: number
   readonly reads: ReadRecord[]
+  readonly waitMs: number
+  readonly stalls: Stalls
 }): Promise<void> {
-  const { cluster, random } = input
+  const { cluster, random, stalls } = input
   const { clock } = cluster
   const nodeCount = cluster.members.length
   const lookup = random.chance(0.8) ? { name: random.pick(NAMES) } : { party: random.pick(PARTIES) }
   const options = chooseOptions(random, cluster)
   const startMs = clock.monotonicMs()
+  const stalledBeforeMs = stalls.totalMs()
   const [outcome] = await input.reader.lookup([lookup], options)
   input.reads.push({
     client: input.client,
@@ -305,6 +324,9 @@ async function readOnce(input: {
     endMs: clock.monotonicMs(),
     endMicros: clock.nowMicros(),
     steadyCount: cluster.steadyCount(startMs),
+    answeringCount: cluster.answeringCount(startMs),
+    waitMs: input.waitMs,
+    stalledMs: stalls.totalMs() - stalledBeforeMs,
     outcome: outcome as Outcome, // One lookup, one outcome.
   })
 }

@@ -7,13 +7,17 @@ const TURN_MS = 0.1
 
 export type Stalls = {
   /** The options with a clock and a transport that stand still with the process. */
-  through(options: ReaderOptions): ReaderOptions
-  stall(clock: SimClock, ms: number): Promise<void>
+  through<Options extends Pick<ReaderOptions, 'clock' | 'transport'>>(options: Options): Options
+  /** Begins a stall. */
+  begin(clock: SimClock, ms: number): void
+  /** How long it stood still so far; a stall counts from its beginning. */
+  totalMs(): number
 }
 
 export function createStalls(): Stalls {
   let timers: Promise<void> | null = null
   let io: Promise<void> | null = null
+  let totalMs = 0
   return {
     through: (options) => ({
       ...options,
@@ -32,14 +36,15 @@ export function createStalls(): Stalls {
         },
       },
     }),
-    async stall(clock, ms) {
-      timers = clock.delay(ms)
-      io = clock.delay(ms + TURN_MS)
-      await clock.pass(ms)
-      timers = null
-      io.then(() => {
+    begin(clock, ms) {
+      totalMs += ms
+      timers = clock.delay(ms).then(() => {
+        timers = null
+      })
+      io = clock.delay(ms + TURN_MS).then(() => {
         io = null
       })
     },
+    totalMs: () => totalMs,
   }
 }

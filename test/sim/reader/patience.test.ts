@@ -89,7 +89,8 @@ describe.each(READERS)('the %s reader', (_, create) => {
       })
       const lookup = world.reader.lookup([{ name: ALICE }])
       await world.clock.pass(stalledAfterMs)
-      await stalls.stall(world.clock, 5000)
+      stalls.begin(world.clock, 5000)
+      await world.clock.pass(5000)
       const [outcome] = await world.clock.run(lookup)
       expect(outcome, `stalled after ${stalledAfterMs} ms`).toMatchObject({ kind: 'verified' })
     }

@@ -12,7 +12,7 @@ type Standing = (typeof STANDING)[keyof typeof STANDING]
 export type Round = {
   /** Null where the request names its offset itself. */
   readonly pin: number | null
-  readonly startedAtMs: number
+  startedAtMs: number
   readonly ballot: Ballot
   /** By connection. */
   readonly standings: Standing[]
@@ -31,7 +31,7 @@ export type Item = {
   readonly sign: boolean
   readonly explain: boolean
   readonly headers: Readonly<Record<string, string>> | undefined
-  readonly startedAtMs: number
+  startedAtMs: number
   /** When it ends with what is known. */
   endsAtMs: number
   readonly rounds: Round[]

@@ -189,7 +189,13 @@ export function createReaderOf(base: ReaderBase): Reader {
         for (const item of active.all) if (item.rounds.at(-1)?.pin === offset) decider.decide(item)
       },
     })
-  const usability = createUsability({ links, heads, isLearning: directory.isLearning })
+  const usability = createUsability({
+    links,
+    heads,
+    isGone: decisions.isGone,
+    monotonicMs: clock.monotonicMs,
+    isLearning: directory.isLearning,
+  })
   const decider = createItemDecider({
     links: links.all,
     nodeCount,
@@ -230,6 +236,7 @@ export function createReaderOf(base: ReaderBase): Reader {
   const timeouts = createTimeouts({
     clock,
     signal: closing.signal,
+    isStalled: decisions.isStalled,
     active,
     links,
     unsent,

@@ -4,6 +4,7 @@
  */
 
 import type { Links } from '../nodes/links.ts'
+import type { Decisions } from '../votes/decisions.ts'
 import type { ActiveItems } from './active-items.ts'
 import type { ItemDecider } from './decide-items.ts'
 import { type Item, type Round, STANDING } from './item.ts'
@@ -15,8 +16,6 @@ const NODE_WAIT_MS = 300
 const FLOOR_WAIT_MS = 250 // As a node waits for an offset.
 const FLOOR_PROBE_MS = 25
 const SWEEP_MS = 25
-/** Later than that no timer of a process comes that runs. */
-const STALLED_MS = 250
 const TURN_MS = 1
 
 export type Timeouts = {
@@ -27,6 +26,7 @@ export type Timeouts = {
 export function createTimeouts(options: {
   readonly clock: ReaderClock
   readonly signal: AbortSignal
+  readonly isStalled: Decisions['isStalled']
   readonly active: ActiveItems
   readonly links: Pick<Links, 'sweep' | 'excuse'>
   readonly unsent: UnsentItems
@@ -48,7 +48,7 @@ export function createTimeouts(options: {
       const beganAtMs = clock.monotonicMs()
       await clock.delay(SWEEP_MS, options.signal)
       const missedMs = clock.monotonicMs() - beganAtMs - SWEEP_MS
-      if (missedMs > STALLED_MS) await wake(missedMs)
+      if (options.isStalled(missedMs)) await wake(missedMs)
       const isInFlight = options.links.sweep()
       sweepItems()
       isBusy = isInFlight || active.all.size > 0
@@ -59,7 +59,11 @@ export function createTimeouts(options: {
   /** After this process stood still, or slept: what came meanwhile is read first, and nobody was late. */
   const wake = async (missedMs: number): Promise<void> => {
     options.links.excuse(missedMs)
-    for (const item of active.all) item.endsAtMs += missedMs
+    for (const item of active.all) {
+      item.startedAtMs += missedMs
+      item.endsAtMs += missedMs
+      for (const round of item.rounds) round.startedAtMs += missedMs
+    }
     await clock.delay(TURN_MS, options.signal)
   }
 

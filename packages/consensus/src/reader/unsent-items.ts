@@ -48,8 +48,8 @@ export function createUnsentItems(options: {
       const pin = first && (first.nextPin ?? options.pinOf(first))
       const isPinned = first !== undefined && typeof pin === 'number'
       const rest = isPinned && options.hasRoom(first) ? fillBatch(open, { pin, batches }) : open
-      // What cannot be done in time is refused while its caller still listens, not done for nobody.
-      if (isPinned)
+      // A crowd cannot be served in time: who waited too long is refused while its caller still listens.
+      if (isPinned && rest.length >= BATCH_LOOKUPS_MAX)
         for (const item of rest)
           if (item.rounds.length === 0 && options.isTooLate(item)) item.fail(overloaded())
       if (rest.length === 0) lookupsByKind.delete(kind)

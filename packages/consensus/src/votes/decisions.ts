@@ -32,6 +32,10 @@ export type Decisions = {
   /** Whether a vote is none of the kind that counts, after all (D-35: absence is an answer). */
   isVote(vote: Vote): boolean
   isAbsence(vote: Vote, nowMicros: number): boolean
+  /** Whether a node is known not to answer now (D-38); who is only silent may still. */
+  isGone(node: { readonly failureCount: number; readonly isSilent: boolean }): boolean
+  /** Whether the reader itself stood still, so that what came meanwhile is read before anybody is late. */
+  isStalled(missedMs: number): boolean
   /** D-39. */
   isStale(options: {
     readonly recordTime: number
@@ -39,6 +43,9 @@ export type Decisions = {
     readonly maxAgeMs: number
   }): boolean
 }
+
+/** Later than that no timer of a process comes that runs. */
+const STALLED_MS = 250
 
 export const DECISIONS: Decisions = {
   thresholdVotes,
@@ -51,5 +58,7 @@ export const DECISIONS: Decisions = {
   isVote: () => true,
   // D-9: by record time, never by a wall clock; so the second argument is not looked at.
   isAbsence: (vote) => isAbsence(vote.answer),
+  isGone: ({ failureCount }) => failureCount > 1,
+  isStalled: (missedMs) => missedMs > STALLED_MS,
   isStale: (options) => options.nowMicros - options.recordTime > options.maxAgeMs * 1000,
 }

@@ -1,9 +1,10 @@
 /** Which nodes an item can count on, as far as is known (D-38). */
 
-import { type Link, whyUnusable } from '../nodes/link.ts'
+import { isSilent, type Link } from '../nodes/link.ts'
 import type { Links } from '../nodes/links.ts'
 import type { Item } from '../reader/item.ts'
 import type { ClaimedHeads } from './claimed-heads.ts'
+import type { Decisions } from './decisions.ts'
 
 export type Usability = {
   /** Why the node's vote on the item cannot be expected, for a person; null where it can. */
@@ -17,6 +18,8 @@ export type Usability = {
 export function createUsability(options: {
   readonly links: Links
   readonly heads: Pick<ClaimedHeads, 'isHeadless'>
+  readonly isGone: Decisions['isGone']
+  readonly monotonicMs: () => number
   /** Whether addresses may still come. */
   readonly isLearning: () => boolean
 }): Usability {
@@ -24,7 +27,11 @@ export function createUsability(options: {
   const why = (item: Item, link: Link): string | null => {
     if (item.isOverdue) return 'no answer'
     if (link.url === null) return options.isLearning() ? null : 'no address'
-    return whyUnusable(link, item.asked.kind === 'lookup' ? 'lookup' : 'bulk')
+    const lane = link.lanes[item.asked.kind === 'lookup' ? 'lookup' : 'bulk']
+    const { failureCount } = lane
+    return options.isGone({ failureCount, isSilent: isSilent(lane, options.monotonicMs()) })
+      ? (link.counters.lastError ?? 'unreachable')
+      : null
   }
   return {
     why,
