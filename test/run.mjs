@@ -24,6 +24,10 @@ const CHECKS = [
     name: 'types',
     command: ['turbo', 'run', 'typecheck', '--ui=stream', '--output-logs=errors-only'],
   },
+  {
+    name: 'OpenAPI and AsyncAPI documents',
+    command: ['redocly', 'lint', '--config', 'packages/api/redocly.yaml'],
+  },
   { name: 'nothing unused', command: ['knip'] },
 ]
 

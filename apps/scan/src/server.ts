@@ -1,5 +1,5 @@
 /** Binds the scan's routes to its handlers. */
-import { scanRoutes } from '@quorumscan/api'
+import { apiDocuments, scanRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
 import { buildServer, createHealthHandlers, type HttpServer, type Tracer } from '@quorumscan/http'
 import type { Head } from '@quorumscan/ledger'
@@ -38,6 +38,7 @@ export function createServer(
       ...createNetworkHandlers({ reads: replica, genesis, genesisHash, nodeName, party, signer }),
     },
     prefix: PREFIX,
+    documents: { '/openapi.json': () => apiDocuments().scan },
     rateLimit: {
       unitsPerSecond: context.config.rateLimit,
       peerTokens: context.peerTokens,

@@ -1,5 +1,5 @@
 /** Binds the synchronizer's routes to what answers them. */
-import { synchronizerRoutes } from '@quorumscan/api'
+import { apiDocuments, synchronizerRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
 import { buildServer, createHealthHandlers, type HttpServer, type Tracer } from '@quorumscan/http'
 import type { LogWriter } from '@quorumscan/log'
@@ -36,6 +36,7 @@ export function createServer(
       },
     },
     prefix: null,
+    documents: { '/openapi.json': () => apiDocuments().synchronizer },
     rateLimit: { unitsPerSecond: context.config.rateLimit, peerTokens: context.peerTokens },
     logger,
     metrics: context.metrics,

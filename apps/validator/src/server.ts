@@ -1,5 +1,5 @@
 /** Binds the validator's routes to its handlers. */
-import { ledgerRoutes, validatorRoutes } from '@quorumscan/api'
+import { apiDocuments, ledgerRoutes, validatorRoutes } from '@quorumscan/api'
 import { assertAdmin, bearerToken } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
 import {
@@ -49,6 +49,12 @@ export function createServer(
       ...scanProxyHandlers(context),
     },
     prefix: PREFIX,
+    documents: {
+      '/openapi.json': () => apiDocuments().validator,
+      // Where clients of upstream look for those of the ledger interface.
+      '/docs/openapi': () => apiDocuments().ledger,
+      '/docs/asyncapi': () => apiDocuments().asyncapi,
+    },
     authenticate: authenticator(context),
     rateLimit: { unitsPerSecond: context.config.rateLimit },
     logger: context.logger,

@@ -11,7 +11,8 @@ export type {
   LedgerRouteDef,
   LedgerRouteTable,
 } from './ledger-route-def.ts'
-export { API_VERSION, openApiDocuments } from './openapi.ts'
+export { apiDocuments } from './openapi.ts'
+export { API_VERSION } from './openapi-document.ts'
 export type {
   BodyOf,
   CostInput,
@@ -24,10 +25,11 @@ export type {
 } from './route-def.ts'
 export { healthRoutes } from './routes/health.ts'
 export { ledgerRoutes } from './routes/ledger.ts'
+export { PARTIES_PAGE_MAX, USERS_PAGE_MAX } from './routes/ledger-users.ts'
 export { scanRoutes } from './routes/scan.ts'
 export { SUBMISSION_BYTES_MAX, synchronizerRoutes } from './routes/synchronizer.ts'
 export { validatorRoutes } from './routes/validator.ts'
-export { ActivitiesStreamRequest } from './schemas/activities.ts'
+export type { ActivitiesStreamRequest } from './schemas/activities.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
 export {
   CompletionsRequest,
@@ -35,8 +37,24 @@ export {
   type JsCommands,
   type JsCompletion,
 } from './schemas/ledger/commands.ts'
+export {
+  COMMANDS_MAX,
+  DISCLOSED_MAX,
+  LEDGER_CONTRACT_ID_PATTERN,
+  LEDGER_PARTY_PATTERN,
+  LEDGER_STRING_PATTERN,
+  PACKAGE_ID_PATTERN,
+  SUBMITTERS_MAX,
+  SYNCHRONIZER_ID_PATTERN,
+  TAPS_PASSES_MAX,
+} from './schemas/ledger/grammar.ts'
 export { GetActiveContractsRequest } from './schemas/ledger/state.ts'
-export { GetUpdatesRequest } from './schemas/ledger/updates.ts'
-export type { LedgerPartyDetails, LedgerRight, LedgerUser } from './schemas/ledger/users.ts'
+export type {
+  LedgerPartyDetails,
+  LedgerRight,
+  LedgerUser,
+  LedgerUserInput,
+} from './schemas/ledger/users.ts'
 export { BATCH_LOOKUPS_MAX, codeByPattern, PAGE_SIZE_MAX } from './schemas/scalars.ts'
 export { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'
+export { socketRoutes } from './sockets.ts'

@@ -1,7 +1,8 @@
 /** The OpenAPI 3.1 document of the ledger interface. */
-import { type TObject, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { LedgerRouteDef } from './ledger-route-def.ts'
-import { type Json, type JsonObject, toSchema } from './openapi-schema.ts'
+import { parameters, type Schemas, toDocument } from './openapi-document.ts'
+import { type JsonObject, toSchema } from './openapi-schema.ts'
 import { ledgerRoutes } from './routes/ledger.ts'
 import { LedgerErrorAnswer } from './schemas/ledger/errors.ts'
 
@@ -24,49 +25,36 @@ const MORE_ERRORS: Readonly<Record<string, string>> = {
   '504': 'The outcome was not seen in time.',
 }
 
-export function ledgerDocument(version: string): JsonObject {
-  const schemas: Record<string, Json> = {}
-  const paths: Record<string, Record<string, Json>> = {}
-  for (const route of Object.values<LedgerRouteDef>(ledgerRoutes)) {
-    const methods = paths[route.path] ?? {}
-    paths[route.path] = methods
-    methods[route.method.toLowerCase()] = operation(route, schemas)
-  }
-  return {
-    openapi: '3.1.0',
-    info: {
+export function ledgerDocument(): JsonObject {
+  return toDocument(
+    Object.values<LedgerRouteDef>(ledgerRoutes),
+    {
       title: 'quorumscan ledger interface',
-      version,
       description:
         'Updates, contracts, commands, users and parties of a validator. `/v2/updates`, ' +
-        '`/v2/commands/completions` and `/v2/state/active-contracts` are WebSockets as well (GET).',
+        '`/v2/commands/completions` and `/v2/state/active-contracts` are WebSockets as well: `/docs/asyncapi`. ' +
+        'Integers of 64 bits are also taken as texts.',
+      prefix: '/api/validator',
     },
-    servers: [{ url: '/' }],
-    paths,
-    components: {
-      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-    },
-  }
+    operation,
+  )
 }
 
-function operation(route: LedgerRouteDef, schemas: Record<string, Json>): JsonObject {
+function operation(route: LedgerRouteDef, schemas: Schemas): JsonObject {
   return {
-    operationId: route.operationId,
-    tags: [route.tag],
-    summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
-    ...(route.auth === 'none' ? {} : { security: [{ bearer: [] }] }),
     parameters: [
       ...parameters(route.params, 'path', schemas),
       ...parameters(route.query, 'query', schemas),
     ],
-    ...(route.body === undefined
+    // OpenAPI has no bodies of a GET; such an operation has a twin.
+    ...(route.body === undefined || route.method === 'GET'
       ? {}
       : {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: toSchema(route.body, schemas) } },
+            content: {
+              'application/json': { schema: toSchema(route.body, schemas, { isLenient: true }) },
+            },
           },
         }),
     responses: {
@@ -79,21 +67,7 @@ function operation(route: LedgerRouteDef, schemas: Record<string, Json>): JsonOb
   }
 }
 
-function parameters(
-  part: TObject | undefined,
-  place: 'path' | 'query',
-  schemas: Record<string, Json>,
-): Json[] {
-  const required = new Set(part?.required as readonly string[] | undefined)
-  return Object.entries(part?.properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: place,
-    required: required.has(name),
-    schema: toSchema(schema, schemas),
-  }))
-}
-
-function errors(route: LedgerRouteDef, schemas: Record<string, Json>): JsonObject {
+function errors(route: LedgerRouteDef, schemas: Schemas): JsonObject {
   const text = { 'text/plain': { schema: toSchema(Type.String(), schemas) } }
   const body = { 'application/json': { schema: toSchema(LedgerErrorAnswer, schemas) } }
   const more = (route.errorStatuses ?? []).map((status) => [status, MORE_ERRORS[status] ?? ''])

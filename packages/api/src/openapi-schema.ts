@@ -1,30 +1,122 @@
 /** TypeBox schemas as JSON Schema for a document; what has a title becomes a component. */
+import { ABOUT, NEEDED } from './schemas/members.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [member: string]: Json }
 
+/** What may stand beside a reference, and is of the member rather than of what it refers to. */
+type Options = {
+  /** Members that may be left out may be null as well: bodies under `/v2`. */
+  readonly isLenient?: boolean
+}
+
 /** The schema as plain JSON; whatever in it has a title becomes a component, referred to by that title. */
-export function toSchema(schema: object, schemas: Record<string, Json>): Json {
+export function toSchema(
+  schema: object,
+  schemas: Record<string, Json>,
+  options: Options = {},
+): Json {
   const plain = (value: unknown): Json => {
     if (Array.isArray(value)) return value.map(plain)
     if (typeof value !== 'object' || value === null) return value as Json
+    const {
+      [ABOUT]: said,
+      [NEEDED]: _needed,
+      default: _default,
+      ...own
+    } = value as Record<string, unknown>
+    const lenient = 'properties' in own ? withOptionalMembers(own, options) : own
     const members = Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, plain(member)]),
+      // What is excluded is JSON Schema as it stands.
+      Object.entries(lenient).map(([name, member]) => [
+        name,
+        name === 'not' ? (member as Json) : plain(member),
+      ]),
     )
     // A property that is called title is a schema, hence no text.
-    if (typeof members['title'] !== 'string') return withOpenMembers(members)
+    if (typeof members['title'] !== 'string')
+      return { ...inPlainWords(members), ...(said as JsonObject) }
     const { title, ...json } = members
-    schemas[title] = withOpenMembers(json)
-    return { $ref: `#/components/schemas/${title}` }
+    schemas[title] = inPlainWords(json)
+    return { $ref: `#/components/schemas/${title}`, ...(said as JsonObject) }
   }
   return plain(schema)
 }
 
-/** TypeBox writes a record as a pattern that takes every name; generators know this form. */
-function withOpenMembers(schema: JsonObject): JsonObject {
-  const { patternProperties, ...rest } = schema
-  if (patternProperties === undefined) return schema
-  const [of] = Object.values(patternProperties as JsonObject)
-  const isAnything = of === undefined || JSON.stringify(of) === '{}'
-  return { ...rest, additionalProperties: isAnything ? true : of }
+/**
+ * What may be left out because it has a default is an optional member; generators take a default for a promise
+ * that the member is there. Where the default is refused, it must be given.
+ */
+function withOptionalMembers(
+  schema: Record<string, unknown>,
+  { isLenient = false }: Options,
+): Record<string, unknown> {
+  const properties = Object.entries(schema['properties'] as Record<string, Constraints>)
+  const declared = (schema['required'] ?? []) as readonly string[]
+  const required = properties
+    .filter(
+      ([name, member]) => declared.includes(name) || member[NEEDED] || isDefaultRefused(member),
+    )
+    .map(([name]) => name)
+  return {
+    ...schema,
+    properties: Object.fromEntries(
+      properties.map(([name, member]) => [
+        name,
+        isLenient && !required.includes(name) ? orNull(member) : member,
+      ]),
+    ),
+    ...(required.length > 0 ? { required } : {}),
+  }
+}
+
+type Constraints = {
+  readonly [NEEDED]?: true
+  readonly default?: unknown
+  readonly minLength?: number
+  readonly minItems?: number
+  readonly minimum?: number
+}
+
+function isDefaultRefused(member: Constraints): boolean {
+  const { default: value, minLength = 0, minItems = 0, minimum = -Infinity } = member
+  if (typeof value === 'string') return value.length < minLength
+  if (Array.isArray(value)) return value.length < minItems
+  return typeof value === 'number' && value < minimum
+}
+
+function orNull(member: object): object {
+  const { [ABOUT]: said, ...own } = member as Record<string, unknown>
+  const { description, ...rest } = own as { description?: string; title?: string }
+  // A component keeps its own description.
+  const inner = rest.title === undefined ? rest : own
+  const about =
+    said ?? (rest.title === undefined && description !== undefined ? { description } : {})
+  return { anyOf: [inner, { type: 'null' }], [ABOUT]: about }
+}
+
+/** The forms that generators and linters know best. */
+function inPlainWords(schema: JsonObject): JsonObject {
+  const { patternProperties, anyOf, ...rest } = schema
+  if (patternProperties !== undefined) {
+    const [of] = Object.values(patternProperties as JsonObject)
+    const isAnything = of === undefined || JSON.stringify(of) === '{}'
+    return { ...rest, additionalProperties: isAnything ? true : of }
+  }
+  if (!Array.isArray(anyOf)) return schema
+  const [only, ...others] = anyOf as JsonObject[]
+  if (others.length === 0) return { ...only, ...rest }
+  if (!anyOf.every(isVariant)) return schema
+  // That two of them are not taken together, oneOf says.
+  const { not: _both, ...own } = rest
+  return { ...own, oneOf: anyOf }
+}
+
+/** An object with one member, by which it is told from the others: exactly one of them may be there. */
+function isVariant(schema: Json): boolean {
+  const { properties = {}, required = [] } = schema as {
+    properties?: JsonObject
+    required?: readonly string[]
+  }
+  return Object.keys(properties).length === 1 && required.length === 1
 }

@@ -1,26 +1,30 @@
 /**
  * OpenAPI 3.1 documents from route tables. TypeBox schemas are JSON Schema already; what is done here is
- * grouping by path and listing errors by status.
+ * listing errors by status.
  */
 import { catalogue, type ErrorCode } from '@quorumscan/errors'
-import type { TObject } from 'typebox'
+import { asyncApiDocument } from './asyncapi.ts'
 import { errorCodesOf } from './error-codes.ts'
 import { type HeaderGroup, headerGroups } from './header-groups.ts'
 import { ledgerDocument } from './ledger-openapi.ts'
-import { type Json, type JsonObject, toSchema } from './openapi-schema.ts'
-import type { RouteDef, RouteTable } from './route-def.ts'
+import { parameters, type Schemas, toDocument } from './openapi-document.ts'
+import { type JsonObject, toSchema } from './openapi-schema.ts'
+import type { RouteDef } from './route-def.ts'
 import { scanRoutes } from './routes/scan.ts'
+import { synchronizerRoutes } from './routes/synchronizer.ts'
 import { validatorRoutes } from './routes/validator.ts'
 import { ErrorAnswer } from './schemas/errors.ts'
 import { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'
 
-/** The version of the documents; the same as of the package. */
-export const API_VERSION = '0.1.0'
+const RETRY_AFTER = {
+  description: 'Seconds after which trying again may help.',
+  schema: { type: 'integer' },
+} as const
 
-const RETRY_AFTER = { schema: { type: 'integer', description: 'Seconds.' } } as const
+type Name = 'scan' | 'validator' | 'synchronizer' | 'ledger' | 'asyncapi'
 
-/** The documents that are generated and committed, by the name of their file. */
-export function openApiDocuments(): Readonly<Record<'scan' | 'validator' | 'ledger', JsonObject>> {
+/** The documents that are generated, committed and served, by the name of their file. */
+export function apiDocuments(): Readonly<Record<Name, JsonObject>> {
   return {
     scan: toOpenApi(scanRoutes, {
       title: 'quorumscan scan node',
@@ -32,82 +36,45 @@ export function openApiDocuments(): Readonly<Record<'scan' | 'validator' | 'ledg
       description: 'Name entries, wallet, and lookups that enough scan nodes agree on.',
       prefix: '/api/validator',
     }),
-    ledger: ledgerDocument(API_VERSION),
+    synchronizer: toOpenApi(synchronizerRoutes, {
+      title: 'quorumscan synchronizer',
+      description: 'Orders the log; for validators and scan nodes.',
+      prefix: null,
+    }),
+    ledger: ledgerDocument(),
+    asyncapi: asyncApiDocument(),
   }
 }
 
 function toOpenApi(
-  routes: RouteTable,
-  about: { readonly title: string; readonly description: string; readonly prefix: string },
+  routes: Readonly<Record<string, RouteDef>>,
+  about: { readonly title: string; readonly description: string; readonly prefix: string | null },
 ): JsonObject {
-  const schemas: Record<string, Json> = {}
-  const paths: Record<string, Record<string, Json>> = {}
-  for (const route of Object.values(routes)) {
-    const methods = paths[route.path] ?? {}
-    paths[route.path] = methods
-    methods[route.method.toLowerCase()] = operation(route, schemas)
-  }
-  return {
-    openapi: '3.1.0',
-    info: { title: about.title, version: API_VERSION, description: about.description },
-    // D-3: one route table, mounted twice.
-    servers: [{ url: '/' }, { url: about.prefix }],
-    paths,
-    components: {
-      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
-      headers: allHeaders(),
-      securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-      },
-    },
-  }
+  return toDocument(Object.values(routes), { ...about, headers: allHeaders(routes) }, operation)
 }
 
-function operation(route: RouteDef, schemas: Record<string, Json>): JsonObject {
-  const body = route.body
+function operation(route: RouteDef, schemas: Schemas): JsonObject {
   return {
-    operationId: route.operationId,
-    tags: [route.tag],
-    summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
-    ...(route.auth === 'none' ? {} : { security: [{ bearer: [] }] }),
     parameters: [
       ...parameters(route.params, 'path', schemas),
       ...parameters(route.query, 'query', schemas),
       ...parameters(route.headers, 'header', schemas),
     ],
-    ...(typeof body === 'object'
-      ? {
-          requestBody: {
-            required: route.bodyOptional !== true,
-            content: { 'application/json': { schema: toSchema(body, schemas) } },
-          },
-        }
-      : {}),
+    ...requestBody(route, schemas),
     responses: { '200': success(route, schemas), ...failures(route, schemas) },
   }
 }
 
-function parameters(
-  part: TObject | undefined,
-  place: 'path' | 'query' | 'header',
-  schemas: Record<string, Json>,
-): Json[] {
-  const required = new Set(part?.required as readonly string[] | undefined)
-  return (
-    Object.entries(part?.properties ?? {})
-      // OpenAPI knows no such parameter: the media types of the answers say it.
-      .filter(([name]) => name !== 'accept')
-      .map(([name, schema]) => ({
-        name,
-        in: place,
-        required: required.has(name),
-        schema: toSchema(schema, schemas),
-      }))
-  )
+function requestBody(route: RouteDef, schemas: Schemas): JsonObject {
+  if (route.body === undefined) return {}
+  const content =
+    route.body === 'bytes'
+      ? { 'application/octet-stream': {} }
+      : { 'application/json': { schema: toSchema(route.body, schemas) } }
+  return { requestBody: { required: route.bodyOptional !== true, content } }
 }
 
-function success(route: RouteDef, schemas: Record<string, Json>): JsonObject {
+function success(route: RouteDef, schemas: Schemas): JsonObject {
   return {
     description: 'The answer.',
     headers: headersOf(['head', ...(route.responseHeaders ?? [])]),
@@ -122,13 +89,13 @@ function success(route: RouteDef, schemas: Record<string, Json>): JsonObject {
   }
 }
 
-function verifiedContent(route: RouteDef, schemas: Record<string, Json>): JsonObject {
+function verifiedContent(route: RouteDef, schemas: Schemas): JsonObject {
   const { verifiedResponse } = route
   if (verifiedResponse === undefined) return {}
   return { [VERIFIED_MEDIA_TYPE]: { schema: toSchema(verifiedResponse, schemas) } }
 }
 
-function failures(route: RouteDef, schemas: Record<string, Json>): JsonObject {
+function failures(route: RouteDef, schemas: Schemas): JsonObject {
   const codesByStatus: Record<string, ErrorCode[]> = {}
   for (const code of errorCodesOf(route)) {
     const status = String(catalogue[code].httpStatus)
@@ -163,8 +130,15 @@ function headerRefs(names: readonly string[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-function allHeaders(): JsonObject {
-  const schemas = Object.values(headerGroups).flatMap((group) => Object.entries(group))
-  const headers = schemas.map(([name, schema]) => [name, { schema: toSchema(schema, {}) }])
+/** Of the groups that the routes have; a header means in each document what its routes say by it. */
+function allHeaders(routes: Readonly<Record<string, RouteDef>>): JsonObject {
+  const groups = Object.values(routes).flatMap(({ responseHeaders = [] }) => responseHeaders)
+  const schemas = (['head', ...groups] as const).flatMap((group) =>
+    Object.entries(headerGroups[group]),
+  )
+  const headers = schemas.map(([name, schema]) => {
+    const { description = '', ...json } = toSchema(schema, {}) as JsonObject
+    return [name, { description, schema: json }]
+  })
   return { ...Object.fromEntries(headers), 'retry-after': RETRY_AFTER }
 }

@@ -146,6 +146,7 @@ test('a route lists what it declares and what every server adds', () => {
       "INTERNAL",
       "INVALID_ARGUMENT",
       "LIMIT_EXCEEDED",
+      "LOG_FULL",
       "MALFORMED_BODY",
       "MALFORMED_REQUEST",
       "NOT_READY",
@@ -156,6 +157,7 @@ test('a route lists what it declares and what every server adds', () => {
       "SUBMISSION_UNKNOWN",
       "UNAUTHENTICATED",
       "UNSUPPORTED_MEDIA_TYPE",
+      "USERS_LOST",
       "WALLET_NOT_FOUND",
     ]
   `)

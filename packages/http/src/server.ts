@@ -31,6 +31,7 @@ import { answerClientError } from './client-errors.ts'
 import { trackUnused } from './connections.ts'
 import { preflightHeaders } from './cors.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
+import { type Documents, mountDocuments } from './documents.ts'
 import type { Handler, Handlers } from './handler.ts'
 import { installMetrics, METRICS_UNITS } from './http-metrics.ts'
 import { createHttpServer, isForProbesOnly } from './http-server.ts'
@@ -82,6 +83,8 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   readonly logger?: Logger
   /** Where every answer is measured; `/metrics` serves it. */
   readonly metrics?: Metrics
+  /** Served below each mount point, in no route table: no client should be generated from their paths. */
+  readonly documents?: Documents
   /** Makes a span of every request. */
   readonly tracer?: Tracer | null
   /** Headers of every answer and every error, such as the head (D-10). Must not throw. */
@@ -168,8 +171,9 @@ export function buildServer<Routes extends RouteTable, User = never>(
   app.addHook('onClose', async () => closed.abort())
 
   const deadlines = createDeadlines({ clock, ms: limits.handlerMsMax, signal: closed.signal })
-  for (const prefix of ['', ...(options.prefix === null ? [] : [options.prefix])])
-    mount(app, prefix, { ...options, responder, deadlines, work })
+  const prefixes = ['', ...(options.prefix === null ? [] : [options.prefix])]
+  for (const prefix of prefixes) mount(app, prefix, { ...options, responder, deadlines, work })
+  mountDocuments(app, prefixes, options.documents ?? {})
   return app
 }
 

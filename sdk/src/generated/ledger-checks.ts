@@ -40,11 +40,11 @@ function isJsInterfaceView(v: unknown): v is ledger['schemas']["JsInterfaceView"
 }
 
 function isJsTopologyTransaction(v: unknown): v is ledger['schemas']["JsTopologyTransaction"] {
-  return isObject(v) && typeof v['updateId'] === 'string' && Number.isSafeInteger(v['offset']) && typeof v['synchronizerId'] === 'string' && typeof v['recordTime'] === 'string' && isList(v['events'], (e0) => isObject(e0) && (isObject(e0['event']) && isObject(e0['event']['ParticipantAuthorizationAdded']) && isParticipantAuthorizationAdded(e0['event']['ParticipantAuthorizationAdded']['value']))) && (isTraceContext(v['traceContext']) || v['traceContext'] === null)
+  return isObject(v) && typeof v['updateId'] === 'string' && Number.isSafeInteger(v['offset']) && typeof v['synchronizerId'] === 'string' && typeof v['recordTime'] === 'string' && isList(v['events'], (e0) => isObject(e0) && isObject(e0['event']) && isObject(e0['event']['ParticipantAuthorizationAdded']) && isParticipantAuthorizationAdded(e0['event']['ParticipantAuthorizationAdded']['value'])) && (isTraceContext(v['traceContext']) || v['traceContext'] === null)
 }
 
 function isJsTransaction(v: unknown): v is ledger['schemas']["JsTransaction"] {
-  return isObject(v) && typeof v['updateId'] === 'string' && typeof v['commandId'] === 'string' && typeof v['workflowId'] === 'string' && typeof v['effectiveAt'] === 'string' && isList(v['events'], (e0) => isEvent(e0)) && Number.isSafeInteger(v['offset']) && typeof v['synchronizerId'] === 'string' && (isTraceContext(v['traceContext']) || v['traceContext'] === null) && typeof v['recordTime'] === 'string' && (typeof v['externalTransactionHash'] === 'string' || v['externalTransactionHash'] === null) && (Number.isSafeInteger(v['paidTrafficCost']) || v['paidTrafficCost'] === null)
+  return isObject(v) && typeof v['updateId'] === 'string' && typeof v['commandId'] === 'string' && typeof v['workflowId'] === 'string' && typeof v['effectiveAt'] === 'string' && Number.isSafeInteger(v['offset']) && typeof v['synchronizerId'] === 'string' && (isTraceContext(v['traceContext']) || v['traceContext'] === null) && typeof v['recordTime'] === 'string' && isList(v['events'], (e0) => isEvent(e0)) && (typeof v['externalTransactionHash'] === 'string' || v['externalTransactionHash'] === null) && (Number.isSafeInteger(v['paidTrafficCost']) || v['paidTrafficCost'] === null)
 }
 
 function isOffsetCheckpoint(v: unknown): v is ledger['schemas']["OffsetCheckpoint"] {

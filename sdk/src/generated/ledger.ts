@@ -502,159 +502,242 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A party to be made. */
         AllocatePartyRequest: {
-            /** @default  */
-            partyIdHint?: string;
-            localMetadata?: components["schemas"]["ObjectMeta"];
-            /** @default  */
-            identityProviderId?: string;
-            /** @default  */
-            synchronizerId?: string;
-            /** @default  */
-            userId?: string;
+            /** @description What the identifier begins with; drawn if empty. */
+            partyIdHint?: string | null;
+            localMetadata?: components["schemas"]["ObjectMetaInput"] | null;
+            /** @description Empty: there is one identity provider. */
+            identityProviderId?: string | null;
+            /** @description The one synchronizer, if given. */
+            synchronizerId?: string | null;
+            /** @description Who may act as it. */
+            userId?: string | null;
         };
+        /** @description The party that was made. */
         AllocatePartyResponse: {
             partyDetails: components["schemas"]["PartyDetails"];
         };
+        /** @description A contract ceased to be. */
         ArchivedEvent: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Of the transaction.
+             */
             offset: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The place in the transaction, ascending; with gaps where events are not shown.
+             */
             nodeId: number;
+            /** @description The id of the contract, in hex. */
             contractId: string;
+            /** @description By package id, whatever the request named. */
             templateId: string;
+            /** @description Who sees the event, of those who asked. */
             witnessParties: string[];
+            /** @description The package of the template. */
             packageName: string;
+            /** @description Those of the interfaces asked for. */
             implementedInterfaces: string[];
         };
-        Command: {
-            CreateCommand: {
-                templateId: string;
-                /** @description Daml-LF JSON. */
-                createArguments: unknown;
-            };
-        } | {
-            ExerciseCommand: {
-                templateId: string;
-                contractId: string;
-                choice: string;
-                /** @description Daml-LF JSON. */
-                choiceArgument: unknown;
-            };
-        } | {
-            ExerciseByKeyCommand: {
-                templateId: string;
-                /** @description Daml-LF JSON. */
-                contractKey: unknown;
-                choice: string;
-                /** @description Daml-LF JSON. */
-                choiceArgument: unknown;
-            };
-        } | {
-            CreateAndExerciseCommand: {
-                templateId: string;
-                /** @description Daml-LF JSON. */
-                createArguments: unknown;
-                choice: string;
-                /** @description Daml-LF JSON. */
-                choiceArgument: unknown;
-            };
+        /** @description What the mask names of it is changed. */
+        ChangedUser: {
+            /** @description The id of the path, if given. */
+            id?: string | null;
+            /** @description The party that stands for the user; empty for none. */
+            primaryParty?: string | null;
+            /** @description Whether its tokens are refused. */
+            isDeactivated?: boolean | null;
+            metadata?: components["schemas"]["ObjectMetaInput"] | null;
+            /** @description Empty: there is one identity provider. */
+            identityProviderId?: string | null;
         };
+        /** @description One step of a transaction. */
+        Command: {
+            CreateCommand: components["schemas"]["CreateCommand"];
+        } | {
+            ExerciseCommand: components["schemas"]["ExerciseCommand"];
+        } | {
+            ExerciseByKeyCommand: components["schemas"]["ExerciseByKeyCommand"];
+        } | {
+            CreateAndExerciseCommand: components["schemas"]["CreateAndExerciseCommand"];
+        };
+        /** @description What became of a submission. */
         Completion: {
+            /** @description As submitted. */
             commandId: string;
             status: components["schemas"]["JsStatus"];
+            /** @description The id of the transaction, in hex; empty if it was not accepted. */
             updateId: string;
+            /** @description Who submitted. */
             userId: string;
+            /** @description Those of its parties that were asked for. */
             actAs: string[];
+            /** @description As submitted, or drawn. */
             submissionId: string;
+            /** @description The period in effect. */
             deduplicationPeriod: {
                 DeduplicationOffset: {
-                    /** Format: int64 */
+                    /**
+                     * Format: int64
+                     * @description Completions after this offset.
+                     */
                     value: number;
                 };
             };
+            /** @description Of the request that submitted it. */
             traceContext: components["schemas"]["TraceContext"] | null;
-            /** Format: int64 */
-            offset: number;
-            synchronizerTime: {
-                synchronizerId: string;
-                /** Format: date-time */
-                recordTime: string;
-            };
-            paidTrafficCost: number | null;
-        };
-        CompletionStreamRequest: {
-            userId?: string;
-            /** @default [] */
-            parties?: string[];
             /**
              * Format: int64
-             * @default 0
+             * @description Where the completion stands.
              */
-            beginExclusive?: number;
+            offset: number;
+            /** @description When it was ordered. */
+            synchronizerTime: components["schemas"]["SynchronizerTime"];
+            /** @description Always 0 or null: traffic costs nothing. */
+            paidTrafficCost: number | null;
         };
+        /** @description Which completions to show. */
+        CompletionStreamRequest: {
+            /** @description The token's user, which it is if absent. */
+            userId?: string | null;
+            /** @description Of submissions that one of these acted in. */
+            parties: string[];
+            /** @description Only what came after this offset. */
+            beginExclusive?: number | null;
+        };
+        /** @description One element of the stream. */
         CompletionStreamResponse: {
+            /** @description A completion, or how far the stream is. */
             completionResponse: {
                 Completion: {
+                    /** @description The content. */
                     value: components["schemas"]["Completion"];
                 };
             } | {
                 OffsetCheckpoint: {
+                    /** @description The content. */
                     value: components["schemas"]["OffsetCheckpoint"];
                 };
             };
         };
-        CreateLedgerUserRequest: {
-            user: components["schemas"]["User"];
-            /** @default [] */
-            rights?: components["schemas"]["Right"][];
-        };
-        CreatedEvent: {
-            /** Format: int64 */
-            offset: number;
-            /** Format: int32 */
-            nodeId: number;
-            contractId: string;
+        /** @description Creates a contract and exercises a choice of it. */
+        CreateAndExerciseCommand: {
+            /**
+             * Format: identifier
+             * @description The template, by package name or id.
+             */
             templateId: string;
+            /** @description The fields of the contract, as Daml-LF JSON. */
+            createArguments: unknown;
+            /** @description The name of the choice. */
+            choice: string;
+            /** @description The argument of the choice, as Daml-LF JSON. */
+            choiceArgument: unknown;
+        };
+        /** @description Creates a contract. */
+        CreateCommand: {
+            /**
+             * Format: identifier
+             * @description The template, by package name or id.
+             */
+            templateId: string;
+            /** @description The fields of the contract, as Daml-LF JSON. */
+            createArguments: unknown;
+        };
+        /** @description A user with rights. */
+        CreateLedgerUserRequest: {
+            user: components["schemas"]["NewUser"];
+            /** @description What it may do, at most 1000. */
+            rights?: components["schemas"]["Right"][] | null;
+        };
+        /** @description A contract came to be. */
+        CreatedEvent: {
+            /**
+             * Format: int64
+             * @description Of the transaction.
+             */
+            offset: number;
+            /**
+             * Format: int32
+             * @description The place in the transaction, ascending; with gaps where events are not shown.
+             */
+            nodeId: number;
+            /** @description The id of the contract, in hex. */
+            contractId: string;
+            /** @description By package id, whatever the request named. */
+            templateId: string;
+            /** @description There are no keys. */
             contractKey: null;
+            /** @description Empty: there are no keys. */
             contractKeyHash: string;
+            /** @description The fields of the contract, as Daml-LF JSON. */
             createArgument: unknown;
-            /** @description Base64; empty unless asked for. */
+            /** @description Base64, with which the contract can be disclosed; empty unless asked for. */
             createdEventBlob: string;
+            /** @description Of the interfaces asked for. */
             interfaceViews: components["schemas"]["JsInterfaceView"][];
+            /** @description Who sees the event, of those who asked. */
             witnessParties: string[];
+            /** @description Who signed the contract. */
             signatories: string[];
+            /** @description Who sees it besides. */
             observers: string[];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The ledger time of the transaction.
+             */
             createdAt: string;
+            /** @description The package of the template. */
             packageName: string;
+            /** @description The package that shows the fields. */
             representativePackageId: string;
+            /** @description Whether ACS_DELTA would show the event. */
             acsDelta: boolean;
         };
+        /** @description Within which an accepted submission of the same change refuses this one. Absent: the longest of the network. */
         DeduplicationPeriod: {
             DeduplicationDuration: {
+                /** @description So far back in record time; not negative. */
                 value: components["schemas"]["Duration"];
             };
         } | {
             DeduplicationOffset: {
-                /** Format: int64 */
+                /**
+                 * Format: int64
+                 * @description Back to the completion at this offset, exclusive.
+                 */
                 value: number;
             };
         } | {
+            /** @description None. */
             Empty: Record<string, never>;
         };
-        Duration: {
+        /** @description A contract that the submitters do not see. */
+        DisclosedContract: {
             /**
-             * Format: int64
-             * @default 0
+             * Format: byte
+             * @description The blob of its created event, Base64.
              */
-            seconds?: number;
-            /**
-             * Format: int32
-             * @default 0
-             */
-            nanos?: number;
+            createdEventBlob: string;
+            /** @description Its template; must be that of the blob. */
+            templateId?: string | null;
+            /** @description Its id; must be that of the blob. */
+            contractId?: string | null;
+            /** @description Where it is: the one synchronizer. */
+            synchronizerId?: string | null;
         };
+        /** @description A length of time. */
+        Duration: {
+            /** @description Whole seconds. */
+            seconds?: number | null;
+            /** @description Nanoseconds beyond them. */
+            nanos?: number | null;
+        };
+        /** @description It was done. */
+        EmptyResponse: Record<string, never>;
+        /** @description What happened to a contract. */
         Event: {
             CreatedEvent: components["schemas"]["CreatedEvent"];
         } | {
@@ -662,564 +745,956 @@ export interface components {
         } | {
             ExercisedEvent: components["schemas"]["ExercisedEvent"];
         };
+        /** @description Which events, for whom. At least one filter is given. */
         EventFormat: {
-            /** @default {} */
+            /** @description Filters by party: each shows what that party sees. */
             filtersByParty?: {
                 [key: string]: components["schemas"]["Filters"];
-            };
-            filtersForAnyParty?: components["schemas"]["Filters"];
-            /** @default false */
-            verbose?: boolean;
+            } | null;
+            /** @description What any party sees; needs the right to read as everyone. */
+            filtersForAnyParty?: components["schemas"]["Filters"] | null;
+            /** @description Without effect: record labels are always there. */
+            verbose?: boolean | null;
         };
-        ExercisedEvent: {
-            /** Format: int64 */
-            offset: number;
-            /** Format: int32 */
-            nodeId: number;
-            contractId: string;
+        /** @description Always refused: no template of this ledger has keys. */
+        ExerciseByKeyCommand: {
+            /**
+             * Format: identifier
+             * @description The template, by package name or id.
+             */
             templateId: string;
-            interfaceId: string | null;
+            /** @description The key, as Daml-LF JSON. */
+            contractKey: unknown;
+            /** @description The name of the choice. */
             choice: string;
+            /** @description The argument of the choice, as Daml-LF JSON. */
             choiceArgument: unknown;
+        };
+        /** @description Exercises a choice of a contract. */
+        ExerciseCommand: {
+            /**
+             * Format: identifier
+             * @description The template, or an interface that the contract implements.
+             */
+            templateId: string;
+            /** @description The id of the contract, in hex. */
+            contractId: string;
+            /** @description The name of the choice. */
+            choice: string;
+            /** @description The argument of the choice, as Daml-LF JSON. */
+            choiceArgument: unknown;
+        };
+        /** @description A choice was exercised. */
+        ExercisedEvent: {
+            /**
+             * Format: int64
+             * @description Of the transaction.
+             */
+            offset: number;
+            /**
+             * Format: int32
+             * @description The place in the transaction, ascending; with gaps where events are not shown.
+             */
+            nodeId: number;
+            /** @description The id of the contract, in hex. */
+            contractId: string;
+            /** @description By package id, whatever the request named. */
+            templateId: string;
+            /** @description The interface that the choice is of, if any. */
+            interfaceId: string | null;
+            /** @description The name of the choice. */
+            choice: string;
+            /** @description Its argument, as Daml-LF JSON. */
+            choiceArgument: unknown;
+            /** @description Who exercised it. */
             actingParties: string[];
+            /** @description Whether it archived the contract. */
             consuming: boolean;
+            /** @description Who sees the event, of those who asked. */
             witnessParties: string[];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description Events up to this node id follow from this one.
+             */
             lastDescendantNodeId: number;
+            /** @description Its result, as Daml-LF JSON. */
             exerciseResult: unknown;
+            /** @description The package of the template. */
             packageName: string;
+            /** @description Those of the interfaces asked for. */
             implementedInterfaces: string[];
+            /** @description Whether ACS_DELTA would show the event. */
             acsDelta: boolean;
         };
         /** @description No entry, or `Empty` alone, matches every template. */
         Filters: {
-            /** @default [] */
+            /** @description What matches one of them matches. */
             cumulative?: {
-                identifierFilter?: components["schemas"]["IdentifierFilter"];
-            }[];
+                identifierFilter?: components["schemas"]["IdentifierFilter"] | null;
+            }[] | null;
         };
+        /** @description Which page of active contracts. */
         GetActiveContractsPageRequest: {
-            /** Format: int64 */
-            activeAtOffset?: number;
-            eventFormat?: components["schemas"]["EventFormat"];
-            /** Format: int32 */
-            maxPageSize?: number;
-            pageToken?: string;
+            /** @description Where they are active; absent: the ledger end. */
+            activeAtOffset?: number | null;
+            /** @description Which contracts, for whom. */
+            eventFormat: components["schemas"]["EventFormat"];
+            /** @description Contracts at most. */
+            maxPageSize?: number | null;
+            /** @description `nextPageToken` of the page before; empty for the first. */
+            pageToken?: string | null;
         };
+        /** @description Which active contracts to show. */
         GetActiveContractsRequest: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Contracts that are active there; at most the ledger end, at least the pruned offset.
+             */
             activeAtOffset: number;
-            eventFormat?: components["schemas"]["EventFormat"];
-            filter?: components["schemas"]["TransactionFilter"];
-            /** @default false */
-            verbose?: boolean;
+            /** @description Which contracts, for whom; excludes `filter`. */
+            eventFormat?: components["schemas"]["EventFormat"] | null;
+            /**
+             * @deprecated
+             * @description Use eventFormat instead; excludes it.
+             */
+            filter?: components["schemas"]["TransactionFilter"] | null;
+            /**
+             * @deprecated
+             * @description Without effect; true excludes eventFormat.
+             */
+            verbose?: boolean | null;
         };
+        /** @description Where the participant is connected. */
         GetConnectedSynchronizersResponse: {
+            /** @description The one there is. */
             connectedSynchronizers: {
+                /** @description Its name here. */
                 synchronizerAlias: string;
+                /** @description The one synchronizer. */
                 synchronizerId: string;
+                /** @description What the participant may do for the party there. */
                 permission: string;
             }[];
         };
+        /** @description Which contract. */
         GetEventsByContractIdRequest: {
-            /** @default  */
-            contractId?: string;
-            eventFormat?: components["schemas"]["EventFormat"];
+            /** @description The contract. */
+            contractId: string;
+            /** @description How to show it, for whom. */
+            eventFormat: components["schemas"]["EventFormat"];
         };
+        /** @description What was pruned. */
         GetLatestPrunedOffsetsResponse: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Up to there updates and completions are gone; 0: none are.
+             */
             participantPrunedUpToInclusive: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The same for divulged contracts, of which there are none.
+             */
             allDivulgedContractsPrunedUpToInclusive: number;
         };
+        /** @description Which interface this is. */
         GetLedgerApiVersionResponse: {
+            /** @description Of the interface that this one is compatible with. */
             version: string;
+            /** @description What there is, and how much of it. */
             features: {
+                /** @description What may go away. */
                 experimental: {
+                    /** @description A clock for tests. */
                     staticTime: {
+                        /** @description Whether there is a clock that is set by hand. */
                         supported: boolean;
                     };
+                    /** @description Looking into commands under way. */
                     commandInspectionService: {
+                        /** @description Whether there is such a service. */
                         supported: boolean;
                     };
                 };
+                /** @description Users. */
                 userManagement: {
+                    /** @description Whether there is user management. */
                     supported: boolean;
-                    /** Format: int32 */
+                    /**
+                     * Format: int32
+                     * @description Rights of a user.
+                     */
                     maxRightsPerUser: number;
-                    /** Format: int32 */
+                    /**
+                     * Format: int32
+                     * @description The largest page of users.
+                     */
                     maxUsersPageSize: number;
                 };
+                /** @description Parties. */
                 partyManagement: {
-                    /** Format: int32 */
+                    /**
+                     * Format: int32
+                     * @description The largest page of parties.
+                     */
                     maxPartiesPageSize: number;
                 };
+                /** @description Checkpoints of streams. */
                 offsetCheckpoint: {
+                    /** @description How long a stream may be silent about how far it is. */
                     maxOffsetCheckpointEmissionDelay: {
-                        /** Format: int64 */
+                        /**
+                         * Format: int64
+                         * @description Whole seconds.
+                         */
                         seconds: number;
-                        /** Format: int32 */
+                        /**
+                         * Format: int32
+                         * @description Nanoseconds beyond them.
+                         */
                         nanos: number;
+                        /** @description Nothing; clients expect it. */
                         unknownFields: {
+                            /** @description Empty. */
                             fields: Record<string, never>;
                         };
                     };
                 };
+                /** @description Packages. */
                 packageFeature: {
-                    /** Format: int32 */
+                    /**
+                     * Format: int32
+                     * @description The largest page of packages.
+                     */
                     maxVettedPackagesPageSize: number;
                 };
             };
         };
+        /** @description Where the ledger ends. */
         GetLedgerEndResponse: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The newest offset; 0 of an empty ledger.
+             */
             offset: number;
         };
+        /** @description Who this is. */
         GetParticipantIdResponse: {
+            /** @description The participant. */
             participantId: string;
         };
+        /** @description A party. */
         GetPartiesResponse: {
+            /** @description The party, or none. */
             partyDetails: components["schemas"]["PartyDetails"][];
         };
+        /** @description Which transaction, and how to show it. */
         GetTransactionByIdRequest: {
-            /** @default  */
-            updateId?: string;
-            transactionFormat?: components["schemas"]["TransactionFormat"];
+            /** @description The id of the update, in hex. */
+            updateId: string;
+            /** @description How to show it. */
+            transactionFormat: components["schemas"]["TransactionFormat"];
         };
+        /** @description Which update, and how to show it. */
         GetUpdateByIdRequest: {
-            /** @default  */
-            updateId?: string;
-            updateFormat?: components["schemas"]["UpdateFormat"];
+            /** @description The id of the update, in hex. */
+            updateId: string;
+            /** @description How to show it. */
+            updateFormat: components["schemas"]["UpdateFormat"];
         };
+        /** @description Which update, and how to show it. */
         GetUpdateByOffsetRequest: {
             /**
              * Format: int64
-             * @default 0
+             * @description Where the update stands.
              */
-            offset?: number;
-            updateFormat?: components["schemas"]["UpdateFormat"];
+            offset: number;
+            /** @description How to show it. */
+            updateFormat: components["schemas"]["UpdateFormat"];
         };
-        GetUpdatesRequest: {
-            /** Format: int64 */
+        /** @description The older form of a request: filter is given, names no template, and updateFormat is not. */
+        GetUpdateTreesRequest: {
+            /**
+             * Format: int64
+             * @description Only updates after this offset; 0: from the beginning. At least the pruned offset, at most the ledger end.
+             */
             beginExclusive: number;
-            /** Format: int64 */
-            endInclusive?: number;
-            filter?: components["schemas"]["TransactionFilter"];
-            /** @default false */
-            verbose?: boolean;
-            updateFormat?: components["schemas"]["UpdateFormat"];
-            /** @default false */
-            descendingOrder?: boolean;
+            /** @description Up to this offset, at most the ledger end. Absent: the stream goes on. */
+            endInclusive?: number | null;
+            /**
+             * @deprecated
+             * @description Use updateFormat instead; excludes it.
+             */
+            filter?: components["schemas"]["TransactionFilter"] | null;
+            /**
+             * @deprecated
+             * @description Without effect; true excludes updateFormat.
+             */
+            verbose?: boolean | null;
+            /** @description What to show; excludes `filter` and `verbose: true`. */
+            updateFormat?: components["schemas"]["UpdateFormat"] | null;
+            /** @description Newest first; needs endInclusive. */
+            descendingOrder?: boolean | null;
         };
+        /** @description Which updates to show. Either updateFormat or filter is given. */
+        GetUpdatesRequest: {
+            /**
+             * Format: int64
+             * @description Only updates after this offset; 0: from the beginning. At least the pruned offset, at most the ledger end.
+             */
+            beginExclusive: number;
+            /** @description Up to this offset, at most the ledger end. Absent: the stream goes on. */
+            endInclusive?: number | null;
+            /**
+             * @deprecated
+             * @description Use updateFormat instead; excludes it.
+             */
+            filter?: components["schemas"]["TransactionFilter"] | null;
+            /**
+             * @deprecated
+             * @description Without effect; true excludes updateFormat.
+             */
+            verbose?: boolean | null;
+            /** @description What to show; excludes `filter` and `verbose: true`. */
+            updateFormat?: components["schemas"]["UpdateFormat"] | null;
+            /** @description Newest first; needs endInclusive. */
+            descendingOrder?: boolean | null;
+        };
+        /** @description A user. */
         GetUserResponse: {
             user: components["schemas"]["User"];
         };
+        /** @description What was granted. */
         GrantUserRightsResponse: {
+            /** @description Those that it did not have. */
             newlyGrantedRights: components["schemas"]["Right"][];
         };
-        /**
-         * @default {
-         *       "Empty": {}
-         *     }
-         */
+        /** @description Which templates match. */
         IdentifierFilter: {
+            /** @description None. */
             Empty: Record<string, never>;
         } | {
             WildcardFilter: {
+                /** @description The content. */
                 value: {
-                    /** @default false */
-                    includeCreatedEventBlob?: boolean;
+                    /** @description Whether created events have their blob. */
+                    includeCreatedEventBlob?: boolean | null;
                 };
             };
         } | {
             TemplateFilter: {
+                /** @description The content. */
                 value: {
+                    /**
+                     * Format: identifier
+                     * @description The template, by package name.
+                     */
                     templateId: string;
-                    /** @default false */
-                    includeCreatedEventBlob?: boolean;
+                    /** @description Whether created events have their blob. */
+                    includeCreatedEventBlob?: boolean | null;
                 };
             };
         } | {
             InterfaceFilter: {
+                /** @description The content. */
                 value: {
+                    /**
+                     * Format: identifier
+                     * @description The interface, by package name.
+                     */
                     interfaceId: string;
-                    /** @default false */
-                    includeInterfaceView?: boolean;
-                    /** @default false */
-                    includeCreatedEventBlob?: boolean;
+                    /** @description Whether created events have its view. */
+                    includeInterfaceView?: boolean | null;
+                    /** @description Whether created events have their blob. */
+                    includeCreatedEventBlob?: boolean | null;
                 };
             };
         };
+        /** @description An active contract. */
         JsActiveContract: {
             createdEvent: components["schemas"]["CreatedEvent"];
+            /** @description The one synchronizer. */
             synchronizerId: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description Always 0.
+             */
             reassignmentCounter: number;
         };
+        /** @description A refusal. */
         JsCantonError: {
+            /** @description UPPER_SNAKE, permanent; `NA` where the log alone has the reason. */
             code: string;
+            /** @description A sentence for a person. */
             cause: string;
+            /** @description The submission id, of errors of submissions. */
             correlationId: string | null;
+            /** @description Under which the log has more. */
             traceId: string | null;
+            /** @description Facts about the error. */
             context: {
                 [key: string]: string;
             };
-            /** @description Pairs of type and name. */
+            /** @description What it is about, as pairs of type and name. */
             resources: string[][];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description What kind of error it is; decides the status.
+             */
             errorCategory: number;
+            /** @description The gRPC code of the kind. */
             grpcCodeValue: number | null;
+            /** @description After what time trying again may help. */
             retryInfo: string | null;
+            /** @description Whether it certainly had no effect, if known. */
             definiteAnswer: boolean | null;
         };
+        /** @description A submission. */
         JsCommands: {
+            /** @description Steps of one transaction, which takes effect as a whole or not at all. */
             commands: components["schemas"]["Command"][];
+            /** @description Names the change together with the user and the parties of actAs: of submissions that share all three, one takes effect within the deduplication period. */
             commandId: string;
+            /** @description Parties on whose behalf it is; each is hosted here, and the user may act as each. */
             actAs: string[];
-            userId?: string;
-            /** @default [] */
-            readAs?: string[];
-            workflowId?: string;
-            deduplicationPeriod?: components["schemas"]["DeduplicationPeriod"];
-            /** Format: date-time */
-            minLedgerTimeAbs?: string;
-            minLedgerTimeRel?: components["schemas"]["Duration"];
-            submissionId?: string;
-            /** @default [] */
-            disclosedContracts?: {
-                /** @default  */
-                createdEventBlob?: string;
-                templateId?: string;
-                contractId?: string;
-                synchronizerId?: string;
-            }[];
-            synchronizerId?: string;
-            /** @default [] */
-            packageIdSelectionPreference?: string[];
-            /** @default [] */
-            prefetchContractKeys?: {
-                templateId: string;
-                /** @description Daml-LF JSON. */
-                contractKey: unknown;
-                /** Format: int32 */
-                limit?: number;
-            }[];
-            /** Format: int32 */
-            tapsMaxPasses?: number;
+            /** @description The token's user, which it is if absent. */
+            userId?: string | null;
+            /** @description Parties whose contracts may be used as well. Together with actAs at most 200 parties. */
+            readAs?: string[] | null;
+            /** @description Comes back in the updates. */
+            workflowId?: string | null;
+            deduplicationPeriod?: components["schemas"]["DeduplicationPeriod"] | null;
+            /** @description Earliest ledger time, at most 60 s ahead; excludes minLedgerTimeRel. */
+            minLedgerTimeAbs?: string | null;
+            /** @description The same, counted from when the command is received. */
+            minLedgerTimeRel?: components["schemas"]["Duration"] | null;
+            /** @description Tells completions of retries apart; drawn if absent. */
+            submissionId?: string | null;
+            /** @description Contracts that may be used although the submitters do not see them. */
+            disclosedContracts?: components["schemas"]["DisclosedContract"][] | null;
+            /** @description Where it shall be ordered: the one synchronizer, if given. */
+            synchronizerId?: string | null;
+            /** @description Known packages, one of a name. Checked, and without effect. */
+            packageIdSelectionPreference?: string[] | null;
+            /** @description Checked, and without effect. */
+            prefetchContractKeys?: components["schemas"]["PrefetchContractKey"][] | null;
+            /** @description Passes of package selection. Checked, and without effect. */
+            tapsMaxPasses?: number | null;
         };
+        /** @description A page of active contracts. */
         JsGetActiveContractsPageResponse: {
+            /** @description By contract id. */
             activeContracts: components["schemas"]["JsGetActiveContractsResponse"][];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Where they are active.
+             */
             activeAtOffset: number;
+            /** @description Asks for the next page; null on the last. */
             nextPageToken?: string | null;
         };
+        /** @description One element of the stream. */
         JsGetActiveContractsResponse: {
+            /** @description Of the submission that created it. */
             workflowId: string;
+            /** @description The contract. */
             contractEntry: {
                 JsActiveContract: components["schemas"]["JsActiveContract"];
             };
+            /** @description Always empty. */
             streamContinuationToken: string;
         };
+        /** @description What happened to a contract. */
         JsGetEventsByContractIdResponse: {
+            /** @description Its creation. */
             created: {
                 createdEvent: components["schemas"]["CreatedEvent"];
+                /** @description The one synchronizer. */
                 synchronizerId: string;
             };
+            /** @description Always null: what was archived is not found. */
             archived: null;
         };
+        /** @description The transaction. */
         JsGetTransactionResponse: {
             transaction: components["schemas"]["JsTransaction"];
         };
+        /** @description One element of the stream. */
         JsGetUpdateTreesResponse: {
+            /** @description One update. */
             update: {
                 TransactionTree: {
+                    /** @description The content. */
                     value: components["schemas"]["JsTransactionTree"];
                 };
             } | {
                 OffsetCheckpoint: {
+                    /** @description The content. */
                     value: components["schemas"]["OffsetCheckpoint"];
                 };
             };
         };
+        /** @description One element of the stream. */
         JsGetUpdatesResponse: {
             update: components["schemas"]["Update"];
         };
+        /** @description A contract as an interface shows it. */
         JsInterfaceView: {
+            /** @description The interface. */
             interfaceId: string;
+            /** @description Whether the view could be made. */
             viewStatus: {
-                /** Format: int32 */
+                /**
+                 * Format: int32
+                 * @description 0 if there is a view.
+                 */
                 code: number;
+                /** @description Why there is none. */
                 message: string;
+                /** @description More about that. */
                 details: unknown[];
             };
+            /** @description The view, as Daml-LF JSON. */
             viewValue: unknown;
+            /** @description The package that made it. */
             implementationPackageId: string;
         };
+        /** @description Whether it was accepted. */
         JsStatus: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description 0 if it was accepted, else a gRPC code.
+             */
             code: number;
+            /** @description Why it was not. */
             message: string;
+            /** @description More about a refusal. */
             details: {
+                /** @description What the detail is. */
                 typeUrl: string;
-                /** @description Base64. */
+                /** @description Its bytes, Base64. */
                 value: string;
+                /** @description The same as JSON. */
                 valueDecoded: {
                     [key: string]: unknown;
                 };
+                /** @description Nothing; clients expect it. */
                 unknownFields: {
+                    /** @description Empty. */
                     fields: Record<string, never>;
                 };
             }[];
         };
+        /** @description A submission, and how to show it. */
         JsSubmitAndWaitForTransactionRequest: {
             commands: components["schemas"]["JsCommands"];
-            transactionFormat?: components["schemas"]["TransactionFormat"];
+            /** @description How to show it. Absent: ACS_DELTA for actAs and readAs. */
+            transactionFormat?: components["schemas"]["TransactionFormat"] | null;
         };
+        /** @description The transaction. */
         JsSubmitAndWaitForTransactionResponse: {
             transaction: components["schemas"]["JsTransaction"];
         };
+        /** @description A change of who hosts whom. */
         JsTopologyTransaction: {
+            /** @description The id of the update, in hex. */
             updateId: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Where the update stands; each has one of its own, and they ascend.
+             */
             offset: number;
+            /** @description The one synchronizer. */
             synchronizerId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was ordered.
+             */
             recordTime: string;
+            /** @description What changed. */
             events: {
+                /** @description The change. */
                 event: {
                     ParticipantAuthorizationAdded: {
+                        /** @description The content. */
                         value: components["schemas"]["ParticipantAuthorizationAdded"];
                     };
                 };
             }[];
+            /** @description The trace of the request that submitted it, if any. */
             traceContext: components["schemas"]["TraceContext"] | null;
         };
+        /** @description A transaction, as far as it is to be shown. */
         JsTransaction: {
+            /** @description The id of the update, in hex. */
             updateId: string;
+            /** @description As submitted; empty unless a submitter asks. */
             commandId: string;
+            /** @description As submitted, or empty. */
             workflowId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Its ledger time.
+             */
             effectiveAt: string;
-            events: components["schemas"]["Event"][];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Where the update stands; each has one of its own, and they ascend.
+             */
             offset: number;
+            /** @description The one synchronizer. */
             synchronizerId: string;
+            /** @description The trace of the request that submitted it, if any. */
             traceContext: components["schemas"]["TraceContext"] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was ordered.
+             */
             recordTime: string;
+            /** @description What is to be shown of it, by node id. */
+            events: components["schemas"]["Event"][];
+            /** @description Always null: nothing is signed outside. */
             externalTransactionHash: string | null;
+            /** @description Always 0 or null: traffic costs nothing. */
             paidTrafficCost: number | null;
         };
+        /** @description A transaction as a tree. */
         JsTransactionTree: {
+            /** @description The id of the update, in hex. */
             updateId: string;
+            /** @description As submitted; empty unless a submitter asks. */
             commandId: string;
+            /** @description As submitted, or empty. */
             workflowId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Its ledger time.
+             */
             effectiveAt: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Where the update stands; each has one of its own, and they ascend.
+             */
             offset: number;
+            /** @description The one synchronizer. */
+            synchronizerId: string;
+            /** @description The trace of the request that submitted it, if any. */
+            traceContext: components["schemas"]["TraceContext"] | null;
+            /**
+             * Format: date-time
+             * @description When it was ordered.
+             */
+            recordTime: string;
+            /** @description Events by their node ids. */
             eventsById: {
                 [key: string]: components["schemas"]["TreeEvent"];
             };
-            synchronizerId: string;
-            traceContext: components["schemas"]["TraceContext"] | null;
-            /** Format: date-time */
-            recordTime: string;
         };
+        /** @description A page of parties. */
         ListKnownPartiesResponse: {
+            /** @description In byte order. */
             partyDetails: components["schemas"]["PartyDetails"][];
+            /** @description Asks for the next page; empty on the last. */
             nextPageToken: string;
         };
+        /** @description The packages there are. */
         ListPackagesResponse: {
+            /** @description Hashes of their definitions, in hex. */
             packageIds: string[];
         };
+        /** @description Rights of a user. */
         ListUserRightsResponse: {
+            /** @description What the user may do. */
             rights: components["schemas"]["Right"][];
         };
+        /** @description A page of users. */
         ListUsersResponse: {
+            /** @description In byte order of their ids. */
             users: components["schemas"]["User"][];
+            /** @description Asks for the next page; empty on the last. */
             nextPageToken: string;
         };
+        /** @description A user to be made. */
+        NewUser: {
+            /** @description The user: the `sub` of its tokens. */
+            id: string;
+            /** @description The party that stands for the user; empty for none. */
+            primaryParty?: string | null;
+            /** @description Whether its tokens are refused. */
+            isDeactivated?: boolean | null;
+            metadata?: components["schemas"]["ObjectMetaInput"] | null;
+            /** @description Empty: there is one identity provider. */
+            identityProviderId?: string | null;
+        };
+        /** @description What is noted beside it. */
         ObjectMeta: {
-            /** @default  */
-            resourceVersion?: string;
-            /** @default {} */
-            annotations?: {
+            /** @description Always empty. */
+            resourceVersion: string;
+            /** @description Texts by names of your own, at most 16 KiB as JSON. */
+            annotations: {
                 [key: string]: string;
             };
         };
+        /** @description What to note beside it. */
+        ObjectMetaInput: {
+            /** @description Without effect. */
+            resourceVersion?: string | null;
+            /** @description Texts by names of your own, at most 16 KiB as JSON. */
+            annotations?: {
+                [key: string]: string;
+            } | null;
+        };
+        /** @description How far the stream is, also where nothing was to be shown. */
         OffsetCheckpoint: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Everything up to there was delivered.
+             */
             offset: number;
+            /** @description Record times there. */
             synchronizerTimes: components["schemas"]["SynchronizerTime"][];
         };
+        /** @description A participant hosts a party. */
         ParticipantAuthorizationAdded: {
+            /** @description The party. */
             partyId: string;
+            /** @description The participant that hosts it. */
             participantId: string;
+            /** @description What it may do for the party. */
             participantPermission: string;
         };
+        /** @description A party. */
         PartyDetails: {
+            /** @description The party. */
             party: string;
+            /** @description Whether this participant hosts it. */
             isLocal: boolean;
             localMetadata: components["schemas"]["ObjectMeta"];
+            /** @description Empty: there is one identity provider. */
             identityProviderId: string;
         };
+        /** @description Checked, and without effect. */
+        PrefetchContractKey: {
+            /**
+             * Format: identifier
+             * @description The template, by package name or id.
+             */
+            templateId: string;
+            /** @description The key, as Daml-LF JSON. */
+            contractKey: unknown;
+            /** @description Contracts of the key. */
+            limit?: number | null;
+        };
+        /** @description What to forget. */
         PruneRequest: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Up to this offset, inclusive.
+             */
             pruneUpTo: number;
         };
+        /** @description What was taken away. */
         RevokeUserRightsResponse: {
+            /** @description Those that it had. */
             newlyRevokedRights: components["schemas"]["Right"][];
         };
+        /** @description Something that a user may do. */
         Right: {
+            /** @description CanActAs and CanReadAs for a party, CanReadAsAnyParty, ParticipantAdmin, CanExecuteAsAnyParty; the others are refused. */
             kind: {
                 CanActAs: {
+                    /** @description The content. */
                     value: {
-                        /** @default  */
-                        party?: string;
+                        /** @description The party. */
+                        party: string;
                     };
                 };
             } | {
                 CanReadAs: {
+                    /** @description The content. */
                     value: {
-                        /** @default  */
-                        party?: string;
+                        /** @description The party. */
+                        party: string;
                     };
                 };
             } | {
                 CanReadAsAnyParty: {
+                    /** @description The content. */
                     value: Record<string, never>;
                 };
             } | {
                 ParticipantAdmin: {
+                    /** @description The content. */
                     value: Record<string, never>;
                 };
             } | {
                 CanExecuteAs: {
+                    /** @description The content. */
                     value: {
-                        /** @default  */
-                        party?: string;
+                        /** @description The party. */
+                        party: string;
                     };
                 };
             } | {
                 CanExecuteAsAnyParty: {
+                    /** @description The content. */
                     value: Record<string, never>;
                 };
             } | {
                 IdentityProviderAdmin: {
+                    /** @description The content. */
                     value: Record<string, never>;
                 };
             } | {
+                /** @description None. */
                 Empty: Record<string, never>;
             };
         };
+        /** @description The submission took effect. */
         SubmitAndWaitResponse: {
+            /** @description The id of the transaction, in hex. */
             updateId: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Where the completion stands.
+             */
             completionOffset: number;
         };
+        /** @description The submission was taken. */
         SubmitResponse: Record<string, never>;
+        /** @description Where the clock of a synchronizer stands. */
         SynchronizerTime: {
+            /** @description The one synchronizer. */
             synchronizerId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Its record time.
+             */
             recordTime: string;
         };
+        /** @description Which topology events are shown. */
         TopologyFormat: {
+            /** @description Where parties are hosted. */
             includeParticipantAuthorizationEvents?: {
-                /** @default [] */
-                parties?: string[];
-            };
+                /** @description Of these parties; none: of all, which needs the right to read as everyone. */
+                parties?: string[] | null;
+            } | null;
         };
+        /** @description The trace of the request that submitted it. */
         TraceContext: {
+            /** @description As the W3C defines it. */
             traceparent: string | null;
+            /** @description As the W3C defines it. */
             tracestate: string | null;
         };
+        /** @description The older form of a format; at least one filter is given. */
         TransactionFilter: {
-            /** @default {} */
+            /** @description Filters by party: each shows what that party sees. */
             filtersByParty?: {
                 [key: string]: components["schemas"]["Filters"];
-            };
-            filtersForAnyParty?: components["schemas"]["Filters"];
+            } | null;
+            /** @description What any party sees; needs the right to read as everyone. */
+            filtersForAnyParty?: components["schemas"]["Filters"] | null;
         };
+        /** @description How transactions are shown. */
         TransactionFormat: {
-            eventFormat?: components["schemas"]["EventFormat"];
-            /** @enum {unknown} */
+            /** @description Which events, for whom. */
+            eventFormat: components["schemas"]["EventFormat"];
+            /**
+             * @description ACS_DELTA shows creates and archivals, LEDGER_EFFECTS exercises as well; UNSPECIFIED is refused.
+             * @enum {unknown}
+             */
             transactionShape: "TRANSACTION_SHAPE_UNSPECIFIED" | "TRANSACTION_SHAPE_ACS_DELTA" | "TRANSACTION_SHAPE_LEDGER_EFFECTS";
         };
+        /** @description An event of a tree. */
         TreeEvent: {
             CreatedTreeEvent: {
+                /** @description The content. */
                 value: components["schemas"]["CreatedEvent"];
             };
         } | {
             ExercisedTreeEvent: {
+                /** @description The content. */
                 value: components["schemas"]["ExercisedEvent"];
             };
         };
+        /** @description One update. */
         Update: {
             Transaction: {
+                /** @description The content. */
                 value: components["schemas"]["JsTransaction"];
             };
         } | {
             OffsetCheckpoint: {
+                /** @description The content. */
                 value: components["schemas"]["OffsetCheckpoint"];
             };
         } | {
             TopologyTransaction: {
+                /** @description The content. */
                 value: components["schemas"]["JsTopologyTransaction"];
             };
         };
-        /** @description What is absent is not delivered. */
+        /** @description Which updates are delivered; what is absent is not. */
         UpdateFormat: {
-            includeTransactions?: components["schemas"]["TransactionFormat"];
-            includeReassignments?: components["schemas"]["EventFormat"];
-            includeTopologyEvents?: components["schemas"]["TopologyFormat"];
+            includeTransactions?: components["schemas"]["TransactionFormat"] | null;
+            /** @description Taken, and without effect: there is one synchronizer. */
+            includeReassignments?: components["schemas"]["EventFormat"] | null;
+            includeTopologyEvents?: components["schemas"]["TopologyFormat"] | null;
         };
+        /** @description A change of a party. */
         UpdatePartyDetailsRequest: {
+            /** @description What the mask names of it is changed. */
             partyDetails?: {
-                /** @default  */
-                party?: string;
-                localMetadata?: components["schemas"]["ObjectMeta"];
-                /** @default  */
-                identityProviderId?: string;
-            };
+                /** @description The party of the path, if given. */
+                party?: string | null;
+                localMetadata?: components["schemas"]["ObjectMetaInput"] | null;
+                /** @description Empty: there is one identity provider. */
+                identityProviderId?: string | null;
+            } | null;
+            /** @description Names what is changed. */
             updateMask?: {
-                /** @default [] */
-                paths?: string[];
-            };
+                /** @description Paths of members. */
+                paths?: string[] | null;
+            } | null;
         };
+        /** @description From which provider to which. */
         UpdateUserIdentityProviderIdRequest: {
-            /** @default  */
-            userId?: string;
-            /** @default  */
-            sourceIdentityProviderId?: string;
-            /** @default  */
-            targetIdentityProviderId?: string;
+            /** @description The id of the path, if given. */
+            userId?: string | null;
+            /** @description Empty: there is one identity provider. */
+            sourceIdentityProviderId?: string | null;
+            /** @description Empty: there is one identity provider. */
+            targetIdentityProviderId?: string | null;
         };
+        /** @description A change of a user. */
         UpdateUserRequest: {
-            user: components["schemas"]["User"];
-            updateMask?: {
-                /** @default [] */
-                paths?: string[];
+            user: components["schemas"]["ChangedUser"];
+            /** @description Names what is changed. */
+            updateMask: {
+                /** @description primary_party, is_deactivated, metadata.annotations, metadata */
+                paths: string[];
             };
         };
+        /** @description A user of the participant. */
         User: {
-            /** @default  */
-            id?: string;
-            /** @default  */
-            primaryParty?: string;
-            /** @default false */
-            isDeactivated?: boolean;
-            metadata?: components["schemas"]["ObjectMeta"];
-            /** @default  */
-            identityProviderId?: string;
+            /** @description The user: the `sub` of its tokens. */
+            id: string;
+            /** @description The party that stands for the user; empty for none. */
+            primaryParty: string;
+            /** @description Whether its tokens are refused. */
+            isDeactivated: boolean;
+            metadata: components["schemas"]["ObjectMeta"];
+            /** @description Empty: there is one identity provider. */
+            identityProviderId: string;
         };
+        /** @description Rights of a user. */
         UserRightsRequest: {
-            /** @default  */
-            userId?: string;
-            /** @default  */
-            identityProviderId?: string;
-            /** @default [] */
-            rights?: components["schemas"]["Right"][];
+            /** @description The id of the path, if given. */
+            userId?: string | null;
+            /** @description Empty: there is one identity provider. */
+            identityProviderId?: string | null;
+            /** @description What is granted or taken away. */
+            rights?: components["schemas"]["Right"][] | null;
         };
     };
     responses: never;
@@ -1233,7 +1708,9 @@ export interface operations {
     getUpdates: {
         parameters: {
             query?: {
+                /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
+                /** @description Without a new element for so long, the list is answered. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1344,7 +1821,9 @@ export interface operations {
     getUpdateFlats: {
         parameters: {
             query?: {
+                /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
+                /** @description Without a new element for so long, the list is answered. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1455,7 +1934,9 @@ export interface operations {
     getUpdateTrees: {
         parameters: {
             query?: {
+                /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
+                /** @description Without a new element for so long, the list is answered. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1464,7 +1945,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["GetUpdatesRequest"];
+                "application/json": components["schemas"]["GetUpdateTreesRequest"];
             };
         };
         responses: {
@@ -1764,7 +2245,9 @@ export interface operations {
     getActiveContracts: {
         parameters: {
             query?: {
+                /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
+                /** @description Without a new element for so long, the list is answered. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1879,11 +2362,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["GetActiveContractsPageRequest"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description The answer. */
             200: {
@@ -2271,8 +2750,11 @@ export interface operations {
     getConnectedSynchronizers: {
         parameters: {
             query?: {
+                /** @description A party that the caller may read as. */
                 party?: string;
+                /** @description This participant, if given. */
                 participantId?: string;
+                /** @description Empty: there is one provider. */
                 identityProviderId?: string;
             };
             header?: never;
@@ -2947,7 +3429,9 @@ export interface operations {
     getCompletions: {
         parameters: {
             query?: {
+                /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
+                /** @description Without a new element for so long, the list is answered. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -3117,6 +3601,7 @@ export interface operations {
     getAuthenticatedUser: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
@@ -3205,8 +3690,11 @@ export interface operations {
     listLedgerUsers: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
+                /** @description Elements at most; 0 is the largest page. */
                 pageSize?: number;
+                /** @description `nextPageToken` of the page before; empty for the first. */
                 pageToken?: string;
             };
             header?: never;
@@ -3295,6 +3783,7 @@ export interface operations {
     createLedgerUser: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
@@ -3396,10 +3885,12 @@ export interface operations {
     getLedgerUser: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
             path: {
+                /** @description The user; 1 to 128 characters. */
                 id: string;
             };
             cookie?: never;
@@ -3495,10 +3986,12 @@ export interface operations {
     deleteLedgerUser: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
             path: {
+                /** @description The user; 1 to 128 characters. */
                 id: string;
             };
             cookie?: never;
@@ -3511,7 +4004,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             /** @description The request does not decode (one line of text), or it is refused. */
@@ -3594,10 +4087,12 @@ export interface operations {
     updateLedgerUser: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
             path: {
+                /** @description The user; 1 to 128 characters. */
                 id: string;
             };
             cookie?: never;
@@ -3697,10 +4192,12 @@ export interface operations {
     updateUserProvider: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
             path: {
+                /** @description The user; 1 to 128 characters. */
                 id: string;
             };
             cookie?: never;
@@ -3717,7 +4214,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["EmptyResponse"];
                 };
             };
             /** @description The request does not decode (one line of text), or it is refused. */
@@ -3800,10 +4297,12 @@ export interface operations {
     listRights: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
             path: {
+                /** @description The user; 1 to 128 characters. */
                 id: string;
             };
             cookie?: never;
@@ -3899,10 +4398,12 @@ export interface operations {
     grantRights: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
             path: {
+                /** @description The user; 1 to 128 characters. */
                 id: string;
             };
             cookie?: never;
@@ -4002,10 +4503,12 @@ export interface operations {
     revokeRights: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
             path: {
+                /** @description The user; 1 to 128 characters. */
                 id: string;
             };
             cookie?: never;
@@ -4105,8 +4608,11 @@ export interface operations {
     listParties: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
+                /** @description Elements at most; 0 is the largest page. */
                 pageSize?: number;
+                /** @description `nextPageToken` of the page before; empty for the first. */
                 pageToken?: string;
             };
             header?: never;
@@ -4195,6 +4701,7 @@ export interface operations {
     allocateParty: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
@@ -4382,10 +4889,12 @@ export interface operations {
     getParty: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
             path: {
+                /** @description A party identifier. */
                 party: string;
             };
             cookie?: never;
@@ -4472,10 +4981,12 @@ export interface operations {
     updateParty: {
         parameters: {
             query?: {
+                /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
             };
             header?: never;
             path: {
+                /** @description A party identifier. */
                 party: string;
             };
             cookie?: never;

@@ -283,9 +283,12 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A page of the history of coin. */
         ActivitiesAnswer: {
+            /** @description In the order asked for. */
             activities: components["schemas"]["Activity"][];
         };
+        /** @description Which rows to show. */
         ActivitiesRequest: {
             /** @description The largest number of rows in the answer. */
             page_size: number;
@@ -296,185 +299,244 @@ export interface components {
         };
         /** @description Exactly one of transfer, mint, tap and abort_transfer_instruction is not null. */
         Activity: {
-            /** @constant */
+            /**
+             * @description Which of the four members is not null.
+             * @constant
+             */
             activity_type: "transfer";
             /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
             /** @description The synchronizer. */
             domain_id: string;
             /** @description The ledger offset, decimal. */
             offset: string;
+            /** @description The newest round that was open. */
             round: number;
             transfer: components["schemas"]["ActivityTransfer"];
+            /** @description Null: it is no mint. */
             mint: null;
+            /** @description Null: it is no tap. */
             tap: null;
+            /** @description Null: it is no end of an offer. */
             abort_transfer_instruction: null;
         } | {
-            /** @constant */
+            /**
+             * @description Which of the four members is not null.
+             * @constant
+             */
             activity_type: "mint";
             /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
             /** @description The synchronizer. */
             domain_id: string;
             /** @description The ledger offset, decimal. */
             offset: string;
+            /** @description The newest round that was open. */
             round: number;
+            /** @description Null: it is no transfer. */
             transfer: null;
-            mint: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
-                coin_owner: string;
-                /** @description A decimal with exactly 10 fractional digits. */
-                coin_amount: string;
-            };
+            mint: components["schemas"]["ActivityNewCoin"];
+            /** @description Null: it is no tap. */
             tap: null;
+            /** @description Null: it is no end of an offer. */
             abort_transfer_instruction: null;
         } | {
-            /** @constant */
+            /**
+             * @description Which of the four members is not null.
+             * @constant
+             */
             activity_type: "devnet_tap";
             /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
             /** @description The synchronizer. */
             domain_id: string;
             /** @description The ledger offset, decimal. */
             offset: string;
+            /** @description The newest round that was open. */
             round: number;
+            /** @description Null: it is no transfer. */
             transfer: null;
+            /** @description Null: it is no mint. */
             mint: null;
-            tap: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
-                coin_owner: string;
-                /** @description A decimal with exactly 10 fractional digits. */
-                coin_amount: string;
-            };
+            tap: components["schemas"]["ActivityNewCoin"];
+            /** @description Null: it is no end of an offer. */
             abort_transfer_instruction: null;
         } | {
-            /** @constant */
+            /**
+             * @description Which of the four members is not null.
+             * @constant
+             */
             activity_type: "abort_transfer_instruction";
             /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
             /** @description The synchronizer. */
             domain_id: string;
             /** @description The ledger offset, decimal. */
             offset: string;
+            /** @description Null: no coin moved. */
             round: null;
+            /** @description Null: it is no transfer. */
             transfer: null;
+            /** @description Null: it is no mint. */
             mint: null;
+            /** @description Null: it is no tap. */
             tap: null;
-            abort_transfer_instruction: {
-                /** @description A contract id: `00` and 64 hex digits. */
-                transfer_instruction_cid: string;
-                abort_kind: "withdraw" | "reject";
-            };
+            abort_transfer_instruction: components["schemas"]["ActivityAbort"];
+        };
+        /** @description An offer that came to nothing. */
+        ActivityAbort: {
+            /** @description The offer. */
+            transfer_instruction_cid: string;
+            /** @description Whether its sender or its receiver ended it. */
+            abort_kind: "withdraw" | "reject";
+        };
+        /** @description Coin that came to be. */
+        ActivityNewCoin: {
+            /** @description Who got it. */
+            coin_owner: string;
+            /** @description How much. */
+            coin_amount: string;
         };
         /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody. */
         ActivityTransfer: {
+            /** @description Whose coin went in. */
             sender: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                /** @description Who paid. */
                 party: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 sender_change_fee: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description What came back as change. */
                 sender_change_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 sender_fee: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 holding_fees: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description The coin that went in. */
                 input_coin_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 input_app_reward_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 input_validator_reward_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 input_sv_reward_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 input_validator_faucet_amount: string;
             };
+            /** @description One row a party. */
             receivers: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                /** @description Who received. */
                 party: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description How much coin. */
                 amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 receiver_fee: string;
             }[];
+            /** @description One row a party whose coin changed. */
             balance_changes: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                /** @description Whose coin changed. */
                 party: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description By how much; negative: less. */
                 change_to_initial_amount_as_of_round_zero: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 change_to_holding_fees_rate: string;
             }[];
+            /** @description What the sender wrote. */
             description: string | null;
+            /** @description Of an offer: whom it is for. */
             transferInstructionReceiver: string | null;
+            /** @description Of an offer: how much. */
             transferInstructionAmount: string | null;
+            /** @description The offer that was made or taken. */
             transferInstructionCid: string | null;
+            /** @description Whether an offer was made or taken; null for a transfer at once. */
             transfer_kind: ("create_transfer_instruction" | "transfer_instruction_accept") | null;
         };
         /** @description A live entry; contract_id and expires_at are null for those of the operator and the super-validators. */
         AnsEntry: {
+            /** @description The AnsEntry contract; a renewal makes a new one. */
             contract_id: string | null;
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description The owner. */
             user: string;
+            /** @description The whole name, such as `alice.unverified.ns`. */
             name: string;
+            /** @description As given at registration; may be empty. */
             url: string;
+            /** @description As given at registration; may be empty. */
             description: string;
+            /** @description From this record time on the entry is gone, unless renewed. */
             expires_at: string | null;
         };
-        /** @description contract is null while the cached one is current. */
+        /** @description The rules of the name service. */
         AnsRulesAnswer: {
+            /** @description What is in force: fee, lifetime and renewal window of names. */
             ans_rules_update: {
+                /** @description The AnsRules; null while the cached one is current. */
                 contract: components["schemas"]["Contract"] | null;
+                /** @description The synchronizer. */
                 domain_id: string;
             };
         };
+        /** @description What the caller has of them. */
         AnsRulesRequest: {
+            /** @description The contract that the caller has. */
             cached_ans_rules_contract_id?: string | null;
+            /** @description The synchronizer that the caller knows. */
             cached_ans_rules_domain_id?: string | null;
         };
         /** @description What the node holds for the history up to the offset. */
         Attestation: {
-            /** @constant */
+            /**
+             * @description What was signed.
+             * @constant
+             */
             tag: "quorumscan/attestation/1";
+            /** @description Names the network. */
             genesis_hash: string;
-            /** @description A position in the log. */
+            /** @description Where the log was read. */
             offset: number;
-            /** @description Microseconds since the epoch. */
+            /** @description Microseconds since the epoch, there. */
             record_time: number;
+            /** @description The history hash there. */
             history_hash: string;
+            /** @description The name of a node. */
             node: string;
+            /** @description An Ed25519 signature in hex. */
             signature: string;
         };
         /** @description One result for each lookup, in its order; from a node with `sign`, a signature for each too. */
         BatchAnswer: {
+            /** @description One for each lookup, in its order. */
             results: {
+                /** @description The entry, or null for none. */
                 entry: components["schemas"]["AnsEntry"] | null;
             }[];
+            /** @description Of a node that was asked to sign: one for each lookup. */
             signatures?: string[];
         };
+        /** @description An active contract. */
         Contract: {
-            /** @description `<package id>:<Module>:<Entity>`. */
+            /** @description Its template: `<package id>:<Module>:<Entity>`. */
             template_id: string;
-            /** @description A contract id: `00` and 64 hex digits. */
+            /** @description The id of the contract: `00` and 64 hex digits. */
             contract_id: string;
-            /** @description Daml-LF JSON. */
+            /** @description Its fields, as Daml-LF JSON. */
             payload: {
                 [key: string]: unknown;
             };
             /** @description base64; with it the contract can be disclosed to a command. */
             created_event_blob: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description When it was created. */
             created_at: string;
         };
+        /** @description A contract, and where it is. */
         ContractWithState: {
             contract: components["schemas"]["Contract"];
             /** @description The synchronizer. */
@@ -482,31 +544,44 @@ export interface components {
         };
         /** @description With `shared=true` a node leaves out sv_user and sv_party_id. */
         DsoAnswer: {
+            /** @description The answering node. */
             sv_user?: string;
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description Its party. */
             sv_party_id?: string;
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description The operator party. */
             dso_party_id: string;
+            /** @description Confirmations that an operator action needs. */
             voting_threshold: number;
+            /** @description The newest open round, with the coin price. */
             latest_mining_round: components["schemas"]["ContractWithState"];
+            /** @description The rules of coin. */
             coin_rules: components["schemas"]["ContractWithState"];
+            /** @description The same, under the name that clients of upstream read. */
             amulet_rules: components["schemas"]["ContractWithState"];
+            /** @description The rules of the network, with its super-validators. */
             dso_rules: components["schemas"]["ContractWithState"];
+            /** @description Their nodes. */
             sv_node_states: components["schemas"]["ContractWithState"][];
+            /** @description The first round, decimal. */
             initial_round: string;
         };
+        /** @description Who operates the network. */
         DsoPartyIdAnswer: {
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description The operator party. */
             dso_party_id: string;
         };
+        /** @description The entry that was looked for. */
         EntryAnswer: {
             entry: components["schemas"]["AnsEntry"];
         };
-        /** @description next_page_token is null on the last page. */
+        /** @description A page of entries. */
         EntryPage: {
+            /** @description In byte order of the name. */
             entries: components["schemas"]["AnsEntry"][];
+            /** @description Asks for the next page; null on the last. */
             next_page_token: string | null;
         };
+        /** @description A refusal. */
         Error: {
             /** @description A sentence for a person. */
             error: string;
@@ -516,54 +591,71 @@ export interface components {
             definite: boolean;
             /** @description True: the same request may succeed later. */
             retryable: boolean;
+            /** @description Also in the log of the process. */
             request_id: string;
+            /** @description Facts about it, such as the member that is wrong. */
             details: {
                 [key: string]: unknown;
             } | null;
         };
         /** @description Its RFC 8785 form hashes to the genesis hash. */
         Genesis: {
-            /** @constant */
+            /**
+             * @description Of the form.
+             * @constant
+             */
             version: 1;
+            /** @description Random: no two networks share a genesis hash. */
             nonce: string;
-            /** @description Microseconds. */
+            /** @description The record time of offset 0, since the epoch, in microseconds. */
             recordTime: number;
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description The synchronizer. */
             synchronizerId: string;
+            /** @description Signs groups of the log. */
             synchronizerKey: string;
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description The operator party; nobody has its key. */
             dso: string;
+            /** @description The super-validators. */
             nodes: {
+                /** @description The name of a node. */
                 name: string;
+                /** @description Signs its answers. */
                 scanKey: string;
+                /** @description Signs its submissions. */
                 operatorKey: string;
             }[];
+            /** @description Whether coin can be had for nothing. */
             devnet: boolean;
+            /** @description Rules of names. */
             names: {
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description What a name costs, in USD. */
                 entryFeeUsd: string;
-                /** @description Microseconds. */
+                /** @description How long a payment lasts, in microseconds. */
                 entryLifetimeMicros: number;
-                /** @description Microseconds. */
+                /** @description How long before its end it can be renewed, in microseconds. */
                 renewalDurationMicros: number;
+                /** @description What the text of a subscription begins with. */
                 descriptionPrefix: string;
-                /** @description Microseconds. */
+                /** @description After this a request that nobody paid expires, in microseconds. */
                 requestLifetimeMicros: number;
+                /** @description Open requests of a party. */
                 openRequestsMax: number;
             };
+            /** @description Rules of coin. */
             coin: {
-                /** @description Microseconds. */
+                /** @description How long a round lasts, in microseconds. */
                 tickMicros: number;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description The price of a coin, in USD. */
                 priceUsd: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description What each super-validator gets a round. */
                 rewardPerRound: string;
             };
-            /** @description Microseconds. */
+            /** @description The longest deduplication period, in microseconds. */
             deduplicationMicrosMax: number;
-            /** @description Microseconds. */
+            /** @description How long activities are kept, in microseconds. */
             activityRetentionMicros: number;
         };
+        /** @description By name or by party, not both. */
         Lookup: {
             /** @description The whole name, such as `alice.unverified.ns`. */
             name: string;
@@ -571,18 +663,27 @@ export interface components {
             /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
             party: string;
         };
+        /** @description Where the process stands. */
         NodeStatus: {
+            /** @description Always there: who can answer has started. */
             success: {
+                /** @description Which process it is. */
                 id: string;
                 /** @description ISO-8601 duration. */
                 uptime: string;
+                /** @description Where it listens. */
                 ports: {
                     [key: string]: number;
                 };
+                /** @description Whether it does its work. */
                 active: boolean;
+                /** @description Where it stands. */
                 extra: {
+                    /** @description What it is doing. */
                     state: string;
+                    /** @description The newest offset applied. */
                     offset: number | null;
+                    /** @description Its record time. */
                     recordTime: string | null;
                     reader?: components["schemas"]["ReaderStatus"];
                 };
@@ -590,51 +691,78 @@ export interface components {
         };
         /** @description How the scan nodes answer the scan proxy. */
         ReaderStatus: {
+            /** @description Nodes of the genesis. */
             nodeCount: number;
+            /** @description How many of them may lie. */
             faultyMax: number;
-            /** @description A position in the log. */
+            /** @description No read is older than this. */
             floor: number;
+            /** @description Reads under way. */
             waiting: number;
+            /** @description How each of them answers. */
             nodes: {
+                /** @description The name of a node. */
                 name: string;
+                /** @description Where it is reached, if known. */
                 url: string | null;
+                /** @description Of its address record. */
                 sequence: number | null;
                 /** @description unknown, live, silent or failing. */
                 state: string;
+                /** @description The newest offset that it has claimed. */
                 head: number | null;
+                /** @description Requests to it. */
                 requests: number;
+                /** @description Those that failed. */
                 errors: number;
+                /** @description Why the last of them failed. */
                 lastError: string | null;
+                /** @description Answers of it. */
                 votes: number;
+                /** @description Answers of it that were outvoted. */
                 dissents: number;
+                /** @description How long it takes, in milliseconds. */
                 latencyMs: number | null;
+                /** @description How long it took last. */
                 latencyMsLast: number | null;
             }[];
             /** @description An alarm: who holds which history, `local` being the own replica. */
             forks: {
-                /** @description A position in the log. */
+                /** @description Where they differ. */
                 offset: number;
+                /** @description What is held there. */
                 histories: {
+                    /** @description What they hold. */
                     historyHash: string;
+                    /** @description Who holds it. */
                     nodes: string[];
                 }[];
             }[];
         };
         /** @description Address records, each signed by its node. */
         ScansAnswer: {
+            /** @description By synchronizer. */
             scans: {
+                /** @description The synchronizer. */
                 domainId: string;
+                /** @description One a node. */
                 scans: {
+                    /** @description Where the node is reached. */
                     publicUrl: string;
+                    /** @description The name of a node. */
                     svName: string;
+                    /** @description Of two records of a node, the higher one counts. */
                     sequence: number;
+                    /** @description The node's, of the record. */
                     signature: string;
                 }[];
             }[];
         };
+        /** @description What is running. */
         Version: {
+            /** @description Of the software. */
             version: string;
-            /** @description ISO-8601. */
+            /** @description When it was committed, ISO-8601. */
             commit_ts: string;
         };
     };
@@ -642,20 +770,21 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
+        /** @description The id of the request, also in the log of the process. */
         "x-request-id": string;
+        /** @description The newest offset that the node has applied. */
         "x-ledger-head": string;
+        /** @description The record time at the head, ISO-8601. */
         "x-ledger-head-time": string;
+        /** @description The offset at which the lookup was answered. */
         "x-ledger-offset": string;
+        /** @description The record time of that offset, ISO-8601. */
         "x-ledger-record-time": string;
+        /** @description The history hash at that offset, 64 hex digits. */
         "x-ledger-history-hash": string;
+        /** @description The node's signature of the answer statement, 128 hex digits. */
         "x-ledger-signature": string;
-        "x-quorum-outcome": string;
-        "x-quorum-offset": string;
-        "x-quorum-record-time": string;
-        "x-quorum-threshold": string;
-        "x-quorum-agreed": string;
-        "x-quorum-dissented": string;
-        "x-quorum-nodes": string;
+        /** @description Seconds after which trying again may help. */
         "retry-after": number;
     };
     pathItems: never;
@@ -872,12 +1001,17 @@ export interface operations {
     listEntries: {
         parameters: {
             query: {
+                /** @description What names begin with, case-sensitive; empty for all. */
                 name_prefix?: string;
+                /** @description The largest number of entries in the answer. */
                 page_size: number;
+                /** @description `next_page_token` of the page before; pins the offset of the walk. */
                 page_token?: string;
             };
             header?: {
+                /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
                 "x-read-sign"?: boolean;
             };
             path?: never;
@@ -985,10 +1119,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
                 "x-read-sign"?: boolean;
             };
             path: {
+                /** @description The whole name, such as `alice.unverified.ns`. */
                 name: string;
             };
             cookie?: never;
@@ -1105,10 +1242,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
                 "x-read-sign"?: boolean;
             };
             path: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
                 party: string;
             };
             cookie?: never;
@@ -1226,14 +1366,19 @@ export interface operations {
     listEntriesByParty: {
         parameters: {
             query: {
+                /** @description The largest number of entries in the answer. */
                 page_size: number;
+                /** @description `next_page_token` of the page before; pins the offset of the walk. */
                 page_token?: string;
             };
             header?: {
+                /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
                 "x-read-sign"?: boolean;
             };
             path: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
                 party: string;
             };
             cookie?: never;
@@ -1348,12 +1493,14 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description What to look for. */
                     lookups: components["schemas"]["Lookup"][];
-                    /** @description A position in the log. */
-                    min_offset?: number;
-                    /** @description A position in the log. */
-                    at_offset?: number;
-                    sign?: boolean;
+                    /** @description Read no older offset than this. */
+                    min_offset?: number | null;
+                    /** @description The offset to read at; absent: the newest. */
+                    at_offset?: number | null;
+                    /** @description Whether the node signs each answer. */
+                    sign?: boolean | null;
                 };
             };
         };
@@ -1483,7 +1630,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
                 "x-read-sign"?: boolean;
             };
             path?: never;
@@ -1619,7 +1768,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
                 "x-read-sign"?: boolean;
             };
             path?: never;
@@ -1755,7 +1906,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
                 "x-read-sign"?: boolean;
             };
             path?: never;
@@ -1860,10 +2013,13 @@ export interface operations {
     getDso: {
         parameters: {
             query?: {
+                /** @description Leave out who answers: equal on every node. */
                 shared?: boolean;
             };
             header?: {
+                /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
                 "x-read-sign"?: boolean;
             };
             path?: never;
@@ -1969,7 +2125,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
                 "x-read-sign"?: boolean;
             };
             path?: never;
@@ -2076,6 +2234,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A position in the log. */
                 offset: number;
             };
             cookie?: never;

@@ -650,16 +650,22 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The first payment. */
         AcceptAnswer: {
-            /** @description A contract id: `00` and 64 hex digits. */
+            /** @description The payment, which waits for the operator. */
             initial_payment_contract_id: string;
         };
+        /** @description How to accept. */
         AcceptRequest: {
+            /** @description Whether the wallet pays renewals by itself; absent: no. */
             auto_renew?: boolean | null;
         } | null;
+        /** @description A page of the history of coin. */
         ActivitiesAnswer: {
+            /** @description In the order asked for. */
             activities: components["schemas"]["Activity"][];
         };
+        /** @description Which rows to show. */
         ActivitiesRequest: {
             /** @description The largest number of rows in the answer. */
             page_size: number;
@@ -670,280 +676,378 @@ export interface components {
         };
         /** @description Exactly one of transfer, mint, tap and abort_transfer_instruction is not null. */
         Activity: {
-            /** @constant */
+            /**
+             * @description Which of the four members is not null.
+             * @constant
+             */
             activity_type: "transfer";
             /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
             /** @description The synchronizer. */
             domain_id: string;
             /** @description The ledger offset, decimal. */
             offset: string;
+            /** @description The newest round that was open. */
             round: number;
             transfer: components["schemas"]["ActivityTransfer"];
+            /** @description Null: it is no mint. */
             mint: null;
+            /** @description Null: it is no tap. */
             tap: null;
+            /** @description Null: it is no end of an offer. */
             abort_transfer_instruction: null;
         } | {
-            /** @constant */
+            /**
+             * @description Which of the four members is not null.
+             * @constant
+             */
             activity_type: "mint";
             /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
             /** @description The synchronizer. */
             domain_id: string;
             /** @description The ledger offset, decimal. */
             offset: string;
+            /** @description The newest round that was open. */
             round: number;
+            /** @description Null: it is no transfer. */
             transfer: null;
-            mint: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
-                coin_owner: string;
-                /** @description A decimal with exactly 10 fractional digits. */
-                coin_amount: string;
-            };
+            mint: components["schemas"]["ActivityNewCoin"];
+            /** @description Null: it is no tap. */
             tap: null;
+            /** @description Null: it is no end of an offer. */
             abort_transfer_instruction: null;
         } | {
-            /** @constant */
+            /**
+             * @description Which of the four members is not null.
+             * @constant
+             */
             activity_type: "devnet_tap";
             /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
             /** @description The synchronizer. */
             domain_id: string;
             /** @description The ledger offset, decimal. */
             offset: string;
+            /** @description The newest round that was open. */
             round: number;
+            /** @description Null: it is no transfer. */
             transfer: null;
+            /** @description Null: it is no mint. */
             mint: null;
-            tap: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
-                coin_owner: string;
-                /** @description A decimal with exactly 10 fractional digits. */
-                coin_amount: string;
-            };
+            tap: components["schemas"]["ActivityNewCoin"];
+            /** @description Null: it is no end of an offer. */
             abort_transfer_instruction: null;
         } | {
-            /** @constant */
+            /**
+             * @description Which of the four members is not null.
+             * @constant
+             */
             activity_type: "abort_transfer_instruction";
             /** @description `<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
             /** @description The synchronizer. */
             domain_id: string;
             /** @description The ledger offset, decimal. */
             offset: string;
+            /** @description Null: no coin moved. */
             round: null;
+            /** @description Null: it is no transfer. */
             transfer: null;
+            /** @description Null: it is no mint. */
             mint: null;
+            /** @description Null: it is no tap. */
             tap: null;
-            abort_transfer_instruction: {
-                /** @description A contract id: `00` and 64 hex digits. */
-                transfer_instruction_cid: string;
-                abort_kind: "withdraw" | "reject";
-            };
+            abort_transfer_instruction: components["schemas"]["ActivityAbort"];
+        };
+        /** @description An offer that came to nothing. */
+        ActivityAbort: {
+            /** @description The offer. */
+            transfer_instruction_cid: string;
+            /** @description Whether its sender or its receiver ended it. */
+            abort_kind: "withdraw" | "reject";
+        };
+        /** @description Coin that came to be. */
+        ActivityNewCoin: {
+            /** @description Who got it. */
+            coin_owner: string;
+            /** @description How much. */
+            coin_amount: string;
         };
         /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody. */
         ActivityTransfer: {
+            /** @description Whose coin went in. */
             sender: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                /** @description Who paid. */
                 party: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 sender_change_fee: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description What came back as change. */
                 sender_change_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 sender_fee: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 holding_fees: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description The coin that went in. */
                 input_coin_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 input_app_reward_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 input_validator_reward_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 input_sv_reward_amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 input_validator_faucet_amount: string;
             };
+            /** @description One row a party. */
             receivers: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                /** @description Who received. */
                 party: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description How much coin. */
                 amount: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 receiver_fee: string;
             }[];
+            /** @description One row a party whose coin changed. */
             balance_changes: {
-                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+                /** @description Whose coin changed. */
                 party: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description By how much; negative: less. */
                 change_to_initial_amount_as_of_round_zero: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description Always zero: there are no fees and no such rewards. */
                 change_to_holding_fees_rate: string;
             }[];
+            /** @description What the sender wrote. */
             description: string | null;
+            /** @description Of an offer: whom it is for. */
             transferInstructionReceiver: string | null;
+            /** @description Of an offer: how much. */
             transferInstructionAmount: string | null;
+            /** @description The offer that was made or taken. */
             transferInstructionCid: string | null;
+            /** @description Whether an offer was made or taken; null for a transfer at once. */
             transfer_kind: ("create_transfer_instruction" | "transfer_instruction_accept") | null;
         };
         /** @description A live entry; contract_id and expires_at are null for those of the operator and the super-validators. */
         AnsEntry: {
+            /** @description The AnsEntry contract; a renewal makes a new one. */
             contract_id: string | null;
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description The owner. */
             user: string;
+            /** @description The whole name, such as `alice.unverified.ns`. */
             name: string;
+            /** @description As given at registration; may be empty. */
             url: string;
+            /** @description As given at registration; may be empty. */
             description: string;
+            /** @description From this record time on the entry is gone, unless renewed. */
             expires_at: string | null;
         };
-        /** @description contract is null while the cached one is current. */
+        /** @description The rules of the name service. */
         AnsRulesAnswer: {
+            /** @description What is in force: fee, lifetime and renewal window of names. */
             ans_rules_update: {
+                /** @description The AnsRules; null while the cached one is current. */
                 contract: components["schemas"]["Contract"] | null;
+                /** @description The synchronizer. */
                 domain_id: string;
             };
         };
+        /** @description What the caller has of them. */
         AnsRulesRequest: {
+            /** @description The contract that the caller has. */
             cached_ans_rules_contract_id?: string | null;
+            /** @description The synchronizer that the caller knows. */
             cached_ans_rules_domain_id?: string | null;
         };
+        /** @description What holds from here on. */
         AutoRenewAnswer: {
             /** @description Whether the wallet pays a renewal that is due by itself. */
             auto_renew: boolean;
         };
+        /** @description Whether the wallet pays renewals by itself. */
         AutoRenewRequest: {
+            /** @description Whether it shall. */
             enabled: boolean;
         };
+        /** @description What the user holds. */
         BalanceAnswer: {
+            /** @description The newest open round. */
             round: number;
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description Coin that can be spent. */
             effective_unlocked_qty: string;
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description Coin locked in payments and offers. */
             effective_locked_qty: string;
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description Always zero. */
             total_holding_fees: string;
         };
+        /** @description Coin that came to be or was unlocked. */
         BalanceChangeItem: {
-            /** @constant */
+            /**
+             * @description What kind of item it is.
+             * @constant
+             */
             transaction_type: "balance_change";
+            /** @description What was done. */
             transaction_subtype: {
+                /** @description Of which template. */
                 template_id: string;
+                /** @description The choice that was exercised. */
                 choice: string;
+                /** @description Always null. */
                 coin_operation: string | null;
+                /** @description The interface of the choice, if any. */
                 interface_id: string | null;
             };
             /** @description The same as in the activity history. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
+            /** @description Who received. */
             receivers: components["schemas"]["PartyAndAmount"][];
+            /** @description The offer that was ended. */
             transfer_instruction_cid: string | null;
         };
         /** @description One result for each lookup, in its order; from a node with `sign`, a signature for each too. */
         BatchAnswer: {
+            /** @description One for each lookup, in its order. */
             results: {
+                /** @description The entry, or null for none. */
                 entry: components["schemas"]["AnsEntry"] | null;
             }[];
+            /** @description Of a node that was asked to sign: one for each lookup. */
             signatures?: string[];
         };
+        /** @description One coin. */
         CoinPosition: {
             contract: components["schemas"]["ContractWithState"];
+            /** @description The newest open round. */
             round: number;
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description Always zero. */
             accrued_holding_fee: string;
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description What it is worth. */
             effective_amount: string;
         };
+        /** @description The contracts behind the balance. */
         CoinsAnswer: {
+            /** @description Those that can be spent. */
             coins: components["schemas"]["CoinPosition"][];
+            /** @description Those that are locked. */
             locked_coins: components["schemas"]["CoinPosition"][];
         };
+        /** @description An active contract. */
         Contract: {
-            /** @description `<package id>:<Module>:<Entity>`. */
+            /** @description Its template: `<package id>:<Module>:<Entity>`. */
             template_id: string;
-            /** @description A contract id: `00` and 64 hex digits. */
+            /** @description The id of the contract: `00` and 64 hex digits. */
             contract_id: string;
-            /** @description Daml-LF JSON. */
+            /** @description Its fields, as Daml-LF JSON. */
             payload: {
                 [key: string]: unknown;
             };
             /** @description base64; with it the contract can be disclosed to a command. */
             created_event_blob: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description When it was created. */
             created_at: string;
         };
+        /** @description A contract, and where it is. */
         ContractWithState: {
             contract: components["schemas"]["Contract"];
             /** @description The synchronizer. */
             domain_id: string;
         };
+        /** @description The request that waits for its payment. */
         CreateEntryAnswer: {
-            /** @description A contract id: `00` and 64 hex digits. */
+            /** @description Ties the name to its subscription. */
             entryContextCid: string;
-            /** @description A contract id: `00` and 64 hex digits. */
+            /** @description What to accept in the wallet. */
             subscriptionRequestCid: string;
+            /** @description As requested. */
             name: string;
+            /** @description As requested. */
             url: string;
+            /** @description As requested. */
             description: string;
         };
+        /** @description A name to be registered. */
         CreateEntryRequest: {
+            /** @description The whole name: 1 to 46 of `a-z0-9_-`, and the suffix. */
             name: string;
+            /** @description Empty, or an http(s) address in printable ASCII. */
             url: string;
+            /** @description At most 140 UTF-16 units, without control and bidirectional-override characters. */
             description: string;
         };
-        /** @description amount is in coin. */
+        /** @description An offer of coin. */
         CreateTransferRequest: {
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description Whom it is for. */
             receiver_party_id: string;
-            /** @description A decimal without sign, with at most 10 fractional digits. */
+            /** @description How much, in coin. */
             amount: string;
+            /** @description What the receiver reads. */
             description: string;
             /** @description Microseconds since the epoch; from then on the offer cannot be accepted. */
             expires_at: number;
             /** @description A second transfer of the user with the same one is refused. */
             tracking_id: string;
         };
+        /** @description A user to be given a party. */
         CreateUserRequest: {
             /** @description A user id of the ledger interface. */
             name: string;
+            /** @description The party; absent: a new one, whose hint is the name. */
             party_id?: string | null;
+            /** @description Whether `party_id` may be new. */
             createPartyIfMissing?: boolean | null;
         };
         /** @description With `shared=true` a node leaves out sv_user and sv_party_id. */
         DsoAnswer: {
+            /** @description The answering node. */
             sv_user?: string;
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description Its party. */
             sv_party_id?: string;
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description The operator party. */
             dso_party_id: string;
+            /** @description Confirmations that an operator action needs. */
             voting_threshold: number;
+            /** @description The newest open round, with the coin price. */
             latest_mining_round: components["schemas"]["ContractWithState"];
+            /** @description The rules of coin. */
             coin_rules: components["schemas"]["ContractWithState"];
+            /** @description The same, under the name that clients of upstream read. */
             amulet_rules: components["schemas"]["ContractWithState"];
+            /** @description The rules of the network, with its super-validators. */
             dso_rules: components["schemas"]["ContractWithState"];
+            /** @description Their nodes. */
             sv_node_states: components["schemas"]["ContractWithState"][];
+            /** @description The first round, decimal. */
             initial_round: string;
         };
+        /** @description Who operates the network. */
         DsoPartyIdAnswer: {
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description The operator party. */
             dso_party_id: string;
         };
+        /** @description The entry that was looked for. */
         EntryAnswer: {
             entry: components["schemas"]["AnsEntry"];
         };
-        /** @description next_page_token is null on the last page. */
+        /** @description A page of entries. */
         EntryPage: {
+            /** @description In byte order of the name. */
             entries: components["schemas"]["AnsEntry"][];
+            /** @description Asks for the next page; null on the last. */
             next_page_token: string | null;
         };
+        /** @description A refusal. */
         Error: {
             /** @description A sentence for a person. */
             error: string;
@@ -953,22 +1057,31 @@ export interface components {
             definite: boolean;
             /** @description True: the same request may succeed later. */
             retryable: boolean;
+            /** @description Also in the log of the process. */
             request_id: string;
+            /** @description Facts about it, such as the member that is wrong. */
             details: {
                 [key: string]: unknown;
             } | null;
         };
         /** @description Two statements by one key that contradict each other. */
         Evidence: {
+            /** @description The name of a node. */
             signer: string;
+            /** @description Two that cannot both be true. */
             statements: components["schemas"]["SignedStatement"][];
         };
+        /** @description Proofs that nodes contradicted themselves. */
         EvidenceAnswer: {
+            /** @description The first and the last of each node. */
             evidence: components["schemas"]["Evidence"][];
         };
+        /** @description Payments that wait for the operator. */
         InitialPaymentsAnswer: {
+            /** @description SubscriptionInitialPayment contracts. */
             initial_payments: components["schemas"]["Contract"][];
         };
+        /** @description By name or by party, not both. */
         Lookup: {
             /** @description The whole name, such as `alice.unverified.ns`. */
             name: string;
@@ -976,113 +1089,164 @@ export interface components {
             /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
             party: string;
         };
+        /** @description Where the process stands. */
         NodeStatus: {
+            /** @description Always there: who can answer has started. */
             success: {
+                /** @description Which process it is. */
                 id: string;
                 /** @description ISO-8601 duration. */
                 uptime: string;
+                /** @description Where it listens. */
                 ports: {
                     [key: string]: number;
                 };
+                /** @description Whether it does its work. */
                 active: boolean;
+                /** @description Where it stands. */
                 extra: {
+                    /** @description What it is doing. */
                     state: string;
+                    /** @description The newest offset applied. */
                     offset: number | null;
+                    /** @description Its record time. */
                     recordTime: string | null;
                     reader?: components["schemas"]["ReaderStatus"];
                 };
             };
         };
+        /** @description Something to know that moved no coin. */
         NotificationItem: {
-            /** @constant */
+            /**
+             * @description What kind of item it is.
+             * @constant
+             */
             transaction_type: "notification";
+            /** @description What was done. */
             transaction_subtype: {
+                /** @description Of which template. */
                 template_id: string;
+                /** @description The choice that was exercised. */
                 choice: string;
+                /** @description Always null. */
                 coin_operation: string | null;
+                /** @description The interface of the choice, if any. */
                 interface_id: string | null;
             };
             /** @description The same as in the activity history. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
             /** @description What it is about, e.g. the subscription that ran out. */
             details: string;
         };
+        /** @description The user's names. */
         OwnEntriesAnswer: {
+            /** @description Those that are live. */
             entries: {
-                /** @description A contract id: `00` and 64 hex digits. */
+                /** @description The AnsEntry. */
                 contractId: string;
+                /** @description The whole name. */
                 name: string;
-                /** @description A decimal with exactly 10 fractional digits. */
+                /** @description What a renewal costs. */
                 amount: string;
+                /** @description In which unit: `USDUnit`. */
                 unit: string;
-                /** @description Epoch milliseconds. */
+                /** @description When it expires, in epoch milliseconds. */
                 expiresAt: string;
-                /** @description Microseconds. */
+                /** @description What a payment adds, in microseconds. */
                 paymentInterval: string;
-                /** @description Microseconds. */
+                /** @description How long before its end it can be renewed, in microseconds. */
                 paymentDuration: string;
             }[];
         };
+        /** @description By how much the coin of a party changed. */
         PartyAndAmount: {
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description Whose coin changed. */
             party: string;
             /** @description A decimal; negative for what was spent. */
             amount: string;
         };
+        /** @description The party. */
         PartyIdAnswer: {
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description The party of the user. */
             party_id: string;
         };
+        /** @description The payment of a renewal. */
         PayAnswer: {
-            /** @description A contract id: `00` and 64 hex digits. */
+            /** @description The payment, which waits for the operator. */
             payment_contract_id: string;
         };
         /** @description How the scan nodes answer the scan proxy. */
         ReaderStatus: {
+            /** @description Nodes of the genesis. */
             nodeCount: number;
+            /** @description How many of them may lie. */
             faultyMax: number;
-            /** @description A position in the log. */
+            /** @description No read is older than this. */
             floor: number;
+            /** @description Reads under way. */
             waiting: number;
+            /** @description How each of them answers. */
             nodes: {
+                /** @description The name of a node. */
                 name: string;
+                /** @description Where it is reached, if known. */
                 url: string | null;
+                /** @description Of its address record. */
                 sequence: number | null;
                 /** @description unknown, live, silent or failing. */
                 state: string;
+                /** @description The newest offset that it has claimed. */
                 head: number | null;
+                /** @description Requests to it. */
                 requests: number;
+                /** @description Those that failed. */
                 errors: number;
+                /** @description Why the last of them failed. */
                 lastError: string | null;
+                /** @description Answers of it. */
                 votes: number;
+                /** @description Answers of it that were outvoted. */
                 dissents: number;
+                /** @description How long it takes, in milliseconds. */
                 latencyMs: number | null;
+                /** @description How long it took last. */
                 latencyMsLast: number | null;
             }[];
             /** @description An alarm: who holds which history, `local` being the own replica. */
             forks: {
-                /** @description A position in the log. */
+                /** @description Where they differ. */
                 offset: number;
+                /** @description What is held there. */
                 histories: {
+                    /** @description What they hold. */
                     historyHash: string;
+                    /** @description Who holds it. */
                     nodes: string[];
                 }[];
             }[];
         };
         /** @description Proves the answer to whoever knows the genesis. */
         Receipt: {
-            /** @constant */
+            /**
+             * @description What was signed.
+             * @constant
+             */
             tag: "quorumscan/answer/1";
+            /** @description Names the network. */
             genesis_hash: string;
-            /** @description A position in the log. */
+            /** @description Where the log was read. */
             offset: number;
-            /** @description Microseconds since the epoch. */
+            /** @description Microseconds since the epoch, there. */
             record_time: number;
+            /** @description The history hash there. */
             history_hash: string;
+            /** @description What was asked. */
             request: {
+                /** @description Which read. */
                 operation: string;
+                /** @description All of them, also those that were left out. */
                 parameters: {
                     [key: string]: unknown;
                 };
@@ -1092,131 +1256,186 @@ export interface components {
             /** @description Pairs of a node and its signature, in hex. */
             signatures: string[][];
         };
+        /** @description Nothing in it counts: the user is that of the token. */
         RegisterRequest: Record<string, never> | null;
         /** @description Address records, each signed by its node. */
         ScansAnswer: {
+            /** @description By synchronizer. */
             scans: {
+                /** @description The synchronizer. */
                 domainId: string;
+                /** @description One a node. */
                 scans: {
+                    /** @description Where the node is reached. */
                     publicUrl: string;
+                    /** @description The name of a node. */
                     svName: string;
+                    /** @description Of two records of a node, the higher one counts. */
                     sequence: number;
+                    /** @description The node's, of the record. */
                     signature: string;
                 }[];
             }[];
         };
+        /** @description Something that a node signed. */
         SignedStatement: {
             /** @description Its bytes in hex. */
             statement: string;
+            /** @description An Ed25519 signature in hex. */
             signature: string;
         };
+        /** @description What waits for the user. */
         SubscriptionRequestsAnswer: {
+            /** @description SubscriptionRequest contracts. */
             subscription_requests: components["schemas"]["Contract"][];
         };
+        /** @description What the user pays for. */
         SubscriptionsAnswer: {
+            /** @description One a name. */
             subscriptions: {
+                /** @description The subscription, which no renewal changes. */
                 subscription: components["schemas"]["Contract"];
+                /** @description Where it stands. */
                 state: {
+                    /** @description It waits for its next payment. */
                     idle: components["schemas"]["Contract"];
                 } | {
+                    /** @description A payment is under way. */
                     payment: components["schemas"]["Contract"];
                 };
                 /** @description Whether the wallet pays a renewal that is due by itself. */
                 auto_renew: boolean;
             }[];
         };
+        /** @description The coin that was made. */
         TapAnswer: {
-            /** @description A contract id: `00` and 64 hex digits. */
+            /** @description The coin. */
             contract_id: string;
         };
-        /** @description amount is in USD. */
+        /** @description Coin for nothing. */
         TapRequest: {
-            /** @description A decimal without sign, with at most 10 fractional digits. */
+            /** @description How much, in USD. */
             amount: string;
+            /** @description A second tap with the same one is refused. */
             command_id?: string | null;
         };
         /** @description Newest first. */
         TransactionsAnswer: {
+            /** @description Told apart by `transaction_type`. */
             items: (components["schemas"]["TransferItem"] | components["schemas"]["BalanceChangeItem"] | components["schemas"]["NotificationItem"])[];
         };
+        /** @description Which page of the history. */
         TransactionsRequest: {
+            /** @description The largest number of items in the answer. */
             page_size: number;
             /** @description event_id of the last item of the page before. An empty text is as good as none. */
             begin_after_id?: string | null;
         };
+        /** @description What became of an offer. */
         TransferAnswer: {
+            /** @description The offer, or the coin; neither where it went back to its sender. */
             output: {
-                /** @description A contract id: `00` and 64 hex digits. */
+                /** @description The offer, which waits. */
                 transfer_instruction_cid: string;
             } | {
+                /** @description The coin of the receiver. */
                 receiver_holding_cids: string[];
             } | Record<string, never>;
+            /** @description What the sender got back. */
             sender_change_cids: string[];
+            /** @description Always empty. */
             meta: {
                 [key: string]: string;
             };
         };
+        /** @description Coin that moved. */
         TransferItem: {
-            /** @constant */
+            /**
+             * @description What kind of item it is.
+             * @constant
+             */
             transaction_type: "transfer";
+            /** @description What was done. */
             transaction_subtype: {
+                /** @description Of which template. */
                 template_id: string;
+                /** @description The choice that was exercised. */
                 choice: string;
+                /** @description Always null. */
                 coin_operation: string | null;
+                /** @description The interface of the choice, if any. */
                 interface_id: string | null;
             };
             /** @description The same as in the activity history. */
             event_id: string;
-            /** @description ISO-8601 UTC with six fractional digits. */
+            /** @description The record time. */
             date: string;
+            /** @description Who paid. */
             sender: components["schemas"]["PartyAndAmount"];
+            /** @description Who received. */
             receivers: components["schemas"]["PartyAndAmount"][];
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description Always zero. */
             holding_fees: string;
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description Always zero. */
             app_rewards_used: string;
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description Always zero. */
             validator_rewards_used: string;
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description Always zero. */
             sv_rewards_used: string;
-            /** @description A decimal with exactly 10 fractional digits. */
+            /** @description Always zero. */
             development_fund_coupons_used: string;
+            /** @description Of an offer: whom it is for. */
             transfer_instruction_receiver: string | null;
+            /** @description Of an offer: how much. */
             transfer_instruction_amount: string | null;
+            /** @description The offer that was made or taken. */
             transfer_instruction_cid: string | null;
+            /** @description What the sender wrote. */
             description: string | null;
         };
         /** @description Open offers that the user made or may take. */
         TransfersAnswer: {
+            /** @description TransferInstruction contracts. */
             transfers: components["schemas"]["Contract"][];
         };
+        /** @description Whether the user is registered. */
         UserStatusAnswer: {
             /** @description Empty while the user is not registered. */
             party_id: string;
+            /** @description Whether the user is registered. */
             user_onboarded: boolean;
+            /** @description The same: every user has a wallet. */
             user_wallet_installed: boolean;
+            /** @description Always false: there are no such rights. */
             has_featured_app_right: boolean;
         };
+        /** @description Who operates the validator. */
         ValidatorUserAnswer: {
-            /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
+            /** @description Its party. */
             party_id: string;
+            /** @description The user that administers this validator. */
             user_name: string;
+            /** @description Always false: there are no featured apps. */
             featured: boolean;
         };
         /** @description The answer of the operation with its receipt. */
         VerifiedAnswer: {
             /** @description 200, or 404 where the answer is that there is none. */
             status: number;
+            /** @description What the operation answers without a receipt. */
             answer: unknown;
             receipt: components["schemas"]["Receipt"];
         };
         /** @description For each lookup, in order, what it would be answered with alone. */
         VerifiedBatchAnswer: {
+            /** @description One for each lookup. */
             results: components["schemas"]["VerifiedAnswer"][];
         };
+        /** @description What is running. */
         Version: {
+            /** @description Of the software. */
             version: string;
-            /** @description ISO-8601. */
+            /** @description When it was committed, ISO-8601. */
             commit_ts: string;
         };
     };
@@ -1224,20 +1443,29 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
+        /** @description The id of the request, also in the log of the process. */
         "x-request-id": string;
+        /** @description The newest offset that the node has applied. */
         "x-ledger-head": string;
+        /** @description The record time at the head, ISO-8601. */
         "x-ledger-head-time": string;
-        "x-ledger-offset": string;
-        "x-ledger-record-time": string;
-        "x-ledger-history-hash": string;
-        "x-ledger-signature": string;
+        /** @description verified, verified-absent, trusted or trusted-absent. */
         "x-quorum-outcome": string;
+        /** @description The offset at which the nodes agreed. */
         "x-quorum-offset": string;
+        /** @description The record time of that offset, ISO-8601. */
         "x-quorum-record-time": string;
+        /** @description How many equal votes were needed. */
         "x-quorum-threshold": string;
+        /** @description Names of the nodes that gave the answer, comma-separated. */
         "x-quorum-agreed": string;
+        /** @description Names of the nodes that gave another answer, comma-separated. */
         "x-quorum-dissented": string;
+        /** @description How many nodes voted in time, of how many: `3/4`. */
         "x-quorum-nodes": string;
+        /** @description The newest offset that the answer may show; the scan proxy of this validator answers nothing that is older. */
+        "x-ledger-offset": string;
+        /** @description Seconds after which trying again may help. */
         "retry-after": number;
     };
     pathItems: never;
@@ -1454,14 +1682,21 @@ export interface operations {
     proxyListEntries: {
         parameters: {
             query: {
+                /** @description What names begin with, case-sensitive; empty for all. */
                 name_prefix?: string;
+                /** @description The largest number of entries in the answer. */
                 page_size: number;
+                /** @description `next_page_token` of the page before; pins the offset of the walk. */
                 page_token?: string;
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path?: never;
@@ -1587,14 +1822,19 @@ export interface operations {
     proxyGetEntryByName: {
         parameters: {
             query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path: {
+                /** @description The whole name, such as `alice.unverified.ns`. */
                 name: string;
             };
             cookie?: never;
@@ -1718,14 +1958,19 @@ export interface operations {
     proxyGetEntryByParty: {
         parameters: {
             query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
                 party: string;
             };
             cookie?: never;
@@ -1851,16 +2096,23 @@ export interface operations {
     proxyListEntriesByParty: {
         parameters: {
             query: {
+                /** @description The largest number of entries in the answer. */
                 page_size: number;
+                /** @description `next_page_token` of the page before; pins the offset of the walk. */
                 page_token?: string;
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path: {
+                /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
                 party: string;
             };
             cookie?: never;
@@ -1987,11 +2239,15 @@ export interface operations {
     proxyLookupEntries: {
         parameters: {
             query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path?: never;
@@ -2000,9 +2256,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description What to look for. */
                     lookups: components["schemas"]["Lookup"][];
-                    /** @description A position in the log. */
-                    min_offset?: number;
+                    /** @description Read no older offset than this. */
+                    min_offset?: number | null;
                 };
             };
         };
@@ -2139,11 +2396,15 @@ export interface operations {
     proxyListActivities: {
         parameters: {
             query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path?: never;
@@ -2285,11 +2546,15 @@ export interface operations {
     proxyGetAnsRules: {
         parameters: {
             query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path?: never;
@@ -2431,11 +2696,15 @@ export interface operations {
     proxyGetDsoPartyId: {
         parameters: {
             query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path?: never;
@@ -2547,11 +2816,15 @@ export interface operations {
     proxyGetDso: {
         parameters: {
             query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path?: never;
@@ -2663,11 +2936,15 @@ export interface operations {
     proxyListScans: {
         parameters: {
             query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 quorum?: string;
             };
             header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
                 "x-quorum"?: string;
+                /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
                 "x-max-age-ms"?: number;
             };
             path?: never;
@@ -4457,6 +4734,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A contract id. */
                 contract_id: string;
             };
             cookie?: never;
@@ -4583,6 +4861,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A contract id. */
                 contract_id: string;
             };
             cookie?: never;
@@ -4756,6 +5035,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A contract id. */
                 contract_id: string;
             };
             cookie?: never;
@@ -4953,6 +5233,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A contract id. */
                 contract_id: string;
             };
             cookie?: never;
@@ -5358,6 +5639,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A contract id. */
                 contract_id: string;
             };
             cookie?: never;
@@ -5513,6 +5795,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A contract id. */
                 contract_id: string;
             };
             cookie?: never;
@@ -6005,6 +6288,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A contract id. */
                 contract_id: string;
             };
             cookie?: never;
@@ -6180,6 +6464,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A contract id. */
                 contract_id: string;
             };
             cookie?: never;
@@ -6355,6 +6640,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A contract id. */
                 contract_id: string;
             };
             cookie?: never;

@@ -122,7 +122,7 @@ export function scanProxyHandlers(
       const { min_offset: minOffset } = request.body
       const lookups = request.body.lookups.map(normalLookup)
       let options = quorumOptions(request, genesis)
-      if (minOffset !== undefined)
+      if (typeof minOffset === 'number')
         options = { ...options, minOffset: Math.max(minOffset, options.minOffset ?? 0) }
       for (let left = BATCH_ATTEMPTS_MAX; left > 0; left--) {
         const outcomes = await lookupMany(lookups, options)

@@ -12,6 +12,7 @@ import {
   templates,
 } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
+import { isPartyString } from './commands/grammar.ts'
 
 type UpdatesRequest = LedgerBodyOf<(typeof ledgerRoutes)['getUpdates']>
 export type UpdateFormat = NonNullable<UpdatesRequest['updateFormat']>
@@ -37,14 +38,8 @@ export type EventFilter = {
   readonly byParty: ReadonlyMap<PartyId, TemplateFlags>
 }
 
-/** Daml-LF's grammar of parties (§L4.8). */
-const PARTY = /^[A-Za-z0-9:\-_ ]{1,255}$/
 const PACKAGE_NAME = /^#[A-Za-z0-9\-_]{1,255}$/
 const NAME = /^[A-Za-z$_][A-Za-z0-9$_]{0,999}$/
-
-export function isPartyText(text: string): boolean {
-  return PARTY.test(text)
-}
 
 /** @throws {LedgerError} INVALID_ARGUMENT, INVALID_FIELD. */
 export function checkEventFormat(format: EventFormat): void {
@@ -55,7 +50,7 @@ export function checkEventFormat(format: EventFormat): void {
       'filtersByParty and filtersForAnyParty cannot be empty simultaneously',
     )
   for (const party of parties)
-    if (!isPartyText(party))
+    if (!isPartyString(party))
       throw new LedgerError('INVALID_ARGUMENT', `filtersByParty: ${shown(party)} is no party`)
   for (const filter of identifierFilters(format)) {
     const id = identifierOf(filter)

@@ -1,5 +1,5 @@
 /** The streams that are WebSockets as well (D-28). A stream is opened by what its HTTP twin is checked by. */
-import { CompletionsRequest, GetActiveContractsRequest, GetUpdatesRequest } from '@quorumscan/api'
+import { socketRoutes } from '@quorumscan/api'
 import type { LedgerSocket } from '@quorumscan/http'
 import type { Context } from '../context.ts'
 import {
@@ -15,24 +15,21 @@ export function ledgerSockets(context: Context): readonly LedgerSocket<Caller>[]
   const { updates, active, guard } = context.reads
   return [
     {
-      path: '/v2/updates',
-      request: GetUpdatesRequest,
+      ...socketRoutes.streamUpdates,
       async open({ request, caller, signal }) {
         const query = await checkUpdatesRequest(updates, request as UpdatesRequest, caller)
         return updatesOf(updates, query, guard.watch(caller, signal))
       },
     },
     {
-      path: '/v2/commands/completions',
-      request: CompletionsRequest,
+      ...socketRoutes.streamCompletions,
       async open({ request, caller, signal }) {
         const query = await checkCompletionsRequest(context, request, caller)
         return completionsOf(context, query, guard.watch(caller, signal))
       },
     },
     {
-      path: '/v2/state/active-contracts',
-      request: GetActiveContractsRequest,
+      ...socketRoutes.streamActiveContracts,
       async open({ request, caller, signal }) {
         const query = await checkActiveContracts(active, request as ActiveContractsRequest, caller)
         return activeContracts(active, query, guard.watch(caller, signal))

@@ -2,13 +2,13 @@
 import { LedgerError } from '@quorumscan/errors'
 import type { PartyId } from '@quorumscan/model'
 import type { Caller } from './callers.ts'
+import { isPartyString } from './commands/grammar.ts'
 import {
   checkEventFormat,
   compileEventFormat,
   type EventFilter,
   type EventFormat,
   identifierFilters,
-  isPartyText,
   type UpdateFormat,
 } from './event-filter.ts'
 
@@ -160,7 +160,7 @@ export function checkUpdateFormat(format: UpdateFormat): void {
   if (includeReassignments !== undefined) checkEventFormat(includeReassignments)
   const topology = includeTopologyEvents?.includeParticipantAuthorizationEvents
   for (const party of topology?.parties ?? [])
-    if (!isPartyText(party))
+    if (!isPartyString(party))
       throw new LedgerError('INVALID_FIELD', 'parties: one of them is no party', {
         context: { field_name: 'parties' },
       })

@@ -4,6 +4,7 @@ import { LedgerError } from '@quorumscan/errors'
 import type { StoredUpdate } from '@quorumscan/replica'
 import type { Context } from '../context.ts'
 import type { Caller } from './callers.ts'
+import { isLedgerString } from './commands/grammar.ts'
 import type { UpdateFormat } from './event-filter.ts'
 import type { LedgerHandlersOf } from './handler-types.ts'
 import type { LedgerReads } from './ledger-reads.ts'
@@ -16,9 +17,6 @@ import {
   nonPositiveOffset,
   updatesOf,
 } from './update-request.ts'
-
-/** LedgerString (§L4.8). */
-const UPDATE_ID = /^[A-Za-z0-9._:\-#/ ]{1,255}$/
 
 type ListRequest = Parameters<LedgerHandlersOf<'getUpdates'>['getUpdates']>[0]
 
@@ -52,7 +50,7 @@ export function updateHandlers({
   ): Promise<Uint8Array> => {
     const format = demandFormat(updateFormat, caller)
     if (updateId === '') throw missing('update_id')
-    if (!UPDATE_ID.test(updateId))
+    if (!isLedgerString(updateId))
       throw new LedgerError('INVALID_FIELD', 'update_id: is no LedgerString', {
         context: { field_name: 'update_id' },
       })

@@ -1,5 +1,5 @@
 /** What the scan proxy offers over WebSocket, public as its routes are (D-26, D-32). */
-import { ActivitiesStreamRequest } from '@quorumscan/api'
+import { type ActivitiesStreamRequest, socketRoutes } from '@quorumscan/api'
 import type { ApiSocket } from '@quorumscan/http'
 import type { Context } from '../context.ts'
 import { createActivityPages } from './activity-pages.ts'
@@ -12,8 +12,7 @@ export function scanProxySockets(
   const deps = { pages: createActivityPages(context), feed, clock: context.clock }
   return [
     {
-      path: '/v0/scan-proxy/activities',
-      request: ActivitiesStreamRequest,
+      ...socketRoutes.streamActivities,
       async open({ request, requestId, charge, signal }) {
         const asked = request as ActivitiesStreamRequest
         const question = {

@@ -305,7 +305,7 @@ function createScan(input: {
     routes: { listActivities, lookupEntries, getDsoPartyId, listScans },
     handlers: {
       lookupEntries: async ({ body, signal }) => {
-        const { offset, headers } = await at(body.at_offset, signal)
+        const { offset, headers } = await at(body.at_offset ?? undefined, signal)
         const results: Uint8Array[] = []
         for (const lookup of body.lookups) {
           const [found] =

@@ -1,5 +1,5 @@
 /** For tests: the updates of a history, served over HTTP and WebSocket to whoever asks. */
-import { GetUpdatesRequest, ledgerRoutes } from '@quorumscan/api'
+import { ledgerRoutes, socketRoutes } from '@quorumscan/api'
 import { createSystemClock } from '@quorumscan/base'
 import { buildServer, ledgerSocketDialect, mountLedger, mountSockets } from '@quorumscan/http'
 import { startRedis } from '@quorumscan/testkit'
@@ -47,7 +47,7 @@ export async function startUpdateServer(
     sockets: [
       {
         path: '/v2/updates',
-        request: GetUpdatesRequest,
+        request: socketRoutes.streamUpdates.request,
         async open({ request, signal }) {
           const query = await checkUpdatesRequest(updates, request as UpdatesRequest, caller)
           return updatesOf(updates, query, guard.watch(caller, signal))

@@ -22,6 +22,7 @@ import {
   GetUpdatesElement,
   GetUpdatesRequest,
   GetUpdateTreesAnswer,
+  GetUpdateTreesRequest,
   ListQuery,
 } from '../schemas/ledger/updates.ts'
 
@@ -60,7 +61,7 @@ export const ledgerReadRoutes = {
     description: '`updateFormat` must be unset, and `filter` names parties only.',
     tag: 'updates',
     query: ListQuery,
-    body: GetUpdatesRequest,
+    body: GetUpdateTreesRequest,
     response: GetUpdateTreesAnswer,
     auth: 'user',
     errorStatuses: [404, 409],

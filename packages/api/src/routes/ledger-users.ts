@@ -1,6 +1,7 @@
 /** Users, rights and parties (D-28, D-32). */
 import { Type } from 'typebox'
 import type { LedgerRouteDef } from '../ledger-route-def.ts'
+import { LedgerParty, USER_ID_PATTERN } from '../schemas/ledger/grammar.ts'
 import {
   EmptyAnswer,
   GrantAnswer,
@@ -25,9 +26,15 @@ import {
 
 type Routes = { readonly [operationId: string]: Omit<LedgerRouteDef, 'operationId'> }
 
+/** The largest pages, also told by `/v2/version`. */
+export const USERS_PAGE_MAX = 1000
+export const PARTIES_PAGE_MAX = 10_000
+
 const ofUser = {
   tag: 'users',
-  params: Type.Object({ id: Type.String() }),
+  params: Type.Object({
+    id: Type.String({ pattern: USER_ID_PATTERN, description: 'The user; 1 to 128 characters.' }),
+  }),
   query: providerQuery,
 } as const
 
@@ -46,7 +53,7 @@ export const ledgerUserRoutes = {
     path: '/v2/users',
     summary: 'Users in byte order of their ids.',
     tag: 'users',
-    query: pageQuery,
+    query: pageQuery(USERS_PAGE_MAX),
     response: UsersAnswer,
     auth: 'admin',
   },
@@ -144,7 +151,7 @@ export const ledgerUserRoutes = {
     path: '/v2/parties',
     summary: 'Parties of the network in byte order.',
     tag: 'parties',
-    query: pageQuery,
+    query: pageQuery(PARTIES_PAGE_MAX),
     response: PartiesAnswer,
     auth: 'admin',
   },
@@ -162,7 +169,7 @@ export const ledgerUserRoutes = {
     summary: 'A party; an empty list for one that is not allocated.',
     tag: 'parties',
     query: providerQuery,
-    params: Type.Object({ party: Type.String() }),
+    params: Type.Object({ party: LedgerParty }),
     response: PartyAnswer,
     auth: 'admin',
   },
@@ -171,7 +178,7 @@ export const ledgerUserRoutes = {
     path: '/v2/parties/{party}',
     summary: 'Changes the annotations of a party of this participant.',
     tag: 'parties',
-    params: Type.Object({ party: Type.String() }),
+    params: Type.Object({ party: LedgerParty }),
     query: providerQuery,
     body: PartyUpdateRequest,
     response: PartyAllocateAnswer,

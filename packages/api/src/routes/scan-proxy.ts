@@ -18,6 +18,7 @@ import {
   listByPartyQuery,
   listQuery,
 } from '../schemas/entries.ts'
+import { about } from '../schemas/members.ts'
 import { DsoAnswer, DsoPartyIdAnswer, ScansAnswer } from '../schemas/network.ts'
 import { MaxAgeMs, Quorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
@@ -26,7 +27,7 @@ import { EvidenceAnswer, VerifiedAnswer, VerifiedBatchAnswer } from '../schemas/
 const quorumHeaders = Type.Object({
   accept: Type.Optional(Type.String()),
   'x-quorum': Type.Optional(Quorum),
-  'x-min-offset': Type.Optional(LedgerOffset),
+  'x-min-offset': Type.Optional(about(LedgerOffset, 'Read no older offset than this.')),
   'x-max-age-ms': Type.Optional(MaxAgeMs),
 })
 

@@ -14,6 +14,7 @@ import {
   listByPartyQuery,
   listQuery,
 } from '../schemas/entries.ts'
+import { about, optional } from '../schemas/members.ts'
 import { DsoAnswer, DsoPartyIdAnswer, GenesisAnswer, ScansAnswer } from '../schemas/network.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
 import { Attestation } from '../schemas/verified.ts'
@@ -28,7 +29,9 @@ const pinErrors = [
 ] as const satisfies readonly ErrorCode[]
 
 const ReadHeaders = Type.Object({
-  'x-read-at-offset': Type.Optional(LedgerOffset),
+  'x-read-at-offset': Type.Optional(
+    about(LedgerOffset, 'The offset to read at; absent: the newest.'),
+  ),
   'x-read-sign': Type.Optional(Type.Boolean({ description: 'Whether the node signs its answer.' })),
 })
 
@@ -98,8 +101,8 @@ export const scanRoutes = {
       headers: Type.Object({}),
       body: Type.Object({
         ...batchMembers,
-        at_offset: Type.Optional(LedgerOffset),
-        sign: Type.Optional(Type.Boolean()),
+        at_offset: optional(LedgerOffset, 'The offset to read at; absent: the newest.'),
+        sign: optional(Type.Boolean(), 'Whether the node signs each answer.'),
       }),
       responseHeaders: ['ledger'],
       acceptsTextPlain: true,
@@ -107,7 +110,7 @@ export const scanRoutes = {
       errors: [...pinErrors, 'INVALID_PARTY'],
       cost: batchCost,
       signatureCount: (input) =>
-        (input.body as { sign?: boolean }).sign === true ? lookupCount(input) : 0,
+        (input.body as { sign?: boolean | null }).sign === true ? lookupCount(input) : 0,
     },
     listActivities: {
       ...pinned,
@@ -148,7 +151,11 @@ export const scanRoutes = {
       method: 'GET',
       path: '/v0/dso',
       summary: 'The operator party, its rules, and the answering node.',
-      query: Type.Object({ shared: Type.Optional(Type.Boolean()) }),
+      query: Type.Object({
+        shared: Type.Optional(
+          Type.Boolean({ description: 'Leave out who answers: equal on every node.' }),
+        ),
+      }),
       response: DsoAnswer,
       cost: COST_LOOKUP,
     },

@@ -16,7 +16,9 @@ export const synchronizerRoutes = {
       summary: 'Offers an entry to the log; the answer comes when it is durable.',
       body: 'bytes',
       bodyBytesMax: SUBMISSION_BYTES_MAX,
-      response: Type.Object({ accepted: Type.Literal(true) }),
+      response: Type.Object({
+        accepted: Type.Literal(true, { description: 'It is in the log.' }),
+      }),
       errors: ['LIMIT_EXCEEDED', 'DEPENDENCY_UNAVAILABLE', 'NOT_READY', 'LOG_FULL'],
       auth: 'none',
       cost: 1,

@@ -1,10 +1,8 @@
 /** The activity history (D-24, D-25). */
 import { Type } from 'typebox'
+import { about, nullable, optional } from './members.ts'
 import { MaxAgeMs, Quorum } from './quorum.ts'
 import { ContractId, Decimal, LedgerOffset, PAGE_SIZE_MAX, Party, Time } from './scalars.ts'
-
-const nullable = <const Schema extends Type.TSchema>(schema: Schema) =>
-  Type.Union([schema, Type.Null()])
 
 const EventId = Type.String({
   pattern: '^[0-9]{16}:[0-9]{4}$',
@@ -36,7 +34,7 @@ export const ActivitiesRequest = Type.Object(
       }),
     ),
   },
-  { title: 'ActivitiesRequest' },
+  { title: 'ActivitiesRequest', description: 'Which rows to show.' },
 )
 
 /** First frame of the WebSocket beside `POST /v0/scan-proxy/activities`; order and bounds are checked by the proxy. */
@@ -49,45 +47,64 @@ export const ActivitiesStreamRequest = Type.Object(
         description: 'Only `asc`: what walks towards the oldest row ends there.',
       }),
     ),
-    quorum: Type.Optional(Type.Union([Quorum, Type.Null()])),
-    min_offset: Type.Optional(Type.Union([LedgerOffset, Type.Null()])),
-    max_age_ms: Type.Optional(Type.Union([MaxAgeMs, Type.Null()])),
+    quorum: optional(Quorum, 'How many nodes must agree on a page, as in `x-quorum`.'),
+    min_offset: optional(LedgerOffset, 'Read no older offset than this.'),
+    max_age_ms: optional(MaxAgeMs, 'The largest age of the ledger time of a page.'),
   },
-  { title: 'ActivitiesStreamRequest' },
+  {
+    title: 'ActivitiesStreamRequest',
+    description: 'Where to begin, and what to ask of each page.',
+  },
 )
 export type ActivitiesStreamRequest = Type.Static<typeof ActivitiesStreamRequest>
 
+const zero = about(Decimal, 'Always zero: there are no fees and no such rewards.')
+
 const Transfer = Type.Object(
   {
-    sender: Type.Object({
-      party: Party,
-      sender_change_fee: Decimal,
-      sender_change_amount: Decimal,
-      sender_fee: Decimal,
-      holding_fees: Decimal,
-      input_coin_amount: Decimal,
-      input_app_reward_amount: Decimal,
-      input_validator_reward_amount: Decimal,
-      input_sv_reward_amount: Decimal,
-      input_validator_faucet_amount: Decimal,
-    }),
-    receivers: Type.Array(Type.Object({ party: Party, amount: Decimal, receiver_fee: Decimal })),
+    sender: Type.Object(
+      {
+        party: about(Party, 'Who paid.'),
+        sender_change_fee: zero,
+        sender_change_amount: about(Decimal, 'What came back as change.'),
+        sender_fee: zero,
+        holding_fees: zero,
+        input_coin_amount: about(Decimal, 'The coin that went in.'),
+        input_app_reward_amount: zero,
+        input_validator_reward_amount: zero,
+        input_sv_reward_amount: zero,
+        input_validator_faucet_amount: zero,
+      },
+      { description: 'Whose coin went in.' },
+    ),
+    receivers: Type.Array(
+      Type.Object({
+        party: about(Party, 'Who received.'),
+        amount: about(Decimal, 'How much coin.'),
+        receiver_fee: zero,
+      }),
+      { description: 'One row a party.' },
+    ),
     balance_changes: Type.Array(
       Type.Object({
-        party: Party,
-        change_to_initial_amount_as_of_round_zero: Decimal,
-        change_to_holding_fees_rate: Decimal,
+        party: about(Party, 'Whose coin changed.'),
+        change_to_initial_amount_as_of_round_zero: about(Decimal, 'By how much; negative: less.'),
+        change_to_holding_fees_rate: zero,
       }),
+      { description: 'One row a party whose coin changed.' },
     ),
-    description: nullable(Type.String()),
-    transferInstructionReceiver: nullable(Party),
-    transferInstructionAmount: nullable(Decimal),
-    transferInstructionCid: nullable(ContractId),
-    transfer_kind: nullable(
-      Type.Union([
-        Type.Literal('create_transfer_instruction'),
-        Type.Literal('transfer_instruction_accept'),
-      ]),
+    description: about(nullable(Type.String()), 'What the sender wrote.'),
+    transferInstructionReceiver: about(nullable(Party), 'Of an offer: whom it is for.'),
+    transferInstructionAmount: about(nullable(Decimal), 'Of an offer: how much.'),
+    transferInstructionCid: about(nullable(ContractId), 'The offer that was made or taken.'),
+    transfer_kind: about(
+      nullable(
+        Type.Union([
+          Type.Literal('create_transfer_instruction'),
+          Type.Literal('transfer_instruction_accept'),
+        ]),
+      ),
+      'Whether an offer was made or taken; null for a transfer at once.',
     ),
   },
   {
@@ -97,20 +114,31 @@ const Transfer = Type.Object(
   },
 )
 
-const NewCoin = Type.Object({ coin_owner: Party, coin_amount: Decimal })
+const NewCoin = Type.Object(
+  { coin_owner: about(Party, 'Who got it.'), coin_amount: about(Decimal, 'How much.') },
+  { title: 'ActivityNewCoin', description: 'Coin that came to be.' },
+)
 
-const Abort = Type.Object({
-  transfer_instruction_cid: ContractId,
-  abort_kind: Type.Union([Type.Literal('withdraw'), Type.Literal('reject')]),
-})
+const Abort = Type.Object(
+  {
+    transfer_instruction_cid: about(ContractId, 'The offer.'),
+    abort_kind: Type.Union([Type.Literal('withdraw'), Type.Literal('reject')], {
+      description: 'Whether its sender or its receiver ended it.',
+    }),
+  },
+  { title: 'ActivityAbort', description: 'An offer that came to nothing.' },
+)
 
-const none = { transfer: Type.Null(), mint: Type.Null(), tap: Type.Null() }
-const noAbort = { abort_transfer_instruction: Type.Null() }
-const Round = Type.Integer({ minimum: 0 })
+const absent = (what: string) => Type.Null({ description: `Null: it is no ${what}.` })
+const none = { transfer: absent('transfer'), mint: absent('mint'), tap: absent('tap') }
+const noAbort = { abort_transfer_instruction: absent('end of an offer') }
+const Round = Type.Integer({ minimum: 0, description: 'The newest round that was open.' })
+const kind = <const Name extends string>(name: Name) =>
+  Type.Literal(name, { description: 'Which of the four members is not null.' })
 
 const common = {
   event_id: EventId,
-  date: Time,
+  date: about(Time, 'The record time.'),
   domain_id: Type.String({ description: 'The synchronizer.' }),
   offset: Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'The ledger offset, decimal.' }),
 }
@@ -118,7 +146,7 @@ const common = {
 const Activity = Type.Union(
   [
     Type.Object({
-      activity_type: Type.Literal('transfer'),
+      activity_type: kind('transfer'),
       ...common,
       round: Round,
       ...none,
@@ -126,7 +154,7 @@ const Activity = Type.Union(
       ...noAbort,
     }),
     Type.Object({
-      activity_type: Type.Literal('mint'),
+      activity_type: kind('mint'),
       ...common,
       round: Round,
       ...none,
@@ -134,7 +162,7 @@ const Activity = Type.Union(
       ...noAbort,
     }),
     Type.Object({
-      activity_type: Type.Literal('devnet_tap'),
+      activity_type: kind('devnet_tap'),
       ...common,
       round: Round,
       ...none,
@@ -142,9 +170,9 @@ const Activity = Type.Union(
       ...noAbort,
     }),
     Type.Object({
-      activity_type: Type.Literal('abort_transfer_instruction'),
+      activity_type: kind('abort_transfer_instruction'),
       ...common,
-      round: Type.Null(),
+      round: Type.Null({ description: 'Null: no coin moved.' }),
       ...none,
       abort_transfer_instruction: Abort,
     }),
@@ -156,6 +184,6 @@ const Activity = Type.Union(
 )
 
 export const ActivitiesAnswer = Type.Object(
-  { activities: Type.Array(Activity) },
-  { title: 'ActivitiesAnswer' },
+  { activities: Type.Array(Activity, { description: 'In the order asked for.' }) },
+  { title: 'ActivitiesAnswer', description: 'A page of the history of coin.' },
 )

@@ -1,21 +1,24 @@
 /** Contracts as the scan and wallet surfaces show them. */
 import { Type } from 'typebox'
+import { about } from './members.ts'
 import { ContractId, Time } from './scalars.ts'
 
 export const Contract = Type.Object(
   {
-    template_id: Type.String({ description: '`<package id>:<Module>:<Entity>`.' }),
-    contract_id: ContractId,
-    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'Daml-LF JSON.' }),
+    template_id: Type.String({ description: 'Its template: `<package id>:<Module>:<Entity>`.' }),
+    contract_id: about(ContractId, 'The id of the contract: `00` and 64 hex digits.'),
+    payload: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Its fields, as Daml-LF JSON.',
+    }),
     created_event_blob: Type.String({
       description: 'base64; with it the contract can be disclosed to a command.',
     }),
-    created_at: Time,
+    created_at: about(Time, 'When it was created.'),
   },
-  { title: 'Contract' },
+  { title: 'Contract', description: 'An active contract.' },
 )
 
 export const ContractWithState = Type.Object(
   { contract: Contract, domain_id: Type.String({ description: 'The synchronizer.' }) },
-  { title: 'ContractWithState' },
+  { title: 'ContractWithState', description: 'A contract, and where it is.' },
 )

@@ -1,6 +1,7 @@
 /** Name entries and the lookups that find them (D-8, D-11, D-14). */
 import { Type } from 'typebox'
 import { ContractWithState } from './contracts.ts'
+import { about, nullable, optional } from './members.ts'
 import {
   BATCH_LOOKUPS_MAX,
   ContractId,
@@ -15,17 +16,17 @@ import {
   WellFormedText,
 } from './scalars.ts'
 
-const nullable = <const Schema extends Type.TSchema>(schema: Schema) =>
-  Type.Union([schema, Type.Null()])
-
 const AnsEntry = Type.Object(
   {
-    contract_id: nullable(ContractId),
-    user: Party,
-    name: Type.String(),
-    url: Type.String(),
-    description: Type.String(),
-    expires_at: nullable(Time),
+    contract_id: about(nullable(ContractId), 'The AnsEntry contract; a renewal makes a new one.'),
+    user: about(Party, 'The owner.'),
+    name: Type.String({ description: 'The whole name, such as `alice.unverified.ns`.' }),
+    url: Type.String({ description: 'As given at registration; may be empty.' }),
+    description: Type.String({ description: 'As given at registration; may be empty.' }),
+    expires_at: about(
+      nullable(Time),
+      'From this record time on the entry is gone, unless renewed.',
+    ),
   },
   {
     title: 'AnsEntry',
@@ -34,28 +35,42 @@ const AnsEntry = Type.Object(
   },
 )
 
-export const EntryAnswer = Type.Object({ entry: AnsEntry }, { title: 'EntryAnswer' })
+export const EntryAnswer = Type.Object(
+  { entry: AnsEntry },
+  { title: 'EntryAnswer', description: 'The entry that was looked for.' },
+)
 
 export const EntryPage = Type.Object(
   {
-    entries: Type.Array(AnsEntry),
-    next_page_token: nullable(Type.String()),
+    entries: Type.Array(AnsEntry, { description: 'In byte order of the name.' }),
+    next_page_token: about(nullable(Type.String()), 'Asks for the next page; null on the last.'),
   },
-  { title: 'EntryPage', description: 'next_page_token is null on the last page.' },
+  { title: 'EntryPage', description: 'A page of entries.' },
 )
 
 /** With both members nobody could say which of the two is asked for. */
 const Lookup = Type.Union([Type.Object({ name: LookupName }), Type.Object({ party: Party })], {
   title: 'Lookup',
+  description: 'By name or by party, not both.',
   not: { required: ['name', 'party'] },
 })
 
-const lookups = Type.Array(Lookup, { maxItems: BATCH_LOOKUPS_MAX })
+const lookups = Type.Array(Lookup, {
+  maxItems: BATCH_LOOKUPS_MAX,
+  description: 'What to look for.',
+})
 
 export const BatchAnswer = Type.Object(
   {
-    results: Type.Array(Type.Object({ entry: nullable(AnsEntry) })),
-    signatures: Type.Optional(Type.Array(Signature)),
+    results: Type.Array(
+      Type.Object({ entry: about(nullable(AnsEntry), 'The entry, or null for none.') }),
+      { description: 'One for each lookup, in its order.' },
+    ),
+    signatures: Type.Optional(
+      Type.Array(Signature, {
+        description: 'Of a node that was asked to sign: one for each lookup.',
+      }),
+    ),
   },
   {
     title: 'BatchAnswer',
@@ -65,29 +80,40 @@ export const BatchAnswer = Type.Object(
 )
 
 export const listQuery = {
-  name_prefix: Type.Optional(LookupName),
+  name_prefix: Type.Optional(
+    about(LookupName, 'What names begin with, case-sensitive; empty for all.'),
+  ),
   page_size: PageSize,
   page_token: Type.Optional(PageToken),
 }
 
 export const listByPartyQuery = { page_size: PageSize, page_token: Type.Optional(PageToken) }
 
-export const batchMembers = { lookups, min_offset: Type.Optional(LedgerOffset) }
+export const batchMembers = {
+  lookups,
+  min_offset: optional(LedgerOffset, 'Read no older offset than this.'),
+}
 
 export const AnsRulesRequest = Type.Object(
   {
-    cached_ans_rules_contract_id: Type.Optional(nullable(ContractIdInput)),
-    cached_ans_rules_domain_id: Type.Optional(nullable(WellFormedText)),
+    cached_ans_rules_contract_id: optional(ContractIdInput, 'The contract that the caller has.'),
+    cached_ans_rules_domain_id: optional(WellFormedText, 'The synchronizer that the caller knows.'),
   },
-  { title: 'AnsRulesRequest' },
+  { title: 'AnsRulesRequest', description: 'What the caller has of them.' },
 )
 
 export const AnsRulesAnswer = Type.Object(
   {
-    ans_rules_update: Type.Object({
-      contract: nullable(ContractWithState.properties.contract),
-      domain_id: Type.String(),
-    }),
+    ans_rules_update: Type.Object(
+      {
+        contract: about(
+          nullable(ContractWithState.properties.contract),
+          'The AnsRules; null while the cached one is current.',
+        ),
+        domain_id: Type.String({ description: 'The synchronizer.' }),
+      },
+      { description: 'What is in force: fee, lifetime and renewal window of names.' },
+    ),
   },
-  { title: 'AnsRulesAnswer', description: 'contract is null while the cached one is current.' },
+  { title: 'AnsRulesAnswer', description: 'The rules of the name service.' },
 )

@@ -7,8 +7,10 @@ export const ErrorAnswer = Type.Object(
     code: Type.String({ description: 'UPPER_SNAKE, permanent.' }),
     definite: Type.Boolean({ description: 'True: certainly without effect.' }),
     retryable: Type.Boolean({ description: 'True: the same request may succeed later.' }),
-    request_id: Type.String(),
-    details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+    request_id: Type.String({ description: 'Also in the log of the process.' }),
+    details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
+      description: 'Facts about it, such as the member that is wrong.',
+    }),
   },
-  { title: 'Error' },
+  { title: 'Error', description: 'A refusal.' },
 )

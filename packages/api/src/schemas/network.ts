@@ -1,22 +1,32 @@
 /** The network's parties, rules, addresses and genesis; health of a process. */
 import { Type } from 'typebox'
 import { ContractWithState } from './contracts.ts'
+import { about, nullable } from './members.ts'
 import { Decimal, Hex32, LedgerOffset, NodeName, Party, Signature, Time } from './scalars.ts'
 
-export const DsoPartyIdAnswer = Type.Object({ dso_party_id: Party }, { title: 'DsoPartyIdAnswer' })
+export const DsoPartyIdAnswer = Type.Object(
+  { dso_party_id: about(Party, 'The operator party.') },
+  { title: 'DsoPartyIdAnswer', description: 'Who operates the network.' },
+)
 
 export const DsoAnswer = Type.Object(
   {
-    sv_user: Type.Optional(Type.String()),
-    sv_party_id: Type.Optional(Party),
-    dso_party_id: Party,
-    voting_threshold: Type.Integer({ minimum: 1 }),
-    latest_mining_round: ContractWithState,
-    coin_rules: ContractWithState,
-    amulet_rules: ContractWithState,
-    dso_rules: ContractWithState,
-    sv_node_states: Type.Array(ContractWithState),
-    initial_round: Type.String(),
+    sv_user: Type.Optional(Type.String({ description: 'The answering node.' })),
+    sv_party_id: Type.Optional(about(Party, 'Its party.')),
+    dso_party_id: about(Party, 'The operator party.'),
+    voting_threshold: Type.Integer({
+      minimum: 1,
+      description: 'Confirmations that an operator action needs.',
+    }),
+    latest_mining_round: about(ContractWithState, 'The newest open round, with the coin price.'),
+    coin_rules: about(ContractWithState, 'The rules of coin.'),
+    amulet_rules: about(
+      ContractWithState,
+      'The same, under the name that clients of upstream read.',
+    ),
+    dso_rules: about(ContractWithState, 'The rules of the network, with its super-validators.'),
+    sv_node_states: Type.Array(ContractWithState, { description: 'Their nodes.' }),
+    initial_round: Type.String({ description: 'The first round, decimal.' }),
   },
   {
     title: 'DsoAnswer',
@@ -28,81 +38,118 @@ export const ScansAnswer = Type.Object(
   {
     scans: Type.Array(
       Type.Object({
-        domainId: Type.String(),
+        domainId: Type.String({ description: 'The synchronizer.' }),
         scans: Type.Array(
           Type.Object({
-            publicUrl: Type.String(),
+            publicUrl: Type.String({ description: 'Where the node is reached.' }),
             svName: NodeName,
-            sequence: Type.Integer({ minimum: 0 }),
-            signature: Signature,
+            sequence: Type.Integer({
+              minimum: 0,
+              description: 'Of two records of a node, the higher one counts.',
+            }),
+            signature: about(Signature, "The node's, of the record."),
           }),
+          { description: 'One a node.' },
         ),
       }),
+      { description: 'By synchronizer.' },
     ),
   },
   { title: 'ScansAnswer', description: 'Address records, each signed by its node.' },
 )
 
-const micros = Type.Integer({ minimum: 1, description: 'Microseconds.' })
+const micros = (what: string) =>
+  Type.Integer({ minimum: 1, description: `${what}, in microseconds.` })
 
 /** `parseGenesis` of `packages/consensus` is the strict check; this is its shape for documents. */
 export const GenesisAnswer = Type.Object(
   {
-    version: Type.Literal(1),
-    nonce: Hex32,
-    recordTime: micros,
-    synchronizerId: Party,
-    synchronizerKey: Hex32,
-    dso: Party,
-    nodes: Type.Array(Type.Object({ name: NodeName, scanKey: Hex32, operatorKey: Hex32 })),
-    devnet: Type.Boolean(),
-    names: Type.Object({
-      entryFeeUsd: Decimal,
-      entryLifetimeMicros: micros,
-      renewalDurationMicros: micros,
-      descriptionPrefix: Type.String(),
-      requestLifetimeMicros: micros,
-      openRequestsMax: Type.Integer({ minimum: 1, maximum: 1000 }),
+    version: Type.Literal(1, { description: 'Of the form.' }),
+    nonce: about(Hex32, 'Random: no two networks share a genesis hash.'),
+    recordTime: micros('The record time of offset 0, since the epoch'),
+    synchronizerId: about(Party, 'The synchronizer.'),
+    synchronizerKey: about(Hex32, 'Signs groups of the log.'),
+    dso: about(Party, 'The operator party; nobody has its key.'),
+    nodes: Type.Array(
+      Type.Object({
+        name: NodeName,
+        scanKey: about(Hex32, 'Signs its answers.'),
+        operatorKey: about(Hex32, 'Signs its submissions.'),
+      }),
+      { description: 'The super-validators.' },
+    ),
+    devnet: Type.Boolean({ description: 'Whether coin can be had for nothing.' }),
+    names: Type.Object(
+      {
+        entryFeeUsd: about(Decimal, 'What a name costs, in USD.'),
+        entryLifetimeMicros: micros('How long a payment lasts'),
+        renewalDurationMicros: micros('How long before its end it can be renewed'),
+        descriptionPrefix: Type.String({
+          description: 'What the text of a subscription begins with.',
+        }),
+        requestLifetimeMicros: micros('After this a request that nobody paid expires'),
+        openRequestsMax: Type.Integer({
+          minimum: 1,
+          maximum: 1000,
+          description: 'Open requests of a party.',
+        }),
+      },
+      { description: 'Rules of names.' },
+    ),
+    coin: Type.Object(
+      {
+        tickMicros: micros('How long a round lasts'),
+        priceUsd: about(Decimal, 'The price of a coin, in USD.'),
+        rewardPerRound: about(Decimal, 'What each super-validator gets a round.'),
+      },
+      { description: 'Rules of coin.' },
+    ),
+    deduplicationMicrosMax: Type.Integer({
+      minimum: 600_000_000,
+      description: 'The longest deduplication period, in microseconds.',
     }),
-    coin: Type.Object({ tickMicros: micros, priceUsd: Decimal, rewardPerRound: Decimal }),
-    deduplicationMicrosMax: Type.Integer({ minimum: 600_000_000, description: 'Microseconds.' }),
-    activityRetentionMicros: micros,
+    activityRetentionMicros: micros('How long activities are kept'),
   },
   { title: 'Genesis', description: 'Its RFC 8785 form hashes to the genesis hash.' },
 )
 
-const count = Type.Integer({ minimum: 0 })
-const orNull = <const Schema extends Type.TSchema>(schema: Schema) =>
-  Type.Union([schema, Type.Null()])
+const count = (what: string) => Type.Integer({ minimum: 0, description: what })
+const orNull = <Schema extends Type.TSchema>(schema: Schema, what: string) =>
+  about(nullable(schema), what)
 
 /** What a reader of several nodes knows of them, counted since it was started. */
 const ReaderStatus = Type.Object(
   {
-    nodeCount: count,
-    faultyMax: count,
-    floor: LedgerOffset,
-    waiting: count,
+    nodeCount: count('Nodes of the genesis.'),
+    faultyMax: count('How many of them may lie.'),
+    floor: about(LedgerOffset, 'No read is older than this.'),
+    waiting: count('Reads under way.'),
     nodes: Type.Array(
       Type.Object({
         name: NodeName,
-        url: orNull(Type.String()),
-        sequence: orNull(count),
+        url: orNull(Type.String(), 'Where it is reached, if known.'),
+        sequence: orNull(Type.Integer({ minimum: 0 }), 'Of its address record.'),
         state: Type.String({ description: 'unknown, live, silent or failing.' }),
-        head: orNull(LedgerOffset),
-        requests: count,
-        errors: count,
-        lastError: orNull(Type.String()),
-        votes: count,
-        dissents: count,
-        latencyMs: orNull(Type.Number()),
-        latencyMsLast: orNull(Type.Number()),
+        head: orNull(LedgerOffset, 'The newest offset that it has claimed.'),
+        requests: count('Requests to it.'),
+        errors: count('Those that failed.'),
+        lastError: orNull(Type.String(), 'Why the last of them failed.'),
+        votes: count('Answers of it.'),
+        dissents: count('Answers of it that were outvoted.'),
+        latencyMs: orNull(Type.Number(), 'How long it takes, in milliseconds.'),
+        latencyMsLast: orNull(Type.Number(), 'How long it took last.'),
       }),
+      { description: 'How each of them answers.' },
     ),
     forks: Type.Array(
       Type.Object({
-        offset: LedgerOffset,
+        offset: about(LedgerOffset, 'Where they differ.'),
         histories: Type.Array(
-          Type.Object({ historyHash: Hex32, nodes: Type.Array(Type.String()) }),
+          Type.Object({
+            historyHash: about(Hex32, 'What they hold.'),
+            nodes: Type.Array(Type.String(), { description: 'Who holds it.' }),
+          }),
+          { description: 'What is held there.' },
         ),
       }),
       { description: 'An alarm: who holds which history, `local` being the own replica.' },
@@ -113,23 +160,32 @@ const ReaderStatus = Type.Object(
 
 export const StatusAnswer = Type.Object(
   {
-    success: Type.Object({
-      id: Type.String(),
-      uptime: Type.String({ description: 'ISO-8601 duration.' }),
-      ports: Type.Record(Type.String(), Type.Integer()),
-      active: Type.Boolean(),
-      extra: Type.Object({
-        state: Type.String(),
-        offset: Type.Union([LedgerOffset, Type.Null()]),
-        recordTime: Type.Union([Time, Type.Null()]),
-        reader: Type.Optional(ReaderStatus),
-      }),
-    }),
+    success: Type.Object(
+      {
+        id: Type.String({ description: 'Which process it is.' }),
+        uptime: Type.String({ description: 'ISO-8601 duration.' }),
+        ports: Type.Record(Type.String(), Type.Integer(), { description: 'Where it listens.' }),
+        active: Type.Boolean({ description: 'Whether it does its work.' }),
+        extra: Type.Object(
+          {
+            state: Type.String({ description: 'What it is doing.' }),
+            offset: orNull(LedgerOffset, 'The newest offset applied.'),
+            recordTime: orNull(Time, 'Its record time.'),
+            reader: Type.Optional(ReaderStatus),
+          },
+          { description: 'Where it stands.' },
+        ),
+      },
+      { description: 'Always there: who can answer has started.' },
+    ),
   },
-  { title: 'NodeStatus' },
+  { title: 'NodeStatus', description: 'Where the process stands.' },
 )
 
 export const VersionAnswer = Type.Object(
-  { version: Type.String(), commit_ts: Type.String({ description: 'ISO-8601.' }) },
-  { title: 'Version' },
+  {
+    version: Type.String({ description: 'Of the software.' }),
+    commit_ts: Type.String({ description: 'When it was committed, ISO-8601.' }),
+  },
+  { title: 'Version', description: 'What is running.' },
 )

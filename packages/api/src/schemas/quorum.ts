@@ -1,14 +1,16 @@
 /** What a caller asks of a verified read (D-36, D-39). */
 import { Type } from 'typebox'
+import { about } from './members.ts'
 
 /** Longest tolerated age of the record time at the pin; a year is "any". */
 const AGE_MS_MAX = 31_536_000_000
 
 /** Text, not an enumeration: which numbers are allowed depends on the genesis (INVALID_QUORUM). */
-export const Quorum = Type.String({
-  description:
-    'weak, strong, all, or a number from f+1 to n: how many nodes must give the same answer.',
-})
+export const Quorum = about(
+  Type.String(),
+  'How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n.',
+  { pattern: '^(weak|strong|all|[1-9][0-9]*)$' },
+)
 
 export const MaxAgeMs = Type.Integer({
   minimum: 0,

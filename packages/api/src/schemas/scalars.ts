@@ -7,6 +7,8 @@
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 
+/** A text that has a UTF-8 form. */
+export const WELL_FORMED_PATTERN = '^\\P{Cs}*$'
 export const INTEGER_TEXT = '^(0|[1-9][0-9]*)$'
 /** D-30. */
 export const PARTY_PATTERN = '^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$'
@@ -36,7 +38,7 @@ export const Party = Type.String({
  * form, so that no replica could hold it and no canonical request could name it.
  */
 export const LookupName = Type.String({
-  pattern: '^\\P{Cs}*$',
+  pattern: WELL_FORMED_PATTERN,
   maxLength: LOOKUP_TEXT_LENGTH_MAX,
   description: 'The whole name, such as `alice.unverified.ns`.',
 })
@@ -83,15 +85,28 @@ export const ContractId = Type.String({
 })
 
 /** Any text that has a UTF-8 form, so that a canonical request can name it (D-41). */
-export const WellFormedText = Type.String({ pattern: '^\\P{Cs}*$' })
+export const WellFormedText = Type.String({
+  pattern: WELL_FORMED_PATTERN,
+  description: 'Any text.',
+})
 
 /** As it comes in a path or body: an unknown one is 404, whatever it looks like. */
-export const ContractIdInput = Type.String({ pattern: '^\\P{Cs}*$', maxLength: 255 })
+export const ContractIdInput = Type.String({
+  pattern: WELL_FORMED_PATTERN,
+  maxLength: 255,
+  description: 'A contract id.',
+})
 
 /** An Ed25519 signature. */
-export const Signature = Type.String({ pattern: '^[0-9a-f]{128}$' })
+export const Signature = Type.String({
+  pattern: '^[0-9a-f]{128}$',
+  description: 'An Ed25519 signature in hex.',
+})
 
-export const Hex32 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+export const Hex32 = Type.String({ pattern: '^[0-9a-f]{64}$', description: '32 bytes in hex.' })
 
 /** D-33. */
-export const NodeName = Type.String({ pattern: '^[a-z0-9-]{1,32}$' })
+export const NodeName = Type.String({
+  pattern: '^[a-z0-9-]{1,32}$',
+  description: 'The name of a node.',
+})

@@ -1,22 +1,32 @@
 /** What can be checked offline: receipts, attestations, evidence (D-41 to D-43). */
 import { Type } from 'typebox'
+import { about } from './members.ts'
 import { Hex32, LedgerOffset, NodeName, Signature } from './scalars.ts'
 
 /** Names the form of an answer that carries its receipt (D-42). */
 export const VERIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.verified+json'
 
+const position = {
+  genesis_hash: about(Hex32, 'Names the network.'),
+  offset: about(LedgerOffset, 'Where the log was read.'),
+  record_time: Type.Integer({ minimum: 0, description: 'Microseconds since the epoch, there.' }),
+  history_hash: about(Hex32, 'The history hash there.'),
+}
+
 /** `verifyReceipt` of `packages/consensus` is the strict check; this is its shape for documents. */
 const Receipt = Type.Object(
   {
-    tag: Type.Literal('quorumscan/answer/1'),
-    genesis_hash: Hex32,
-    offset: LedgerOffset,
-    record_time: Type.Integer({ minimum: 0, description: 'Microseconds since the epoch.' }),
-    history_hash: Hex32,
-    request: Type.Object({
-      operation: Type.String(),
-      parameters: Type.Record(Type.String(), Type.Unknown()),
-    }),
+    tag: Type.Literal('quorumscan/answer/1', { description: 'What was signed.' }),
+    ...position,
+    request: Type.Object(
+      {
+        operation: Type.String({ description: 'Which read.' }),
+        parameters: Type.Record(Type.String(), Type.Unknown(), {
+          description: 'All of them, also those that were left out.',
+        }),
+      },
+      { description: 'What was asked.' },
+    ),
     answer: Type.String({ description: 'The bytes that were signed, in hex.' }),
     signatures: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
       description: 'Pairs of a node and its signature, in hex.',
@@ -28,14 +38,14 @@ const Receipt = Type.Object(
 export const VerifiedAnswer = Type.Object(
   {
     status: Type.Integer({ description: '200, or 404 where the answer is that there is none.' }),
-    answer: Type.Unknown(),
+    answer: Type.Unknown({ description: 'What the operation answers without a receipt.' }),
     receipt: Receipt,
   },
   { title: 'VerifiedAnswer', description: 'The answer of the operation with its receipt.' },
 )
 
 export const VerifiedBatchAnswer = Type.Object(
-  { results: Type.Array(VerifiedAnswer) },
+  { results: Type.Array(VerifiedAnswer, { description: 'One for each lookup.' }) },
   {
     title: 'VerifiedBatchAnswer',
     description: 'For each lookup, in order, what it would be answered with alone.',
@@ -45,11 +55,8 @@ export const VerifiedBatchAnswer = Type.Object(
 /** A statement as a receipt holds it, of one node. */
 export const Attestation = Type.Object(
   {
-    tag: Type.Literal('quorumscan/attestation/1'),
-    genesis_hash: Hex32,
-    offset: LedgerOffset,
-    record_time: Type.Integer({ minimum: 0, description: 'Microseconds since the epoch.' }),
-    history_hash: Hex32,
+    tag: Type.Literal('quorumscan/attestation/1', { description: 'What was signed.' }),
+    ...position,
     node: NodeName,
     signature: Signature,
   },
@@ -58,7 +65,7 @@ export const Attestation = Type.Object(
 
 const SignedStatement = Type.Object(
   { statement: Type.String({ description: 'Its bytes in hex.' }), signature: Signature },
-  { title: 'SignedStatement' },
+  { title: 'SignedStatement', description: 'Something that a node signed.' },
 )
 
 export const EvidenceAnswer = Type.Object(
@@ -67,14 +74,19 @@ export const EvidenceAnswer = Type.Object(
       Type.Object(
         {
           signer: NodeName,
-          statements: Type.Array(SignedStatement, { minItems: 2, maxItems: 2 }),
+          statements: Type.Array(SignedStatement, {
+            minItems: 2,
+            maxItems: 2,
+            description: 'Two that cannot both be true.',
+          }),
         },
         {
           title: 'Evidence',
           description: 'Two statements by one key that contradict each other.',
         },
       ),
+      { description: 'The first and the last of each node.' },
     ),
   },
-  { title: 'EvidenceAnswer' },
+  { title: 'EvidenceAnswer', description: 'Proofs that nodes contradicted themselves.' },
 )

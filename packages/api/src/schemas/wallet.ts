@@ -1,136 +1,198 @@
 /** Name-entry and wallet shapes (D-19, D-20). */
 import { Type } from 'typebox'
 import { Contract, ContractWithState } from './contracts.ts'
-import { ContractId, Decimal, DecimalInput, PAGE_SIZE_MAX, Party, Time } from './scalars.ts'
+import { LEDGER_STRING_PATTERN, USER_ID_PATTERN } from './ledger/grammar.ts'
+import { about, nullable, optional } from './members.ts'
+import {
+  ContractId,
+  Decimal,
+  DecimalInput,
+  PAGE_SIZE_MAX,
+  Party,
+  Time,
+  WELL_FORMED_PATTERN,
+} from './scalars.ts'
 
 /** Whatever the texts are: the rules of D-17 are answered by their own codes. */
 export const CreateEntryRequest = Type.Object(
-  { name: Type.String(), url: Type.String(), description: Type.String() },
-  { title: 'CreateEntryRequest' },
+  {
+    name: about(Type.String(), 'The whole name: 1 to 46 of `a-z0-9_-`, and the suffix.', {
+      pattern: '^[a-z0-9_-]{1,46}\\.unverified\\.ns$',
+      maxLength: 60,
+    }),
+    url: about(Type.String(), 'Empty, or an http(s) address in printable ASCII.', {
+      pattern: '^(https?://[!-~]+)?$',
+      maxLength: 255,
+    }),
+    description: about(
+      Type.String(),
+      'At most 140 UTF-16 units, without control and bidirectional-override characters.',
+      { maxLength: 140 },
+    ),
+  },
+  { title: 'CreateEntryRequest', description: 'A name to be registered.' },
 )
 
 export const CreateEntryAnswer = Type.Object(
   {
-    entryContextCid: ContractId,
-    subscriptionRequestCid: ContractId,
-    name: Type.String(),
-    url: Type.String(),
-    description: Type.String(),
+    entryContextCid: about(ContractId, 'Ties the name to its subscription.'),
+    subscriptionRequestCid: about(ContractId, 'What to accept in the wallet.'),
+    name: Type.String({ description: 'As requested.' }),
+    url: Type.String({ description: 'As requested.' }),
+    description: Type.String({ description: 'As requested.' }),
   },
-  { title: 'CreateEntryAnswer' },
+  { title: 'CreateEntryAnswer', description: 'The request that waits for its payment.' },
 )
 
 export const OwnEntriesAnswer = Type.Object(
   {
     entries: Type.Array(
       Type.Object({
-        contractId: ContractId,
-        name: Type.String(),
-        amount: Decimal,
-        unit: Type.String(),
-        expiresAt: Type.String({ description: 'Epoch milliseconds.' }),
-        paymentInterval: Type.String({ description: 'Microseconds.' }),
-        paymentDuration: Type.String({ description: 'Microseconds.' }),
+        contractId: about(ContractId, 'The AnsEntry.'),
+        name: Type.String({ description: 'The whole name.' }),
+        amount: about(Decimal, 'What a renewal costs.'),
+        unit: Type.String({ description: 'In which unit: `USDUnit`.' }),
+        expiresAt: Type.String({ description: 'When it expires, in epoch milliseconds.' }),
+        paymentInterval: Type.String({ description: 'What a payment adds, in microseconds.' }),
+        paymentDuration: Type.String({
+          description: 'How long before its end it can be renewed, in microseconds.',
+        }),
       }),
+      { description: 'Those that are live.' },
     ),
   },
-  { title: 'OwnEntriesAnswer' },
+  { title: 'OwnEntriesAnswer', description: "The user's names." },
 )
 
 /** Nothing in it counts: the user is the token's. */
 export const RegisterRequest = Type.Union([Type.Object({}), Type.Null()], {
   title: 'RegisterRequest',
+  description: 'Nothing in it counts: the user is that of the token.',
 })
 
-export const PartyIdAnswer = Type.Object({ party_id: Party }, { title: 'PartyIdAnswer' })
+export const PartyIdAnswer = Type.Object(
+  { party_id: about(Party, 'The party of the user.') },
+  { title: 'PartyIdAnswer', description: 'The party.' },
+)
 
-/** UserId (docs/upstream.md §L4.8). */
 const UserId = Type.String({
-  pattern: "^[a-zA-Z0-9@^$.!`\\-#+'~_|:()]{1,128}$",
+  pattern: USER_ID_PATTERN,
   description: 'A user id of the ledger interface.',
 })
 
 export const CreateUserRequest = Type.Object(
   {
     name: UserId,
-    party_id: Type.Optional(Type.Union([Party, Type.Null()])),
-    createPartyIfMissing: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+    party_id: optional(Party, 'The party; absent: a new one, whose hint is the name.'),
+    createPartyIfMissing: optional(Type.Boolean(), 'Whether `party_id` may be new.'),
   },
-  { title: 'CreateUserRequest' },
+  { title: 'CreateUserRequest', description: 'A user to be given a party.' },
 )
 
 export const ValidatorUserAnswer = Type.Object(
-  { party_id: Party, user_name: Type.String(), featured: Type.Boolean() },
-  { title: 'ValidatorUserAnswer' },
+  {
+    party_id: about(Party, 'Its party.'),
+    user_name: Type.String({ description: 'The user that administers this validator.' }),
+    featured: Type.Boolean({ description: 'Always false: there are no featured apps.' }),
+  },
+  { title: 'ValidatorUserAnswer', description: 'Who operates the validator.' },
 )
 
 export const UserStatusAnswer = Type.Object(
   {
     party_id: Type.String({ description: 'Empty while the user is not registered.' }),
-    user_onboarded: Type.Boolean(),
-    user_wallet_installed: Type.Boolean(),
-    has_featured_app_right: Type.Boolean(),
+    user_onboarded: Type.Boolean({ description: 'Whether the user is registered.' }),
+    user_wallet_installed: Type.Boolean({ description: 'The same: every user has a wallet.' }),
+    has_featured_app_right: Type.Boolean({
+      description: 'Always false: there are no such rights.',
+    }),
   },
-  { title: 'UserStatusAnswer' },
+  { title: 'UserStatusAnswer', description: 'Whether the user is registered.' },
 )
 
 /** LedgerString (docs/upstream.md §L4.8): it deduplicates repeated requests. */
-const CommandId = Type.String({ pattern: '^[A-Za-z0-9#:\\-_/ .]{1,255}$' })
+const CommandId = Type.String({
+  pattern: LEDGER_STRING_PATTERN,
+  description: 'A second request with the same one is refused.',
+})
 
 export const TapRequest = Type.Object(
-  { amount: DecimalInput, command_id: Type.Optional(Type.Union([CommandId, Type.Null()])) },
-  { title: 'TapRequest', description: 'amount is in USD.' },
+  {
+    amount: about(DecimalInput, 'How much, in USD.'),
+    command_id: optional(CommandId, 'A second tap with the same one is refused.'),
+  },
+  { title: 'TapRequest', description: 'Coin for nothing.' },
 )
 
-export const TapAnswer = Type.Object({ contract_id: ContractId }, { title: 'TapAnswer' })
+export const TapAnswer = Type.Object(
+  { contract_id: about(ContractId, 'The coin.') },
+  { title: 'TapAnswer', description: 'The coin that was made.' },
+)
+
+const Round = Type.Integer({ minimum: 0, description: 'The newest open round.' })
+const zero = about(Decimal, 'Always zero.')
 
 export const BalanceAnswer = Type.Object(
   {
-    round: Type.Integer({ minimum: 0 }),
-    effective_unlocked_qty: Decimal,
-    effective_locked_qty: Decimal,
-    total_holding_fees: Decimal,
+    round: Round,
+    effective_unlocked_qty: about(Decimal, 'Coin that can be spent.'),
+    effective_locked_qty: about(Decimal, 'Coin locked in payments and offers.'),
+    total_holding_fees: zero,
   },
-  { title: 'BalanceAnswer' },
+  { title: 'BalanceAnswer', description: 'What the user holds.' },
 )
 
 const CoinPosition = Type.Object(
   {
     contract: ContractWithState,
-    round: Type.Integer({ minimum: 0 }),
-    accrued_holding_fee: Decimal,
-    effective_amount: Decimal,
+    round: Round,
+    accrued_holding_fee: zero,
+    effective_amount: about(Decimal, 'What it is worth.'),
   },
-  { title: 'CoinPosition' },
+  { title: 'CoinPosition', description: 'One coin.' },
 )
 
 export const CoinsAnswer = Type.Object(
-  { coins: Type.Array(CoinPosition), locked_coins: Type.Array(CoinPosition) },
-  { title: 'CoinsAnswer' },
+  {
+    coins: Type.Array(CoinPosition, { description: 'Those that can be spent.' }),
+    locked_coins: Type.Array(CoinPosition, { description: 'Those that are locked.' }),
+  },
+  { title: 'CoinsAnswer', description: 'The contracts behind the balance.' },
 )
 
 export const SubscriptionRequestsAnswer = Type.Object(
-  { subscription_requests: Type.Array(Contract) },
-  { title: 'SubscriptionRequestsAnswer' },
+  {
+    subscription_requests: Type.Array(Contract, { description: 'SubscriptionRequest contracts.' }),
+  },
+  { title: 'SubscriptionRequestsAnswer', description: 'What waits for the user.' },
 )
 
 /** Absent and null are false: auto-renewal is opted into (D-21). */
 export const AcceptRequest = Type.Union(
   [
-    Type.Object({ auto_renew: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])) }),
+    Type.Object({
+      auto_renew: optional(
+        Type.Boolean(),
+        'Whether the wallet pays renewals by itself; absent: no.',
+      ),
+    }),
     Type.Null(),
   ],
-  { title: 'AcceptRequest' },
+  { title: 'AcceptRequest', description: 'How to accept.' },
 )
 
 export const AcceptAnswer = Type.Object(
-  { initial_payment_contract_id: ContractId },
-  { title: 'AcceptAnswer' },
+  { initial_payment_contract_id: about(ContractId, 'The payment, which waits for the operator.') },
+  { title: 'AcceptAnswer', description: 'The first payment.' },
 )
 
 export const InitialPaymentsAnswer = Type.Object(
-  { initial_payments: Type.Array(Contract) },
-  { title: 'InitialPaymentsAnswer' },
+  {
+    initial_payments: Type.Array(Contract, {
+      description: 'SubscriptionInitialPayment contracts.',
+    }),
+  },
+  { title: 'InitialPaymentsAnswer', description: 'Payments that wait for the operator.' },
 )
 
 const AutoRenew = Type.Boolean({
@@ -141,70 +203,97 @@ export const SubscriptionsAnswer = Type.Object(
   {
     subscriptions: Type.Array(
       Type.Object({
-        subscription: Contract,
-        state: Type.Union([Type.Object({ idle: Contract }), Type.Object({ payment: Contract })]),
+        subscription: about(Contract, 'The subscription, which no renewal changes.'),
+        state: Type.Union(
+          [
+            Type.Object({ idle: about(Contract, 'It waits for its next payment.') }),
+            Type.Object({ payment: about(Contract, 'A payment is under way.') }),
+          ],
+          { description: 'Where it stands.' },
+        ),
         auto_renew: AutoRenew,
       }),
+      { description: 'One a name.' },
     ),
   },
-  { title: 'SubscriptionsAnswer' },
+  { title: 'SubscriptionsAnswer', description: 'What the user pays for.' },
 )
 
 export const AutoRenewRequest = Type.Object(
-  { enabled: Type.Boolean() },
-  { title: 'AutoRenewRequest' },
+  { enabled: Type.Boolean({ description: 'Whether it shall.' }) },
+  { title: 'AutoRenewRequest', description: 'Whether the wallet pays renewals by itself.' },
 )
 
-export const AutoRenewAnswer = Type.Object({ auto_renew: AutoRenew }, { title: 'AutoRenewAnswer' })
+export const AutoRenewAnswer = Type.Object(
+  { auto_renew: AutoRenew },
+  { title: 'AutoRenewAnswer', description: 'What holds from here on.' },
+)
 
-export const PayAnswer = Type.Object({ payment_contract_id: ContractId }, { title: 'PayAnswer' })
+export const PayAnswer = Type.Object(
+  { payment_contract_id: about(ContractId, 'The payment, which waits for the operator.') },
+  { title: 'PayAnswer', description: 'The payment of a renewal.' },
+)
 
 /** Free texts of a transfer; the ledger takes well-formed ones of at most so many UTF-16 units. */
 const TRANSFER_TEXT_LENGTH_MAX = 1024
-const WELL_FORMED = '^\\P{Cs}*$'
 
 export const CreateTransferRequest = Type.Object(
   {
-    receiver_party_id: Party,
-    amount: DecimalInput,
-    description: Type.String({ pattern: WELL_FORMED, maxLength: TRANSFER_TEXT_LENGTH_MAX }),
+    receiver_party_id: about(Party, 'Whom it is for.'),
+    amount: about(DecimalInput, 'How much, in coin.'),
+    description: Type.String({
+      pattern: WELL_FORMED_PATTERN,
+      maxLength: TRANSFER_TEXT_LENGTH_MAX,
+      description: 'What the receiver reads.',
+    }),
     expires_at: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description: 'Microseconds since the epoch; from then on the offer cannot be accepted.',
     }),
     tracking_id: Type.String({
-      pattern: WELL_FORMED,
+      pattern: WELL_FORMED_PATTERN,
       minLength: 1,
       maxLength: TRANSFER_TEXT_LENGTH_MAX,
       description: 'A second transfer of the user with the same one is refused.',
     }),
   },
-  { title: 'CreateTransferRequest', description: 'amount is in coin.' },
+  { title: 'CreateTransferRequest', description: 'An offer of coin.' },
 )
 
 /** What became of an offer: waiting, taken, or (an empty object) returned to its sender. */
 export const TransferAnswer = Type.Object(
   {
-    output: Type.Union([
-      Type.Object({ transfer_instruction_cid: ContractId }),
-      Type.Object({ receiver_holding_cids: Type.Array(ContractId) }),
-      Type.Object({}),
-    ]),
-    sender_change_cids: Type.Array(ContractId),
-    meta: Type.Record(Type.String(), Type.String()),
+    output: Type.Union(
+      [
+        Type.Object({ transfer_instruction_cid: about(ContractId, 'The offer, which waits.') }),
+        Type.Object({
+          receiver_holding_cids: Type.Array(ContractId, {
+            description: 'The coin of the receiver.',
+          }),
+        }),
+        Type.Object({}),
+      ],
+      { description: 'The offer, or the coin; neither where it went back to its sender.' },
+    ),
+    sender_change_cids: Type.Array(ContractId, { description: 'What the sender got back.' }),
+    meta: Type.Record(Type.String(), Type.String(), { description: 'Always empty.' }),
   },
-  { title: 'TransferAnswer' },
+  { title: 'TransferAnswer', description: 'What became of an offer.' },
 )
 
 export const TransfersAnswer = Type.Object(
-  { transfers: Type.Array(Contract) },
+  { transfers: Type.Array(Contract, { description: 'TransferInstruction contracts.' }) },
   { title: 'TransfersAnswer', description: 'Open offers that the user made or may take.' },
 )
 
 export const TransactionsRequest = Type.Object(
   {
-    page_size: Type.Integer({ minimum: 1, maximum: PAGE_SIZE_MAX }),
+    page_size: Type.Integer({
+      minimum: 1,
+      maximum: PAGE_SIZE_MAX,
+      description: 'The largest number of items in the answer.',
+    }),
     begin_after_id: Type.Optional(
       Type.Union([Type.String({ pattern: '^([0-9]{16}:[0-9]{4})?$' }), Type.Null()], {
         description:
@@ -212,66 +301,80 @@ export const TransactionsRequest = Type.Object(
       }),
     ),
   },
-  { title: 'TransactionsRequest' },
+  { title: 'TransactionsRequest', description: 'Which page of the history.' },
 )
 
 const PartyAndAmount = Type.Object(
-  { party: Party, amount: Type.String({ description: 'A decimal; negative for what was spent.' }) },
-  { title: 'PartyAndAmount' },
+  {
+    party: about(Party, 'Whose coin changed.'),
+    amount: Type.String({ description: 'A decimal; negative for what was spent.' }),
+  },
+  { title: 'PartyAndAmount', description: 'By how much the coin of a party changed.' },
 )
 
-const nullableText = Type.Union([Type.String(), Type.Null()])
+const nullableText = (description: string) => about(nullable(Type.String()), description)
 
 const baseItem = {
-  transaction_subtype: Type.Object({
-    template_id: Type.String(),
-    choice: Type.String(),
-    coin_operation: nullableText,
-    interface_id: nullableText,
-  }),
+  transaction_subtype: Type.Object(
+    {
+      template_id: Type.String({ description: 'Of which template.' }),
+      choice: Type.String({ description: 'The choice that was exercised.' }),
+      coin_operation: nullableText('Always null.'),
+      interface_id: nullableText('The interface of the choice, if any.'),
+    },
+    { description: 'What was done.' },
+  ),
   event_id: Type.String({ description: 'The same as in the activity history.' }),
-  date: Time,
+  date: about(Time, 'The record time.'),
 }
+
+const receivers = Type.Array(PartyAndAmount, { description: 'Who received.' })
+const kind = <const Name extends string>(name: Name) =>
+  Type.Literal(name, { description: 'What kind of item it is.' })
 
 const TransferItem = Type.Object(
   {
-    transaction_type: Type.Literal('transfer'),
+    transaction_type: kind('transfer'),
     ...baseItem,
-    sender: PartyAndAmount,
-    receivers: Type.Array(PartyAndAmount),
-    holding_fees: Decimal,
-    app_rewards_used: Decimal,
-    validator_rewards_used: Decimal,
-    sv_rewards_used: Decimal,
-    development_fund_coupons_used: Decimal,
-    transfer_instruction_receiver: nullableText,
-    transfer_instruction_amount: nullableText,
-    transfer_instruction_cid: nullableText,
-    description: nullableText,
+    sender: about(PartyAndAmount, 'Who paid.'),
+    receivers,
+    holding_fees: zero,
+    app_rewards_used: zero,
+    validator_rewards_used: zero,
+    sv_rewards_used: zero,
+    development_fund_coupons_used: zero,
+    transfer_instruction_receiver: nullableText('Of an offer: whom it is for.'),
+    transfer_instruction_amount: nullableText('Of an offer: how much.'),
+    transfer_instruction_cid: nullableText('The offer that was made or taken.'),
+    description: nullableText('What the sender wrote.'),
   },
-  { title: 'TransferItem' },
+  { title: 'TransferItem', description: 'Coin that moved.' },
 )
 
 const BalanceChangeItem = Type.Object(
   {
-    transaction_type: Type.Literal('balance_change'),
+    transaction_type: kind('balance_change'),
     ...baseItem,
-    receivers: Type.Array(PartyAndAmount),
-    transfer_instruction_cid: nullableText,
+    receivers,
+    transfer_instruction_cid: nullableText('The offer that was ended.'),
   },
-  { title: 'BalanceChangeItem' },
+  { title: 'BalanceChangeItem', description: 'Coin that came to be or was unlocked.' },
 )
 
 const NotificationItem = Type.Object(
   {
-    transaction_type: Type.Literal('notification'),
+    transaction_type: kind('notification'),
     ...baseItem,
     details: Type.String({ description: 'What it is about, e.g. the subscription that ran out.' }),
   },
-  { title: 'NotificationItem' },
+  { title: 'NotificationItem', description: 'Something to know that moved no coin.' },
 )
 
 export const TransactionsAnswer = Type.Object(
-  { items: Type.Array(Type.Union([TransferItem, BalanceChangeItem, NotificationItem])) },
+  {
+    items: Type.Array(Type.Union([TransferItem, BalanceChangeItem, NotificationItem]), {
+      description: 'Told apart by `transaction_type`.',
+    }),
+  },
   { title: 'TransactionsAnswer', description: 'Newest first.' },
 )

@@ -3,7 +3,9 @@ import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { compileDecoder } from './decode.ts'
 
-const item = Type.Object({ name: Type.String({ pattern: '^[^:]+:[^:]+:[^:]+$' }) })
+const item = Type.Object({
+  name: Type.String({ format: 'identifier', pattern: '^[^:]+:[^:]+:[^:]+$' }),
+})
 const schema = Type.Object({
   offset: Type.Integer({ format: 'int64' }),
   small: Type.Optional(Type.Integer({ format: 'int32', default: 0 })),

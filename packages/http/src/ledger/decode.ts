@@ -128,8 +128,9 @@ function compileEnum(values: readonly string[]): Decode {
   return (value, path) => (values.includes(value as string) ? value : refuse(path, expected))
 }
 
-function compileText({ pattern }: Schema): Decode {
-  const form = pattern === undefined ? null : new RegExp(pattern, 'u')
+/** A pattern without a format is the operation's to refuse, with a code of its own. */
+function compileText({ pattern, format }: Schema): Decode {
+  const form = pattern === undefined || format === undefined ? null : new RegExp(pattern, 'u')
   return (value, path) => {
     if (typeof value !== 'string') return refuse(path, 'a string')
     if (form !== null && !form.test(value)) return refuse(path, `of the form ${pattern}`)

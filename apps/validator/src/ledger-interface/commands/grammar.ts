@@ -1,14 +1,20 @@
 /** Identifiers as the ledger interface reads them (docs/upstream.md §L4.8). */
+import {
+  LEDGER_CONTRACT_ID_PATTERN,
+  LEDGER_PARTY_PATTERN,
+  LEDGER_STRING_PATTERN,
+  PACKAGE_ID_PATTERN,
+  SYNCHRONIZER_ID_PATTERN,
+} from '@quorumscan/api'
 import { LedgerError } from '@quorumscan/errors'
 import { isUserId } from '@quorumscan/model'
 
-const LEDGER_STRING = /^[A-Za-z0-9._:\-#/ ]{1,255}$/
-const PARTY = /^[A-Za-z0-9:\-_ ]{1,255}$/
-const PACKAGE_ID = /^[A-Za-z0-9\-_ ]{1,64}$/
+const LEDGER_STRING = new RegExp(LEDGER_STRING_PATTERN)
+const PARTY = new RegExp(LEDGER_PARTY_PATTERN)
+const PACKAGE_ID = new RegExp(PACKAGE_ID_PATTERN)
 const PACKAGE_NAME = /^[A-Za-z0-9\-_]{1,255}$/
-const SYNCHRONIZER_ID = /^[A-Za-z0-9\-_ ]{1,185}::[A-Za-z0-9\-_ ]{1,68}$/
-/** V1: a hash and a suffix of up to 94 bytes; V2: 12 bytes and a suffix of up to 33. */
-const CONTRACT_ID = /^(?:00[0-9a-f]{64}(?:[0-9a-f]{2}){0,94}|01[0-9a-f]{24}(?:[0-9a-f]{2}){0,33})$/
+const SYNCHRONIZER_ID = new RegExp(SYNCHRONIZER_ID_PATTERN)
+const CONTRACT_ID = new RegExp(LEDGER_CONTRACT_ID_PATTERN)
 
 export const isLedgerString = (text: string): boolean => LEDGER_STRING.test(text)
 export const isPartyString = (text: string): boolean => PARTY.test(text)

@@ -1,5 +1,5 @@
 /** Commands and `/v2/version` on the ledger interface (docs/upstream.md §L4, §L5.2). */
-import type { JsCommands } from '@quorumscan/api'
+import { type JsCommands, PARTIES_PAGE_MAX, USERS_PAGE_MAX } from '@quorumscan/api'
 import { assert, utf8 } from '@quorumscan/base'
 import type { LedgerError } from '@quorumscan/errors'
 import type { CompletionRecord } from '@quorumscan/model'
@@ -16,7 +16,6 @@ import {
   compileUpdateFormat,
   type TransactionView,
 } from '../update-format.ts'
-import { PARTIES_PAGE_MAX, USERS_PAGE_MAX } from '../users/paging.ts'
 import { checkCompletionsRequest, completionsOf } from './completion-stream.ts'
 import { completionError } from './refusals.ts'
 import { type CheckedRequest, checkRequest } from './request.ts'

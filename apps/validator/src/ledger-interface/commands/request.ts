@@ -2,7 +2,13 @@
  * A command request checked, in the order of docs/upstream.md (§L4.5, steps c to e): names and values, then rights,
  * then fields. What it takes the state to know comes after (`submission.ts`).
  */
-import type { JsCommands } from '@quorumscan/api'
+import {
+  COMMANDS_MAX,
+  DISCLOSED_MAX,
+  type JsCommands,
+  SUBMITTERS_MAX,
+  TAPS_PASSES_MAX,
+} from '@quorumscan/api'
 import { canActAs, canReadAs } from '@quorumscan/auth'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import { packages, parseZonedTime, readBlob } from '@quorumscan/ledger'
@@ -26,12 +32,6 @@ import {
 
 /** D-29: so far ahead may a ledger time lie. */
 const LEDGER_TIME_AHEAD_MICROS_MAX = 60_000_000
-/** Upstream's limit of passes; its default is 3. */
-const TAPS_PASSES_MAX = 4
-/** As the ledger bounds a submission (Rule 1): what is beyond is refused before it is signed. */
-const COMMANDS_MAX = 100
-const PARTIES_MAX = 200
-const DISCLOSED_MAX = 100
 
 export type CheckedRequest = {
   readonly userId: UserId
@@ -244,8 +244,8 @@ function checkHints({ prefetchContractKeys, tapsMaxPasses }: JsCommands): void {
 function checkBounds({ commands, disclosedContracts }: JsCommands, partyCount: number): void {
   if (commands.length > COMMANDS_MAX)
     throw invalidArgument(`a submission has at most ${COMMANDS_MAX} commands`)
-  if (partyCount > PARTIES_MAX)
-    throw invalidArgument(`a submission names at most ${PARTIES_MAX} parties`)
+  if (partyCount > SUBMITTERS_MAX)
+    throw invalidArgument(`a submission names at most ${SUBMITTERS_MAX} parties`)
   if (disclosedContracts.length > DISCLOSED_MAX)
     throw invalidArgument(`a submission discloses at most ${DISCLOSED_MAX} contracts`)
 }

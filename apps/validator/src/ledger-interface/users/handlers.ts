@@ -1,5 +1,5 @@
 /** Users and their rights on the ledger interface (D-28, D-32). */
-import type { LedgerUser } from '@quorumscan/api'
+import { type LedgerUser, type LedgerUserInput, USERS_PAGE_MAX } from '@quorumscan/api'
 import { isAdmin } from '@quorumscan/auth'
 import { LedgerError } from '@quorumscan/errors'
 import { isPartyId, isUserId, type Right, type User } from '@quorumscan/model'
@@ -15,7 +15,7 @@ import {
   shown,
 } from '../commands/grammar.ts'
 import type { LedgerHandlersOf } from '../handler-types.ts'
-import { nextPageToken, readPage, USERS_PAGE_MAX } from './paging.ts'
+import { nextPageToken, readPage } from './paging.ts'
 import { readRight, toLedgerRight } from './rights.ts'
 
 /** UTF-8 bytes of all annotations of one user: as upstream's 256 kB, but a record is read at every request. */
@@ -169,7 +169,7 @@ function toLedgerUser(user: User): LedgerUser {
   }
 }
 
-function readUser(user: LedgerUser): User {
+function readUser(user: LedgerUserInput): User {
   const id = requiredUserId(user.id, 'user.id')
   checkIdentityProvider(user)
   return {
@@ -180,7 +180,7 @@ function readUser(user: LedgerUser): User {
 }
 
 /** What an update changes; without paths, all that can be changed and was given. */
-function readChange(user: LedgerUser, paths: readonly string[]): (current: User) => User {
+function readChange(user: LedgerUserInput, paths: readonly string[]): (current: User) => User {
   const all = ['primary_party', 'is_deactivated', 'metadata.annotations']
   if (paths.length === 0) throw missingField('update_mask')
   for (const path of paths)
@@ -197,14 +197,14 @@ function readChange(user: LedgerUser, paths: readonly string[]): (current: User)
   })
 }
 
-function readPrimaryParty({ primaryParty }: LedgerUser): string | null {
+function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
   if (primaryParty === '') return null
   if (!isPartyId(primaryParty))
     throw invalidField('user.primary_party', `${shown(primaryParty)} is no party identifier`)
   return primaryParty
 }
 
-function readAnnotations({ metadata }: LedgerUser): Readonly<Record<string, string>> {
+function readAnnotations({ metadata }: LedgerUserInput): Readonly<Record<string, string>> {
   return checkAnnotations(metadata?.annotations ?? {}, 'user.metadata')
 }
 
@@ -219,7 +219,7 @@ export function checkAnnotations(
 }
 
 /** D-32: there is no other one than the default. */
-function checkIdentityProvider({ identityProviderId }: LedgerUser): void {
+function checkIdentityProvider({ identityProviderId }: LedgerUserInput): void {
   checkProvider(identityProviderId)
 }
 

@@ -1,10 +1,6 @@
 /** Pages of users and parties: the token is the last one of the page before. */
 import { LedgerError } from '@quorumscan/errors'
 
-/** As upstream's participant. */
-export const USERS_PAGE_MAX = 1000
-export const PARTIES_PAGE_MAX = 10_000
-
 /** @throws {LedgerError} INVALID_ARGUMENT. */
 export function readPage(
   query: { readonly pageSize?: number; readonly pageToken?: string },

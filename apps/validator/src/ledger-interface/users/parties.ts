@@ -1,5 +1,5 @@
 /** Parties on the ledger interface (D-28, D-30). */
-import type { LedgerPartyDetails } from '@quorumscan/api'
+import { type LedgerPartyDetails, PARTIES_PAGE_MAX } from '@quorumscan/api'
 import { randomHex } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import { packages } from '@quorumscan/ledger'
@@ -23,7 +23,7 @@ import {
 } from '../commands/grammar.ts'
 import type { LedgerHandlersOf } from '../handler-types.ts'
 import { checkAnnotations } from './handlers.ts'
-import { nextPageToken, PARTIES_PAGE_MAX, readPage } from './paging.ts'
+import { nextPageToken, readPage } from './paging.ts'
 
 export function partyHandlers(
   context: Context,

@@ -1,6 +1,23 @@
 /** Submitting commands, and what became of them (docs/upstream.md §L4, §L5.1). */
 import { type Static, Type } from 'typebox'
+import { about, extended, nullable } from '../members.ts'
 import { TransactionFormat } from './formats.ts'
+import {
+  Choice,
+  COMMANDS_MAX,
+  DISCLOSED_MAX,
+  emptyOr,
+  LEDGER_CONTRACT_ID_PATTERN,
+  LedgerContractId,
+  LedgerParty,
+  ledgerString,
+  ledgerStringOrEmpty,
+  PACKAGE_ID_PATTERN,
+  SUBMITTERS_MAX,
+  synchronizerIdOrEmpty,
+  TAPS_PASSES_MAX,
+  userIdOrEmpty,
+} from './grammar.ts'
 import {
   Base64,
   defaulted,
@@ -10,185 +27,322 @@ import {
   Int64,
   int64,
   list,
-  nullable,
   oneOf,
   Timestamp,
   wrapped,
 } from './relaxed.ts'
-import { JsTransaction, OffsetCheckpoint, TraceContext } from './updates.ts'
+import { JsTransaction, OffsetCheckpoint, SynchronizerTime, TraceContext } from './updates.ts'
 
 /** Any JSON: values are read by their Daml types. */
-const Value = Type.Unknown({ description: 'Daml-LF JSON.' })
+const value = (description: string) =>
+  Type.Unknown({ description: `${description}, as Daml-LF JSON.` })
+
+const NANOS = { minimum: -999_999_999, maximum: 999_999_999 }
 
 const LedgerDuration = Type.Object(
-  { seconds: int64(), nanos: defaulted(Int32, 0) },
-  { title: 'Duration' },
+  {
+    seconds: int64('Whole seconds.'),
+    nanos: defaulted(extended(Int32, { ...NANOS, description: 'Nanoseconds beyond them.' }), 0),
+  },
+  { title: 'Duration', description: 'A length of time.' },
 )
+
+const templateId = about(Identifier, 'The template, by package name or id.')
+const targetId = about(Identifier, 'The template, or an interface that the contract implements.')
+const createArguments = value('The fields of the contract')
+const choiceArgument = value('The argument of the choice')
 
 const JsCommand = oneOf(
   {
-    CreateCommand: Type.Object({ templateId: Identifier, createArguments: Value }),
-    ExerciseCommand: Type.Object({
-      templateId: Identifier,
-      contractId: Type.String(),
-      choice: Type.String(),
-      choiceArgument: Value,
-    }),
-    ExerciseByKeyCommand: Type.Object({
-      templateId: Identifier,
-      contractKey: Value,
-      choice: Type.String(),
-      choiceArgument: Value,
-    }),
-    CreateAndExerciseCommand: Type.Object({
-      templateId: Identifier,
-      createArguments: Value,
-      choice: Type.String(),
-      choiceArgument: Value,
-    }),
+    CreateCommand: Type.Object(
+      { templateId, createArguments },
+      { title: 'CreateCommand', description: 'Creates a contract.' },
+    ),
+    ExerciseCommand: Type.Object(
+      { templateId: targetId, contractId: LedgerContractId, choice: Choice, choiceArgument },
+      { title: 'ExerciseCommand', description: 'Exercises a choice of a contract.' },
+    ),
+    ExerciseByKeyCommand: Type.Object(
+      { templateId, contractKey: value('The key'), choice: Choice, choiceArgument },
+      {
+        title: 'ExerciseByKeyCommand',
+        description: 'Always refused: no template of this ledger has keys.',
+      },
+    ),
+    CreateAndExerciseCommand: Type.Object(
+      { templateId, createArguments, choice: Choice, choiceArgument },
+      {
+        title: 'CreateAndExerciseCommand',
+        description: 'Creates a contract and exercises a choice of it.',
+      },
+    ),
   },
-  'Command',
+  { title: 'Command', description: 'One step of a transaction.' },
 )
 export type JsCommand = Static<typeof JsCommand>
 
+const DisclosedContract = Type.Object(
+  {
+    createdEventBlob: defaulted(
+      extended(Base64, { minLength: 4, description: 'The blob of its created event, Base64.' }),
+      '',
+    ),
+    templateId: Type.Optional(about(Identifier, 'Its template; must be that of the blob.')),
+    contractId: Type.Optional(
+      Type.String({
+        pattern: emptyOr(LEDGER_CONTRACT_ID_PATTERN),
+        description: 'Its id; must be that of the blob.',
+      }),
+    ),
+    synchronizerId: Type.Optional(synchronizerIdOrEmpty('Where it is: the one synchronizer.')),
+  },
+  { title: 'DisclosedContract', description: 'A contract that the submitters do not see.' },
+)
+
+const PrefetchContractKey = Type.Object(
+  {
+    templateId,
+    contractKey: value('The key'),
+    limit: Type.Optional(extended(Int32, { minimum: 1, description: 'Contracts of the key.' })),
+  },
+  { title: 'PrefetchContractKey', description: 'Checked, and without effect.' },
+)
+
+const bothTimes = {
+  required: ['minLedgerTimeAbs', 'minLedgerTimeRel'],
+  properties: { minLedgerTimeAbs: { type: 'string' }, minLedgerTimeRel: { type: 'object' } },
+}
+
 export const JsCommands = Type.Object(
   {
-    commands: Type.Array(JsCommand),
-    commandId: Type.String(),
-    actAs: Type.Array(Type.String()),
-    userId: Type.Optional(Type.String()),
-    readAs: list(Type.String()),
-    workflowId: Type.Optional(Type.String()),
+    commands: Type.Array(JsCommand, {
+      minItems: 1,
+      maxItems: COMMANDS_MAX,
+      description: 'Steps of one transaction, which takes effect as a whole or not at all.',
+    }),
+    commandId: ledgerString(
+      'Names the change together with the user and the parties of actAs: of submissions that share all three, one takes effect within the deduplication period.',
+    ),
+    actAs: Type.Array(LedgerParty, {
+      minItems: 1,
+      maxItems: SUBMITTERS_MAX,
+      description:
+        'Parties on whose behalf it is; each is hosted here, and the user may act as each.',
+    }),
+    userId: Type.Optional(userIdOrEmpty("The token's user, which it is if absent.")),
+    readAs: list(
+      LedgerParty,
+      'Parties whose contracts may be used as well. Together with actAs at most 200 parties.',
+      { maxItems: SUBMITTERS_MAX },
+    ),
+    workflowId: Type.Optional(ledgerStringOrEmpty('Comes back in the updates.')),
     deduplicationPeriod: Type.Optional(
       oneOf(
         {
-          DeduplicationDuration: wrapped(LedgerDuration),
-          DeduplicationOffset: wrapped(Int64),
+          DeduplicationDuration: wrapped(
+            LedgerDuration,
+            'So far back in record time; not negative.',
+          ),
+          DeduplicationOffset: wrapped(
+            extended(Int64, { minimum: 0 }),
+            'Back to the completion at this offset, exclusive.',
+          ),
           Empty,
         },
-        'DeduplicationPeriod',
+        {
+          title: 'DeduplicationPeriod',
+          description:
+            'Within which an accepted submission of the same change refuses this one. Absent: the longest of the network.',
+        },
       ),
     ),
-    minLedgerTimeAbs: Type.Optional(Timestamp),
-    minLedgerTimeRel: Type.Optional(LedgerDuration),
-    submissionId: Type.Optional(Type.String()),
+    minLedgerTimeAbs: Type.Optional(
+      about(Timestamp, 'Earliest ledger time, at most 60 s ahead; excludes minLedgerTimeRel.'),
+    ),
+    minLedgerTimeRel: Type.Optional(
+      about(LedgerDuration, 'The same, counted from when the command is received.'),
+    ),
+    submissionId: Type.Optional(
+      ledgerStringOrEmpty('Tells completions of retries apart; drawn if absent.'),
+    ),
     disclosedContracts: list(
-      Type.Object({
-        createdEventBlob: defaulted(Base64, ''),
-        templateId: Type.Optional(Identifier),
-        contractId: Type.Optional(Type.String()),
-        synchronizerId: Type.Optional(Type.String()),
+      DisclosedContract,
+      'Contracts that may be used although the submitters do not see them.',
+      { maxItems: DISCLOSED_MAX },
+    ),
+    synchronizerId: Type.Optional(
+      synchronizerIdOrEmpty('Where it shall be ordered: the one synchronizer, if given.'),
+    ),
+    packageIdSelectionPreference: list(
+      Type.String({ pattern: PACKAGE_ID_PATTERN }),
+      'Known packages, one of a name. Checked, and without effect.',
+    ),
+    prefetchContractKeys: list(PrefetchContractKey, 'Checked, and without effect.'),
+    tapsMaxPasses: Type.Optional(
+      extended(Int32, {
+        minimum: 1,
+        maximum: TAPS_PASSES_MAX,
+        description: 'Passes of package selection. Checked, and without effect.',
       }),
     ),
-    synchronizerId: Type.Optional(Type.String()),
-    packageIdSelectionPreference: list(Type.String()),
-    prefetchContractKeys: list(
-      Type.Object({
-        templateId: Identifier,
-        contractKey: Value,
-        limit: Type.Optional(Int32),
-      }),
-    ),
-    tapsMaxPasses: Type.Optional(Int32),
   },
-  { title: 'JsCommands' },
+  { title: 'JsCommands', description: 'A submission.', not: bothTimes },
 )
 export type JsCommands = Static<typeof JsCommands>
 
-export const SubmitAnswer = Type.Object({}, { title: 'SubmitResponse' })
+export const SubmitAnswer = Type.Object(
+  {},
+  { title: 'SubmitResponse', description: 'The submission was taken.' },
+)
+
+const updateId = Type.String({ description: 'The id of the transaction, in hex.' })
 
 export const SubmitAndWaitAnswer = Type.Object(
-  { updateId: Type.String(), completionOffset: Int64 },
-  { title: 'SubmitAndWaitResponse' },
+  { updateId, completionOffset: about(Int64, 'Where the completion stands.') },
+  { title: 'SubmitAndWaitResponse', description: 'The submission took effect.' },
 )
 
 export const CompletionsRequest = Type.Object(
   {
-    userId: Type.Optional(Type.String()),
-    parties: list(Type.String()),
-    beginExclusive: int64(),
+    userId: Type.Optional(userIdOrEmpty("The token's user, which it is if absent.")),
+    parties: list(LedgerParty, 'Of submissions that one of these acted in.', { minItems: 1 }),
+    beginExclusive: int64('Only what came after this offset.', { minimum: 0 }),
   },
-  { title: 'CompletionStreamRequest' },
+  { title: 'CompletionStreamRequest', description: 'Which completions to show.' },
 )
 export type CompletionsRequest = Static<typeof CompletionsRequest>
 
-const WireDuration = Type.Object({
-  seconds: Int64,
-  nanos: Int32,
-  unknownFields: Type.Object({ fields: Type.Object({}) }),
-})
+const unknownFields = Type.Object(
+  { fields: Type.Object({}, { description: 'Empty.' }) },
+  { description: 'Nothing; clients expect it.' },
+)
+
+const WireDuration = Type.Object(
+  {
+    seconds: about(Int64, 'Whole seconds.'),
+    nanos: about(Int32, 'Nanoseconds beyond them.'),
+    unknownFields,
+  },
+  { description: 'A length of time.' },
+)
 
 const Completion = Type.Object(
   {
-    commandId: Type.String(),
+    commandId: Type.String({ description: 'As submitted.' }),
     status: Type.Object(
       {
-        code: Int32,
-        message: Type.String(),
+        code: about(Int32, '0 if it was accepted, else a gRPC code.'),
+        message: Type.String({ description: 'Why it was not.' }),
         details: Type.Array(
           Type.Object({
-            typeUrl: Type.String(),
-            value: Type.String({ description: 'Base64.' }),
-            valueDecoded: Type.Record(Type.String(), Type.Unknown()),
-            unknownFields: Type.Object({ fields: Type.Object({}) }),
+            typeUrl: Type.String({ description: 'What the detail is.' }),
+            value: Type.String({ description: 'Its bytes, Base64.' }),
+            valueDecoded: Type.Record(Type.String(), Type.Unknown(), {
+              description: 'The same as JSON.',
+            }),
+            unknownFields,
           }),
+          { description: 'More about a refusal.' },
         ),
       },
-      { title: 'JsStatus' },
+      { title: 'JsStatus', description: 'Whether it was accepted.' },
     ),
-    updateId: Type.String(),
-    userId: Type.String(),
-    actAs: Type.Array(Type.String()),
-    submissionId: Type.String(),
-    deduplicationPeriod: oneOf({ DeduplicationOffset: wrapped(Int64) }),
-    traceContext: TraceContext,
-    offset: Int64,
-    synchronizerTime: Type.Object({ synchronizerId: Type.String(), recordTime: Timestamp }),
-    paidTrafficCost: nullable(Int64),
+    updateId: about(updateId, 'The id of the transaction, in hex; empty if it was not accepted.'),
+    userId: Type.String({ description: 'Who submitted.' }),
+    actAs: Type.Array(Type.String(), { description: 'Those of its parties that were asked for.' }),
+    submissionId: Type.String({ description: 'As submitted, or drawn.' }),
+    deduplicationPeriod: oneOf(
+      {
+        DeduplicationOffset: wrapped(Int64, 'Completions after this offset.'),
+      },
+      { description: 'The period in effect.' },
+    ),
+    traceContext: about(TraceContext, 'Of the request that submitted it.'),
+    offset: about(Int64, 'Where the completion stands.'),
+    synchronizerTime: about(SynchronizerTime, 'When it was ordered.'),
+    paidTrafficCost: about(nullable(Int64), 'Always 0 or null: traffic costs nothing.'),
   },
-  { title: 'Completion' },
+  { title: 'Completion', description: 'What became of a submission.' },
 )
 export type JsCompletion = Static<typeof Completion>
 
-export const CompletionsAnswer = Type.Array(
-  Type.Object(
-    {
-      completionResponse: oneOf({
-        Completion: wrapped(Completion),
-        OffsetCheckpoint: wrapped(OffsetCheckpoint),
-      }),
-    },
-    { title: 'CompletionStreamResponse' },
-  ),
+export const CompletionsElement = Type.Object(
+  {
+    completionResponse: oneOf(
+      { Completion: wrapped(Completion), OffsetCheckpoint: wrapped(OffsetCheckpoint) },
+      { description: 'A completion, or how far the stream is.' },
+    ),
+  },
+  { title: 'CompletionStreamResponse', description: 'One element of the stream.' },
 )
+export const CompletionsAnswer = Type.Array(CompletionsElement)
 
 export const SubmitForTransactionRequest = Type.Object(
-  { commands: JsCommands, transactionFormat: Type.Optional(TransactionFormat) },
-  { title: 'JsSubmitAndWaitForTransactionRequest' },
+  {
+    commands: JsCommands,
+    transactionFormat: Type.Optional(
+      about(TransactionFormat, 'How to show it. Absent: ACS_DELTA for actAs and readAs.'),
+    ),
+  },
+  {
+    title: 'JsSubmitAndWaitForTransactionRequest',
+    description: 'A submission, and how to show it.',
+  },
 )
 
 export const SubmitForTransactionAnswer = Type.Object(
   { transaction: JsTransaction },
-  { title: 'JsSubmitAndWaitForTransactionResponse' },
+  { title: 'JsSubmitAndWaitForTransactionResponse', description: 'The transaction.' },
 )
+
+const supported = (what: string) => Type.Boolean({ description: `Whether there is ${what}.` })
 
 export const VersionAnswer = Type.Object(
   {
-    version: Type.String(),
-    features: Type.Object({
-      experimental: Type.Object({
-        staticTime: Type.Object({ supported: Type.Boolean() }),
-        commandInspectionService: Type.Object({ supported: Type.Boolean() }),
-      }),
-      userManagement: Type.Object({
-        supported: Type.Boolean(),
-        maxRightsPerUser: Int32,
-        maxUsersPageSize: Int32,
-      }),
-      partyManagement: Type.Object({ maxPartiesPageSize: Int32 }),
-      offsetCheckpoint: Type.Object({ maxOffsetCheckpointEmissionDelay: WireDuration }),
-      packageFeature: Type.Object({ maxVettedPackagesPageSize: Int32 }),
-    }),
+    version: Type.String({ description: 'Of the interface that this one is compatible with.' }),
+    features: Type.Object(
+      {
+        experimental: Type.Object(
+          {
+            staticTime: Type.Object(
+              { supported: supported('a clock that is set by hand') },
+              { description: 'A clock for tests.' },
+            ),
+            commandInspectionService: Type.Object(
+              { supported: supported('such a service') },
+              { description: 'Looking into commands under way.' },
+            ),
+          },
+          { description: 'What may go away.' },
+        ),
+        userManagement: Type.Object(
+          {
+            supported: supported('user management'),
+            maxRightsPerUser: about(Int32, 'Rights of a user.'),
+            maxUsersPageSize: about(Int32, 'The largest page of users.'),
+          },
+          { description: 'Users.' },
+        ),
+        partyManagement: Type.Object(
+          { maxPartiesPageSize: about(Int32, 'The largest page of parties.') },
+          { description: 'Parties.' },
+        ),
+        offsetCheckpoint: Type.Object(
+          {
+            maxOffsetCheckpointEmissionDelay: about(
+              WireDuration,
+              'How long a stream may be silent about how far it is.',
+            ),
+          },
+          { description: 'Checkpoints of streams.' },
+        ),
+        packageFeature: Type.Object(
+          { maxVettedPackagesPageSize: about(Int32, 'The largest page of packages.') },
+          { description: 'Packages.' },
+        ),
+      },
+      { description: 'What there is, and how much of it.' },
+    ),
   },
-  { title: 'GetLedgerApiVersionResponse' },
+  { title: 'GetLedgerApiVersionResponse', description: 'Which interface this is.' },
 )

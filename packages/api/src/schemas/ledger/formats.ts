@@ -1,41 +1,80 @@
 /** What to read and how to show it: filters and formats (docs/upstream.md §L1.3). */
 import { Type } from 'typebox'
-import { bool, defaulted, Empty, Identifier, list, oneOf, wrapped } from './relaxed.ts'
+import { about } from '../members.ts'
+import { LEDGER_PARTY_PATTERN, LedgerParty } from './grammar.ts'
+import { bool, defaulted, Empty, Identifier, list, needed, oneOf, wrapped } from './relaxed.ts'
+
+const includeCreatedEventBlob = bool('Whether created events have their blob.')
+/** By package name only. */
+const FILTERED = {
+  pattern:
+    '^#[A-Za-z0-9\\-_]{1,255}:[A-Za-z$_][A-Za-z0-9$_]*(\\.[A-Za-z$_][A-Za-z0-9$_]*)*:[A-Za-z$_][A-Za-z0-9$_]*$',
+}
 
 const IdentifierFilter = oneOf(
   {
     Empty,
-    WildcardFilter: wrapped(Type.Object({ includeCreatedEventBlob: bool() })),
+    WildcardFilter: wrapped(
+      Type.Object({ includeCreatedEventBlob }, { description: 'Every template.' }),
+    ),
     TemplateFilter: wrapped(
-      Type.Object({ templateId: Identifier, includeCreatedEventBlob: bool() }),
+      Type.Object(
+        {
+          templateId: about(Identifier, 'The template, by package name.', FILTERED),
+          includeCreatedEventBlob,
+        },
+        { description: 'One template.' },
+      ),
     ),
     InterfaceFilter: wrapped(
-      Type.Object({
-        interfaceId: Identifier,
-        includeInterfaceView: bool(),
-        includeCreatedEventBlob: bool(),
-      }),
+      Type.Object(
+        {
+          interfaceId: about(Identifier, 'The interface, by package name.', FILTERED),
+          includeInterfaceView: bool('Whether created events have its view.'),
+          includeCreatedEventBlob,
+        },
+        { description: 'Every template that implements the interface.' },
+      ),
     ),
   },
-  'IdentifierFilter',
+  { title: 'IdentifierFilter', description: 'Which templates match.' },
 )
 
 const Filters = Type.Object(
   {
-    cumulative: list(Type.Object({ identifierFilter: defaulted(IdentifierFilter, { Empty: {} }) })),
+    cumulative: list(
+      Type.Object({ identifierFilter: defaulted(IdentifierFilter, { Empty: {} }) }),
+      'What matches one of them matches.',
+    ),
   },
   { title: 'Filters', description: 'No entry, or `Empty` alone, matches every template.' },
 )
 
-const FiltersByParty = defaulted(Type.Record(Type.String(), Filters), {})
+const FiltersByParty = defaulted(
+  Type.Record(Type.String(), Filters, {
+    propertyNames: { pattern: LEDGER_PARTY_PATTERN },
+    description: 'Filters by party: each shows what that party sees.',
+  }),
+  {},
+)
+
+const filtersForAnyParty = Type.Optional(
+  about(Filters, 'What any party sees; needs the right to read as everyone.'),
+)
 
 export const EventFormat = Type.Object(
   {
     filtersByParty: FiltersByParty,
-    filtersForAnyParty: Type.Optional(Filters),
-    verbose: bool(),
+    filtersForAnyParty,
+    verbose: bool('Without effect: record labels are always there.'),
   },
-  { title: 'EventFormat' },
+  {
+    title: 'EventFormat',
+    description: 'Which events, for whom. At least one filter is given.',
+    not: {
+      properties: { filtersByParty: { maxProperties: 0 }, filtersForAnyParty: { type: 'null' } },
+    },
+  },
 )
 
 export const TRANSACTION_SHAPES = [
@@ -46,32 +85,74 @@ export const TRANSACTION_SHAPES = [
 
 export const TransactionFormat = Type.Object(
   {
-    eventFormat: Type.Optional(EventFormat),
-    transactionShape: Type.Enum(TRANSACTION_SHAPES),
+    eventFormat: needed(EventFormat, 'Which events, for whom.'),
+    transactionShape: Type.Enum(TRANSACTION_SHAPES, {
+      description:
+        'ACS_DELTA shows creates and archivals, LEDGER_EFFECTS exercises as well; UNSPECIFIED is refused.',
+    }),
   },
-  { title: 'TransactionFormat' },
+  { title: 'TransactionFormat', description: 'How transactions are shown.' },
 )
 
 const TopologyFormat = Type.Object(
   {
     includeParticipantAuthorizationEvents: Type.Optional(
-      Type.Object({ parties: list(Type.String()) }),
+      Type.Object(
+        {
+          parties: list(
+            LedgerParty,
+            'Of these parties; none: of all, which needs the right to read as everyone.',
+          ),
+        },
+        { description: 'Where parties are hosted.' },
+      ),
     ),
   },
-  { title: 'TopologyFormat' },
+  { title: 'TopologyFormat', description: 'Which topology events are shown.' },
 )
 
 export const UpdateFormat = Type.Object(
   {
     includeTransactions: Type.Optional(TransactionFormat),
-    includeReassignments: Type.Optional(EventFormat),
+    includeReassignments: Type.Optional(
+      about(EventFormat, 'Taken, and without effect: there is one synchronizer.'),
+    ),
     includeTopologyEvents: Type.Optional(TopologyFormat),
   },
-  { title: 'UpdateFormat', description: 'What is absent is not delivered.' },
+  { title: 'UpdateFormat', description: 'Which updates are delivered; what is absent is not.' },
 )
 
 /** Kept for clients that do not know `UpdateFormat`. */
 export const TransactionFilter = Type.Object(
-  { filtersByParty: FiltersByParty, filtersForAnyParty: Type.Optional(Filters) },
-  { title: 'TransactionFilter' },
+  { filtersByParty: FiltersByParty, filtersForAnyParty },
+  {
+    title: 'TransactionFilter',
+    description: 'The older form of a format; at least one filter is given.',
+  },
 )
+
+/** Members of the older form, beside the one that replaces them. */
+export const olderForm = (newForm: string) => ({
+  filter: Type.Optional(
+    about(TransactionFilter, `Use ${newForm} instead; excludes it.`, { deprecated: true }),
+  ),
+  verbose: about(bool(''), `Without effect; true excludes ${newForm}.`, { deprecated: true }),
+})
+
+const isGiven = { type: 'object' } as const
+const isNot = { type: 'null' } as const
+
+/** JSON Schema of what is refused: both forms, none, and whatever else. */
+export const oneForm = (newForm: string, ...others: object[]) => ({
+  not: {
+    anyOf: [
+      { required: ['filter', newForm], properties: { filter: isGiven, [newForm]: isGiven } },
+      {
+        required: ['verbose', newForm],
+        properties: { verbose: { const: true }, [newForm]: isGiven },
+      },
+      { properties: { filter: isNot, [newForm]: isNot } },
+      ...others,
+    ],
+  },
+})

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { expect, test } from 'vitest'
+import { nullable } from '../members.ts'
 import {
   Base64,
   bool,
@@ -10,7 +11,6 @@ import {
   Int64,
   int64,
   list,
-  nullable,
   oneOf,
   Timestamp,
   text,
@@ -19,15 +19,15 @@ import {
 
 const schema = Type.Object({
   needed: Int64,
-  name: text(),
-  flag: bool(),
-  count: int64(),
-  items: list(Type.String()),
-  kind: defaulted(oneOf({ Empty, Id: wrapped(Identifier) }, 'Kind'), { Empty: {} }),
+  name: text('A name.'),
+  flag: bool('A flag.'),
+  count: int64('A count.'),
+  items: list(Type.String(), 'Items.'),
+  kind: defaulted(oneOf({ Empty, Id: wrapped(Identifier) }, { title: 'Kind' }), { Empty: {} }),
   at: Type.Optional(nullable(Timestamp)),
 })
 
-test('members with a default are optional in the document, which shows the default', () => {
+test('members with a default are optional', () => {
   expect(schema.required).toEqual(['needed'])
   const { name, flag, count, items, kind } = schema.properties
   expect([name, flag, count, items, kind].map((member) => Reflect.get(member, 'default'))).toEqual([

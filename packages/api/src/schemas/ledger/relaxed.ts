@@ -5,33 +5,39 @@
  * - one made with `defaulted` has a value when it is missing or null;
  * - a plain optional one is undefined when it is missing or null;
  * - `oneOf` is an object with exactly one member, named by the variant;
- * - unknown members are ignored.
+ * - unknown members are ignored;
+ * - what is no more than a constraint (a length, a bound, a pattern of a text without `format`) is refused by the
+ *   operation, with a code of its own, and is in the schema for the document.
  *
  * `packages/http` decodes by walking through the schema; the document shows the same schema.
  */
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
+import { about, extended, NEEDED } from '../members.ts'
 
 /** A member with a value where it is missing. For TypeScript it is always there, as it is once decoded. */
 export function defaulted<Schema extends TSchema>(schema: Schema, value: Static<Schema>): Schema {
-  // A spread would lose the marks that TypeBox hides from enumeration.
-  const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema))
-  return Type.Optional(Object.assign(copy, { default: value }) as TSchema) as unknown as Schema
+  return Type.Optional(extended(schema, { default: value }) as TSchema) as unknown as Schema
+}
+
+/** A member that decodes without it, so that the operation can refuse that with a code of its own. */
+export function needed<Schema extends TSchema>(schema: Schema, description: string) {
+  return Type.Optional(extended(about(schema, description), { [NEEDED]: true }))
 }
 
 /** int64 in JSON: a number, or its digits as text. Decoded exactly: beyond 2^53 to a bigint. */
 export const Int64 = Type.Unsafe<number | bigint>(Type.Integer({ format: 'int64' }))
-export const describedInt64 = (description: string) =>
-  Type.Unsafe<number | bigint>(Type.Integer({ format: 'int64', description }))
 export const Int32 = Type.Integer({ format: 'int32' })
 
 /** A text that is empty where it is missing. */
-export const text = () => defaulted(Type.String(), '')
-export const bool = () => defaulted(Type.Boolean(), false)
+export const text = (description: string, constraints: object = {}) =>
+  defaulted(Type.String({ description, ...constraints }), '')
+export const bool = (description: string) => defaulted(Type.Boolean({ description }), false)
 /** An integer that is 0 where it is missing. */
-export const int64 = () => defaulted(Int64, 0)
+export const int64 = (description: string, constraints: object = {}) =>
+  defaulted(extended(Int64, { description, ...constraints }), 0)
 
-export function list<Item extends TSchema>(item: Item) {
-  return defaulted(Type.Array(item), [] as Static<Item>[] as never)
+export function list<Item extends TSchema>(item: Item, description: string, constraints = {}) {
+  return defaulted(Type.Array(item, { description, ...constraints }), [] as Static<Item>[] as never)
 }
 
 type Variants = { readonly [variant: string]: TSchema }
@@ -40,31 +46,37 @@ type OneOf<V extends Variants> = {
 }[keyof V & string]
 
 /** An object with exactly one of the members. */
-export function oneOf<const V extends Variants>(variants: V, title?: string): TUnsafe<OneOf<V>> {
+export function oneOf<const V extends Variants>(
+  variants: V,
+  options: { readonly title?: string; readonly description?: string } = {},
+): TUnsafe<OneOf<V>> {
   const objects = Object.entries(variants).map(([name, schema]) => Type.Object({ [name]: schema }))
-  return Type.Unsafe(Type.Union(objects, title === undefined ? {} : { title }))
+  return Type.Unsafe(Type.Union(objects, options))
 }
 
 /** The wrapper of message-typed variants: `{"value": …}` (§L1.1). */
-export function wrapped<Schema extends TSchema>(schema: Schema) {
-  return Type.Object({ value: schema })
+export function wrapped<Schema extends TSchema>(schema: Schema, description = 'The content.') {
+  return Type.Object({ value: about(schema, description) })
 }
 
 /** `Empty` of a one-of. */
-export const Empty = Type.Object({})
+export const Empty = Type.Object({}, { description: 'None.' })
 
-/** `<package>:<Module.Path>:<Entity>`, exactly three parts; which package form is allowed is the operation's matter. */
-export const Identifier = Type.String({ pattern: '^[^:]+:[^:]+:[^:]+$' })
-
-/** Standard Base64 with padding. */
-export const Base64 = Type.String({
-  pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
+/** Exactly three parts; which form of the package is allowed is the operation's matter. */
+export const Identifier = Type.String({
+  format: 'identifier',
+  pattern: '^[^:]+:[^:]+:[^:]+$',
+  description: '`<package>:<Module.Path>:<Entity>`; a package by name is written `#<name>`.',
 })
 
-/** An optional member of an answer: always there, null for nothing. */
-export function nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()])
-}
+export const Base64 = Type.String({
+  format: 'byte',
+  pattern: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
+  description: 'Standard Base64 with padding.',
+})
 
 /** ISO-8601 UTC; its fraction has 0, 3, 6 or 9 digits in answers. */
-export const Timestamp = Type.String({ format: 'date-time' })
+export const Timestamp = Type.String({
+  format: 'date-time',
+  description: 'ISO-8601; in answers UTC with 0, 3, 6 or 9 fractional digits.',
+})

@@ -1,97 +1,148 @@
 /** Requests for updates and what they answer (docs/upstream.md §L1.2, §L2). */
 import { Type } from 'typebox'
+import { about, extended, nullable } from '../members.ts'
 import { Event, TreeEvent } from './events.ts'
-import { TransactionFilter, TransactionFormat, UpdateFormat } from './formats.ts'
-import {
-  bool,
-  describedInt64,
-  Int64,
-  int64,
-  nullable,
-  oneOf,
-  Timestamp,
-  text,
-  wrapped,
-} from './relaxed.ts'
+import { olderForm, oneForm, TransactionFormat, UpdateFormat } from './formats.ts'
+import { bool, Int64, int64, needed, oneOf, Timestamp, text, wrapped } from './relaxed.ts'
 
-export const GetUpdatesRequest = Type.Object(
-  {
-    // D-27: required, as the published schema says.
-    beginExclusive: Int64,
-    endInclusive: Type.Optional(Int64),
-    filter: Type.Optional(TransactionFilter),
-    verbose: bool(),
-    updateFormat: Type.Optional(UpdateFormat),
-    descendingOrder: bool(),
-  },
-  { title: 'GetUpdatesRequest' },
+const isDescendingWithoutEnd = {
+  required: ['descendingOrder'],
+  properties: { descendingOrder: { const: true }, endInclusive: { type: 'null' } },
+}
+
+const updateFormat = Type.Optional(
+  about(UpdateFormat, 'What to show; excludes `filter` and `verbose: true`.'),
 )
+
+const requestMembers = {
+  // D-27: required, as the published schema says.
+  beginExclusive: extended(Int64, {
+    minimum: 0,
+    description:
+      'Only updates after this offset; 0: from the beginning. At least the pruned offset, at most the ledger end.',
+  }),
+  endInclusive: Type.Optional(
+    extended(Int64, {
+      minimum: 1,
+      description: 'Up to this offset, at most the ledger end. Absent: the stream goes on.',
+    }),
+  ),
+  ...olderForm('updateFormat'),
+  updateFormat,
+  descendingOrder: bool('Newest first; needs endInclusive.'),
+}
+
+export const GetUpdatesRequest = Type.Object(requestMembers, {
+  title: 'GetUpdatesRequest',
+  description: 'Which updates to show. Either updateFormat or filter is given.',
+  ...oneForm('updateFormat', isDescendingWithoutEnd),
+})
+
+export const GetUpdateTreesRequest = Type.Object(requestMembers, {
+  title: 'GetUpdateTreesRequest',
+  description:
+    'The older form of a request: filter is given, names no template, and updateFormat is not.',
+  not: {
+    anyOf: [
+      { required: ['updateFormat'], properties: { updateFormat: { type: 'object' } } },
+      { properties: { filter: { type: 'null' } } },
+      isDescendingWithoutEnd,
+    ],
+  },
+})
 
 /** How a list over HTTP ends (§L3.2). */
 export const ListQuery = Type.Object({
-  limit: Type.Optional(describedInt64('Elements at most; ignored where it is above 200.')),
+  limit: Type.Optional(about(Int64, 'Elements at most; ignored where it is above 200.')),
   stream_idle_timeout_ms: Type.Optional(
-    describedInt64('Without a new element for so long, the list is answered.'),
+    about(Int64, 'Without a new element for so long, the list is answered.'),
   ),
 })
 
+const nullableText = (description: string) => about(nullable(Type.String()), description)
+
 export const TraceContext = nullable(
   Type.Object(
-    { traceparent: nullable(Type.String()), tracestate: nullable(Type.String()) },
-    { title: 'TraceContext' },
+    {
+      traceparent: nullableText('As the W3C defines it.'),
+      tracestate: nullableText('As the W3C defines it.'),
+    },
+    { title: 'TraceContext', description: 'The trace of the request that submitted it.' },
   ),
 )
 
-const SynchronizerTime = Type.Object(
-  { synchronizerId: Type.String(), recordTime: Timestamp },
-  { title: 'SynchronizerTime' },
+const synchronizerId = Type.String({ description: 'The one synchronizer.' })
+const recordTime = about(Timestamp, 'When it was ordered.')
+const offset = about(Int64, 'Where the update stands; each has one of its own, and they ascend.')
+const updateId = Type.String({ description: 'The id of the update, in hex.' })
+const traceContext = about(TraceContext, 'The trace of the request that submitted it, if any.')
+
+export const SynchronizerTime = Type.Object(
+  { synchronizerId, recordTime: about(Timestamp, 'Its record time.') },
+  { title: 'SynchronizerTime', description: 'Where the clock of a synchronizer stands.' },
 )
 
 export const OffsetCheckpoint = Type.Object(
-  { offset: Int64, synchronizerTimes: Type.Array(SynchronizerTime) },
-  { title: 'OffsetCheckpoint' },
+  {
+    offset: about(Int64, 'Everything up to there was delivered.'),
+    synchronizerTimes: Type.Array(SynchronizerTime, { description: 'Record times there.' }),
+  },
+  {
+    title: 'OffsetCheckpoint',
+    description: 'How far the stream is, also where nothing was to be shown.',
+  },
 )
+
+const ofTransaction = {
+  updateId,
+  commandId: Type.String({ description: 'As submitted; empty unless a submitter asks.' }),
+  workflowId: Type.String({ description: 'As submitted, or empty.' }),
+  effectiveAt: about(Timestamp, 'Its ledger time.'),
+  offset,
+  synchronizerId,
+  traceContext,
+  recordTime,
+}
 
 export const JsTransaction = Type.Object(
   {
-    updateId: Type.String(),
-    commandId: Type.String(),
-    workflowId: Type.String(),
-    effectiveAt: Timestamp,
-    events: Type.Array(Event),
-    offset: Int64,
-    synchronizerId: Type.String(),
-    traceContext: TraceContext,
-    recordTime: Timestamp,
-    externalTransactionHash: nullable(Type.String()),
-    paidTrafficCost: nullable(Int64),
+    ...ofTransaction,
+    events: Type.Array(Event, { description: 'What is to be shown of it, by node id.' }),
+    externalTransactionHash: nullableText('Always null: nothing is signed outside.'),
+    paidTrafficCost: about(nullable(Int64), 'Always 0 or null: traffic costs nothing.'),
   },
-  { title: 'JsTransaction' },
+  { title: 'JsTransaction', description: 'A transaction, as far as it is to be shown.' },
 )
 
 const AuthorizationAdded = wrapped(
   Type.Object(
     {
-      partyId: Type.String(),
-      participantId: Type.String(),
-      participantPermission: Type.String(),
+      partyId: Type.String({ description: 'The party.' }),
+      participantId: Type.String({ description: 'The participant that hosts it.' }),
+      participantPermission: Type.String({ description: 'What it may do for the party.' }),
     },
-    { title: 'ParticipantAuthorizationAdded' },
+    { title: 'ParticipantAuthorizationAdded', description: 'A participant hosts a party.' },
   ),
 )
 
 const JsTopologyTransaction = Type.Object(
   {
-    updateId: Type.String(),
-    offset: Int64,
-    synchronizerId: Type.String(),
-    recordTime: Timestamp,
+    updateId,
+    offset,
+    synchronizerId,
+    recordTime,
     events: Type.Array(
-      Type.Object({ event: oneOf({ ParticipantAuthorizationAdded: AuthorizationAdded }) }),
+      Type.Object({
+        event: oneOf(
+          { ParticipantAuthorizationAdded: AuthorizationAdded },
+          { description: 'The change.' },
+        ),
+      }),
+      { description: 'What changed.' },
     ),
-    traceContext: TraceContext,
+    traceContext,
   },
-  { title: 'JsTopologyTransaction' },
+  { title: 'JsTopologyTransaction', description: 'A change of who hosts whom.' },
 )
 
 /** One synchronizer, so there are no reassignments (D-27). */
@@ -101,55 +152,62 @@ export const Update = oneOf(
     OffsetCheckpoint: wrapped(OffsetCheckpoint),
     TopologyTransaction: wrapped(JsTopologyTransaction),
   },
-  'Update',
+  { title: 'Update', description: 'One update.' },
 )
 
-export const GetUpdatesElement = Type.Object({ update: Update }, { title: 'JsGetUpdatesResponse' })
+export const GetUpdatesElement = Type.Object(
+  { update: Update },
+  { title: 'JsGetUpdatesResponse', description: 'One element of the stream.' },
+)
 export const GetUpdatesAnswer = Type.Array(GetUpdatesElement)
 
 const JsTransactionTree = Type.Object(
   {
-    updateId: Type.String(),
-    commandId: Type.String(),
-    workflowId: Type.String(),
-    effectiveAt: Timestamp,
-    offset: Int64,
-    eventsById: Type.Record(Type.String({ pattern: '^[0-9]+$' }), TreeEvent),
-    synchronizerId: Type.String(),
-    traceContext: TraceContext,
-    recordTime: Timestamp,
+    ...ofTransaction,
+    eventsById: Type.Record(Type.String({ pattern: '^[0-9]+$' }), TreeEvent, {
+      description: 'Events by their node ids.',
+    }),
   },
-  { title: 'JsTransactionTree' },
+  { title: 'JsTransactionTree', description: 'A transaction as a tree.' },
 )
 
 export const GetUpdateTreesAnswer = Type.Array(
   Type.Object(
     {
-      update: oneOf({
-        TransactionTree: wrapped(JsTransactionTree),
-        OffsetCheckpoint: wrapped(OffsetCheckpoint),
-      }),
+      update: oneOf(
+        {
+          TransactionTree: wrapped(JsTransactionTree),
+          OffsetCheckpoint: wrapped(OffsetCheckpoint),
+        },
+        { description: 'One update.' },
+      ),
     },
-    { title: 'JsGetUpdateTreesResponse' },
+    { title: 'JsGetUpdateTreesResponse', description: 'One element of the stream.' },
   ),
 )
 
+const neededId = text('The id of the update, in hex.', { minLength: 1, maxLength: 255 })
+const neededFormat = needed(UpdateFormat, 'How to show it.')
+
 export const GetUpdateByIdRequest = Type.Object(
-  { updateId: text(), updateFormat: Type.Optional(UpdateFormat) },
-  { title: 'GetUpdateByIdRequest' },
+  {
+    updateId: neededId,
+    updateFormat: neededFormat,
+  },
+  { title: 'GetUpdateByIdRequest', description: 'Which update, and how to show it.' },
 )
 
 export const GetUpdateByOffsetRequest = Type.Object(
-  { offset: int64(), updateFormat: Type.Optional(UpdateFormat) },
-  { title: 'GetUpdateByOffsetRequest' },
+  { offset: int64('Where the update stands.', { minimum: 1 }), updateFormat: neededFormat },
+  { title: 'GetUpdateByOffsetRequest', description: 'Which update, and how to show it.' },
 )
 
 export const GetTransactionByIdRequest = Type.Object(
-  { updateId: text(), transactionFormat: Type.Optional(TransactionFormat) },
-  { title: 'GetTransactionByIdRequest' },
+  { updateId: neededId, transactionFormat: needed(TransactionFormat, 'How to show it.') },
+  { title: 'GetTransactionByIdRequest', description: 'Which transaction, and how to show it.' },
 )
 
 export const GetTransactionAnswer = Type.Object(
   { transaction: JsTransaction },
-  { title: 'JsGetTransactionResponse' },
+  { title: 'JsGetTransactionResponse', description: 'The transaction.' },
 )

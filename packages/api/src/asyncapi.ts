@@ -1,0 +1,77 @@
+/** The AsyncAPI 3 document of the WebSockets. */
+import { API_VERSION, BEARER, LICENSE, type Schemas, sorted } from './openapi-document.ts'
+import { type Json, type JsonObject, toSchema } from './openapi-schema.ts'
+import { type SocketDef, socketRoutes } from './sockets.ts'
+
+export function asyncApiDocument(): JsonObject {
+  const schemas: Schemas = {}
+  const sockets = Object.entries<SocketDef>(socketRoutes)
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'quorumscan validator, WebSockets',
+      version: API_VERSION,
+      description:
+        'The first frame of a client says what it wants, those of the server are what there is. An error is the last frame.',
+      license: {
+        name: LICENSE.name,
+        url: 'https://www.apache.org/licenses/LICENSE-2.0',
+      },
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      validator: {
+        host: 'localhost:4601',
+        protocol: 'ws',
+        description: 'A validator; also under `/api/validator`.',
+      },
+    },
+    channels: Object.fromEntries(sockets.map(([name, socket]) => [name, channel(socket, schemas)])),
+    operations: Object.fromEntries(
+      sockets.map(([name, socket]) => [name, operation(name, socket)]),
+    ),
+    components: { schemas: alone(sorted(schemas)), securitySchemes: BEARER },
+  }
+}
+
+function channel(socket: SocketDef, schemas: Schemas): JsonObject {
+  const isLenient = socket.path.startsWith('/v2/')
+  const message = (title: string, payload: Json) => ({
+    name: title,
+    title,
+    payload: alone(payload),
+  })
+  return {
+    address: socket.path,
+    description: socket.description,
+    messages: {
+      request: message('The first frame', toSchema(socket.request, schemas, { isLenient })),
+      element: message('A frame of the server', toSchema(socket.element, schemas)),
+      error: message('Its last frame', toSchema(socket.error, schemas)),
+    },
+    bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
+  }
+}
+
+function operation(name: string, { summary, auth }: SocketDef): JsonObject {
+  const channel = { $ref: `#/channels/${name}` }
+  const message = (key: string) => ({ $ref: `#/channels/${name}/messages/${key}` })
+  return {
+    action: 'receive',
+    channel,
+    summary,
+    ...(auth === 'none' ? {} : { security: [{ $ref: '#/components/securitySchemes/bearer' }] }),
+    messages: [message('request')],
+    reply: { channel, messages: [message('element'), message('error')] },
+  }
+}
+
+/** In the schemas of AsyncAPI nothing stands beside a reference. */
+function alone(json: Json): Json {
+  if (Array.isArray(json)) return json.map(alone)
+  if (typeof json !== 'object' || json === null) return json
+  const { $ref, ...beside } = json as JsonObject
+  if (typeof $ref === 'string' && Object.keys(beside).length > 0)
+    return { allOf: [{ $ref }], ...beside }
+  return Object.fromEntries(Object.entries(json).map(([name, member]) => [name, alone(member)]))
+}

@@ -1,0 +1,79 @@
+/** What readers and generators of the documents count on. */
+import { describe, expect, test } from 'vitest'
+import { apiDocuments } from './openapi.ts'
+import { type JsonObject, toSchema } from './openapi-schema.ts'
+import { GetUpdatesRequest } from './schemas/ledger/updates.ts'
+
+type Node = { readonly path: string; readonly node: JsonObject }
+
+const documents = Object.entries(apiDocuments())
+
+/** Every object of a document, with the path to it. */
+function nodes(value: unknown, path = ''): Node[] {
+  if (typeof value !== 'object' || value === null) return []
+  const below = Object.entries(value).flatMap(([name, member]) => nodes(member, `${path}/${name}`))
+  return Array.isArray(value) ? below : [{ path, node: value as JsonObject }, ...below]
+}
+
+/** Members of objects, but for those in conditions. */
+const members = (document: JsonObject) =>
+  nodes(document)
+    .filter(({ path }) => !path.includes('/not/'))
+    .flatMap(({ path, node }) =>
+      typeof node['properties'] === 'object' && 'type' in node
+        ? Object.entries(node['properties'] as JsonObject).map(([name, member]) => ({
+            path: `${path}/${name}`,
+            member: member as JsonObject,
+          }))
+        : [],
+    )
+
+describe.each(documents)('%s', (_name, document) => {
+  const components = (document['components'] as JsonObject)['schemas'] as JsonObject
+  const described = (schema: JsonObject): boolean => {
+    if (typeof schema['description'] === 'string' && schema['description'] !== '') return true
+    if (typeof schema['$ref'] === 'string')
+      return described(components[schema['$ref'].split('/').at(-1) ?? ''] as JsonObject)
+    const [only, ...others] = (schema['anyOf'] ?? schema['oneOf'] ?? []) as JsonObject[]
+    // A choice of one, or of one and nothing; variants tell by their own members what they are.
+    if (only !== undefined && (others.length === 0 || others.every(({ type }) => type === 'null')))
+      return described(only)
+    // A wrapper is what it wraps.
+    const { value } = (schema['properties'] ?? {}) as { value?: JsonObject }
+    return value !== undefined && described(value)
+  }
+
+  test('every member has a description, or is of a component that has one', () => {
+    expect(
+      members(document)
+        .filter(({ member }) => !described(member))
+        .map(({ path }) => path),
+    ).toEqual([])
+  })
+
+  test('every parameter and header has a description', () => {
+    const named = nodes(document)
+      .map(({ node }) => node)
+      .filter((node) => 'in' in node && 'schema' in node)
+    expect(named.filter((node) => !node['description']).map(({ name }) => name)).toEqual([])
+  })
+
+  test('no schema has a default, which generators take for a promise that the member is there', () => {
+    expect(nodes(document).filter(({ node }) => 'default' in node)).toEqual([])
+  })
+})
+
+test('under /v2 what may be left out may be null, and what is refused when left out is required', () => {
+  const schemas: Record<string, JsonObject> = {}
+  toSchema(GetUpdatesRequest, schemas as never, { isLenient: true })
+  const { GetUpdatesRequest: request } = schemas as never as {
+    GetUpdatesRequest: { required: string[]; properties: Record<string, JsonObject> }
+  }
+  expect(request.required).toEqual(['beginExclusive'])
+  const nullable = Object.entries(request.properties)
+    .filter(([, member]) => JSON.stringify(member['anyOf'])?.includes('{"type":"null"}'))
+    .map(([name]) => name)
+  expect(nullable).toEqual(['endInclusive', 'filter', 'verbose', 'updateFormat', 'descendingOrder'])
+  expect(request.properties['filter']).toMatchObject({ deprecated: true })
+  expect(request.properties['verbose']).toMatchObject({ deprecated: true })
+})

@@ -1,0 +1,44 @@
+/** Texts of the ledger interface with a grammar (docs/upstream.md §L4.8), and what it bounds. */
+import { Type } from 'typebox'
+
+export const LEDGER_STRING_PATTERN = '^[A-Za-z0-9._:\\-#/ ]{1,255}$'
+export const LEDGER_PARTY_PATTERN = '^[A-Za-z0-9:\\-_ ]{1,255}$'
+export const USER_ID_PATTERN = "^[a-zA-Z0-9@^$.!`\\-#+'~_|:()]{1,128}$"
+export const PACKAGE_ID_PATTERN = '^[A-Za-z0-9\\-_ ]{1,64}$'
+export const SYNCHRONIZER_ID_PATTERN = '^[A-Za-z0-9\\-_ ]{1,185}::[A-Za-z0-9\\-_ ]{1,68}$'
+/** A hash and a suffix of up to 94 bytes, or 12 bytes and a suffix of up to 33. */
+export const LEDGER_CONTRACT_ID_PATTERN =
+  '^(?:00[0-9a-f]{64}(?:[0-9a-f]{2}){0,94}|01[0-9a-f]{24}(?:[0-9a-f]{2}){0,33})$'
+
+/** Upstream's limit of passes; its default is 3. */
+export const TAPS_PASSES_MAX = 4
+/** As the ledger bounds a submission (Rule 1): what is beyond is refused before it is signed. */
+export const COMMANDS_MAX = 100
+/** Parties of actAs and readAs together. */
+export const SUBMITTERS_MAX = 200
+export const DISCLOSED_MAX = 100
+
+export const emptyOr = (pattern: string) => `^$|${pattern}`
+
+export const LedgerParty = Type.String({
+  pattern: LEDGER_PARTY_PATTERN,
+  description: 'A party identifier.',
+})
+export const LedgerContractId = Type.String({
+  pattern: LEDGER_CONTRACT_ID_PATTERN,
+  description: 'The id of the contract, in hex.',
+})
+export const Choice = Type.String({
+  pattern: '^[A-Za-z$_][A-Za-z0-9$_]{0,999}$',
+  description: 'The name of the choice.',
+})
+
+export const ledgerString = (description: string) =>
+  Type.String({ pattern: LEDGER_STRING_PATTERN, description })
+/** Where an empty text is as good as none. */
+export const ledgerStringOrEmpty = (description: string) =>
+  Type.String({ pattern: emptyOr(LEDGER_STRING_PATTERN), description })
+export const synchronizerIdOrEmpty = (description: string) =>
+  Type.String({ pattern: emptyOr(SYNCHRONIZER_ID_PATTERN), description })
+export const userIdOrEmpty = (description: string) =>
+  Type.String({ pattern: emptyOr(USER_ID_PATTERN), description })

@@ -1,0 +1,36 @@
+/** How a schema says what a member of it means, beside what it looks like. */
+import { type TSchema, Type } from 'typebox'
+
+/** Under this name a schema has what only one member says of it; `toSchema` puts it into the document. */
+export const ABOUT = '~about'
+
+/** Other keywords for the document alone, such as what the operation refuses with a code of its own. */
+type About = Readonly<Record<string, unknown>>
+
+/** Marks a member that decodes without it, to be refused with a code of its own: in the document it is required. */
+export const NEEDED = '~needed'
+
+/** The schema as a member with a meaning of its own; a component's own description is left alone. */
+export function about<Schema extends TSchema>(
+  schema: Schema,
+  description: string,
+  more: About = {},
+): Schema {
+  return extended(schema, { [ABOUT]: { description, ...more } })
+}
+
+/** A copy with more keywords. A spread would lose the marks that TypeBox hides from enumeration. */
+export function extended<Schema extends TSchema>(schema: Schema, keywords: object): Schema {
+  const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema))
+  return Object.assign(copy, keywords) as Schema
+}
+
+/** A member that is there, with null for nothing. */
+export function nullable<Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** A member of a request that may be left out, or null. */
+export function optional<Schema extends TSchema>(schema: Schema, description: string) {
+  return Type.Optional(about(nullable(schema), description))
+}

@@ -1,0 +1,77 @@
+/** Every WebSocket as data: where it is, what its first frame asks, what the frames of the server hold. */
+import { type TSchema, Type } from 'typebox'
+import { ActivitiesStreamRequest } from './schemas/activities.ts'
+import { ErrorAnswer } from './schemas/errors.ts'
+import { CompletionsElement, CompletionsRequest } from './schemas/ledger/commands.ts'
+import { LedgerErrorAnswer } from './schemas/ledger/errors.ts'
+import { ActiveContractsElement, GetActiveContractsRequest } from './schemas/ledger/state.ts'
+import { GetUpdatesElement, GetUpdatesRequest } from './schemas/ledger/updates.ts'
+import { VerifiedAnswer } from './schemas/verified.ts'
+
+export type SocketDef = {
+  readonly path: `/v${0 | 2}/${string}`
+  readonly summary: string
+  readonly description: string
+  /** The first frame of the client; there is no other. */
+  readonly request: TSchema
+  /** Each frame of the server, but for an error, which is its last. */
+  readonly element: TSchema
+  readonly error: TSchema
+  readonly auth: 'none' | 'user'
+}
+
+const ledger = {
+  error: LedgerErrorAnswer,
+  auth: 'user',
+} as const
+
+const TOKEN =
+  'The token comes in `Authorization`, or in a sub-protocol `jwt.token.<JWT>` beside `daml.ws.auth`, and is checked before there is a socket. ' +
+  'The first frame, of at most 1 MiB, comes within 10 s.'
+
+export const socketRoutes = {
+  streamUpdates: {
+    ...ledger,
+    path: '/v2/updates',
+    summary: 'Updates after an offset, as they happen.',
+    description: `Without \`endInclusive\` the stream goes on. ${TOKEN}`,
+    request: GetUpdatesRequest,
+    element: GetUpdatesElement,
+  },
+  streamCompletions: {
+    ...ledger,
+    path: '/v2/commands/completions',
+    summary: 'What becomes of the submissions of a user.',
+    description: `The stream goes on. ${TOKEN}`,
+    request: CompletionsRequest,
+    element: CompletionsElement,
+  },
+  streamActiveContracts: {
+    ...ledger,
+    path: '/v2/state/active-contracts',
+    summary: 'Contracts that are active at an offset.',
+    description: `The stream ends with the last of them. ${TOKEN}`,
+    request: GetActiveContractsRequest,
+    element: ActiveContractsElement,
+  },
+  streamActivities: {
+    path: '/v0/scan-proxy/activities',
+    summary: 'The history of coin as it grows, in pages that verify.',
+    description:
+      'The first frame comes within 10 s. `begin_after_id` of the request of a page is the event_id of the last row before it. ' +
+      'An empty page stands at the end of what there is; another follows when there is more, and after 15 s at the latest. ' +
+      'A page costs what it costs over HTTP. Of one client address at most 256 such sockets, of all clients 1024.',
+    request: ActivitiesStreamRequest,
+    element: Type.Object(
+      {
+        ...VerifiedAnswer.properties,
+        headers: Type.Record(Type.String(), Type.String(), {
+          description: 'The `x-quorum-*` headers that the page has over HTTP.',
+        }),
+      },
+      { title: 'ActivitiesPage', description: 'A page of the history with its receipt.' },
+    ),
+    error: ErrorAnswer,
+    auth: 'none',
+  },
+} as const satisfies Readonly<Record<string, SocketDef>>

@@ -1,0 +1,26 @@
+/** Documents that a process serves about itself: OpenAPI, AsyncAPI. */
+import type { FastifyInstance } from 'fastify'
+import { corsHeaders } from './cors.ts'
+
+/** Units of D-33: a document has hundreds of kilobytes. */
+const DOCUMENT_UNITS = 10
+
+/** By path; each is made when it is first asked for. */
+export type Documents = Readonly<Record<`/${string}`, () => object>>
+
+/** Serves each document below each of the mount points. JSON is YAML too, which some clients expect. */
+export function mountDocuments(
+  app: FastifyInstance,
+  prefixes: readonly string[],
+  documents: Documents,
+): void {
+  for (const [path, make] of Object.entries(documents)) {
+    let text: string | null = null
+    for (const prefix of prefixes)
+      app.get(`${prefix}${path}`, (request, reply) => {
+        request.client.budget.charge(request.client.key, DOCUMENT_UNITS - 1)
+        text ??= JSON.stringify(make())
+        reply.headers(corsHeaders).type('application/json; charset=utf-8').send(text)
+      })
+  }
+}
