@@ -3,6 +3,7 @@
  * entry, and not more than who sends and who signs may make the replicas work. What they do is not looked at;
  * replicas check everything again.
  */
+
 import { type Clock, sha256, toHex } from '@quorumscan/base'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
@@ -14,6 +15,7 @@ import {
   weigh,
 } from '@quorumscan/ledger'
 import type { LogWriter } from '@quorumscan/log'
+import { LRUCache } from 'lru-cache'
 import type { Budgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
 
@@ -40,7 +42,7 @@ export function createAdmission(options: {
 }): Admission {
   const { writer, genesisHash, budgets, clock, disk } = options
   /** In the log already: repeating them fills it, and would use up the budget of the key's owner. */
-  const appended = new Set<string>()
+  const appended = new LRUCache<string, true>({ max: REMEMBERED_MAX })
 
   return {
     async submit(bytes, submitter) {
@@ -77,11 +79,7 @@ export function createAdmission(options: {
       budgets.admitKey(submitter, participant, bytesPrice + contractsPrice)
       disk.note(bytes.byteLength)
       await writer.append(bytes)
-      appended.add(entryHash)
-      if (appended.size > REMEMBERED_MAX) {
-        const [oldest] = appended
-        if (oldest !== undefined) appended.delete(oldest)
-      }
+      appended.set(entryHash, true)
     },
   }
 }

@@ -5,7 +5,7 @@
  * Values that the process has anyway are read when somebody asks (`sampled`), so that they cost nothing
  * until then. What is observed per request goes through `Observer`s, which are made once per set of labels.
  */
-import { type Clock, createSystemClock } from '@quorumscan/base'
+import { type Clock, createSystemClock, within } from '@quorumscan/base'
 import { Counter, collectDefaultMetrics, Gauge, type Histogram, Registry } from 'prom-client'
 
 /** 1 ms to 10 s: below is noise of the clock, above is what every wait gives up at (D-38). */
@@ -156,17 +156,8 @@ function named(labels: readonly string[], values: readonly string[]): Record<str
 }
 
 /** What the source gives in time, or null. */
-async function atMost<T>(clock: Clock, read: () => Promise<T>): Promise<T | null> {
-  const ended = new AbortController()
-  const late = clock.delay(SAMPLE_MS_MAX, ended.signal).then(
-    () => null,
-    () => null, // It was in time.
-  )
-  try {
-    return await Promise.race([read(), late])
-  } catch {
-    return null // What cannot be read now is left out; the log of the source says why.
-  } finally {
-    ended.abort()
-  }
+function atMost<T>(clock: Clock, read: () => Promise<T>): Promise<T | null> {
+  const none = () => null
+  // What cannot be read now is left out; the log of the source says why.
+  return within({ clock, timeoutMs: SAMPLE_MS_MAX }, () => read().catch(none), none)
 }

@@ -1,5 +1,6 @@
 /** Remembers what is not to be tried again for a while; bounded, and forgetting is always safe. */
 import type { Clock } from '@quorumscan/base'
+import { LRUCache } from 'lru-cache'
 
 export type Postponed = {
   postpone(key: string, ms: number): void
@@ -10,25 +11,13 @@ export type Postponed = {
 
 /** When `sizeMax` is reached the oldest is forgotten. */
 export function createPostponed(clock: Clock, sizeMax: number): Postponed {
-  const untilByKey = new Map<string, number>()
+  const untilByKey = new LRUCache<string, number>({ max: sizeMax })
   return {
     postpone(key, ms) {
-      // Deleted first, so that the map's order is that of the latest calls.
-      untilByKey.delete(key)
       untilByKey.set(key, clock.monotonicMs() + ms)
-      if (untilByKey.size <= sizeMax) return
-      for (const oldest of untilByKey.keys()) {
-        untilByKey.delete(oldest)
-        break
-      }
     },
-    isPostponed(key) {
-      const until = untilByKey.get(key)
-      if (until === undefined) return false
-      if (clock.monotonicMs() < until) return true
-      untilByKey.delete(key)
-      return false
-    },
+    // Asking does not make it younger.
+    isPostponed: (key) => clock.monotonicMs() < (untilByKey.peek(key) ?? 0),
     clear: () => untilByKey.clear(),
   }
 }

@@ -1,5 +1,5 @@
 /** Offering the same bytes to the log until they are durable, or it is known that they never will be. */
-import type { Clock, Random } from '@quorumscan/base'
+import { type Clock, type Random, within } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Ordering } from '@quorumscan/ledger'
 
@@ -34,17 +34,14 @@ export function createOffer(deps: {
   const isForGood = ({ code, spec }: ScanError) =>
     !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
 
-  const offerOnce = async (bytes: Uint8Array, signal: AbortSignal): Promise<void> => {
-    const over = new AbortController()
-    const timeout = clock.delay(OFFER_MS_MAX, AbortSignal.any([signal, over.signal])).then(() => {
-      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not answer in time')
-    })
-    try {
-      await Promise.race([ordering.submit(bytes, AbortSignal.any([signal, over.signal])), timeout])
-    } finally {
-      over.abort()
-    }
-  }
+  const offerOnce = (bytes: Uint8Array, signal: AbortSignal): Promise<void> =>
+    within(
+      { clock, timeoutMs: OFFER_MS_MAX, signal },
+      (either) => ordering.submit(bytes, either),
+      () => {
+        throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not answer in time')
+      },
+    )
 
   return async (attempt, bytes, signal) => {
     for (let delayMs = OFFER_DELAY_MS_MIN; ; delayMs = Math.min(OFFER_DELAY_MS_MAX, 2 * delayMs)) {

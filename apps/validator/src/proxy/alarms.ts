@@ -1,6 +1,7 @@
 /**
  * Alarms that a node can raise as often as it likes: each is worth a line, a million of them are not.
  */
+import { LRUCache } from 'lru-cache'
 
 /** Between lines about one subject. An alarm is for a person, who needs it once. */
 const SILENCE_MS = 60_000
@@ -19,7 +20,8 @@ export function createAlarm(options: {
   readonly monotonicMs: () => number
   readonly log: (fields: object, text: string) => void
 }): Alarm {
-  const lastBySubject = new Map<string, { readonly atMs: number; leftOut: number }>()
+  type Line = { readonly atMs: number; leftOut: number }
+  const lastBySubject = new LRUCache<string, Line>({ max: SUBJECTS_MAX })
   return ({ subject, text, fields }) => {
     const now = options.monotonicMs()
     const last = lastBySubject.get(subject)
@@ -27,7 +29,6 @@ export function createAlarm(options: {
       last.leftOut++
       return
     }
-    if (lastBySubject.size >= SUBJECTS_MAX) lastBySubject.clear()
     lastBySubject.set(subject, { atMs: now, leftOut: 0 })
     options.log({ ...fields, leftOut: last?.leftOut ?? 0 }, text)
   }

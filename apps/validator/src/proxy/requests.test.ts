@@ -70,6 +70,7 @@ describe('answers of nodes', () => {
     voting_threshold: 1,
     latest_mining_round: state({}),
     coin_rules: state({}),
+    amulet_rules: state({}),
     dso_rules: state({ svs }),
     sv_node_states: [],
     initial_round: '0',

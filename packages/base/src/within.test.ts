@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { type Clock, createSystemClock } from './clock.ts'
+import { within } from './within.ts'
+
+/** A clock whose delays are over when the test says so. */
+function createHeldClock(): Clock & { advance(): void } {
+  let advance = () => {}
+  const held = new Promise<void>((resolve) => {
+    advance = resolve
+  })
+  return { ...createSystemClock(), delay: () => held, advance: () => advance() }
+}
+
+const never = () => new Promise<never>(() => {})
+
+test('what comes in time is the outcome, and its signal ends with it', async () => {
+  const clock = createHeldClock()
+  let given: AbortSignal | undefined
+  const work = async (signal: AbortSignal) => {
+    given = signal
+    return 7
+  }
+  expect(await within({ clock, timeoutMs: 10 }, work, () => null)).toBe(7)
+  expect(given?.aborted).toBe(true)
+})
+
+test('what takes longer is what `late` says, also where it throws', async () => {
+  const clock = createHeldClock()
+  const quiet = within({ clock, timeoutMs: 10 }, never, () => null)
+  const loud = within({ clock, timeoutMs: 10 }, never, () => {
+    throw new RangeError('too late')
+  })
+  loud.catch(() => {}) // Looked at below.
+  clock.advance()
+  expect(await quiet).toBeNull()
+  await expect(loud).rejects.toThrow('too late')
+})
+
+test('ends with the reason of its caller', async () => {
+  const clock = createSystemClock()
+  const caller = new AbortController()
+  const outcome = within({ clock, timeoutMs: 60_000, signal: caller.signal }, never, () => null)
+  caller.abort(new RangeError('not wanted any more'))
+  await expect(outcome).rejects.toThrow('not wanted any more')
+})
