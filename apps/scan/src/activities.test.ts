@@ -8,7 +8,7 @@ import {
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
 import { AMOUNT_SCALE, type ContractId, formatTime } from '@quorumscan/model'
-import { until } from '@quorumscan/testkit'
+import { until, untilTrue } from '@quorumscan/testkit'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
@@ -48,6 +48,9 @@ beforeAll(async () => {
   // Older than a tick of ten minutes: the first round closes at once.
   network = await startNetwork(4, {}, 11 * 60_000_000)
   nodes = await Promise.all(network.genesis.nodes.map((_, index) => network.startNode(index)))
+  // What a node says at offset 0 may be pruned before it has said it.
+  for (const { url } of nodes)
+    await untilTrue(`${url} to be ready`, async () => (await fetch(`${url}/readyz`)).ok)
 })
 afterAll(async () => {
   await Promise.all((nodes ?? []).map((node) => node[Symbol.asyncDispose]()))

@@ -17,7 +17,7 @@ import {
 import { ScanError } from '@quorumscan/errors'
 import { DSO_ENTRY_NAME, type PageSubject } from '@quorumscan/model'
 import type { Context } from '../context.ts'
-import { batchBody, batchOutcome, normalLookup } from '../proxy/batch.ts'
+import { batchBody, batchOutcome } from '../proxy/batch.ts'
 import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
 import { outcomeError, quorumHeaders, readerError } from '../proxy/outcome.ts'
 import { pagePosition, whyOver } from '../proxy/pages.ts'
@@ -119,8 +119,7 @@ export function scanProxyHandlers(
     proxyGetEntryByParty: (request) => lookupOne({ party: request.params.party }, request),
 
     async proxyLookupEntries(request) {
-      const { min_offset: minOffset } = request.body
-      const lookups = request.body.lookups.map(normalLookup)
+      const { lookups, min_offset: minOffset } = request.body
       let options = quorumOptions(request, genesis)
       if (typeof minOffset === 'number')
         options = { ...options, minOffset: Math.max(minOffset, options.minOffset ?? 0) }

@@ -1,24 +1,6 @@
 /** Several lookups as one answer (D-14). Pure. */
 import { concatBytes, utf8 } from '@quorumscan/base'
-import { type Decided, isDecided, type Lookup, type Outcome } from '@quorumscan/consensus'
-
-/** The longest text that is looked up as a name; longer ones are refused where they come alone. */
-const NAME_LENGTH_MAX = 255
-const WELL_FORMED = /^\P{Cs}*$/u
-
-/**
- * The lookup that a node would take it for: with both members it is one by name (D-14), unless what
- * stands there is no name; then that is an unknown member like any other (D-7).
- */
-export function normalLookup(lookup: Lookup): Lookup {
-  if (!('name' in lookup)) return { party: lookup.party }
-  // Validation checked one of the members; the other one can be anything.
-  const name: unknown = lookup.name
-  const isName =
-    typeof name === 'string' && name.length <= NAME_LENGTH_MAX && WELL_FORMED.test(name)
-  if (isName) return { name }
-  return 'party' in lookup ? { party: String(lookup.party) } : lookup
-}
+import { type Decided, isDecided, type Outcome } from '@quorumscan/consensus'
 
 /**
  * What stands behind the whole batch: the first lookup that failed, or the decision of all, with the

@@ -1,7 +1,7 @@
 import type { Decided, Genesis, Outcome } from '@quorumscan/consensus'
 import { ReaderError } from '@quorumscan/consensus'
 import { describe, expect, it } from 'vitest'
-import { batchBody, batchOutcome, normalLookup } from './batch.ts'
+import { batchBody, batchOutcome } from './batch.ts'
 import { sharedDsoAnswer } from './dso-answer.ts'
 import { outcomeError, quorumHeaders, readerError } from './outcome.ts'
 import { quorumOptions } from './quorum-options.ts'
@@ -187,20 +187,6 @@ describe('a batch', () => {
     }
     expect(batchOutcome([present, failed])).toBe(failed)
     expect(batchOutcome([present, { ...absent, offset: 18 }])).toBeUndefined()
-  })
-})
-
-describe('normalLookup', () => {
-  const party = `alice::1220${'0'.repeat(64)}`
-  // Only one member of each was checked by the schema; the type cannot say that.
-  const both = (name: unknown) => ({ name, party }) as never
-
-  it('prefers a name to a party, and drops what is neither', () => {
-    expect(normalLookup(both('a.unverified.ns'))).toEqual({ name: 'a.unverified.ns' })
-    for (const name of [7, null, 'a'.repeat(256), '\ud800'])
-      expect(normalLookup(both(name)), JSON.stringify(name)).toEqual({ party })
-    expect(normalLookup({ party })).toEqual({ party })
-    expect(normalLookup({ name: '' })).toEqual({ name: '' })
   })
 })
 

@@ -1,5 +1,4 @@
 /** For tests: a network with one validator, and people who use it. */
-import { createSystemClock } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/http'
 import { until } from '@quorumscan/testkit'
 import { expect } from 'vitest'
@@ -8,7 +7,6 @@ import { type Answer, type Client, createClient } from './client.ts'
 import { startNetwork, type TestNetwork } from './network.ts'
 
 const logger = createLogger({ name: 'validator', level: 'silent' })
-const _clock = createSystemClock()
 
 export type Person = { readonly client: Client; readonly party: string }
 
@@ -37,7 +35,14 @@ export async function startWorld(): Promise<World> {
   const clientOf = async (user: string) => createClient(validator.url, await network.token(user))
   await ready()
   return {
-    network,
+    network: {
+      ...network,
+      async advance(micros) {
+        await network.advance(micros)
+        // What it knows of the ledger is old until its own replica has the new time.
+        await ready()
+      },
+    },
     url: () => validator.url,
     anyone,
     clientOf,
