@@ -3,8 +3,12 @@
  * number rules of the RFC reduce to decimal digits.
  */
 
-/** Half of a surrogate pair without the other: such a text has no UTF-8. */
-export const LONE_SURROGATE = /\p{Surrogate}/u
+/**
+ * Half of a surrogate pair without the other: such a text has no UTF-8. On code units alone, as interpretation
+ * uses it (Rule 1); without looking behind, which older browsers cannot.
+ */
+export const LONE_SURROGATE =
+  /[\ud800-\udbff](?![\udc00-\udfff])|(?:[^\ud800-\udbff]|^)[\udc00-\udfff]/
 
 export type Json =
   | null
