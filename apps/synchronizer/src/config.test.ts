@@ -21,7 +21,7 @@ it('reads what the cluster sets', () => {
     logRedis: { path: '/d/log', passwordFile: '/d/writer' },
     keyFile: '/d/key',
     rateLimit: 2000,
-    entryRates: { stranger: 50, peer: 500, superValidator: 100 },
+    entryRates: { stranger: 50, peer: 500, superValidator: 25 },
     peerTokensFile: null,
   })
 })

@@ -31,8 +31,8 @@ const RATE_LIMIT_DEFAULT = 2000
 const STRANGER_RATE_DEFAULT = 50
 /** Enough for the users of a large validator. */
 const PEER_RATE_DEFAULT = 500
-/** A hundred registrations a second; one that goes astray leaves most of a small machine to the others. */
-const SV_RATE_DEFAULT = 100
+/** As many registrations a second; one that goes astray slows the others of a small machine by less than half. */
+const SV_RATE_DEFAULT = 25
 const RATE_LIMIT_MAX = 10_000_000
 /** Checkpoints for years, and what the Redis of a small cluster need to rewrite their files. */
 const DISK_FREE_MIB_MIN_DEFAULT = 256

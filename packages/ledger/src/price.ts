@@ -1,7 +1,7 @@
 /**
- * What an entry costs every replica, before any state is known: what admission charges for. A unit is a
- * usual entry, about 1 ms of a processor; no entry that can be made costs more than some two for each of its
- * units (`npm run bench -- entries`).
+ * What an entry costs every replica, before any state is known: what admission charges for. A unit is a usual
+ * entry, about 1 ms of a processor. Of the dearest that can be made (deep and wide JSON, contracts that are not
+ * there, merges, locks with many holders, lists of parties) none costs more than some two for each of its units.
  */
 import type { Submission } from '@quorumscan/model'
 import { weigh } from './interpret.ts'
