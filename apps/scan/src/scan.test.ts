@@ -1,6 +1,7 @@
 /** Four scan nodes over a real log: what they answer, and that they answer the same. */
 import { fromHex, verifySignature } from '@quorumscan/base'
 import { encodeAddressStatement } from '@quorumscan/consensus'
+import { parseTime } from '@quorumscan/model'
 import { until } from '@quorumscan/testkit'
 import { describe, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
@@ -12,11 +13,16 @@ async function get(node: RunningScan, path: string, headers: Record<string, stri
   return read(await fetch(node.url + path, { headers }))
 }
 
-async function post(node: RunningScan, path: string, body: unknown, type = 'application/json') {
+async function post(
+  node: RunningScan,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
   return read(
     await fetch(node.url + path, {
       method: 'POST',
-      headers: { 'content-type': type },
+      headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     }),
   )
@@ -26,6 +32,10 @@ async function read(response: Response): Promise<Answer> {
   return { status: response.status, text: await response.text(), headers: response.headers }
 }
 
+const NO_ROUNDS = {
+  cached_open_mining_round_contract_ids: [],
+  cached_issuing_round_contract_ids: [],
+}
 const json = (answer: Answer) => JSON.parse(answer.text)
 const offsetOf = (answer: Answer) => Number(answer.headers.get('x-ledger-offset'))
 const isReady = (node: RunningScan) =>
@@ -94,6 +104,9 @@ describe('four scan nodes', () => {
         '/v0/dso?shared=true',
         '/v0/scans',
       ].map((path) => (node: RunningScan) => get(node, path, { 'x-read-at-offset': at })),
+      (node) => post(node, '/v0/amulet-rules', {}, { 'x-read-at-offset': at }),
+      (node) =>
+        post(node, '/v0/open-and-issuing-mining-rounds', NO_ROUNDS, { 'x-read-at-offset': at }),
       (node) =>
         post(node, '/v0/ans-entries/batch', {
           at_offset: Number(at),
@@ -251,7 +264,9 @@ describe('one scan node', () => {
     expect(byName.headers.get('x-ledger-history-hash')).toMatch(/^[0-9a-f]{64}$/)
     const byParty = await get(node, `/v0/ans-entries/by-party/${wallet.party}`)
     expect(json(byParty).error).toBe(`No ans entry found for party: ${wallet.party}`)
-    expect(await post(node, '/v0/ans-entries/batch', { lookups: [] }, 'text/plain')).toMatchObject({
+    expect(
+      await post(node, '/v0/ans-entries/batch', { lookups: [] }, { 'content-type': 'text/plain' }),
+    ).toMatchObject({
       status: 200,
       text: '{"results":[]}',
     })
@@ -318,7 +333,19 @@ describe('one scan node', () => {
       cached_ans_rules_contract_id: rules.contract.contract_id,
     })
     expect(json(cached).ans_rules_update.contract).toBeNull()
+    const coin = json(await post(node, '/v0/amulet-rules', {})).amulet_rules_update
+    const { activeSynchronizer } =
+      coin.contract.payload.configSchedule.initialValue.decentralizedSynchronizer
+    expect([activeSynchronizer, coin.contract.payload.isDevNet]).toEqual([
+      genesis.synchronizerId,
+      genesis.devnet,
+    ])
+    const known = { cached_amulet_rules_contract_id: coin.contract.contract_id }
+    expect(json(await post(node, '/v0/amulet-rules', known))).toEqual({
+      amulet_rules_update: { contract: null, domain_id: genesis.synchronizerId },
+    })
     const dso = json(await get(node, '/v0/dso'))
+    expect(dso.amulet_rules).toEqual(coin)
     expect(dso).toMatchObject({
       sv_user: 'sv-1',
       dso_party_id: genesis.dso,
@@ -338,4 +365,29 @@ describe('one scan node', () => {
       commit_ts: expect.stringMatching(/Z$/),
     })
   })
+
+  test('gives the open rounds, without those that the caller has', async () => {
+    await using network = await startNetwork(1)
+    await using world = await startAll(network, [])
+    const { first: node } = world
+    const path = '/v0/open-and-issuing-mining-rounds'
+    const answer = await post(node, path, NO_ROUNDS)
+    const rounds: [string, { contract: { contract_id: string; payload: RoundPayload } }][] =
+      Object.entries(json(answer).open_mining_rounds)
+    expect(rounds.map(([, { contract }]) => contract.payload.round.number)).toEqual(['2', '1', '0'])
+    for (const [id, { contract }] of rounds) expect(contract.contract_id).toBe(id)
+    const closesAt = parseTime(rounds[2]?.[1].contract.payload.targetClosesAt ?? '') ?? 0
+    const readAt = parseTime(answer.headers.get('x-ledger-record-time') ?? '') ?? 0
+    expect(json(answer).time_to_live_in_microseconds).toBe(closesAt - readAt)
+
+    const [known, ...others] = rounds.map(([id]) => id)
+    const cached = { ...NO_ROUNDS, cached_open_mining_round_contract_ids: [known] }
+    const { open_mining_rounds: again } = json(await post(node, path, cached))
+    expect(again[known as string].contract).toBeNull()
+    for (const id of others) expect(again[id].contract.contract_id).toBe(id)
+    const tooMany = { ...NO_ROUNDS, cached_issuing_round_contract_ids: Array(101).fill(known) }
+    expect((await post(node, path, tooMany)).status).toBe(400)
+  })
 })
+
+type RoundPayload = { readonly round: { readonly number: string }; readonly targetClosesAt: string }

@@ -70,11 +70,13 @@ export {
   REQUEST_OF_DSO_PARTY_ID,
   REQUEST_OF_SCANS,
   requestOfActivities,
+  requestOfAmuletRules,
   requestOfAnsRules,
   requestOfDso,
   requestOfEntries,
   requestOfEntriesByParty,
   requestOfLookup,
+  requestOfMiningRounds,
 } from './statements/requests.ts'
 export {
   type AddressStatement,

@@ -31,6 +31,11 @@ export function traceparentOf(headers: IncomingHttpHeaders): string | null {
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null
 }
 
+/** Of the caller's trace; null where a request has none. */
+export function traceIdOf(headers: IncomingHttpHeaders): string | null {
+  return TRACEPARENT.exec(traceparentOf(headers) ?? '')?.[1] ?? null
+}
+
 const STATUS_UNSET = 0
 const STATUS_ERROR = 2
 

@@ -194,6 +194,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/amulet-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The rules of coin as upstream tells them, unless the cached ones are current. */
+        post: operations["getAmuletRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/open-and-issuing-mining-rounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The open rounds, in full where the caller does not have them. */
+        post: operations["getOpenAndIssuingMiningRounds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/dso-party-id": {
         parameters: {
             query?: never;
@@ -459,6 +493,18 @@ export interface components {
             /** @description Whether an offer was made or taken; null for a transfer at once. */
             transfer_kind: ("create_transfer_instruction" | "transfer_instruction_accept") | null;
         };
+        /** @description The rules of coin. */
+        AmuletRulesAnswer: {
+            /** @description What is in force. */
+            amulet_rules_update: components["schemas"]["MaybeCachedContract"];
+        };
+        /** @description What the caller has of them. */
+        AmuletRulesRequest: {
+            /** @description The contract that the caller has. */
+            cached_amulet_rules_contract_id?: string | null;
+            /** @description The synchronizer that the caller knows. */
+            cached_amulet_rules_domain_id?: string | null;
+        };
         /** @description A live entry; contract_id and expires_at are null for those of the operator and the super-validators. */
         AnsEntry: {
             /** @description The AnsEntry contract; a renewal makes a new one. */
@@ -477,12 +523,7 @@ export interface components {
         /** @description The rules of the name service. */
         AnsRulesAnswer: {
             /** @description What is in force: fee, lifetime and renewal window of names. */
-            ans_rules_update: {
-                /** @description The AnsRules; null while the cached one is current. */
-                contract: components["schemas"]["Contract"] | null;
-                /** @description The synchronizer. */
-                domain_id: string;
-            };
+            ans_rules_update: components["schemas"]["MaybeCachedContract"];
         };
         /** @description What the caller has of them. */
         AnsRulesRequest: {
@@ -662,6 +703,33 @@ export interface components {
         } | {
             /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
             party: string;
+        };
+        /** @description A contract, unless the caller has it. */
+        MaybeCachedContract: {
+            /** @description What is in force; null while the cached one is. */
+            contract: components["schemas"]["Contract"] | null;
+            /** @description The synchronizer. */
+            domain_id: string;
+        };
+        /** @description The rounds of coin. */
+        MiningRoundsAnswer: {
+            /** @description Until the oldest open round may be closed, and another one opened. */
+            time_to_live_in_microseconds: number;
+            /** @description The open rounds by contract id, the newest first. */
+            open_mining_rounds: {
+                [key: string]: components["schemas"]["MaybeCachedContract"];
+            };
+            /** @description Always empty: super-validators have their share when a round closes. */
+            issuing_mining_rounds: {
+                [key: string]: components["schemas"]["MaybeCachedContract"];
+            };
+        };
+        /** @description What the caller has of them. */
+        MiningRoundsRequest: {
+            /** @description The open rounds that the caller has. */
+            cached_open_mining_round_contract_ids: string[];
+            /** @description The issuing rounds that the caller has. */
+            cached_issuing_round_contract_ids: string[];
         };
         /** @description Where the process stands. */
         NodeStatus: {
@@ -1796,6 +1864,282 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AnsRulesAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *
+             *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description BODY_TOO_LARGE: The body exceeds the limit of the operation. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAmuletRules: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
+                "x-read-sign"?: boolean;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AmuletRulesRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AmuletRulesAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *
+             *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description BODY_TOO_LARGE: The body exceeds the limit of the operation. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            415: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOpenAndIssuingMiningRounds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The offset to read at; absent: the newest. */
+                "x-read-at-offset"?: number;
+                /** @description Whether the node signs its answer. */
+                "x-read-sign"?: boolean;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MiningRoundsRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
+                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
+                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
+                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MiningRoundsAnswer"];
                 };
             };
             /**

@@ -196,6 +196,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/scan-proxy/amulet-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rules of coin as upstream tells them.
+         * @description A receipt is for the answer of nodes to `POST /v0/amulet-rules`.
+         */
+        get: operations["proxyGetAmuletRules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/scan-proxy/open-and-issuing-mining-rounds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The open rounds.
+         * @description A receipt is for the answer of nodes to `POST /v0/open-and-issuing-mining-rounds`.
+         */
+        get: operations["proxyGetOpenAndIssuingMiningRounds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/scan-proxy/dso-party-id": {
         parameters: {
             query?: never;
@@ -836,6 +876,11 @@ export interface components {
             /** @description Whether an offer was made or taken; null for a transfer at once. */
             transfer_kind: ("create_transfer_instruction" | "transfer_instruction_accept") | null;
         };
+        /** @description The rules of coin. */
+        AmuletRulesProxyAnswer: {
+            /** @description What is in force. */
+            amulet_rules: components["schemas"]["ContractWithState"];
+        };
         /** @description A live entry; contract_id and expires_at are null for those of the operator and the super-validators. */
         AnsEntry: {
             /** @description The AnsEntry contract; a renewal makes a new one. */
@@ -854,12 +899,7 @@ export interface components {
         /** @description The rules of the name service. */
         AnsRulesAnswer: {
             /** @description What is in force: fee, lifetime and renewal window of names. */
-            ans_rules_update: {
-                /** @description The AnsRules; null while the cached one is current. */
-                contract: components["schemas"]["Contract"] | null;
-                /** @description The synchronizer. */
-                domain_id: string;
-            };
+            ans_rules_update: components["schemas"]["MaybeCachedContract"];
         };
         /** @description What the caller has of them. */
         AnsRulesRequest: {
@@ -1088,6 +1128,20 @@ export interface components {
         } | {
             /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
             party: string;
+        };
+        /** @description A contract, unless the caller has it. */
+        MaybeCachedContract: {
+            /** @description What is in force; null while the cached one is. */
+            contract: components["schemas"]["Contract"] | null;
+            /** @description The synchronizer. */
+            domain_id: string;
+        };
+        /** @description The rounds of coin. */
+        MiningRoundsProxyAnswer: {
+            /** @description The open rounds, the newest first. */
+            open_mining_rounds: components["schemas"]["ContractWithState"][];
+            /** @description Always empty: super-validators have their share when a round closes. */
+            issuing_mining_rounds: components["schemas"]["ContractWithState"][];
         };
         /** @description Where the process stands. */
         NodeStatus: {
@@ -2620,6 +2674,246 @@ export interface operations {
             };
             /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
             415: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetAmuletRules: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AmuletRulesProxyAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_DISPUTED: The scan nodes gave different answers at one offset, and no group can reach the threshold.
+             *
+             *     NOT_ENOUGH_NODES: Fewer scan nodes can be reached than the threshold needs.
+             */
+            502: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetOpenAndIssuingMiningRounds: {
+        parameters: {
+            query?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                quorum?: string;
+            };
+            header?: {
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                "x-quorum"?: string;
+                /** @description Read no older offset than this. */
+                "x-min-offset"?: number;
+                /** @description The largest age of the ledger time that the answer may have. */
+                "x-max-age-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-quorum-outcome": components["headers"]["x-quorum-outcome"];
+                    "x-quorum-offset": components["headers"]["x-quorum-offset"];
+                    "x-quorum-record-time": components["headers"]["x-quorum-record-time"];
+                    "x-quorum-threshold": components["headers"]["x-quorum-threshold"];
+                    "x-quorum-agreed": components["headers"]["x-quorum-agreed"];
+                    "x-quorum-dissented": components["headers"]["x-quorum-dissented"];
+                    "x-quorum-nodes": components["headers"]["x-quorum-nodes"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MiningRoundsProxyAnswer"];
+                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             */
+            400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];

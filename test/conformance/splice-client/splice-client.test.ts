@@ -13,17 +13,29 @@ type UpstreamClient = {
   get(path: string, params?: object): Promise<unknown>
   post(path: string, body: object, params?: object): Promise<unknown>
 }
-type UpstreamClass = new (url: URL, logger: object, tokens: object) => UpstreamClient
+/** Those of scan and of the proxy also know where the coin is, and its rules and rounds. */
+type UpstreamScan = UpstreamClient & {
+  getAmuletSynchronizerId(): Promise<string>
+  isDevNet(): Promise<boolean>
+  getOpenMiningRounds(): Promise<{ payload: { round: { number: string } } }[]>
+  getActiveOpenMiningRound(): Promise<object | null>
+}
+type UpstreamClass<Client = UpstreamClient> = new (
+  url: URL,
+  logger: object,
+  tokens: object,
+) => Client
 const { ScanClient, ScanProxyClient, ValidatorInternalClient } = createRequire(import.meta.url)(
   '@canton-network/core-splice-client',
-) as Record<'ScanClient' | 'ScanProxyClient' | 'ValidatorInternalClient', UpstreamClass>
+) as Record<'ScanClient' | 'ScanProxyClient', UpstreamClass<UpstreamScan>> &
+  Record<'ValidatorInternalClient', UpstreamClass>
 
 const ALICE = 'alice.unverified.ns'
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 let cluster: RunningCluster
 let alice: Awaited<ReturnType<typeof createUser>>
 
-const connect = (Upstream: UpstreamClass, url: string): UpstreamClient =>
+const connect = <Client>(Upstream: UpstreamClass<Client>, url: string): Client =>
   new Upstream(new URL(url), quiet, { getAccessToken: async () => alice.token })
 
 beforeAll(async () => {
@@ -74,6 +86,15 @@ describe.each([
     expect(await client().get(`${prefix}/dso-party-id`)).toMatchObject({
       dso_party_id: expect.stringMatching(/^DSO::1220/),
     })
+  })
+
+  it('finds the synchronizer, the rules and the rounds of coin by itself', async () => {
+    const genesis = await (await fetch(`${cluster.urls.nodes['sv-1']}/v0/genesis`)).json()
+    expect(await client().getAmuletSynchronizerId()).toBe(genesis.synchronizerId)
+    expect(await client().isDevNet()).toBe(genesis.devnet)
+    const rounds = await client().getOpenMiningRounds()
+    expect(rounds.map(({ payload }) => Number(payload.round.number))).toEqual([2, 1, 0])
+    expect(await client().getActiveOpenMiningRound()).not.toBeNull()
   })
 })
 

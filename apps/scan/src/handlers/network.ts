@@ -10,12 +10,14 @@ import {
   quorumOf,
   REQUEST_OF_DSO_PARTY_ID,
   REQUEST_OF_SCANS,
+  requestOfAmuletRules,
   requestOfAnsRules,
   requestOfDso,
+  requestOfMiningRounds,
   STATEMENT_TAGS,
 } from '@quorumscan/consensus'
 import type { Handlers } from '@quorumscan/http'
-import { payloadOf, scanAddress } from '@quorumscan/ledger'
+import { openMiningRound, payloadOf, scanAddress } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import { type ContractWithState, contractWithState } from '../contract-json.ts'
@@ -24,7 +26,14 @@ import type { Signer } from '../signer.ts'
 
 type NetworkHandlers = Pick<
   Handlers<typeof scanRoutes>,
-  'getAnsRules' | 'getDsoPartyId' | 'getDso' | 'listScans' | 'getAttestation' | 'getGenesis'
+  | 'getAnsRules'
+  | 'getAmuletRules'
+  | 'getOpenAndIssuingMiningRounds'
+  | 'getDsoPartyId'
+  | 'getDso'
+  | 'listScans'
+  | 'getAttestation'
+  | 'getGenesis'
 >
 
 /** The genesis opens rounds 0 to 2 (D-22). */
@@ -61,9 +70,34 @@ export function createNetworkHandlers(context: {
     getAnsRules: (asked) => {
       const { body } = asked
       return answer(requestOfAnsRules(body), asked, async (at) => {
-        const { contract } = await stateOf('AnsRules', at)
-        const isCached = body.cached_ans_rules_contract_id === contract.contract_id
-        return { ans_rules_update: { contract: isCached ? null : contract, domain_id: domainId } }
+        const rules = await stateOf('AnsRules', at)
+        return { ans_rules_update: unlessCached(rules, [body.cached_ans_rules_contract_id]) }
+      })
+    },
+    getAmuletRules: (asked) => {
+      const { body } = asked
+      return answer(requestOfAmuletRules(body), asked, async (at) => {
+        const rules = upstreamRules(await stateOf('CoinRules', at))
+        return { amulet_rules_update: unlessCached(rules, [body.cached_amulet_rules_contract_id]) }
+      })
+    },
+    getOpenAndIssuingMiningRounds: (asked) => {
+      const { body } = asked
+      return answer(requestOfMiningRounds(body), asked, async (at) => {
+        const rounds = await reads.documentsAsOf('OpenMiningRound', at.offset)
+        const closing = rounds.map((round) => payloadOf(openMiningRound, round).targetClosesAt)
+        const known = body.cached_open_mining_round_contract_ids
+        return {
+          // By record time, as all that depends on time: nodes are to say the same.
+          time_to_live_in_microseconds: Math.max(0, Math.min(...closing) - at.recordTime),
+          open_mining_rounds: Object.fromEntries(
+            rounds.map((round) => [
+              round.contractId,
+              unlessCached(contractWithState(round, domainId), known),
+            ]),
+          ),
+          issuing_mining_rounds: {},
+        }
       })
     },
     getDsoPartyId: (asked) =>
@@ -127,6 +161,13 @@ export function createNetworkHandlers(context: {
     },
     getGenesis: async () => ({ body: genesisBytes }),
   }
+}
+
+function unlessCached(
+  { contract, domain_id }: ContractWithState,
+  cached: readonly (string | null | undefined)[],
+) {
+  return { contract: cached.includes(contract.contract_id) ? null : contract, domain_id }
 }
 
 /**

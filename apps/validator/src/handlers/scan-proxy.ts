@@ -18,6 +18,7 @@ import { ScanError } from '@quorumscan/errors'
 import { DSO_ENTRY_NAME, type PageSubject } from '@quorumscan/model'
 import type { Context } from '../context.ts'
 import { batchBody, batchOutcome } from '../proxy/batch.ts'
+import { roundsAnswer, rulesAnswer } from '../proxy/coin-rules.ts'
 import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
 import { outcomeError, quorumHeaders, readerError } from '../proxy/outcome.ts'
 import { pagePosition, whyOver } from '../proxy/pages.ts'
@@ -25,10 +26,12 @@ import { type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
 import { isAbsence, verifiedAnswer, verifiedBatch } from '../proxy/receipts.ts'
 import {
   activitiesRequest,
+  amuletRulesRequest,
   ansRulesRequest,
   dsoPartyIdRequest,
   listEntriesByPartyRequest,
   listEntriesRequest,
+  miningRoundsRequest,
   scansRequest,
   sharedDsoRequest,
 } from '../proxy/requests.ts'
@@ -55,6 +58,8 @@ export function scanProxyHandlers(
   | 'proxyLookupEntries'
   | 'proxyListActivities'
   | 'proxyGetAnsRules'
+  | 'proxyGetAmuletRules'
+  | 'proxyGetOpenAndIssuingMiningRounds'
   | 'proxyGetDsoPartyId'
   | 'proxyGetDso'
   | 'proxyListScans'
@@ -91,6 +96,18 @@ export function scanProxyHandlers(
 
   const readAndReply = async (input: ReadRequest, request: QuorumRequest): Promise<ProxyReply> =>
     replyTo(input, request, await read(input, request))
+
+  /** In another form than the nodes have; a receipt is for what they said, and holds nothing else. */
+  const readInForm = async (
+    input: ReadRequest,
+    request: QuorumRequest,
+    form: (outcome: Decided) => Uint8Array,
+  ): Promise<ProxyReply> => {
+    const outcome = await read(input, request)
+    return !isDecided(outcome) || acceptsVerified(request.headers.accept)
+      ? replyTo(input, request, outcome)
+      : { headers: quorumHeaders(outcome), body: form(outcome) }
+  }
 
   const readPage = async (
     subject: PageSubject,
@@ -156,18 +173,13 @@ export function scanProxyHandlers(
     },
     proxyListActivities: (request) => readAndReply(activitiesRequest(request.body), request),
     proxyGetAnsRules: (request) => readAndReply(ansRulesRequest(request.body), request),
+    proxyGetAmuletRules: (request) => readInForm(amuletRulesRequest, request, rulesAnswer),
+    proxyGetOpenAndIssuingMiningRounds: (request) =>
+      readInForm(miningRoundsRequest, request, roundsAnswer),
     proxyGetDsoPartyId: (request) => readAndReply(dsoPartyIdRequest, request),
     proxyListScans: (request) => readAndReply(scansRequest, request),
 
-    async proxyGetDso(request) {
-      const input = sharedDsoRequest(genesis)
-      const outcome = await read(input, request)
-      // A receipt is for what the nodes share, and holds nothing else.
-      if (!isDecided(outcome) || acceptsVerified(request.headers.accept))
-        return replyTo(input, request, outcome)
-      return { headers: quorumHeaders(outcome), body: sharedDsoAnswer(outcome) }
-    },
-
+    proxyGetDso: (request) => readInForm(sharedDsoRequest(genesis), request, sharedDsoAnswer),
     proxyListEvidence: async () => ({
       headers: {},
       body: utf8(JSON.stringify({ evidence: context.evidence.list() })),

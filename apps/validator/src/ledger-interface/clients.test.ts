@@ -156,13 +156,25 @@ it.each(['a::c', 'a:b:', ':b:c', '::', 'a:b', 'a:b:c:d'])(
   },
 )
 
-it('errors over WebSocket have a trace id: the caller’s request id, or a drawn one', async () => {
+it('errors have a trace id: of the caller’s trace, else its request id, else a drawn one', async () => {
   const [named] = await framesOf(
     UPDATES,
     { beginExclusive: -1, filter: own() },
     { 'x-request-id': 'r-7' },
   )
   expect(named).toMatchObject({ code: 'NEGATIVE_OFFSET', traceId: 'r-7', context: { tid: 'r-7' } })
+  const trace = '0af7651916cd43dd8448eb211c80319c'
+  const headers = { 'x-request-id': 'r-7', traceparent: `00-${trace}-b7ad6b7169203331-01` }
+  const request = { beginExclusive: -1, filter: own() }
+  const [traced] = await framesOf(UPDATES, request, headers)
+  expect(traced).toMatchObject({ traceId: trace, context: { tid: trace } })
+  const authorization = `Bearer ${await world.network.token('alice')}`
+  const body = new TextEncoder().encode(JSON.stringify(request))
+  for (const token of [authorization, 'Bearer eyJ.e30.x']) {
+    const options = { method: 'POST', headers: { ...headers, authorization: token }, body }
+    const answer = await fetch(`${world.url()}${UPDATES}`, options)
+    expect(await answer.json()).toMatchObject({ traceId: trace })
+  }
   const [drawn] = await framesOf(UPDATES, '{')
   expect(drawn).toMatchObject({
     code: 'INVALID_ARGUMENT',

@@ -2,10 +2,12 @@ import type { Genesis } from '@quorumscan/consensus'
 import { describe, expect, it } from 'vitest'
 import {
   activitiesRequest,
+  amuletRulesRequest,
   ansRulesRequest,
   dsoPartyIdRequest,
   listEntriesByPartyRequest,
   listEntriesRequest,
+  miningRoundsRequest,
   scansRequest,
   sharedDsoRequest,
 } from './requests.ts'
@@ -83,6 +85,11 @@ describe('answers of nodes', () => {
   const page = { entries: [{ ...entry, expires_at: null }], next_page_token: null }
   const rules = { ans_rules_update: { contract: null, domain_id: 'd' } }
   const activities = activitiesRequest({ page_size: 1 })
+  const roundsOf = (round: object) => ({
+    open_mining_rounds: { id: round },
+    time_to_live_in_microseconds: 1,
+    issuing_mining_rounds: {},
+  })
 
   it.each([
     ['a page', listEntriesRequest({ page_size: 1 }), page],
@@ -91,6 +98,8 @@ describe('answers of nodes', () => {
     ['activities', activities, { activities: [] }],
     ['the operator', dsoPartyIdRequest, { dso_party_id: party }],
     ['addresses', scansRequest, { scans: [] }],
+    ['rules of coin', amuletRulesRequest, { amulet_rules_update: state({}) }],
+    ['rounds', miningRoundsRequest, roundsOf(state({}))],
     ['its rules', sharedDsoRequest(genesis), dso(svs)],
   ])('%s vote where they fit the operation, and nothing else does (D-35)', (_, request, body) => {
     expect(request.isValid?.(body)).toBe(true)
@@ -102,6 +111,12 @@ describe('answers of nodes', () => {
       { ...body, [Object.keys(body)[0] ?? '']: 7 },
     ])
       expect(request.isValid?.(other), JSON.stringify(other)).toBe(false)
+  })
+
+  it('of coin that lack a contract are none: the node was told that nothing is cached', () => {
+    const cached = { contract: null, domain_id: 'd' }
+    expect(amuletRulesRequest.isValid?.({ amulet_rules_update: cached })).toBe(false)
+    expect(miningRoundsRequest.isValid?.(roundsOf(cached))).toBe(false)
   })
 
   it.each([

@@ -13,13 +13,16 @@ import {
   REQUEST_OF_SCANS,
   type ReadRequest,
   requestOfActivities,
+  requestOfAmuletRules,
   requestOfAnsRules,
   requestOfDso,
   requestOfEntries,
   requestOfEntriesByParty,
+  requestOfMiningRounds,
   scansBytesMax,
 } from '@quorumscan/consensus'
 import type { PartyId } from '@quorumscan/model'
+import { isWholeRounds, isWholeRules } from './coin-rules.ts'
 import { isSharedDso } from './dso-answer.ts'
 
 /** Of the operations without pages; what they tell of every node of the largest network is below half of it. */
@@ -55,6 +58,21 @@ export function activitiesRequest(body: Parameters<typeof requestOfActivities>[0
 
 export const dsoPartyIdRequest: ReadRequest = get(REQUEST_OF_DSO_PARTY_ID, '/v0/dso-party-id')
 export const scansRequest: ReadRequest = get(REQUEST_OF_SCANS, '/v0/scans')
+
+export const amuletRulesRequest: ReadRequest = {
+  ...post(requestOfAmuletRules({}), '/v0/amulet-rules'),
+  isValid: isWholeRules,
+}
+export const miningRoundsRequest: ReadRequest = {
+  ...post(
+    requestOfMiningRounds({
+      cached_open_mining_round_contract_ids: [],
+      cached_issuing_round_contract_ids: [],
+    }),
+    '/v0/open-and-issuing-mining-rounds',
+  ),
+  isValid: isWholeRounds,
+}
 
 export function sharedDsoRequest(genesis: Genesis): ReadRequest {
   return {

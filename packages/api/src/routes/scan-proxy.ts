@@ -8,6 +8,7 @@ import { acceptsVerified } from '../accepts.ts'
 import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '../cost.ts'
 import { type CostInput, defineRoutes } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
+import { AmuletRulesProxyAnswer, MiningRoundsProxyAnswer } from '../schemas/coin-rules.ts'
 import {
   AnsRulesAnswer,
   AnsRulesRequest,
@@ -131,6 +132,23 @@ export const scanProxyRoutes = defineRoutes({
     summary: 'The rules of the name service, unless the cached ones are current.',
     body: AnsRulesRequest,
     response: AnsRulesAnswer,
+  },
+  proxyGetAmuletRules: {
+    ...proxied,
+    method: 'GET',
+    path: '/v0/scan-proxy/amulet-rules',
+    summary: 'The rules of coin as upstream tells them.',
+    description: 'A receipt is for the answer of nodes to `POST /v0/amulet-rules`.',
+    response: AmuletRulesProxyAnswer,
+  },
+  proxyGetOpenAndIssuingMiningRounds: {
+    ...proxied,
+    method: 'GET',
+    path: '/v0/scan-proxy/open-and-issuing-mining-rounds',
+    summary: 'The open rounds.',
+    description:
+      'A receipt is for the answer of nodes to `POST /v0/open-and-issuing-mining-rounds`.',
+    response: MiningRoundsProxyAnswer,
   },
   proxyGetDsoPartyId: {
     ...proxied,

@@ -5,6 +5,12 @@ import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '.
 import { type CostInput, defineRoutes } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import {
+  AmuletRulesAnswer,
+  AmuletRulesRequest,
+  MiningRoundsAnswer,
+  MiningRoundsRequest,
+} from '../schemas/coin-rules.ts'
+import {
   AnsRulesAnswer,
   AnsRulesRequest,
   BatchAnswer,
@@ -134,6 +140,26 @@ export const scanRoutes = {
       summary: 'The rules of the name service, unless the cached ones are current.',
       body: AnsRulesRequest,
       response: AnsRulesAnswer,
+      cost: COST_LOOKUP,
+    },
+    getAmuletRules: {
+      ...pinned,
+      tag: 'network',
+      method: 'POST',
+      path: '/v0/amulet-rules',
+      summary: 'The rules of coin as upstream tells them, unless the cached ones are current.',
+      body: AmuletRulesRequest,
+      response: AmuletRulesAnswer,
+      cost: COST_LOOKUP,
+    },
+    getOpenAndIssuingMiningRounds: {
+      ...pinned,
+      tag: 'network',
+      method: 'POST',
+      path: '/v0/open-and-issuing-mining-rounds',
+      summary: 'The open rounds, in full where the caller does not have them.',
+      body: MiningRoundsRequest,
+      response: MiningRoundsAnswer,
       cost: COST_LOOKUP,
     },
     getDsoPartyId: {

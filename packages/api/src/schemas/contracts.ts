@@ -1,6 +1,6 @@
 /** Contracts as the scan and wallet surfaces show them. */
 import { Type } from 'typebox'
-import { about } from './members.ts'
+import { about, nullable } from './members.ts'
 import { ContractId, Time } from './scalars.ts'
 
 export const Contract = Type.Object(
@@ -21,4 +21,13 @@ export const Contract = Type.Object(
 export const ContractWithState = Type.Object(
   { contract: Contract, domain_id: Type.String({ description: 'The synchronizer.' }) },
   { title: 'ContractWithState', description: 'A contract, and where it is.' },
+)
+
+/** For callers that name what they have. */
+export const MaybeCachedContract = Type.Object(
+  {
+    contract: about(nullable(Contract), 'What is in force; null while the cached one is.'),
+    domain_id: Type.String({ description: 'The synchronizer.' }),
+  },
+  { title: 'MaybeCachedContract', description: 'A contract, unless the caller has it.' },
 )

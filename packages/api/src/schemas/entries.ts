@@ -1,6 +1,6 @@
 /** Name entries and the lookups that find them (D-8, D-11, D-14). */
 import { Type } from 'typebox'
-import { ContractWithState } from './contracts.ts'
+import { MaybeCachedContract } from './contracts.ts'
 import { about, nullable, optional } from './members.ts'
 import {
   BATCH_LOOKUPS_MAX,
@@ -104,15 +104,9 @@ export const AnsRulesRequest = Type.Object(
 
 export const AnsRulesAnswer = Type.Object(
   {
-    ans_rules_update: Type.Object(
-      {
-        contract: about(
-          nullable(ContractWithState.properties.contract),
-          'The AnsRules; null while the cached one is current.',
-        ),
-        domain_id: Type.String({ description: 'The synchronizer.' }),
-      },
-      { description: 'What is in force: fee, lifetime and renewal window of names.' },
+    ans_rules_update: about(
+      MaybeCachedContract,
+      'What is in force: fee, lifetime and renewal window of names.',
     ),
   },
   { title: 'AnsRulesAnswer', description: 'The rules of the name service.' },

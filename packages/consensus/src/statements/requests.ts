@@ -67,6 +67,28 @@ export function requestOfAnsRules(body: {
   return { operation: 'getAnsRules', parameters }
 }
 
+export function requestOfAmuletRules(body: {
+  readonly cached_amulet_rules_contract_id?: string | null | undefined
+  readonly cached_amulet_rules_domain_id?: string | null | undefined
+}): CanonicalRequest {
+  const parameters = {
+    cached_amulet_rules_contract_id: body.cached_amulet_rules_contract_id ?? null,
+    cached_amulet_rules_domain_id: body.cached_amulet_rules_domain_id ?? null,
+  }
+  return { operation: 'getAmuletRules', parameters }
+}
+
+export function requestOfMiningRounds(body: {
+  readonly cached_open_mining_round_contract_ids: readonly string[]
+  readonly cached_issuing_round_contract_ids: readonly string[]
+}): CanonicalRequest {
+  const parameters = {
+    cached_open_mining_round_contract_ids: body.cached_open_mining_round_contract_ids,
+    cached_issuing_round_contract_ids: body.cached_issuing_round_contract_ids,
+  }
+  return { operation: 'getOpenAndIssuingMiningRounds', parameters }
+}
+
 /** `isShared`: without the members that name the answering node, which differ from node to node (D-10). */
 export function requestOfDso(isShared: boolean): CanonicalRequest {
   return { operation: 'getDso', parameters: { shared: isShared } }

@@ -14,7 +14,7 @@ export type LedgerRequest<Route extends LedgerRouteDef, Caller> = {
   readonly body: LedgerBodyOf<Route>
   /** What `authenticate` returned; null where the route asks for nobody. */
   readonly caller: Route['auth'] extends 'none' ? null : Caller
-  /** `traceId` of errors, and the request id of the log. */
+  /** Of errors. */
   readonly traceId: string
   /** The caller's W3C trace context, null for none that is well-formed. */
   readonly traceparent: string | null

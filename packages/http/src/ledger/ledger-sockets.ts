@@ -10,6 +10,7 @@ import type { TSchema } from 'typebox'
 import { parseExactJson } from '../body-parser.ts'
 import { givenRequestId, REQUEST_ID_BYTES } from '../request-id.ts'
 import type { Frames, SocketDialect } from '../sockets/dialect.ts'
+import { traceIdOf } from '../tracing.ts'
 import { JSON_TYPE, TEXT_TYPE, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import { LEDGER_VALUES_MAX, type LedgerAuthenticate } from './mount.ts'
@@ -50,22 +51,23 @@ export function ledgerSocketDialect<Caller>(options: {
       return [[socket.path as string, found] as const, [`${prefix}${socket.path}`, found] as const]
     }),
   )
-  const drawn = () => randomHex(random, REQUEST_ID_BYTES)
-  const refusal = (thrown: unknown, requestId: string | null) =>
-    toLedgerFailure(thrown, { traceId: requestId ?? drawn(), participant })
+  const refusal = (thrown: unknown, traceId: string) =>
+    toLedgerFailure(thrown, { traceId, participant })
   const invalidRequest = (message: string, requestId: string): string =>
     refusal(new LedgerError('INVALID_ARGUMENT', message), requestId).body
   return {
     owns: (path) => path.startsWith('/v2/') || path.startsWith(`${prefix}/v2/`),
+    requestIdOf: ({ headers }) =>
+      traceIdOf(headers) ?? givenRequestId(headers) ?? randomHex(random, REQUEST_ID_BYTES),
     find(path) {
       const found = byPath.get(path)
       if (found === undefined) return null
       const { socket, decode } = found
-      return async (request) => {
+      return async (request, requestId) => {
         const authorization = authorizationOf(request)
         const caller = await options.authenticate({ authorization, auth: 'user' })
         return {
-          requestId: givenRequestId(request.headers) ?? drawn(),
+          requestId,
           open: (frame, signal) =>
             socket.open({
               request: decode(parseExactJson(frame, LEDGER_VALUES_MAX)) as never,

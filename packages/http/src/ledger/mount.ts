@@ -21,7 +21,7 @@ import { parseExactJson } from '../body-parser.ts'
 import { corsHeaders } from '../cors.ts'
 import { requireWellFormedQuery } from '../query-parser.ts'
 import { readBody } from '../read-body.ts'
-import { traceparentOf } from '../tracing.ts'
+import { traceIdOf, traceparentOf } from '../tracing.ts'
 import { JSON_TYPE, type LedgerFailure, timeoutFailure, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerHandler, LedgerHandlers } from './handler.ts'
@@ -102,7 +102,11 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
       readBody(payload, BODY_BYTES_MAX),
     )
     scope.setErrorHandler((error, request, reply) =>
-      sendFailure(request, reply, toLedgerFailure(error, { traceId: request.id, participant })),
+      sendFailure(
+        request,
+        reply,
+        toLedgerFailure(error, { traceId: traceId(request), participant }),
+      ),
     )
     scope.setNotFoundHandler((request, reply) =>
       send(reply, {
@@ -142,6 +146,11 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
   }
   for (const prefix of ['', ...(mount.prefix === null ? [] : [mount.prefix])])
     void app.register(mountIn, { prefix: `${prefix}${PREFIX}` })
+}
+
+/** By which errors name the request: of the caller's trace, else the request's own id. */
+function traceId(request: FastifyRequest): string {
+  return traceIdOf(request.headers) ?? request.id
 }
 
 /** Whoever sends so much is known before it is read; anybody else learns first whether it decodes. */
@@ -185,7 +194,7 @@ function bind<Caller>(
         query: query as never,
         body: body as never,
         caller: caller as never,
-        traceId: request.id,
+        traceId: traceId(request),
         traceparent: traceparentOf(request.headers),
         signal,
       }),

@@ -55,18 +55,18 @@ export function apiSocketDialect(
       return [[socket.path as string, found] as const, [`${prefix}${socket.path}`, found] as const]
     }),
   )
-  const drawn = () => randomHex(random, REQUEST_ID_BYTES)
-  const requestIdOf = (request: IncomingMessage) => givenRequestId(request.headers) ?? drawn()
+  const requestIdOf = ({ headers }: IncomingMessage) =>
+    givenRequestId(headers) ?? randomHex(random, REQUEST_ID_BYTES)
   return {
     owns: (path) => path.startsWith('/v0/') || path.startsWith(`${prefix}/`),
+    requestIdOf,
     find(path) {
       const found = byPath.get(path)
       if (found === undefined) return null
       const { socket, check } = found
-      return async (request) => {
+      return async (request, requestId) => {
         const { key, budget } = app.clientOf(request)
         budget.admit(key, OPENING_UNITS)
-        const requestId = requestIdOf(request)
         const charge = (units: number) => budget.charge(key, units)
         return {
           requestId,
@@ -84,7 +84,7 @@ export function apiSocketDialect(
       ),
     overloaded: () =>
       new ScanError('OVERLOADED', 'no more streams can be opened now', { retryAfterSeconds: 1 }),
-    refusal: (thrown, requestId) => refusalOf(thrown, requestId ?? drawn()),
+    refusal: refusalOf,
     lastFrame: (thrown, requestId) => refusalOf(thrown, requestId).body,
     frameBytesMax: FRAME_BYTES_MAX,
     protocol: null,

@@ -24,13 +24,17 @@ export type SocketSession = {
 export type SocketDialect = {
   /** Whether it answers for the path, even where it has no socket there. */
   owns(path: string): boolean
+  /** By which errors and the log name the request: the caller's own id, else a drawn one. */
+  requestIdOf(request: IncomingMessage): string
   /** Who the client is, before there is a socket; null where no socket has this path. */
-  find(path: string): ((request: IncomingMessage) => Promise<SocketSession>) | null
+  find(
+    path: string,
+  ): ((request: IncomingMessage, requestId: string) => Promise<SocketSession>) | null
   notFound(request: IncomingMessage): Refusal
   /** Thrown where no more sockets may be opened. */
   overloaded(): Error
-  /** Whatever was thrown, in place of a socket. `requestId` is null where the client was not let in. */
-  refusal(thrown: unknown, requestId: string | null): Refusal
+  /** Whatever was thrown, in place of a socket. */
+  refusal(thrown: unknown, requestId: string): Refusal
   /** As the last thing that a client is told. */
   lastFrame(thrown: unknown, requestId: string): string
   /** Of a frame of the client's. */

@@ -43,6 +43,7 @@ export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
     const { dialect } = family
     const admit = dialect.find(path)
     if (admit === null) return refuse(socket, dialect.notFound(request))
+    const requestId = dialect.requestIdOf(request)
     let release = () => {}
     const upgrade = async () => {
       if (closing.signal.aborted) throw dialect.overloaded()
@@ -53,7 +54,7 @@ export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
       if (place === null) throw dialect.overloaded()
       release = place.release
       socket.once('close', release)
-      const session = await admit(request)
+      const session = await admit(request, requestId)
       if (socket.destroyed) return
       family.server.handleUpgrade(request, socket, head, (webSocket) => {
         void serve(webSocket, { session, dialect, connection: socket, clock, log: app.log })
@@ -61,7 +62,7 @@ export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
     }
     upgrade().catch((error: unknown) => {
       release()
-      const failure = dialect.refusal(error, null)
+      const failure = dialect.refusal(error, requestId)
       if (failure.log !== undefined)
         app.log[failure.log.level]({ err: failure.log.reason }, 'refused an upgrade')
       refuse(socket, failure)
