@@ -133,8 +133,9 @@ export class Cluster {
         .map((service) => this.#runner.startRedis(service)),
     )
     const troubles: string[] = []
-    for (const kind of ['synchronizer', 'scan', 'validator'] as const) {
-      const services = this.#services.filter((service) => service.kind === kind)
+    // The nodes vouch for the synchronizer's clock, so neither is ready without the other.
+    for (const kinds of [['synchronizer', 'scan'], ['validator']] as const) {
+      const services = this.#services.filter(({ kind }) => kinds.some((one) => one === kind))
       onStep(`starting ${services.map((service) => service.name).join(', ')}`)
       await Promise.all(
         services.map(({ name }) =>
@@ -142,8 +143,8 @@ export class Cluster {
         ),
       )
       for (const service of services) void this.#runner.watch(service)
-      if (this.#options.wipe && kind !== 'synchronizer')
-        for (const { name } of services) {
+      if (this.#options.wipe)
+        for (const { name } of services.filter(({ kind }) => kind !== 'synchronizer')) {
           onStep(`rebuilding the replica of ${name} from the log`)
           await this.wipe(name)
         }
@@ -156,10 +157,17 @@ export class Cluster {
       )
       for (const sentence of late) onStep(sentence)
       troubles.push(...late)
-      const neededCount = kind === 'scan' ? maxFaulty(services.length) + 1 : 1
+      const upCountOf = (kind: Service['kind']) =>
+        services.filter((service) => service.kind === kind).length -
+        whole.filter(
+          (service, index) => service.kind === kind && outcomes[index]?.status === 'rejected',
+        ).length
+      const neededCountOf = (kind: Service['kind']) =>
+        kind === 'scan' ? maxFaulty(this.#options.prepared.nodeNames.length) + 1 : 1
+      const tooFew = kinds.find((kind) => upCountOf(kind) < neededCountOf(kind))
       // A validator that registers nobody may answer lookups all the same.
-      const isAnswering = kind === 'validator' && (await this.#runner.answersByQuorum())
-      if (late.length > services.length - neededCount && !isAnswering)
+      const isAnswering = tooFew === 'validator' && (await this.#runner.answersByQuorum())
+      if (tooFew !== undefined && !isAnswering)
         throw new ClusterError(`too little is left to look names up:\n${troubles.join('\n')}`)
     }
     if (this.#faults.list().length === 0) {

@@ -90,6 +90,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
           QS_PORT: String(options.port),
           QS_RATE_LIMIT: String(input.rateLimit),
           QS_LOG_REDIS: socketOf('synchronizer'),
+          QS_NODES: prepared.nodeNames.map((node, at) => `${node}=${nodeUrls[at]}`).join(','),
           QS_FAULT_SOCKETS: faultSockets,
           ...options.env,
         },

@@ -1,5 +1,6 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, readEnv } from '@quorumscan/base'
+import { type Peer, parsePeers } from '@quorumscan/http'
 
 export type ScanConfig = {
   readonly genesisFile: string
@@ -20,6 +21,8 @@ export type ScanConfig = {
   readonly operatorKeyFile: string
   /** The address that others reach this node at; null: the one it listens on. */
   readonly publicUrl: string | null
+  /** Nodes with whose clocks the own one is compared; this one among them is left out. */
+  readonly nodes?: readonly Peer[]
   /** Units a second for each client address (D-33). */
   readonly rateLimit: number
   /** Where traces are sent (OTLP over HTTP); absent or null for nowhere. */
@@ -51,6 +54,7 @@ export function envToConfig(env: Env): ScanConfig {
       },
       synchronizerUrl: variables.text('QS_SYNCHRONIZER_URL'),
       synchronizerTokenFile: variables.optional('QS_SYNCHRONIZER_TOKEN_FILE'),
+      nodes: variables.parsed('QS_NODES', parsePeers),
       nodeName: variables.text('QS_NODE_NAME'),
       scanKeyFile: variables.text('QS_SCAN_KEY_FILE'),
       operatorKeyFile: variables.text('QS_OPERATOR_KEY_FILE'),

@@ -2,10 +2,11 @@
 
 import { readFile } from 'node:fs/promises'
 import { type KeyPair, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
+import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
   beginApp,
+  createPeerClocks,
   createSubmitClient,
   type HttpServer,
   measureQueues,
@@ -56,6 +57,13 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
   )
 
   return openAll(async (resources) => {
+    const clocks = resources.opened(
+      createPeerClocks({
+        ...app,
+        peers: (config.nodes ?? []).filter(({ name }) => name !== nodeName),
+        needed: maxFaulty(genesis.nodes.length) + 1,
+      }),
+    )
     const redis = { path: config.redisPath }
     const replica = resources.opened(
       await Replica.create({
@@ -133,6 +141,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       nodeName,
       party,
       scanKey,
+      clocks,
       replica,
       jobs,
       failed,

@@ -1,7 +1,13 @@
 /** Binds the scan's routes to its handlers. */
 import { apiDocuments, scanRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
-import { buildServer, createHealthHandlers, type HttpServer, type Tracer } from '@quorumscan/http'
+import {
+  buildServer,
+  clockBehind,
+  createHealthHandlers,
+  type HttpServer,
+  type Tracer,
+} from '@quorumscan/http'
 import type { Head } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
 
@@ -19,7 +25,7 @@ export function createServer(
   /** `port` is the one listened on. */
   { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
 ): HttpServer {
-  const { clock, genesis, genesisHash, logger, nodeName, party, replica } = context
+  const { clock, clocks, genesis, genesisHash, logger, nodeName, party, replica } = context
   const signer = createSigner(context)
   return buildServer({
     routes: scanRoutes,
@@ -28,8 +34,12 @@ export function createServer(
         name: nodeName,
         moduleUrl: import.meta.url,
         clock,
+        clocks,
         port,
-        assertReady: () => assertReady(replica.state()),
+        assertReady: () => {
+          clocks.assertUsable()
+          assertReady(replica.state())
+        },
         state: () => replica.state(),
         head: () => replica.head(),
       }),
@@ -54,6 +64,7 @@ export function createServer(
 /** @throws {ScanError} Why the node does not do all its work. Lookups go on while it is not ready (D-10). */
 function assertReady(state: ReturnType<Context['replica']['state']>): void {
   if (state === 'live') return
+  if (state === 'clock-behind') throw clockBehind('node')
   if (state === 'regressed')
     throw new ScanError(
       'LOG_REGRESSED',

@@ -26,14 +26,14 @@ export type Admission = {
   /**
    * Resolves when the entry is in the log.
    *
-   * @throws {ScanError} INVALID_ARGUMENT, LIMIT_EXCEEDED, BODY_TOO_LARGE, RATE_LIMITED, LOG_FULL, or what
-   *   `LogWriter.append` throws.
+   * @throws {ScanError} INVALID_ARGUMENT, LIMIT_EXCEEDED, BODY_TOO_LARGE, RATE_LIMITED, SUBMISSION_EXPIRED, CLOCK_OFF,
+   *   LOG_FULL, or what `LogWriter.append` throws.
    */
   submit(bytes: Uint8Array, submitter: Submitter): Promise<void>
 }
 
 export function createAdmission(options: {
-  readonly writer: Pick<LogWriter, 'append' | 'head'>
+  readonly writer: Pick<LogWriter, 'append' | 'head' | 'refusal'>
   /** Hex. */
   readonly genesisHash: string
   readonly budgets: Budgets
@@ -62,11 +62,23 @@ export function createAdmission(options: {
             : 'checkpoints are made by the synchronizer itself',
         )
       const { participant, notAfter } = decoded.submission
+      const pause = writer.refusal()
+      if (pause !== null) throw pause
       const { recordTime } = writer.head()
       // An idle log stands still. An entry that is ignored as too early could act when it is appended again.
       const newest = Math.max(recordTime, clock.nowMicros())
-      if (notAfter <= recordTime || notAfter > newest + NOT_AFTER_MICROS_MAX)
-        throw new ScanError('INVALID_ARGUMENT', 'every replica would ignore this entry: not after')
+      if (notAfter <= recordTime)
+        throw new ScanError(
+          'SUBMISSION_EXPIRED',
+          'every replica would ignore this entry: not after',
+        )
+      // Record time may come near it: the entry is refused now, not for good.
+      if (notAfter > newest + NOT_AFTER_MICROS_MAX)
+        throw new ScanError(
+          'CLOCK_OFF',
+          'every replica would ignore this entry: not after lies more than 10 min ahead of the log, by whose ' +
+            "clock the participant's is fast",
+        )
       const { refusal } = weigh(decoded.submission)
       if (refusal !== null)
         throw new ScanError(

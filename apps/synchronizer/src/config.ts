@@ -1,5 +1,6 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, readEnv } from '@quorumscan/base'
+import { type Peer, parsePeers } from '@quorumscan/http'
 import type { Rates } from './budgets.ts'
 
 export type SynchronizerConfig = {
@@ -15,6 +16,8 @@ export type SynchronizerConfig = {
   readonly logDirectory: string | null
   /** Below this nothing is written, in MiB. */
   readonly diskFreeMibMin: number
+  /** Nodes of the genesis with their addresses, f + 1 of them or more: they vouch for clock and log. */
+  readonly nodes: readonly Peer[]
   /** Requests a second for each client address (D-33). */
   readonly rateLimit: number
   /** Units of entries a second (`budgets.ts`). */
@@ -60,6 +63,7 @@ export function envToConfig(env: Env): SynchronizerConfig {
         fallback: DISK_FREE_MIB_MIN_DEFAULT,
       }),
       keyFile: variables.text('QS_KEY_FILE'),
+      nodes: variables.parsed('QS_NODES', parsePeers),
       rateLimit: rate('QS_RATE_LIMIT', RATE_LIMIT_DEFAULT),
       entryRates: {
         stranger: rate('QS_STRANGER_ENTRY_RATE', STRANGER_RATE_DEFAULT),

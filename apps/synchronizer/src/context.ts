@@ -1,7 +1,15 @@
 /** Everything that the synchronizer works with. */
 import { readFile } from 'node:fs/promises'
-import { keyPairFromSeed, readSecret } from '@quorumscan/base'
-import { type AppOverrides, beginApp, type HttpServer, parsePeerTokens } from '@quorumscan/http'
+import { keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
+import { type Genesis, maxFaulty } from '@quorumscan/consensus'
+import {
+  type AppOverrides,
+  beginApp,
+  createPeerClocks,
+  type HttpServer,
+  type Peer,
+  parsePeerTokens,
+} from '@quorumscan/http'
 import { createLogWriter } from '@quorumscan/log'
 import { createAdmission } from './admission.ts'
 import { createBudgets } from './budgets.ts'
@@ -25,6 +33,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  * Waits for the log's Redis. Disposing commits what waits.
  *
  * @throws {LogConfigError} If it could lose what it acknowledged, or the key is not the genesis's.
+ * @throws {Error} If fewer nodes of the genesis are configured than must vouch for the clock.
  */
 export async function createContext(config: SynchronizerConfig, overrides: Overrides) {
   const app = await beginApp('synchronizer', config, overrides)
@@ -33,52 +42,76 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
   const peerTokens = parsePeerTokens(
     config.peerTokensFile === null ? '' : await readFile(config.peerTokensFile, 'utf8'),
   )
-  const writer = await createLogWriter({
-    redis: {
-      path: config.logRedis.path,
-      username: LOG_WRITER,
-      password: await readSecret(config.logRedis.passwordFile),
-    },
-    genesis: {
-      hash: genesisHash,
-      recordTime: genesis.recordTime,
-      synchronizerKey: genesis.synchronizerKey,
-    },
-    keyPair: keyPairFromSeed(await readSecret(config.keyFile)),
-    clock,
-    random,
-    signal: overrides.signal ?? new AbortController().signal,
-    onProblem: (error) => logger.warn({ err: error }, 'the log is not available'),
-  })
-  logger.info(writer.head(), 'the log is open')
-  const disk = await watchDiskSpace({
-    directory: config.logDirectory,
-    freeMibMin: config.diskFreeMibMin,
-    clock,
-    onProblem: (error) => logger.warn({ err: error }, 'the room on the disk is not known'),
-  })
-  const admission = createAdmission({
-    writer: measuredWriter(writer, app.metrics, clock),
-    genesisHash,
-    budgets: createBudgets({
-      rates: config.entryRates,
-      operatorKeys: new Set(genesis.nodes.map(({ operatorKey }) => operatorKey)),
+  const needed = maxFaulty(genesis.nodes.length) + 1
+  const peers = nodesOf(genesis, config.nodes, needed)
+  const password = await readSecret(config.logRedis.passwordFile)
+  const keyPair = keyPairFromSeed(await readSecret(config.keyFile))
+
+  return openAll(async (resources) => {
+    const clocks = resources.opened(createPeerClocks({ ...app, peers, needed }))
+    const writer = resources.opened(
+      await createLogWriter({
+        redis: { path: config.logRedis.path, username: LOG_WRITER, password },
+        genesis: {
+          hash: genesisHash,
+          recordTime: genesis.recordTime,
+          synchronizerKey: genesis.synchronizerKey,
+        },
+        keyPair,
+        clock,
+        random,
+        witnesses: {
+          needed,
+          enough: genesis.nodes.length - needed + 1,
+          readings: clocks.readings,
+        },
+        signal: overrides.signal ?? new AbortController().signal,
+        onProblem: (error) => logger.warn({ err: error }, 'the log is not available'),
+      }),
+    )
+    logger.info(writer.head(), 'the log is open')
+    const disk = resources.opened(
+      await watchDiskSpace({
+        directory: config.logDirectory,
+        freeMibMin: config.diskFreeMibMin,
+        clock,
+        onProblem: (error) => logger.warn({ err: error }, 'the room on the disk is not known'),
+      }),
+    )
+    const admission = createAdmission({
+      writer: measuredWriter(writer, app.metrics, clock),
+      genesisHash,
+      budgets: createBudgets({
+        rates: config.entryRates,
+        operatorKeys: new Set(genesis.nodes.map(({ operatorKey }) => operatorKey)),
+        clock,
+      }),
       clock,
-    }),
-    clock,
-    disk,
+      disk,
+    })
+    return {
+      ...app,
+      config,
+      clocks,
+      writer,
+      admission,
+      disk,
+      peerTokens,
+      async [Symbol.asyncDispose]() {
+        await resources[Symbol.asyncDispose]()
+        logger.info(writer.head(), 'stopped')
+      },
+    }
   })
-  return {
-    ...app,
-    config,
-    writer,
-    admission,
-    disk,
-    peerTokens,
-    async [Symbol.asyncDispose]() {
-      await disk[Symbol.asyncDispose]()
-      await writer[Symbol.asyncDispose]()
-      logger.info(writer.head(), 'stopped')
-    },
-  }
+}
+
+/** Each counts by its name in the genesis, so that nobody counts twice. */
+function nodesOf(genesis: Genesis, nodes: readonly Peer[], needed: number): readonly Peer[] {
+  const urlByName = new Map(nodes.map(({ name, url }) => [name, url]))
+  for (const name of urlByName.keys())
+    if (!genesis.nodes.some((node) => node.name === name))
+      throw new Error(`QS_NODES: the genesis has no node ${JSON.stringify(name)}`)
+  if (urlByName.size < needed)
+    throw new Error(`QS_NODES must name ${needed} nodes of the genesis, which vouch for the clock`)
+  return [...urlByName].map(([name, url]) => ({ name, url }))
 }

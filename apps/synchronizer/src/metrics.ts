@@ -5,7 +5,7 @@ import type { LogWriter } from '@quorumscan/log'
 
 const MS_PER_SECOND = 1000
 
-type Appending = Pick<LogWriter, 'append' | 'head'>
+type Appending = Pick<LogWriter, 'append' | 'head' | 'refusal'>
 
 /** The writer, each of whose appends is timed. */
 export function measuredWriter(writer: Appending, metrics: Metrics, clock: Clock): Appending {
@@ -21,6 +21,7 @@ export function measuredWriter(writer: Appending, metrics: Metrics, clock: Clock
   })
   return {
     head: () => writer.head(),
+    refusal: () => writer.refusal(),
     async append(bytes) {
       const startedMs = clock.monotonicMs()
       let outcome = 'failed'

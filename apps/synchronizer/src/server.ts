@@ -10,7 +10,7 @@ export function createServer(
   /** `port` is the one listened on. */
   { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
 ): HttpServer {
-  const { admission, clock, logger, writer } = context
+  const { admission, clock, clocks, logger, writer } = context
   return buildServer({
     routes: synchronizerRoutes,
     handlers: {
@@ -18,13 +18,15 @@ export function createServer(
         name: context.name,
         moduleUrl: import.meta.url,
         clock,
+        clocks,
         port,
         assertReady: () => {
           assertReady(writer)
           context.disk.assertRoom()
         },
-        state: () => (writer.state() === 'ready' ? 'live' : writer.state()),
+        state: () => stateOf(writer),
         head: writer.head,
+        detail: () => writer.refusal()?.message ?? null,
       }),
       submitEntry: async ({ body, client }) => {
         // A request of no bytes has no body at all.
@@ -46,12 +48,20 @@ export function createServer(
 }
 
 /** @throws {ScanError} Why nothing is appended. */
-function assertReady(writer: Pick<LogWriter, 'state'>): void {
+function assertReady(writer: Pick<LogWriter, 'state' | 'refusal'>): void {
   const state = writer.state()
+  const refusal = writer.refusal()
+  if (state === 'ready' && refusal !== null) throw refusal
   if (state === 'ready') return
   if (state === 'unavailable')
     throw new ScanError('DEPENDENCY_UNAVAILABLE', "the log's Redis is not available", {
       retryAfterSeconds: 1,
     })
   throw new ScanError('NOT_READY', 'the synchronizer is stopping', { details: { state } })
+}
+
+function stateOf(writer: Pick<LogWriter, 'state' | 'refusal'>): string {
+  const state = writer.state()
+  if (state !== 'ready') return state
+  return writer.refusal() === null ? 'live' : 'paused'
 }

@@ -1,4 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock, systemRandom } from '@quorumscan/base'
@@ -12,7 +14,7 @@ import {
 } from '@quorumscan/ledger'
 import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
 import { createLogReader, LOG_ACL } from '@quorumscan/log'
-import { startRedis, untilTrue } from '@quorumscan/testkit'
+import { startRedis, until, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Rates } from './budgets.ts'
 import type { Overrides } from './context.ts'
@@ -51,9 +53,33 @@ function sign(
   )
 }
 
+/** What the synchronizer hears of the nodes: their clocks, and how far they have followed the log. */
+async function startNodes() {
+  const told = { head: 0, nowMicros: clock.nowMicros }
+  const server = createServer((_request, response) => {
+    const headers = {
+      'x-clock': String(told.nowMicros()),
+      'x-ledger-head': String(told.head),
+      'content-length': '0',
+    }
+    response.writeHead(200, headers).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    told,
+    nodes: network.genesis.nodes.map(({ name }) => ({ name, url })),
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
 async function setUp(
   options: { fsync?: string; rates?: Partial<Rates>; diskFreeMibMin?: number } = {},
 ) {
+  const { nodes, told, close } = await startNodes()
   const directory = await mkdtemp(join(tmpdir(), 'qs-synchronizer-'))
   const file = async (name: string, text: string) => {
     await writeFile(join(directory, name), text)
@@ -74,9 +100,19 @@ async function setUp(
     keyFile: await file('key', `${testKeyPair('synchronizer').seed}\n`),
     logDirectory: directory,
     diskFreeMibMin: options.diskFreeMibMin ?? 0,
+    nodes,
     rateLimit: 100_000,
     entryRates: { stranger: 10_000, peer: 10_000, superValidator: 10_000, ...options.rates },
     peerTokensFile: await file('peers', `${TOKEN}\n`),
+  }
+  const start = async (overrides: Overrides = {}) => {
+    const synchronizer = await startSynchronizer(config, { logger, ...overrides })
+    await untilTrue('the nodes to vouch for the log', async () => {
+      const ready = await fetch(`${synchronizer.url}/readyz`)
+      const { code } = ready.status === 200 ? { code: null } : Object(await ready.json())
+      return code === null || code === 'LOG_FULL'
+    })
+    return synchronizer
   }
   const logger = createLogger({ name: 'synchronizer', level: 'silent' })
   const ordering = createLogReader({
@@ -103,16 +139,33 @@ async function setUp(
   }
   return {
     redis,
+    told,
     readUntil,
-    start: (overrides: Overrides = {}) => startSynchronizer(config, { logger, ...overrides }),
+    start,
+    /** Time stands still, for it and for the nodes: no budget is filled up again. */
+    startFrozen: () => {
+      const nowMicros = clock.nowMicros()
+      told.nowMicros = () => nowMicros
+      return start({ clock: { ...clock, nowMicros: () => nowMicros, monotonicMs: () => 0 } })
+    },
+    startAnyhow: () => startSynchronizer(config, { logger }),
+    startWith: (others: typeof nodes) =>
+      startSynchronizer({ ...config, nodes: others }, { logger }),
     [Symbol.asyncDispose]: async () => {
       await redis[Symbol.asyncDispose]()
+      close()
       await rm(directory, { recursive: true, force: true })
     },
   }
 }
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
+const becomes = (url: string, status: number) =>
+  untilTrue(
+    `readyz to answer ${status}`,
+    async () => (await fetch(`${url}/readyz`)).status === status,
+  )
 
 async function post(url: string, body: Uint8Array, token?: string) {
   const response = await fetch(`${url}/v0/submit`, {
@@ -150,8 +203,13 @@ describe('the synchronizer', () => {
       ['garbage', Uint8Array.of(1, 2, 3), 400, /malformed/],
       ['a forged signature', forged, 400, /bad signature/],
       ['another network', sign({ genesis: '00'.repeat(32) }), 400, /other network/],
-      ['too late', sign({ notAfter: 1 }), 400, /not after/],
-      ['valid for too long', sign({ notAfter: clock.nowMicros() + 700e6 }), 400, /not after/],
+      ['too late', sign({ notAfter: 1 }), 503, /not after/],
+      [
+        'valid for too long',
+        sign({ notAfter: clock.nowMicros() + 700e6 }),
+        503,
+        /clock the participant/,
+      ],
       ['too large', new Uint8Array(ENTRY_BYTES_MAX + 1), 413, /limit|at most/],
     ]
     for (const [what, bytes, status, error] of cases)
@@ -177,7 +235,7 @@ describe('the synchronizer', () => {
 
   it('answers 429 to an address that submits too much, whatever its keys, and serves peers on', async () => {
     await using own = await setUp({ rates: { stranger: 2 } })
-    await using synchronizer = await own.start({ clock: { ...clock, monotonicMs: () => 0 } })
+    await using synchronizer = await own.startFrozen()
     const answers = []
     for (const label of ['a', 'b', 'c'])
       answers.push(await post(synchronizer.url, sign({}, testKeyPair(label))))
@@ -190,7 +248,7 @@ describe('the synchronizer', () => {
 
   it('charges bytes before an entry is decoded, also where it is refused', async () => {
     await using own = await setUp({ rates: { stranger: 100 } })
-    await using synchronizer = await own.start({ clock: { ...clock, monotonicMs: () => 0 } })
+    await using synchronizer = await own.startFrozen()
     const garbage = new Uint8Array(200 * 1024)
     expect(await post(synchronizer.url, garbage)).toMatchObject({ status: 400 })
     expect(await post(synchronizer.url, sign())).toMatchObject({ status: 429, retryAfter: '2' })
@@ -211,7 +269,7 @@ describe('the synchronizer', () => {
       [{ stranger: 14, peer: 26 }, [200, 200, 429]],
     ] as const) {
       await using own = await setUp({ rates })
-      await using synchronizer = await own.start({ clock: { ...clock, monotonicMs: () => 0 } })
+      await using synchronizer = await own.startFrozen()
       const token = 'peer' in rates ? TOKEN : undefined
       const answers = []
       for (const _ of statuses) answers.push(await post(synchronizer.url, entry(), token))
@@ -238,19 +296,15 @@ describe('the synchronizer', () => {
   it('answers 503 while Redis is away, and goes on when it is back', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
-    const readyz = async () => (await fetch(`${synchronizer.url}/readyz`)).status
-    const becomes = (status: number) =>
-      untilTrue(`readyz to answer ${status}`, async () => (await readyz()) === status)
-    await becomes(200)
     await post(synchronizer.url, sign())
     await own.redis.kill()
-    await becomes(503)
+    await becomes(synchronizer.url, 503)
     expect(await post(synchronizer.url, sign())).toMatchObject({
       status: 503,
       code: 'DEPENDENCY_UNAVAILABLE',
     })
     await own.redis.restart()
-    await becomes(200)
+    await becomes(synchronizer.url, 200)
     const last = sign()
     expect(await post(synchronizer.url, last)).toMatchObject({ status: 200 })
     expect((await own.readUntil(last)).length).toBeGreaterThanOrEqual(2)
@@ -307,6 +361,55 @@ describe('the synchronizer', () => {
 
   it('does not start on a Redis that could lose what was acknowledged', async () => {
     await using own = await setUp({ fsync: 'everysec' })
-    await expect(own.start()).rejects.toThrow('appendfsync is everysec, not always')
+    await expect(own.startAnyhow()).rejects.toThrow('appendfsync is everysec, not always')
+  })
+
+  it('orders nothing while its clock is set ahead, names it, and goes on when it is right', async () => {
+    await using own = await setUp()
+    let aheadMicros = 0
+    await using synchronizer = await own.start({
+      clock: { ...clock, nowMicros: () => clock.nowMicros() + aheadMicros },
+    })
+    const accepted = sign()
+    expect(await post(synchronizer.url, accepted)).toMatchObject({ status: 200 })
+    aheadMicros = 30 * 86_400 * 1_000_000
+    expect(await post(synchronizer.url, sign())).toMatchObject({
+      status: 503,
+      code: 'CLOCK_OFF',
+      definite: false,
+      error: expect.stringMatching(/clock is 2592000 s ahead/),
+    })
+    expect((await fetch(`${synchronizer.url}/readyz`)).status).toBe(503)
+    aheadMicros = 0
+    await becomes(synchronizer.url, 200)
+    const last = sign()
+    expect(await post(synchronizer.url, last)).toMatchObject({ status: 200 })
+    const read = await own.readUntil(last)
+    expect(read.map(({ bytes }) => hex(bytes))).toEqual([accepted, last].map(hex))
+    const newest = Math.max(...read.map(({ recordTime }) => recordTime))
+    expect(newest).toBeLessThan(clock.nowMicros() + 1_000_000)
+  })
+
+  it('begins no log anew that its followers know to be longer', async () => {
+    await using own = await setUp()
+    own.told.head = 1234
+    await using synchronizer = await own.startAnyhow()
+    const regressed = await until('the followers to be heard', async () => {
+      const answer = await post(synchronizer.url, sign())
+      return answer.code === 'LOG_REGRESSED' ? answer : undefined
+    })
+    expect(regressed.error).toMatch(/The log ends at offset 0, but \d nodes .* 1234/)
+    const status = (await (await fetch(`${synchronizer.url}/status`)).json()) as {
+      success: { active: boolean; extra: { offset: number; detail: string } }
+    }
+    expect(status.success).toMatchObject({ active: false, extra: { offset: 0 } })
+    expect(status.success.extra.detail).toBe(regressed.error)
+  })
+
+  it('does not start with nodes that the genesis does not name, or too few', async () => {
+    await using own = await setUp()
+    const url = 'http://127.0.0.1:1'
+    await expect(own.startWith([{ name: 'sv-1', url }])).rejects.toThrow('QS_NODES must name 2')
+    await expect(own.startWith([{ name: 'sv-9', url }])).rejects.toThrow('no node "sv-9"')
   })
 })

@@ -1,6 +1,7 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import { type Env, readEnv } from '@quorumscan/base'
+import { type Peer, parsePeers } from '@quorumscan/http'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 
@@ -25,6 +26,8 @@ export type ValidatorConfig = {
   readonly synchronizerUrl: string
   /** The token that makes this process a peer of the synchronizer; null: it has a stranger's share. */
   readonly synchronizerTokenFile: string | null
+  /** Nodes with whose clocks the own one is compared. */
+  readonly nodes?: readonly Peer[]
   /** Hex seed of the key that signs submissions and hosts this validator's parties. */
   readonly participantKeyFile: string
   /** Scan nodes where the addresses of all are learned (D-34). */
@@ -80,6 +83,7 @@ export function envToConfig(env: Env): ValidatorConfig {
       fallback: 0,
     })
     return {
+      nodes: variables.parsed('QS_NODES', parsePeers),
       genesisFile: variables.text('QS_GENESIS'),
       host,
       port: variables.integer('QS_PORT', { min: 0, max: 65_535 }),

@@ -2,16 +2,20 @@
 import { readFile } from 'node:fs/promises'
 import { createVerifier, FIRST_ADMIN_USER, type VerifierConfig } from '@quorumscan/auth'
 import { fromHex, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
+import { maxFaulty } from '@quorumscan/consensus'
 import { createReader } from '@quorumscan/consensus/reader'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import {
   type AppOverrides,
   beginApp,
+  clockBehind,
+  createPeerClocks,
   createSubmitClient,
   createUndiciTransport,
   type HttpServer,
   measureQueues,
   measureReplica,
+  type PeerClocks,
   parseOriginTokens,
   timeJobs,
 } from '@quorumscan/http'
@@ -68,6 +72,13 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     config.synchronizerTokenFile === null ? null : await readSecret(config.synchronizerTokenFile)
 
   return openAll(async (resources) => {
+    const clocks = resources.opened(
+      createPeerClocks({
+        ...app,
+        peers: config.nodes ?? [],
+        needed: maxFaulty(genesis.nodes.length) + 1,
+      }),
+    )
     const store = resources.opened(
       await ValidatorStore.create({ path: config.redisPath, genesisHash }),
     )
@@ -176,7 +187,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       deduplicationMicros: genesis.deduplicationMicrosMax,
       clock,
       random,
-      assertLive: () => assertLive(replica),
+      assertLive: () => assertLive(replica, clocks),
     })
     const { autoRenewals } = store
     const userId = FIRST_ADMIN_USER
@@ -238,7 +249,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       let isTold = false
       while (!signal.aborted) {
         try {
-          assertLive(replica)
+          assertLive(replica, clocks)
           await kept.begin()
           await ensureFirstAdmin(store.users)
           await register(registration, FIRST_ADMIN_USER, signal)
@@ -272,6 +283,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     return {
       ...app,
       config,
+      clocks,
       store,
       ledger: replica,
       autoRenewals,
@@ -294,14 +306,14 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       /**
        * What the process needs for wallets and names; the scan proxy works without.
        *
-       * @throws {ScanError} NOT_READY or LOG_REGRESSED.
+       * @throws {ScanError} NOT_READY, CLOCK_OFF or LOG_REGRESSED.
        */
-      assertLive: () => assertLive(replica),
+      assertLive: () => assertLive(replica, clocks),
       /** The earliest record time that a command submitted now can get, if all clocks are right. */
       now: (): Micros => Math.max(replica.head().recordTime, clock.nowMicros()),
       /** @throws {ScanError} As `assertLive`; USERS_LOST; NOT_READY as well until the operator has its party. */
       async assertReady(): Promise<void> {
-        assertLive(replica)
+        assertLive(replica, clocks)
         await kept.assertThere()
         if (!isOperatorRegistered)
           throw new ScanError('NOT_READY', "The operator's party is not allocated yet.", {
@@ -318,9 +330,11 @@ export async function createContext(config: ValidatorConfig, overrides: Override
   })
 }
 
-function assertLive(replica: Replica): void {
+function assertLive(replica: Replica, clocks: PeerClocks): void {
   const state = replica.state()
+  clocks.assertUsable()
   if (state === 'live') return
+  if (state === 'clock-behind') throw clockBehind('validator')
   if (state === 'regressed')
     throw new ScanError(
       'LOG_REGRESSED',

@@ -57,8 +57,8 @@ export type LinkFault =
 
 /** Longer than any wait of a reader: beyond it slow is the same as silent. */
 const LATENCY_MS_MAX = 60_000
-/** A day: enough to be wrong about any rule of the ledger. */
-const CLOCK_OFFSET_MS_MAX = 86_400_000
+/** A year: enough to be wrong about any rule of the ledger. */
+const CLOCK_OFFSET_MS_MAX = 366 * 86_400_000
 /** An hour; without a duration a fault stays until it is healed. */
 export const FAULT_DURATION_MS_MAX = 3_600_000
 

@@ -138,6 +138,7 @@ test('a route lists what it declares and what every server adds', () => {
     [
       "BODY_TOO_LARGE",
       "CHOICE_REFUSED",
+      "CLOCK_OFF",
       "CONTRACT_CONSUMED",
       "CONTRACT_NOT_FOUND",
       "DEPENDENCY_UNAVAILABLE",

@@ -9,6 +9,8 @@ export class EnvError extends Error {
 type Reader = {
   text(name: string, fallback?: string): string
   optional(name: string): string | null
+  /** A text that is read further; where `parse` throws, its message is the problem. */
+  parsed<Value>(name: string, parse: (text: string) => readonly Value[]): readonly Value[]
   integer(name: string, range: { min: number; max: number; fallback?: number }): number
   /** Reports what only the caller can see, such as two variables that exclude each other. */
   problem(text: string): void
@@ -29,6 +31,14 @@ export function readEnv<Config>(env: Env, build: (reader: Reader) => Config): Co
       return fallback ?? ''
     },
     optional: (name) => env[name] || null,
+    parsed(name, parse) {
+      try {
+        return parse(env[name] ?? '')
+      } catch (error) {
+        problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+        return []
+      }
+    },
     integer(name, range) {
       const value = env[name]
       if (value === undefined || value === '') {

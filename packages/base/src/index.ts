@@ -12,6 +12,16 @@ export {
 } from './keys.ts'
 export { packageRoot } from './package-root.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
+export {
+  CLOCK_TOLERANCE_MICROS,
+  type ClockReading,
+  type ClockVerdict,
+  describeOffset,
+  freshReadings,
+  judgeClock,
+  type Moment,
+  offsetOf,
+} from './peer-clocks.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
 export { openAll, type Resources } from './resources.ts'
 export { type RetryOptions, retry } from './retry.ts'

@@ -176,6 +176,12 @@ export const catalogue = {
     retryable: true,
     doc: 'The disk of the log has no room for more: nothing is written until there is, and reads go on.',
   },
+  CLOCK_OFF: {
+    httpStatus: 503,
+    definite: false,
+    retryable: true,
+    doc: 'The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.',
+  },
   LOG_REGRESSED: {
     httpStatus: 503,
     definite: true,

@@ -4,6 +4,7 @@ import type { Clock } from '@quorumscan/base'
 import { formatTime, type Micros, type Offset } from '@quorumscan/model'
 import { readBuildInfo } from './build-info.ts'
 import type { Handlers } from './handler.ts'
+import { CLOCK_HEADER, clockOffsetMs, OFFSET_HEADER, type PeerClocks } from './peer-clocks.ts'
 
 const MS_PER_SECOND = 1000
 
@@ -18,6 +19,7 @@ export function createHealthHandlers(app: {
   /** `import.meta.url` of a module of the app, for its version. */
   readonly moduleUrl: string
   readonly clock: Clock
+  readonly clocks: Pick<PeerClocks, 'verdict'>
   /** The port listened on. */
   readonly port: () => number
   /** @throws {ScanError} Why the process does not do its work. */
@@ -26,16 +28,25 @@ export function createHealthHandlers(app: {
   readonly state: () => string
   /** Of its ledger; null while that is not loaded. */
   readonly head: () => { readonly offset: Offset; readonly recordTime: Micros } | null
+  /** What an operator must know beside the state. */
+  readonly detail?: () => string | null
   readonly reader?: () => NonNullable<Extra['reader']>
 }): Handlers<typeof healthRoutes> {
-  const { clock } = app
+  const { clock, clocks } = app
   const build = readBuildInfo(app.moduleUrl)
   const startedMs = clock.monotonicMs()
   return {
-    livez: async () => ({ body: null }),
+    livez: async () => ({
+      body: null,
+      headers: { [CLOCK_HEADER]: String(Math.floor(clock.nowMicros())) },
+    }),
     async readyz() {
       await app.assertReady()
-      return { body: null }
+      const offsetMs = clockOffsetMs(clocks)
+      return {
+        body: null,
+        headers: offsetMs === null ? {} : { [OFFSET_HEADER]: String(offsetMs) },
+      }
     },
     async getStatus() {
       const state = app.state()
@@ -52,6 +63,8 @@ export function createHealthHandlers(app: {
               state,
               offset: head?.offset ?? null,
               recordTime: head === null ? null : formatTime(head.recordTime),
+              clockOffsetMs: clockOffsetMs(clocks),
+              ...(app.detail && { detail: app.detail() }),
               ...(app.reader && { reader: app.reader() }),
             },
           },

@@ -8,6 +8,13 @@ export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
+export {
+  clockBehind,
+  createPeerClocks,
+  type Peer,
+  type PeerClocks,
+  parsePeers,
+} from './peer-clocks.ts'
 export { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 export { measureQueues, measureReplica, timeJobs } from './process-metrics.ts'
 export { createBudget } from './rate-limit.ts'

@@ -49,8 +49,11 @@ test.each([
   ['BODY_TOO_LARGE', 'BODY_TOO_LARGE', true],
   ['INVALID_ARGUMENT', 'INVALID_ARGUMENT', true],
   ['PERMISSION_DENIED', 'INVALID_ARGUMENT', true],
-  ['NOT_READY', 'DEPENDENCY_UNAVAILABLE', false],
-  ['OVERLOADED', 'DEPENDENCY_UNAVAILABLE', false],
+  ['NOT_READY', 'NOT_READY', true],
+  ['OVERLOADED', 'OVERLOADED', true],
+  ['SUBMISSION_EXPIRED', 'SUBMISSION_EXPIRED', true],
+  ['LOG_REGRESSED', 'LOG_REGRESSED', true],
+  ['CLOCK_OFF', 'CLOCK_OFF', false],
   ['INTERNAL', 'DEPENDENCY_UNAVAILABLE', false],
 ] as const)(
   'the synchronizer’s %s is %s here, definite: %s',
@@ -60,7 +63,9 @@ test.each([
     })
     const thrown = await running.client.submit(Uint8Array.of(1), signal).catch((error) => error)
     expect([thrown.code, thrown.spec.definite]).toEqual([code, definite])
-    expect(thrown.retryAfterSeconds).toBe(code === 'RATE_LIMITED' ? 3 : null)
+    expect(thrown.retryAfterSeconds).toBe(
+      thrown.spec.retryable && thrown.code === theirs ? 3 : null,
+    )
   },
 )
 

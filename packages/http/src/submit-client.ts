@@ -10,7 +10,8 @@ export type SubmitClient = AsyncDisposable & {
   /**
    * As `Ordering.submit`.
    *
-   * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT, LOG_FULL: definitely not accepted;
+   * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT, SUBMISSION_EXPIRED, LOG_FULL, CLOCK_OFF,
+   *   LOG_REGRESSED, NOT_READY, OVERLOADED: not accepted;
    *   DEPENDENCY_UNAVAILABLE: unknown. Or the signal's reason.
    */
   submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
@@ -58,19 +59,30 @@ type SubmitReply = {
 }
 
 /** What the synchronizer says before it has written anything; its sentence says why. */
-const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set(['LOG_FULL'])
+const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
+  'CLOCK_OFF',
+  'LOG_FULL',
+  'LOG_REGRESSED',
+  'NOT_READY',
+  'OVERLOADED',
+  'SUBMISSION_EXPIRED',
+])
 
 function refusal(reply: SubmitReply): ScanError {
   const { status } = reply
-  if (status === 429) {
-    const seconds = Number(reply.header('retry-after') ?? '1')
+  const seconds = Number(reply.header('retry-after') ?? '1')
+  const retryAfterSeconds = Number.isSafeInteger(seconds) && seconds > 0 ? seconds : 1
+  if (status === 429)
     return new ScanError('RATE_LIMITED', 'the synchronizer is given too much at once', {
-      retryAfterSeconds: Number.isSafeInteger(seconds) && seconds > 0 ? seconds : 1,
+      retryAfterSeconds,
     })
-  }
   const told = errorOf(reply.body)
-  if (told !== null && NOT_WRITTEN.has(told.code))
-    return new ScanError(told.code, told.error, { retryAfterSeconds: 1 })
+  if (told !== null && NOT_WRITTEN.has(told.code)) {
+    const error = new ScanError(told.code, told.error)
+    return error.spec.retryable
+      ? new ScanError(told.code, told.error, { retryAfterSeconds })
+      : error
+  }
   if (status === 413) return new ScanError('BODY_TOO_LARGE', 'the submission is too large')
   if (status >= 400 && status < 500)
     return new ScanError(

@@ -1,5 +1,6 @@
 export { LOG_ACL, LOG_STREAM_KEY } from './acl.ts'
 export type { LogRedisAddress } from './connection.ts'
+export type { Witnesses } from './gate.ts'
 export {
   decodeGroup,
   encodeGroup,

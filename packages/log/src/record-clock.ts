@@ -1,14 +1,60 @@
-import type { Clock } from '@quorumscan/base'
+/**
+ * Record time: the wall clock, but only while others vouch for it or it moves with the monotonic clock, and
+ * always above what was given last. Pure: the world is handed in.
+ *
+ * A clock that was set anew, or a machine that slept, shows as wall and monotonic time that drifted apart.
+ * What is written then would have to be waited for by every replica, so nothing is given until enough nodes
+ * agree with the clock.
+ */
+import {
+  CLOCK_TOLERANCE_MICROS,
+  type ClockVerdict,
+  MICROS_PER_MS,
+  type Moment,
+} from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 
-/**
- * Record times: the wall clock, but always above `after` and above the time given last. A clock that
- * was set back stands still here (it goes on by 1 µs an entry) until it is caught up with.
- */
-export function createRecordClock(clock: Clock, after: Micros): () => Micros {
-  let last = after
-  return () => {
-    last = Math.max(last + 1, Math.floor(clock.nowMicros()))
-    return last
-  }
+/** When enough nodes agreed with the clock last; null: not since the start, or since it was seen to be off. */
+export type Agreed = Moment | null
+
+/** Why no record time is given. */
+export type ClockPause =
+  /** Too few nodes have answered since the start. */
+  | { readonly kind: 'unconfirmed' }
+  /** Enough nodes say otherwise, or it left monotonic time; by how much it is ahead. */
+  | { readonly kind: 'off'; readonly offsetMicros: number }
+  /** The log has come further than the clock. */
+  | { readonly kind: 'log-ahead'; readonly byMicros: number }
+
+export type RecordClockStep =
+  | { readonly agreed: Agreed; readonly recordTime: Micros; readonly pause: null }
+  | { readonly agreed: Agreed; readonly recordTime: null; readonly pause: ClockPause }
+
+/** The record time that an entry at this moment would get behind the last one, or why there is none. */
+export function stepRecordClock(
+  before: Agreed,
+  event: {
+    readonly now: Moment
+    readonly verdict: ClockVerdict
+    /** The newest record time. */
+    readonly last: Micros
+  },
+): RecordClockStep {
+  const { now, verdict, last } = event
+  const paused = (agreed: Agreed, pause: ClockPause): RecordClockStep => ({
+    agreed,
+    recordTime: null,
+    pause,
+  })
+  if (verdict.kind === 'off')
+    return paused(null, { kind: 'off', offsetMicros: verdict.offsetMicros })
+  const agreed = verdict.kind === 'agrees' ? now : before
+  if (agreed === null) return paused(null, { kind: 'unconfirmed' })
+  const elapsedMicros = (now.monotonicMs - agreed.monotonicMs) * MICROS_PER_MS
+  const driftMicros = now.wallMicros - agreed.wallMicros - elapsedMicros
+  if (Math.abs(driftMicros) > CLOCK_TOLERANCE_MICROS)
+    return paused(null, { kind: 'off', offsetMicros: driftMicros })
+  const byMicros = last - now.wallMicros
+  if (byMicros > CLOCK_TOLERANCE_MICROS) return paused(agreed, { kind: 'log-ahead', byMicros })
+  return { agreed, recordTime: Math.max(last + 1, Math.floor(now.wallMicros)), pause: null }
 }

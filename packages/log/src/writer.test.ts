@@ -36,9 +36,9 @@ describe('the writer', () => {
     expect(groups.length).toBeLessThan(5)
   })
 
-  it('gives rising record times while its clock stands, and goes on above the last ones after a restart', async () => {
+  it('gives rising record times while its clock stands, also above the last ones after a restart', async () => {
     await using log = await startLogRedis()
-    const late = createManualClock(START_MICROS + 60_000_000)
+    const late = createManualClock(START_MICROS + 2_000_000 - 1)
     const first = await log.writer({ clock: late })
     await Promise.all([first.append(entry(0)), first.append(entry(1))])
     await first[Symbol.asyncDispose]()
@@ -48,8 +48,37 @@ describe('the writer', () => {
     await second.append(entry(2))
     const entries = await readUntil(log.reader(), { until: (all) => all.length >= 3 })
     expect(entries.map(({ recordTime }) => recordTime - START_MICROS)).toEqual([
-      60_000_000, 60_000_001, 60_000_002,
+      1_999_999, 2_000_000, 2_000_001,
     ])
+  })
+
+  it('refuses what it is offered while its clock is off, writes nothing, and goes on by itself', async () => {
+    await using log = await startLogRedis()
+    const manual = createManualClock(START_MICROS)
+    let aheadMicros = 0
+    const reading = (peer: string) => ({
+      peer,
+      wallMicros: manual.nowMicros(),
+      atMs: manual.monotonicMs(),
+      head: 0,
+    })
+    await using writer = await log.writer({
+      clock: { ...manual, nowMicros: () => manual.nowMicros() + aheadMicros },
+      witnesses: { needed: 2, enough: 2, readings: () => [reading('sv-1'), reading('sv-2')] },
+    })
+    await writer.append(entry(0))
+    aheadMicros = 30 * 86_400 * 1_000_000
+    await expect(writer.append(entry(1))).rejects.toMatchObject({ code: 'CLOCK_OFF' })
+    // Longer than any checkpoint is waited for.
+    await manual.advance(30_000)
+    expect(writer.head().offset).toBe(1)
+    aheadMicros = 0
+    await manual.advance(200)
+    await reachesOffset(writer, 2)
+    await writer.append(entry(2))
+    const entries = await readUntil(log.reader(), { until: (all) => all.length >= 3 })
+    expect(entries.map(({ bytes }) => text(bytes))).toEqual(['entry 0', '', 'entry 2'])
+    expect(entries.at(-1)?.recordTime).toBeLessThan(START_MICROS + 60_000_000)
   })
 
   it('appends a checkpoint 250 ms after an entry, then after 2 s, 4 s, 8 s, 10 s and 10 s', async () => {

@@ -9,10 +9,10 @@ import type { Micros, Offset } from '@quorumscan/model'
 import { type ChainEnd, chainEndOf } from './chain.ts'
 import type { LogConnection, LogRedisAddress } from './connection.ts'
 import { createEntryQueue, fitsIntoGroup } from './entry-queue.ts'
+import { createLogGate, type Witnesses } from './gate.ts'
 import { type LogGenesis, type SignedGroup, signGroup } from './group.ts'
 import { LogConfigError, LogFencedError, LogUnavailableError } from './log-errors.ts'
 import { reconnectDelayMs } from './reconnect.ts'
-import { createRecordClock } from './record-clock.ts'
 import { openWriterSession, type WriterPosition } from './writer-session.ts'
 
 export type LogWriterOptions = {
@@ -23,6 +23,8 @@ export type LogWriterOptions = {
   readonly keyPair: KeyPair
   readonly clock: Clock
   readonly random: Random
+  /** Who vouches for clock and length of the log before anything is written; null: both are believed. */
+  readonly witnesses: Witnesses | null
   /** Gives up waiting for Redis at the start; afterwards disposing ends the writer. */
   readonly signal: AbortSignal
   /** Told of every lost connection. */
@@ -37,11 +39,13 @@ export type LogWriter = AsyncDisposable & {
   /**
    * Resolves when the entry is on disk.
    *
-   * @throws {ScanError} INVALID_ARGUMENT for empty bytes, BODY_TOO_LARGE, OVERLOADED, NOT_READY
-   *   (certainly not appended); DEPENDENCY_UNAVAILABLE (unknown).
+   * @throws {ScanError} INVALID_ARGUMENT for empty bytes, BODY_TOO_LARGE, OVERLOADED, NOT_READY, CLOCK_OFF,
+   *   LOG_REGRESSED (certainly not appended); DEPENDENCY_UNAVAILABLE (unknown).
    */
   append(bytes: Uint8Array): Promise<void>
   state(): LogWriterState
+  /** Why nothing is written at this moment, although Redis is there: the clock, or a log that lost its end. */
+  refusal(): ScanError | null
   /** Newest entry that is on disk. */
   head(): { readonly offset: Offset; readonly recordTime: Micros }
   /** Resolves after disposing; rejects with what forbids the writer to go on. */
@@ -54,6 +58,8 @@ const CHECKPOINT_AFTER_ENTRY_MS = 250
 const CHECKPOINT_IDLE_MS_MIN = 2000
 const CHECKPOINT_IDLE_MS_MAX = 10_000
 const CHECKPOINT = new Uint8Array(0)
+/** Between looks at a clock that is off: the log goes on as soon as it is right. */
+const PAUSED_LOOK_MS = 200
 
 /**
  * Waits for Redis and goes on behind the newest group.
@@ -72,7 +78,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
   const abandoned = new AbortController()
   let state: LogWriterState = 'unavailable'
   let position: WriterPosition = { end: null, unsettled: null }
-  let recordClock: (() => Micros) | null = null
+  const gate = createLogGate(options)
   let wake = () => {}
 
   const append = async (connection: LogConnection, end: ChainEnd, group: SignedGroup) => {
@@ -103,17 +109,23 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
     try {
       let end = session.end
       position = session
-      recordClock ??= createRecordClock(clock, end.recordTime)
-      const nextRecordTime = recordClock
+
       if (session.unsettled !== null) end = await append(connection, end, session.unsettled)
       if (!closing.signal.aborted) state = 'ready'
       onReady()
       let checkpointMs = CHECKPOINT_AFTER_ENTRY_MS
+      let isPaused = false
       for (;;) {
         if (queue.isEmpty() && !closing.signal.aborted && connection.isOpen())
-          await waitForWork(checkpointMs)
+          await waitForWork(isPaused ? PAUSED_LOOK_MS : checkpointMs)
         if (queue.isEmpty() && closing.signal.aborted) return
         if (!connection.isOpen()) throw new LogUnavailableError('the connection was closed')
+        const recordTime = gate(end)
+        isPaused = recordTime instanceof ScanError
+        if (recordTime instanceof ScanError) {
+          for (const { reject } of queue.takeAll()) reject(recordTime)
+          continue
+        }
         // Group commit: what arrives during this append goes with the next.
         const waiting = queue.takeGroup()
         const entries = waiting.length > 0 ? waiting.map(({ bytes }) => bytes) : [CHECKPOINT]
@@ -121,7 +133,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
           {
             firstOffset: end.offset + 1,
             previousHash: end.hash,
-            entries: entries.map((bytes) => ({ recordTime: nextRecordTime(), bytes })),
+            entries: entries.map((bytes, index) => ({ recordTime: recordTime + index, bytes })),
           },
           { genesisHash: genesis.hash, keyPair },
         )
@@ -172,6 +184,15 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
     wake()
   }
 
+  const head = () => ({
+    offset: position.end?.offset ?? 0,
+    recordTime: position.end?.recordTime ?? genesis.recordTime,
+  })
+  const whyNot = () => {
+    const looked = gate(head())
+    return looked instanceof ScanError ? looked : null
+  }
+
   options.signal.addEventListener('abort', close)
   let finished: Promise<void> = Promise.resolve()
   await new Promise<void>((resolve, reject) => {
@@ -189,16 +210,16 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
       if (state === 'stopped')
         return Promise.reject(new ScanError('NOT_READY', 'the synchronizer is stopping'))
       if (state === 'unavailable') return Promise.reject(unavailable(undefined))
+      const refusal = whyNot()
+      if (refusal !== null) return Promise.reject(refusal)
       return new Promise((resolve, reject) => {
         if (queue.push({ bytes, resolve, reject })) wake()
         else reject(new ScanError('OVERLOADED', 'too many entries wait for the log'))
       })
     },
     state: () => state,
-    head: () => ({
-      offset: position.end?.offset ?? 0,
-      recordTime: position.end?.recordTime ?? genesis.recordTime,
-    }),
+    refusal: whyNot,
+    head,
     finished,
     [Symbol.asyncDispose]: async () => {
       close()

@@ -19,7 +19,7 @@ import { raiseHorizon } from './clean-up/horizon.ts'
 import { pruneHistory } from './clean-up/update-history.ts'
 import { createWriteConnection, openReadConnection, reach } from './connection.ts'
 import { loadOrStart, syntheticEntries } from './ingest/genesis.ts'
-import { ingest } from './ingest/ingest.ts'
+import { ingest, RECORD_TIME_AHEAD_MICROS_MAX } from './ingest/ingest.ts'
 import { syntheticVersion, touchedVersions } from './ingest/plan-versions.ts'
 import type { InterpretedEntry } from './ingest/step.ts'
 import type { Mirror } from './ingest/store.ts'
@@ -94,7 +94,8 @@ export type HistoryStep = {
   readonly updates: readonly StoredUpdate[]
 }
 
-export type ReplicaState = 'starting' | 'catching-up' | 'live' | 'regressed'
+/** `clock-behind`: entries wait, or are newer than they can be, because the own clock is slow (Rule 6). */
+export type ReplicaState = 'starting' | 'catching-up' | 'clock-behind' | 'live' | 'regressed'
 
 /** Templates of which the contract in force at an offset can be read. */
 export type DocumentEntity = 'DsoRules' | 'AnsRules' | 'CoinRules' | 'OpenMiningRound'
@@ -126,6 +127,7 @@ export class Replica implements Ledger, AsyncDisposable {
   #mirror: Mirror
   #writing: Offset = 0
   #isRegressed = false
+  #isHeldByClock = false
   #isRunning = false
   #running: Promise<unknown> = Promise.resolve()
 
@@ -178,6 +180,7 @@ export class Replica implements Ledger, AsyncDisposable {
     if (this.#isRegressed) return 'regressed'
     if (!this.#isRunning) return 'starting'
     const lag = this.#options.clock.nowMicros() - this.head().recordTime
+    if (this.#isHeldByClock || -lag > RECORD_TIME_AHEAD_MICROS_MAX) return 'clock-behind'
     return lag <= LIVE_LAG_MICROS_MAX ? 'live' : 'catching-up'
   }
 
@@ -441,12 +444,16 @@ export class Replica implements Ledger, AsyncDisposable {
         onWriting: (offset) => {
           this.#writing = offset
         },
+        onHeld: (isHeld) => {
+          this.#isHeldByClock = isHeld
+        },
         onMirror: (mirror, entries) => this.#moveTo(mirror, entries),
       })
       this.#isRegressed = outcome === 'regressed'
       return outcome
     } finally {
       this.#isRunning = false
+      this.#isHeldByClock = false
       signal.removeEventListener('abort', onAbort)
       // Of one that has ended, ioredis would wait 2 s for a socket that closed before, and the process with it.
       if (redis.status !== 'end') redis.disconnect()

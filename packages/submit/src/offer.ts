@@ -7,7 +7,7 @@ import type { Ordering } from '@quorumscan/ledger'
 export type OfferAttempt = {
   /** An offer was accepted, or its answer was lost. */
   mayBeInLog: boolean
-  /** The last definite one. */
+  /** The last one by which nothing was written. */
   refusal: ScanError | null
 }
 
@@ -51,7 +51,8 @@ export function createOffer(deps: {
         attempt.mayBeInLog = true
         return
       } catch (error) {
-        if (isScanError(error) && error.spec.definite) {
+        // Of a clock that is off nobody says that it is so for good, but nothing was written.
+        if (isScanError(error) && (error.spec.definite || error.code === 'CLOCK_OFF')) {
           attempt.refusal = error
           if (isForGood(error) && !attempt.mayBeInLog) throw error
           retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000

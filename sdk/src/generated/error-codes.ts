@@ -41,6 +41,7 @@ export type ServerErrorCode =
   | 'OVERLOADED'
   | 'NOT_READY'
   | 'LOG_FULL'
+  | 'CLOCK_OFF'
   | 'LOG_REGRESSED'
   | 'USERS_LOST'
   | 'SUBMISSION_UNKNOWN'

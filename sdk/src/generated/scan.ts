@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The HTTP server is up. */
+        /**
+         * The HTTP server is up.
+         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch.
+         */
         get: operations["livez"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process does its work; 503 says why it does not. */
+        /**
+         * The process does its work; 503 says why it does not.
+         * @description The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer.
+         */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -753,6 +759,10 @@ export interface components {
                     offset: number | null;
                     /** @description Its record time. */
                     recordTime: string | null;
+                    /** @description By how much the clock of the process is ahead of those of its peers; null while too few answer. */
+                    clockOffsetMs?: number | null;
+                    /** @description What an operator must know beside the state. */
+                    detail?: string | null;
                     reader?: components["schemas"]["ReaderStatus"];
                 };
             };
@@ -953,6 +963,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
              *

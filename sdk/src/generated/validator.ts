@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The HTTP server is up. */
+        /**
+         * The HTTP server is up.
+         * @description The header `x-clock` is the wall clock of the process, in µs since the epoch.
+         */
         get: operations["livez"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process does its work; 503 says why it does not. */
+        /**
+         * The process does its work; 503 says why it does not.
+         * @description The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer.
+         */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -1165,6 +1171,10 @@ export interface components {
                     offset: number | null;
                     /** @description Its record time. */
                     recordTime: string | null;
+                    /** @description By how much the clock of the process is ahead of those of its peers; null while too few answer. */
+                    clockOffsetMs?: number | null;
+                    /** @description What an operator must know beside the state. */
+                    detail?: string | null;
                     reader?: components["schemas"]["ReaderStatus"];
                 };
             };
@@ -1620,6 +1630,8 @@ export interface operations {
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
              *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
              *
@@ -3586,6 +3598,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
@@ -3720,6 +3734,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -3888,6 +3904,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -4080,6 +4098,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
@@ -4190,6 +4210,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -4306,6 +4328,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -4477,6 +4501,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
@@ -4612,6 +4638,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -4727,6 +4755,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -4889,6 +4919,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -5004,6 +5036,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -5131,6 +5165,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -5286,6 +5322,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -5485,6 +5523,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
@@ -5659,6 +5699,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
@@ -5794,6 +5836,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -5909,6 +5953,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -6065,6 +6111,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -6227,6 +6275,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
@@ -6361,6 +6411,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -6540,6 +6592,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
@@ -6715,6 +6769,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -6892,6 +6948,8 @@ export interface operations {
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
@@ -7067,6 +7125,8 @@ export interface operations {
             };
             /**
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *

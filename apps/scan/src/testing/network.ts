@@ -96,6 +96,7 @@ export async function startNetwork(
     keyPair: testKeyPair('synchronizer'),
     clock,
     random,
+    witnesses: null,
     signal: closing.signal,
   })
   const submit: Ordering['submit'] = (bytes) => writer.append(bytes)

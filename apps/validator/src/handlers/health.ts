@@ -13,6 +13,7 @@ export function healthHandlers(
     name: context.name,
     moduleUrl: import.meta.url,
     clock: context.clock,
+    clocks: context.clocks,
     port,
     assertReady: context.assertReady,
     state,

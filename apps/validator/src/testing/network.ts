@@ -102,6 +102,7 @@ export async function startNetwork(options: NetworkOptions = {}): Promise<TestNe
     keyPair: synchronizerKey,
     clock,
     random: systemRandom,
+    witnesses: null,
     signal: closing.signal,
   })
   closers.push(() => writer[Symbol.asyncDispose]())

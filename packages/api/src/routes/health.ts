@@ -5,13 +5,28 @@ import { StatusAnswer, VersionAnswer } from '../schemas/network.ts'
 const common = { tag: 'health', method: 'GET', errors: [], auth: 'none', cost: 0 } as const
 
 export const healthRoutes = defineRoutes({
-  livez: { ...common, path: '/livez', summary: 'The HTTP server is up.', response: null },
+  livez: {
+    ...common,
+    path: '/livez',
+    summary: 'The HTTP server is up.',
+    description: 'The header `x-clock` is the wall clock of the process, in µs since the epoch.',
+    response: null,
+  },
   readyz: {
     ...common,
     path: '/readyz',
     summary: 'The process does its work; 503 says why it does not.',
+    description:
+      'The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer.',
     response: null,
-    errors: ['NOT_READY', 'LOG_REGRESSED', 'LOG_FULL', 'USERS_LOST', 'DEPENDENCY_UNAVAILABLE'],
+    errors: [
+      'NOT_READY',
+      'LOG_REGRESSED',
+      'LOG_FULL',
+      'CLOCK_OFF',
+      'USERS_LOST',
+      'DEPENDENCY_UNAVAILABLE',
+    ],
   },
   getStatus: {
     ...common,

@@ -19,7 +19,15 @@ export const synchronizerRoutes = {
       response: Type.Object({
         accepted: Type.Literal(true, { description: 'It is in the log.' }),
       }),
-      errors: ['LIMIT_EXCEEDED', 'DEPENDENCY_UNAVAILABLE', 'NOT_READY', 'LOG_FULL'],
+      errors: [
+        'LIMIT_EXCEEDED',
+        'DEPENDENCY_UNAVAILABLE',
+        'NOT_READY',
+        'LOG_FULL',
+        'CLOCK_OFF',
+        'LOG_REGRESSED',
+        'SUBMISSION_EXPIRED',
+      ],
       auth: 'none',
       cost: 1,
     },

@@ -38,6 +38,7 @@ import { scanProxyRoutes } from './scan-proxy.ts'
 const readErrors = [
   'WALLET_NOT_FOUND',
   'NOT_READY',
+  'CLOCK_OFF',
   'DEPENDENCY_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
 

@@ -171,6 +171,15 @@ export const StatusAnswer = Type.Object(
             state: Type.String({ description: 'What it is doing.' }),
             offset: orNull(LedgerOffset, 'The newest offset applied.'),
             recordTime: orNull(Time, 'Its record time.'),
+            clockOffsetMs: Type.Optional(
+              orNull(
+                Type.Integer(),
+                'By how much the clock of the process is ahead of those of its peers; null while too few answer.',
+              ),
+            ),
+            detail: Type.Optional(
+              orNull(Type.String(), 'What an operator must know beside the state.'),
+            ),
             reader: Type.Optional(ReaderStatus),
           },
           { description: 'Where it stands.' },

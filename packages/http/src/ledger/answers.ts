@@ -33,6 +33,7 @@ const TRANSIENT = new Set([
   'LOG_FULL',
   'USERS_LOST',
   'SUBMISSION_EXPIRED',
+  'CLOCK_OFF',
 ])
 
 /** Whatever was thrown, as the interface says it. */

@@ -58,6 +58,7 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
         keyPair,
         clock: createSystemClock(),
         random: systemRandom,
+        witnesses: null,
         signal: never,
         ...options,
       }),

@@ -37,6 +37,8 @@ export type IngestContext = GenesisContext & {
   readonly onProblem: (error: Error) => void
   /** Told the offset that a write is about to reach. */
   readonly onWriting: (offset: Offset) => void
+  /** Told when entries wait for the own clock, and when they do no more. */
+  readonly onHeld: (isHeld: boolean) => void
   /** Told when the stored state was (re)loaded; `entries` is what a write applied. */
   readonly onMirror: (mirror: Mirror, entries: readonly InterpretedEntry[]) => void
 }
@@ -117,7 +119,7 @@ async function followFromHead(
 /** The first of the entries that fit into one write, once their time has come. */
 async function untilApplicable(
   entries: readonly LogEntry[],
-  context: { readonly clock: Clock; readonly signal: AbortSignal },
+  context: Pick<IngestContext, 'clock' | 'onHeld'> & { readonly signal: AbortSignal },
 ): Promise<readonly LogEntry[]> {
   for (;;) {
     const latest: Micros = context.clock.nowMicros() + RECORD_TIME_AHEAD_MICROS_MAX
@@ -128,6 +130,7 @@ async function untilApplicable(
       if (entry.recordTime > latest || (count > 0 && bytes > BATCH_BYTES_MAX)) break
       count++
     }
+    context.onHeld(count === 0)
     if (count > 0) return entries.slice(0, count)
     await context.clock.delay(RETRY_MS, context.signal)
   }

@@ -1,0 +1,73 @@
+/** How the own wall clock lies to those of others. Pure. */
+import { MICROS_PER_MS } from './clock.ts'
+
+/**
+ * What one answer of a peer told: its wall clock, set against the own monotonic one, so that it stays true
+ * when the own wall clock is set anew.
+ */
+export type ClockReading = {
+  readonly peer: string
+  /** The peer's wall clock, µs since the epoch … */
+  readonly wallMicros: number
+  /** … when the own monotonic clock showed this. */
+  readonly atMs: number
+  /** The newest offset that it has applied; null where it tells none. */
+  readonly head: number | null
+}
+
+/** Both own clocks at one moment. */
+export type Moment = { readonly wallMicros: number; readonly monotonicMs: number }
+
+/** `offsetMicros`: by how much the own clock is ahead; below zero, behind. */
+export type ClockVerdict =
+  | { readonly kind: 'agrees' | 'off'; readonly offsetMicros: number }
+  /** Too few have answered of late. */
+  | { readonly kind: 'unknown' }
+
+/** Far above what a machine with any time service is off, far below the 10 s at which replicas wait. */
+export const CLOCK_TOLERANCE_MICROS = 2_000_000
+/** Six usual rounds of asking: a reading that is older says nothing of a peer that may be gone. */
+const READING_MS_MAX = 30_000
+
+/** By how much the own clock is ahead of the one that was read. */
+export function offsetOf(reading: ClockReading, now: Moment): number {
+  const peerNow = reading.wallMicros + (now.monotonicMs - reading.atMs) * MICROS_PER_MS
+  return now.wallMicros - peerNow
+}
+
+/** The readings that are recent enough to count. */
+export function freshReadings(
+  readings: readonly ClockReading[],
+  now: Moment,
+): readonly ClockReading[] {
+  return readings.filter(({ atMs }) => now.monotonicMs - atMs <= READING_MS_MAX)
+}
+
+/**
+ * Whether `needed` peers agree with the own clock, or else as many do not. With f+1 needed one of them is
+ * honest: f liars can neither vouch for a wrong clock nor accuse a right one that f+1 others vouch for.
+ */
+export function judgeClock(options: {
+  readonly readings: readonly ClockReading[]
+  readonly now: Moment
+  readonly needed: number
+}): ClockVerdict {
+  const offsets = freshReadings(options.readings, options.now)
+    .map((reading) => offsetOf(reading, options.now))
+    .sort((a, b) => a - b)
+  const close = offsets.filter((offset) => Math.abs(offset) <= CLOCK_TOLERANCE_MICROS)
+  if (close.length >= options.needed) return { kind: 'agrees', offsetMicros: middleOf(close) }
+  const far = offsets.filter((offset) => Math.abs(offset) > CLOCK_TOLERANCE_MICROS)
+  if (far.length >= options.needed) return { kind: 'off', offsetMicros: middleOf(far) }
+  return { kind: 'unknown' }
+}
+
+/** In words, such as `600 s behind the log`. */
+export function describeOffset(offsetMicros: number, whose: string): string {
+  const seconds = Math.round(Math.abs(offsetMicros) / (MICROS_PER_MS * 1000))
+  return `${seconds} s ${offsetMicros < 0 ? 'behind' : 'ahead of'} ${whose}`
+}
+
+function middleOf(sorted: readonly number[]): number {
+  return sorted[Math.floor(sorted.length / 2)] ?? 0
+}

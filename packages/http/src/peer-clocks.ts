@@ -1,0 +1,204 @@
+/**
+ * How the clock of this process lies to those of its peers: asks each for its own now and then, by the answer
+ * that costs least. No signed statement holds a wall clock; this header is nobody's proof, only counted.
+ */
+import {
+  type Clock,
+  type ClockReading,
+  type ClockVerdict,
+  describeOffset,
+  freshReadings,
+  judgeClock,
+  type Moment,
+  offsetOf,
+} from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+import { createUndiciTransport } from './undici-transport.ts'
+
+/** On the answer of `/livez`: the wall clock of who answers, µs since the epoch. */
+export const CLOCK_HEADER = 'x-clock'
+const HEAD_HEADER = 'x-ledger-head'
+/** On the answer of `/readyz`: by how much the own clock is ahead of its peers', ms. */
+export const OFFSET_HEADER = 'x-clock-offset-ms'
+/** A peer whose clock is 2 s off is noticed in time before it is 10 s off by any drift. */
+const ROUND_MS = 5000
+/** While the clock is not known to be right: whatever waits for it goes on that soon. */
+const ROUND_MS_UNEASY = 500
+/** The reading is half of this off at most. */
+const ANSWER_MS_MAX = 1000
+/** `/livez` has no body. */
+const ANSWER_BYTES_MAX = 4096
+/** Replicas wait for entries that lie further ahead of their clock: whoever is so far off stands still, or soon will. */
+const STANDSTILL_MICROS = 10_000_000
+const MICROS_PER_SECOND = 1_000_000
+
+/** A node, as the operator of this process names it. */
+export type Peer = { readonly name: string; readonly url: string }
+
+export type PeerClocks = AsyncDisposable & {
+  /** The latest of each peer that has answered. */
+  readings(): readonly ClockReading[]
+  verdict(): ClockVerdict
+  /** @throws {ScanError} CLOCK_OFF if enough peers say that the clock is so far off that the process stands still. */
+  assertUsable(): void
+}
+
+/** Begins to ask at once. `needed` peers make a verdict: f + 1. */
+export function createPeerClocks(options: {
+  readonly peers: readonly Peer[]
+  readonly needed: number
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+}): PeerClocks {
+  const { peers, needed, clock, logger } = options
+  const transport = createUndiciTransport()
+  const closing = new AbortController()
+  const readingByPeer = new Map<string, ClockReading>()
+  let lastKind: ClockVerdict['kind'] = 'unknown'
+
+  const moment = (): Moment => ({
+    wallMicros: clock.nowMicros(),
+    monotonicMs: clock.monotonicMs(),
+  })
+  const readings = () => [...readingByPeer.values()]
+  const verdict = () => judgeClock({ readings: readings(), now: moment(), needed })
+
+  const ask = async ({ name, url }: Peer): Promise<void> => {
+    const over = new AbortController()
+    const startedMs = clock.monotonicMs()
+    clock.delay(ANSWER_MS_MAX, over.signal).then(
+      () => over.abort(new Error('no answer')),
+      () => {},
+    )
+    try {
+      const reply = await transport.request({
+        url,
+        method: 'GET',
+        path: '/livez',
+        headers: {},
+        body: null,
+        bytesMax: ANSWER_BYTES_MAX,
+        channel: 'lookup',
+        isPublicOnly: false, // Peers are configured by the operator.
+        signal: AbortSignal.any([over.signal, closing.signal]),
+      })
+      const endedMs = clock.monotonicMs()
+      const wallMicros = integerOf(reply.header(CLOCK_HEADER))
+      // One that took longer, because this process stood still, would be a guess.
+      if (wallMicros === null || endedMs - startedMs > ANSWER_MS_MAX) return
+      const atMs = (startedMs + endedMs) / 2
+      readingByPeer.set(name, {
+        peer: name,
+        wallMicros,
+        atMs,
+        head: integerOf(reply.header(HEAD_HEADER)),
+      })
+    } catch {
+      // A peer that does not answer says nothing; its last reading soon is too old to count.
+    } finally {
+      over.abort()
+    }
+  }
+
+  const tell = (now: ClockVerdict): void => {
+    if (now.kind === lastKind) return
+    if (now.kind === 'off')
+      logger.warn(
+        { offsetMs: now.offsetMicros / 1000 },
+        `this clock is ${describeOffset(now.offsetMicros, `those of ${needed} peers or more`)}`,
+      )
+    else if (now.kind === 'agrees' && lastKind === 'off')
+      logger.info('this clock agrees with its peers again')
+    lastKind = now.kind
+  }
+
+  const run = async (): Promise<void> => {
+    const { signal } = closing
+    while (!signal.aborted && peers.length > 0) {
+      await Promise.all(peers.map(ask))
+      tell(verdict())
+      await waitForRound()
+    }
+  }
+  /** Cut short by a clock that is set anew, which the readings from before already show. */
+  const waitForRound = async (): Promise<void> => {
+    for (let waitedMs = 0; waitedMs < ROUND_MS; waitedMs += ROUND_MS_UNEASY) {
+      await clock.delay(ROUND_MS_UNEASY, closing.signal).catch(() => {}) // Closing: the loop ends.
+      if (closing.signal.aborted || verdict().kind !== 'agrees') return
+    }
+  }
+  const running = run()
+
+  options.metrics.sampled('gauge', {
+    name: 'clock_offset_seconds',
+    help: 'By how much the own clock is ahead of that of a peer, of those that answered of late.',
+    labels: ['peer'],
+    read: () => {
+      const now = moment()
+      return freshReadings(readings(), now).map(
+        (reading) => [[reading.peer], offsetOf(reading, now) / MICROS_PER_SECOND] as const,
+      )
+    },
+  })
+
+  return {
+    readings,
+    verdict,
+    assertUsable() {
+      const now = verdict()
+      if (now.kind !== 'off' || Math.abs(now.offsetMicros) <= STANDSTILL_MICROS) return
+      throw new ScanError(
+        'CLOCK_OFF',
+        `The clock of this process is ${describeOffset(now.offsetMicros, `those of ${needed} nodes or more`)}.`,
+        { details: { offset_ms: now.offsetMicros / 1000 }, retryAfterSeconds: 1 },
+      )
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort(new Error('closed'))
+      await running
+      await transport[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** For `/status`: whole milliseconds by which the own clock is ahead; null while too few peers answer. */
+export function clockOffsetMs(clocks: Pick<PeerClocks, 'verdict'>): number | null {
+  const verdict = clocks.verdict()
+  return verdict.kind === 'unknown' ? null : Math.round(verdict.offsetMicros / 1000)
+}
+
+/** Of a process whose replica waits for its clock; what its peers say is not needed to know that. */
+export function clockBehind(what: string): ScanError {
+  return new ScanError(
+    'CLOCK_OFF',
+    `The clock of this ${what} is behind the log's by more than ${STANDSTILL_MICROS / MICROS_PER_SECOND} s: it stands still.`,
+    { details: { state: 'clock-behind' }, retryAfterSeconds: 1 },
+  )
+}
+
+/**
+ * Reads `name=url,name=url`.
+ *
+ * @throws {RangeError} That says what is no pair of a name and an http URL.
+ */
+export function parsePeers(text: string): readonly Peer[] {
+  return text
+    .split(',')
+    .filter(Boolean)
+    .map((pair) => {
+      const at = pair.indexOf('=')
+      const peer = { name: pair.slice(0, at), url: pair.slice(at + 1).replace(/\/+$/, '') }
+      if (at < 1 || !/^https?:\/\/[!-~]+$/.test(peer.url) || !URL.canParse(peer.url))
+        throw new RangeError(`${JSON.stringify(pair)} is no name=http://address`)
+      return peer
+    })
+}
+
+function integerOf(text: string | null): number | null {
+  return text !== null && /^[0-9]{1,16}$/.test(text) && Number.isSafeInteger(Number(text))
+    ? Number(text)
+    : null
+}

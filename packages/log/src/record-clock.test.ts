@@ -1,0 +1,97 @@
+import type { ClockVerdict } from '@quorumscan/base'
+import { describe, expect, it } from 'vitest'
+import { type Agreed, stepRecordClock } from './record-clock.ts'
+
+const START = 1_700_000_000_000_000
+const SECOND = 1_000_000
+const DAY = 86_400 * SECOND
+const agrees: ClockVerdict = { kind: 'agrees', offsetMicros: 0 }
+const unknown: ClockVerdict = { kind: 'unknown' }
+const off: ClockVerdict = { kind: 'off', offsetMicros: 30 * DAY }
+
+/** Plays `[seconds of monotonic time, seconds by which the wall clock is off, verdict]`. */
+function play(events: readonly [number, number, ClockVerdict][], last = START - DAY) {
+  let agreed: Agreed = null
+  let newest = last
+  return events.map(([second, offSeconds, verdict]) => {
+    const wallMicros = START + (second + offSeconds) * SECOND
+    const now = { wallMicros, monotonicMs: second * 1000 }
+    const step = stepRecordClock(agreed, { now, verdict, last: newest })
+    agreed = step.agreed
+    if (step.pause !== null) return step.pause.kind
+    newest = step.recordTime
+    return (newest - START) / SECOND
+  })
+}
+
+describe('record time', () => {
+  it('is given once enough nodes agree, and goes on with monotonic time when none answers', () => {
+    expect(
+      play([
+        [0, 0, unknown],
+        [1, 0, agrees],
+        [2, 0, unknown],
+        [3000, 1, unknown],
+      ]),
+    ).toEqual(['unconfirmed', 1, 2, 3001])
+  })
+
+  it('stops at a jump in either direction, though nobody answers, and stays so when the clock is set back', () => {
+    for (const jump of [30 * 86_400, -600, 2.1, -2.1])
+      expect(
+        play([
+          [0, 0, agrees],
+          [1, jump, unknown],
+          [2, jump, unknown],
+          [3, 0, unknown],
+          [4, 0, agrees],
+        ]),
+        String(jump),
+      ).toEqual([0, 'off', 'unconfirmed', 'unconfirmed', 4])
+  })
+
+  it('goes on after a machine slept, once enough nodes agree', () => {
+    expect(
+      play([
+        [0, 0, agrees],
+        [1, 28_800, unknown],
+        [2, 28_800, agrees],
+      ]),
+    ).toEqual([0, 'off', 28_802])
+  })
+
+  it('is not given while enough nodes say otherwise, also without a jump', () => {
+    expect(
+      play([
+        [0, 0, agrees],
+        [1, 0, off],
+        [2, 0, unknown],
+        [3, 0, agrees],
+      ]),
+    ).toEqual([0, 'off', 'unconfirmed', 3])
+  })
+
+  it('notices steps that are small, one after the other', () => {
+    expect(
+      play([
+        [0, 0, agrees],
+        [1, 0.9, unknown],
+        [2, 1.8, unknown],
+        [3, 2.7, unknown],
+      ]),
+    ).toEqual([0, 1.9, 3.8, 'off'])
+  })
+
+  it('rises by a microsecond while the clock stands, and waits for a clock that is far behind the log', () => {
+    expect(play([[0, 0, agrees]], START + SECOND)).toEqual([1 + 1 / SECOND])
+    expect(
+      play(
+        [
+          [0, 0, agrees],
+          [58, 0, agrees],
+        ],
+        START + 60 * SECOND,
+      ),
+    ).toEqual(['log-ahead', 60 + 1 / SECOND])
+  })
+})

@@ -1,0 +1,71 @@
+/** The synchronizer's clock jumps, and somebody submits in that moment. */
+import { parseTime } from '@quorumscan/model'
+import { until } from '@quorumscan/testkit'
+import { clock, createUser, send, untilFound } from '../e2e/client.ts'
+import type { Attack } from './attack.ts'
+
+const DAY_MS = 86_400_000
+/** Seen: six seconds of a clock 30 days ahead, with one submission, ended a network for 30 days. */
+const JUMPS_MS = [30 * DAY_MS, -600_000, 3_000]
+const HOLD_MS = 6_000
+const USERS = 'clock-forward'
+/** A log that goes on by itself does so within a few rounds of asking the nodes. */
+const BACK_MS_MAX = 10_000
+const AHEAD_MS_MAX = 10_000
+
+export const clockForward: Attack = {
+  name: 'clock-forward',
+  claim:
+    'Whoever sets the clock of the synchronizer, be it a time server, jumps it by 30 days, ten minutes back or three ' +
+    'seconds for six seconds while somebody submits. ' +
+    'Nothing is written that replicas would have to wait for, the refusal names the clock, and all goes on by itself.',
+  async run({ cluster, isLong }) {
+    const user = await createUser(cluster, `${USERS}-${Math.floor(clock.nowMicros())}`)
+    const figures: Record<string, number | string> = {}
+    let holds = true
+    const demand = (isTrue: boolean, what: string) => {
+      if (isTrue) return
+      holds = false
+      figures[`broken: ${what}`] = 'yes'
+    }
+    for (const jumpMs of isLong ? JUMPS_MS : JUMPS_MS.slice(0, 2)) {
+      await cluster.clock('synchronizer', { offsetMs: jumpMs })
+      const healed = clock.delay(HOLD_MS).then(() => cluster.heal('synchronizer'))
+      const refused = await send(`${cluster.urls.synchronizer}/readyz`)
+      demand(refused.status === 503 && refused.body?.code === 'CLOCK_OFF', `${jumpMs}: readyz`)
+      demand(/clock/i.test(String(refused.body?.error)), `${jumpMs}: names the clock`)
+      demand(refused.body?.definite === false, `${jumpMs}: not definite`)
+      const entry = await send(`${cluster.urls.synchronizer}/v0/submit`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/octet-stream' },
+        body: 'whatever it is',
+      })
+      demand(entry.status === 503 || entry.status === 400, `${jumpMs}: an entry is refused`)
+      // It waits for the log, as long as it may, and gets through when the clock is right.
+      const tapped = user.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })
+      await healed
+      const healedMs = clock.monotonicMs()
+      await until('the log to go on', async () =>
+        (await send(`${cluster.urls.synchronizer}/readyz`)).status === 200 ? true : undefined,
+      )
+      const backMs = clock.monotonicMs() - healedMs
+      figures[`${jumpMs} ms: log back after`] = `${Math.round(backMs)} ms`
+      demand(backMs <= BACK_MS_MAX, `${jumpMs}: goes on by itself`)
+      const { response, error } = await tapped
+      figures[`${jumpMs} ms: the write meanwhile`] = response.status
+      demand(
+        response.status === 200 || (error as { code?: string } | undefined)?.code === 'CLOCK_OFF',
+        `${jumpMs}: a write is done or refused with the reason`,
+      )
+      const status = await send(`${cluster.urls.synchronizer}/status`)
+      const recordTime = parseTime(status.body.success.extra.recordTime) ?? Number.POSITIVE_INFINITY
+      const aheadMs = (recordTime - clock.nowMicros()) / 1000
+      figures[`${jumpMs} ms: record time ahead by`] = `${Math.round(aheadMs)} ms`
+      demand(aheadMs < AHEAD_MS_MAX, `${jumpMs}: record time is not ahead`)
+    }
+    const name = `after-${Math.floor(clock.nowMicros())}.unverified.ns`
+    await user.pay(name)
+    demand((await untilFound(cluster, name)).status === 200, 'a name is registered afterwards')
+    return { holds, figures }
+  },
+}
