@@ -24,4 +24,4 @@ export {
   simCrypto,
 } from './sim/sim-node.ts'
 export { createSimWorld, type SimWorld, simEntry } from './sim/sim-world.ts'
-export { type UntilOptions, until, untilTrue } from './until.ts'
+export { fairMsOf, type UntilOptions, until, untilTrue } from './until.ts'

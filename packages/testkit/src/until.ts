@@ -54,6 +54,22 @@ export async function untilTrue(
   await until(what, async () => ((await isTrue()) ? true : undefined), options)
 }
 
+/** How long something takes, in milliseconds of a machine with nothing else to do. */
+export async function fairMsOf(run: () => Promise<unknown>): Promise<number> {
+  const startedMs = patient.monotonicMs()
+  let isOver = false
+  const running = run().finally(() => {
+    isOver = true
+  })
+  // How busy the machine is changes meanwhile.
+  while (!isOver) {
+    await system.delay(INTERVAL_MS)
+    patient.monotonicMs()
+  }
+  await running
+  return patient.monotonicMs() - startedMs
+}
+
 /** Sums what passed, each piece divided by how many times slower than usual the machine was at its end. */
 export function createFairTime(realMs: () => number, slowness: () => number): () => number {
   let lastMs = realMs()
