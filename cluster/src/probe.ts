@@ -49,7 +49,7 @@ export type Health = {
   readonly recordTime: string | null
 }
 
-/** What the process at this address says, or null if it does not answer. A scan node tells its head with it. */
+/** What the process at this address, its mount point included, says, or null if it does not answer. A scan node tells its head with it. */
 export async function askHealth(url: string): Promise<Health | null> {
   try {
     const response = await fetch(`${url}/readyz`, {

@@ -233,7 +233,9 @@ export class ServiceRunner {
   /** Asks the service now how it is. */
   async ask(service: Service): Promise<void> {
     const watched = this.#watchedByName.get(service.name)
-    const health = await askHealth(service.url)
+    // At the root a validator answers as the ledger interface does, which gives no reasons.
+    const path = service.kind === 'validator' ? '/api/validator' : ''
+    const health = await askHealth(`${service.url}${path}`)
     if (watched === undefined) return
     watched.health = health
     if (health?.state === 'up') watched.wasUp = true

@@ -520,6 +520,11 @@ describe('commands', () => {
         },
       ],
     }
+    const undisclosed = { ...submission, commandId: 'undisclosed', disclosedContracts: [] }
+    expect(await alice.commands.submit(undisclosed)).toMatchObject({
+      kind: 'rejected',
+      error: { code: 'CONTRACT_NOT_FOUND', definite: true },
+    })
     const first = await alice.commands.submit(submission)
     expect(first).toMatchObject({ kind: 'committed', commandId: 'once', wasDuplicate: false })
     expect(await alice.commands.submit(submission)).toMatchObject({

@@ -38,7 +38,7 @@ export function createServer(
   const server = buildServer({
     routes: validatorRoutes,
     handlers: {
-      ...healthHandlers(context, port),
+      ...healthHandlers(context, { port, prefix: PREFIX }),
       ...noteAnswers(context.shown, {
         ...userHandlers(context),
         ...nameHandlers(context),

@@ -30,7 +30,7 @@ afterAll(async () => {
 async function ready(client: Client): Promise<void> {
   await untilTrue(
     'the validator to be ready',
-    async () => (await client.get('/readyz')).status === 200,
+    async () => (await client.get('/api/validator/readyz')).status === 200,
   )
 }
 
@@ -479,10 +479,15 @@ describe('a validator', () => {
       clock: createSystemClock(3_000_000_000),
     })
     const client = createClient(behind.url, await network.token('alice'))
-    for (const path of ['/readyz', '/v0/wallet/balance', '/v0/entry/all'])
+    for (const path of ['/api/validator/readyz', '/v0/wallet/balance', '/v0/entry/all'])
       expect(failure(await client.get(path)), path).toEqual({ status: 503, code: 'NOT_READY' })
     expect(failure(await client.post('/v0/register'))).toMatchObject({ code: 'NOT_READY' })
     expect((await client.get('/livez')).status).toBe(200)
+    const ledger = await fetch(`${behind.url}/readyz`)
+    expect([ledger.status, await ledger.text()]).toEqual([
+      503,
+      '[-] ledger failed (NOT_SERVING)\nreadyz check failed\n',
+    ])
     expect((await client.get('/status')).body).toMatchObject({
       success: { id: 'validator', active: false, extra: { state: 'catching-up', offset: 0 } },
     })

@@ -80,6 +80,7 @@ class Call implements ApiRequest<RouteDef, unknown> {
   readonly user: never
   readonly client: Client
   readonly requestId: string
+  readonly url: string
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
   #abort: AbortController | null = null
@@ -93,6 +94,7 @@ class Call implements ApiRequest<RouteDef, unknown> {
     this.user = request.user as never
     this.client = request.client
     this.requestId = request.id
+    this.url = request.url
     this.#request = request
     this.#reply = reply
   }

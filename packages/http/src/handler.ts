@@ -16,6 +16,8 @@ export type ApiRequest<Route extends RouteDef, User> = {
   /** The declared ones, decoded. */
   readonly headers: HeadersOf<Route>
   readonly body: BodyOf<Route>
+  /** As it was asked for, the mount point included. */
+  readonly url: string
   /** What `authenticate` returned; null where the route asks for nobody. */
   readonly user: Route['auth'] extends 'none' ? null : User
   /** Any header as it came, or null. `name` is lower-case. */

@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * The process does its work; 503 says why it does not.
-         * @description The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer.
+         * @description At the root, where clients of the ledger interface ask, the answer is text: `[+] ledger ok (SERVING)` and a line with the result, with 503 `[-] ledger failed (NOT_SERVING)`. Below `/api/validator` it is as here.
          */
         get: operations["readyz"];
         put?: never;

@@ -70,6 +70,20 @@ describe('the second mount point (D-3)', () => {
   })
 })
 
+it('health is told at the root as the interface has it, below the prefix as all apps do', async () => {
+  const said = async (path: string) => {
+    const response = await fetch(`${world.url()}${path}`)
+    return [response.status, response.headers.get('content-type'), await response.text()]
+  }
+  expect(await said('/livez')).toEqual([200, null, ''])
+  expect(await said('/readyz')).toEqual([
+    200,
+    'text/plain; charset=utf-8',
+    '[+] ledger ok (SERVING)\nreadyz check passed\n',
+  ])
+  expect(await said('/api/validator/readyz')).toEqual([200, null, ''])
+})
+
 describe('null', () => {
   it('is nothing for every member that may be missing', async () => {
     const nothing = { verbose: null, descendingOrder: null, updateFormat: null }

@@ -19,7 +19,10 @@ beforeAll(async () => {
   validator = await startValidator(network.config)
   anyone = createClient(validator.url, null)
   alice = createClient(validator.url, await network.token('alice'))
-  await untilTrue('the validator', async () => (await anyone.get('/readyz')).status === 200)
+  await untilTrue(
+    'the validator',
+    async () => (await anyone.get('/api/validator/readyz')).status === 200,
+  )
   await alice.post('/v0/register')
 })
 

@@ -30,7 +30,7 @@ export async function startWorld(): Promise<World> {
   const anyone = () => createClient(validator.url, null)
   const ready = () =>
     until('the validator to be ready', async () =>
-      (await anyone().get('/readyz')).status === 200 ? true : undefined,
+      (await anyone().get('/api/validator/readyz')).status === 200 ? true : undefined,
     )
   const clientOf = async (user: string) => createClient(validator.url, await network.token(user))
   await ready()

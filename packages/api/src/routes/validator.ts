@@ -76,6 +76,12 @@ const oneContract = Type.Object({ contract_id: ContractIdInput })
 
 export const validatorRoutes = {
   ...healthRoutes,
+  readyz: {
+    ...healthRoutes.readyz,
+    description:
+      'At the root, where clients of the ledger interface ask, the answer is text: `[+] ledger ok (SERVING)` and ' +
+      'a line with the result, with 503 `[-] ledger failed (NOT_SERVING)`. Below `/api/validator` it is as here.',
+  },
   ...scanProxyRoutes,
   ...defineRoutes({
     createEntry: {
