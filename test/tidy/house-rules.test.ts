@@ -123,6 +123,12 @@ describe('house rules', () => {
     expect(hits(page, ours).filter((hit) => !/ import type /.test(hit))).toEqual([])
   })
 
+  it('an app imports another one in its tests at most', () => {
+    const apps = productSources.filter((file) => /^apps\/.*(?<!\/testing\/[^/]+)$/.test(file))
+    expect(apps.length).toBeGreaterThan(50)
+    expect(hits(apps, /(from |import[ (])'@quorumscan\/(scan|synchronizer|validator)/)).toEqual([])
+  })
+
   it('links between documents lead somewhere', () => {
     const broken = files
       .filter((file) => file.endsWith('.md'))

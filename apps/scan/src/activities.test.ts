@@ -12,7 +12,7 @@ import { until, untilTrue } from '@quorumscan/testkit'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
-import { clock, type Network, startNetwork, type Wallet } from './testing/network.ts'
+import { type Network, startNetwork, type Wallet } from './testing/network.ts'
 
 type Row = {
   readonly event_id: string
@@ -134,7 +134,7 @@ describe('the activity history of a network', () => {
             receiver: bob.party,
             amount: amount * AMOUNT_SCALE,
             inputs: await alice.idsOf(`party:Coin:${alice.party}`),
-            executeBefore: clock.nowMicros() + HOUR_MICROS,
+            executeBefore: network.clock.nowMicros() + HOUR_MICROS,
             description,
             trackingId: 't',
           }),

@@ -15,7 +15,7 @@ import {
   timeJobs,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
-import { type Ordering, svPartyOf } from '@quorumscan/ledger'
+import { svPartyOf } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
 import { Replica } from '@quorumscan/replica'
 import { createSubmitter } from '@quorumscan/submit'
@@ -26,8 +26,6 @@ import type { ScanConfig } from './config.ts'
 const LOG_READER = 'reader'
 
 export type Overrides = AppOverrides & {
-  /** How entries reach the log, instead of the synchronizer's HTTP. */
-  readonly submit?: Ordering['submit']
   /** Called when everything is there, before the process listens: may add to the server. */
   readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
@@ -79,9 +77,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
     const ordering = createLogReader({
       redis: { path: config.logRedis.path, username: LOG_READER, password },
       genesis: { ...genesis, hash: genesisHash },
-      submit:
-        overrides.submit ??
-        resources.opened(createSubmitClient({ url: config.synchronizerUrl, token })).submit,
+      submit: resources.opened(createSubmitClient({ url: config.synchronizerUrl, token })).submit,
       clock,
       random,
       onProblem: (error) => logger.warn({ err: error }, 'the log'),

@@ -137,7 +137,7 @@ function stringify(value: unknown): string {
 
 test('no request gets a 500, and every error has a code and the head', async () => {
   await using network = await startNetwork(1)
-  await using context = await createContext(await network.config(0), network.overrides)
+  await using context = await createContext(await network.config(0))
   await untilTrue('the replica to be live', () => context.replica.state() === 'live')
   const server = createServer(context, { port: () => 0, tracer: null })
   const codes = new Set<string>()

@@ -5,7 +5,7 @@ import { parseTime } from '@quorumscan/model'
 import { until } from '@quorumscan/testkit'
 import { describe, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
-import { clock, type Network, startNetwork } from './testing/network.ts'
+import { type Network, startNetwork } from './testing/network.ts'
 
 type Answer = { status: number; text: string; headers: Headers }
 
@@ -305,7 +305,7 @@ describe('one scan node', () => {
   test('keeps answering at the head it has while the log is away, and says that it is not ready', async () => {
     await using network = await startNetwork(1)
     let aheadMicros = 0
-    const later = { ...clock, nowMicros: () => clock.nowMicros() + aheadMicros }
+    const later = { ...network.clock, nowMicros: () => network.clock.nowMicros() + aheadMicros }
     await using node = await network.startNode(0, {}, { clock: later })
     await isReady(node)
     await network.logRedis.kill()

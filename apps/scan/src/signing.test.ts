@@ -14,7 +14,7 @@ import { createReader } from '@quorumscan/consensus/reader'
 import { until } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
-import { clock, type Network, startNetwork } from './testing/network.ts'
+import { type Network, startNetwork } from './testing/network.ts'
 
 let network: Network
 let nodes: RunningScan[]
@@ -53,7 +53,7 @@ const startReader = () =>
     genesisHash: network.genesisHash,
     seeds: nodes.map((node) => node.url),
     transport: createFetchTransport(),
-    clock,
+    clock: network.clock,
     allowPrivateAddresses: true,
   })
 

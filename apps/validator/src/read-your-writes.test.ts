@@ -44,7 +44,7 @@ test.each([
   ],
   ['the ledger interface', () => alice.client.get('/v2/state/ledger-end'), 200],
 ])('nothing is older than what was shown by %s', async (_, show, status) => {
-  const release = world.network.holdScans()
+  const release = world.network.holdNodes()
   try {
     // The validator goes on alone.
     await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
@@ -74,7 +74,7 @@ test('nothing is older than what was shown by a stream, nor after a restart', as
   const { offset: beginExclusive } = (await ledger.get('/v2/state/ledger-end')).body
   const filter = { filtersByParty: { [alice.party]: {} } }
   socket.send(JSON.stringify({ beginExclusive, filter }))
-  let release = world.network.holdScans()
+  let release = world.network.holdNodes()
   try {
     const command = {
       templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
@@ -95,7 +95,7 @@ test('nothing is older than what was shown by a stream, nor after a restart', as
     socket.terminate()
     await expectNotBefore(shown, release)
 
-    release = world.network.holdScans()
+    release = world.network.holdNodes()
     const { headers } = await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
     await world.restart()
     await expectNotBefore(offsetOf({ headers }, 'x-ledger-offset'), release)

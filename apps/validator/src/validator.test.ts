@@ -15,7 +15,7 @@ let anyone: Client
 let admin: Client
 
 beforeAll(async () => {
-  network = await startNetwork()
+  network = await startNetwork(4)
   validator = await startValidator(network.config, { logger })
   anyone = createClient(validator.url, null)
   admin = createClient(validator.url, await network.token('participant_admin'))

@@ -1,19 +1,20 @@
 /**
- * A network for tests in one process: a real log with its writer, scan nodes on a Redis each, and a wallet
- * with a replica of its own that drives registrations. Only the synchronizer's HTTP is left out.
+ * A network for tests in one process: a real log with its writer behind HTTP, scan nodes on a Redis each, and
+ * wallets with a replica of their own that drive registrations. Its time is the machine's, and can be moved on.
  */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, systemRandom } from '@quorumscan/base'
+import { synchronizerRoutes } from '@quorumscan/api'
+import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
+import { buildServer } from '@quorumscan/http'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
   disclose,
   genesisHashOf,
-  type Ordering,
   requestEntryCommand,
   tapCommand,
 } from '@quorumscan/ledger'
@@ -24,16 +25,17 @@ import {
   type Command,
   type Contract,
   type ContractId,
+  type Micros,
   partyIdOf,
 } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
 import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
-import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
 import type { ScanConfig } from '../config.ts'
 import type { Overrides } from '../context.ts'
 import { type RunningScan, startScan } from '../start.ts'
+import { openLogGate } from './log-gate.ts'
 
-export const clock = createSystemClock()
 const random = systemRandom
 const PASSWORD = 'test'
 
@@ -43,9 +45,28 @@ export type Network = AsyncDisposable & {
   readonly logRedis: TestRedis
   /** The Redis of each node, in the order of the genesis. */
   readonly nodeRedis: readonly TestRedis[]
-  /** What a node of this network is told; `overrides` go with it. */
+  /** The time of every process of the network. */
+  readonly clock: Clock
+  /** Moves time on; record time has moved on as well when it resolves. */
+  advance(micros: Micros): Promise<void>
+  /** Keeps the log from the nodes, until what it returns is called. */
+  holdNodes(): () => void
+  /** What every process of the network is told; the log is the one that is never held. */
+  readonly shared: Pick<
+    ScanConfig,
+    | 'genesisFile'
+    | 'host'
+    | 'port'
+    | 'logLevel'
+    | 'logRedis'
+    | 'synchronizerUrl'
+    | 'synchronizerTokenFile'
+    | 'rateLimit'
+  >
+  /** What a node is told. */
   config(index: number): Promise<ScanConfig>
-  readonly overrides: Overrides
+  /** The path of a new file that holds the text. */
+  file(name: string, text: string): Promise<string>
   startNode(index: number, options?: Partial<ScanConfig>, more?: Overrides): Promise<RunningScan>
   /** The wallet of a user of this network. */
   createWallet(hint: string): Promise<Wallet>
@@ -68,12 +89,13 @@ export async function startNetwork(
   ageMicros = 1_000_000,
 ): Promise<Network> {
   const { genesis: template, scans, operators } = createTestNetwork({ nodeCount, names })
+  const { clock, moveOn } = createMovableClock()
   const genesis = { ...template, recordTime: clock.nowMicros() - ageMicros }
   const genesisHash = genesisHashOf(genesis)
   const logGenesis = { ...genesis, hash: genesisHash }
   const directory = await mkdtemp(join(tmpdir(), 'qs-scan-'))
   const file = async (name: string, text: string) => {
-    await writeFile(join(directory, name), text)
+    await writeFile(join(directory, name), text, { mode: 0o600 })
     return join(directory, name)
   }
   const genesisFile = await file('genesis.json', JSON.stringify(genesis))
@@ -99,7 +121,20 @@ export async function startNetwork(
     witnesses: null,
     signal: closing.signal,
   })
-  const submit: Ordering['submit'] = (bytes) => writer.append(bytes)
+  const { submitEntry } = synchronizerRoutes
+  const synchronizer = buildServer({
+    routes: { submitEntry },
+    handlers: {
+      submitEntry: async ({ body }) => {
+        await writer.append(body)
+        return { body: { accepted: true as const } }
+      },
+    },
+    prefix: null,
+    rateLimit: null,
+  })
+  const synchronizerUrl = await synchronizer.listen({ host: '127.0.0.1', port: 0 })
+  const gate = await openLogGate(join(directory, 'log'), logRedis.socketPath)
 
   const walletRedis = await startRedis()
   const replica = await Replica.create({
@@ -111,43 +146,56 @@ export async function startNetwork(
   const ordering = createLogReader({
     redis: address('reader'),
     genesis: logGenesis,
-    submit,
+    submit: (bytes) => writer.append(bytes),
     clock,
     random,
   })
   const following = replica.run(ordering, closing.signal)
   const nodeRedis = await Promise.all(genesis.nodes.map(() => startRedis()))
 
+  const shared = {
+    genesisFile,
+    host: '127.0.0.1',
+    port: 0,
+    logLevel: 'silent',
+    logRedis: { path: logRedis.socketPath, passwordFile },
+    synchronizerUrl,
+    synchronizerTokenFile: null,
+    rateLimit: 100_000,
+  }
   const config = async (index: number): Promise<ScanConfig> => {
     const name = genesis.nodes[index]?.name ?? ''
     return {
-      genesisFile,
-      host: '127.0.0.1',
-      port: 0,
-      logLevel: 'silent',
+      ...shared,
+      logRedis: { path: gate.path, passwordFile },
       redisPath: nodeRedis[index]?.socketPath ?? '',
-      logRedis: { path: logRedis.socketPath, passwordFile },
-      synchronizerUrl: 'http://127.0.0.1:1',
-      synchronizerTokenFile: null,
       nodeName: name,
       scanKeyFile: await file(`${name}.scan`, scans[index]?.seed ?? ''),
       operatorKeyFile: await file(`${name}.operator`, operators[index]?.seed ?? ''),
       publicUrl: null,
-      rateLimit: 100_000,
       peerTokensFile: null,
     }
   }
-  const overrides: Overrides = { submit }
 
   return {
     genesis,
     genesisHash,
     logRedis,
     nodeRedis,
+    clock,
+    async advance(micros) {
+      moveOn(micros)
+      // No submission, but an entry like any other: it has the new time.
+      await writer.append(Uint8Array.of(0))
+      const now = clock.nowMicros()
+      await untilTrue('record time to move on', () => replica.head().recordTime + micros > now)
+    },
+    holdNodes: gate.hold,
+    shared,
     config,
-    overrides,
-    startNode: async (index, options = {}, more = {}) =>
-      startScan({ ...(await config(index)), ...options }, { ...overrides, ...more }),
+    file,
+    startNode: async (index, options = {}, overrides = {}) =>
+      startScan({ ...(await config(index)), ...options }, { clock, ...overrides }),
     async createWallet(hint) {
       const keyPair = testKeyPair(`wallet ${hint}`)
       const party = partyIdOf(hint, keyPair.publicKey) ?? ''
@@ -188,10 +236,25 @@ export async function startNetwork(
       closing.abort(new Error('the test is over'))
       await following
       await replica[Symbol.asyncDispose]()
+      await gate[Symbol.asyncDispose]()
+      synchronizer.server.closeAllConnections()
+      await synchronizer.close()
       await writer[Symbol.asyncDispose]()
       const servers = [logRedis, walletRedis, ...nodeRedis]
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
       await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The machine's clock, plus what it was moved on by. */
+function createMovableClock(): { clock: Clock; moveOn(micros: Micros): void } {
+  const system = createSystemClock()
+  let moved = 0
+  return {
+    clock: { ...system, nowMicros: () => system.nowMicros() + moved },
+    moveOn(micros) {
+      moved += micros
     },
   }
 }

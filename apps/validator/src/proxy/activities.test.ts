@@ -15,7 +15,7 @@ let anyone: Client
 let alice: Client
 
 beforeAll(async () => {
-  network = await startNetwork()
+  network = await startNetwork(4)
   validator = await startValidator(network.config)
   anyone = createClient(validator.url, null)
   alice = createClient(validator.url, await network.token('alice'))
