@@ -1,0 +1,109 @@
+import type { Attack, Target } from './attack.ts'
+import { spentOn } from './process.ts'
+import { exchange, post } from './wire.ts'
+
+/** A request may cost so much beside the work that it asks for. */
+const CPU_MS_MAX = 50
+/** Nothing holds everybody else up for so long. */
+const STALL_MS_MAX = 200
+const MIB = 1024 * 1024
+
+type Request = { readonly url: string; readonly parts: readonly string[] }
+
+const json = (url: string, path: string, body: string): Request => ({
+  url,
+  parts: [post(path, 'content-type: application/json', `content-length: ${body.length}`), body],
+})
+const get = (url: string, pathAndHeaders: string): Request => ({
+  url,
+  parts: [`GET ${pathAndHeaders}\r\nhost: a\r\nconnection: close\r\n\r\n`],
+})
+const filled = (bytes: number, text: string) =>
+  text.repeat(Math.floor(bytes / text.length)).slice(0, -1)
+
+/** Names that V8 puts into one bucket each time: they differ in no bit that its hash of integers looks at. */
+const alike = (count: number) =>
+  Array.from({ length: count }, (_, index) => `"${index * 65_536}":0`).join()
+
+function requests({ cluster }: Target): Readonly<Record<string, Request>> {
+  const { validator, synchronizer, nodes } = cluster.urls
+  const node = nodes['sv-1'] ?? ''
+  const batch = '/v0/ans-entries/batch'
+  const ledger = '/v2/commands/async/submit'
+  const page = '/v0/ans-entries?page_size=1000&page_token='
+  return {
+    'a batch of a million wrong items': json(
+      node,
+      batch,
+      `{"lookups":[${filled(MIB - 20, '0,')}]}`,
+    ),
+    'a batch of as many wrong items as are read': json(
+      node,
+      batch,
+      `{"lookups":[${filled(8_000, '0,')}]}`,
+    ),
+    'a batch 500 000 levels deep': json(node, batch, '['.repeat(500_000)),
+    'a megabyte of empty lists': json(node, batch, `[${filled(MIB - 8, '[],')}]`),
+    'a megabyte of backslashes': json(node, batch, `"${'\\\\'.repeat(MIB / 2 - 2)}"`),
+    'members with alike names': json(node, batch, `{${alike(60_000)}}`),
+    'a member named a megabyte': json(node, batch, `{"${'k'.repeat(MIB - 16)}":0}`),
+    'a name of a megabyte': json(node, batch, `{"lookups":[{"name":"${'a'.repeat(MIB - 64)}"}]}`),
+    '8 MB of empty lists, without a token': json(
+      validator,
+      ledger,
+      `{"commands":[${filled(8 * MIB - 32, '[],')}]}`,
+    ),
+    '8 MB of one text, without a token': json(validator, ledger, `"${'x'.repeat(8 * MIB - 8)}"`),
+    'a query of 5 000 pairs': get(node, `/v0/ans-entries?${filled(15_000, 'x&a=')} HTTP/1.1`),
+    'one parameter 5 000 times': get(node, `/v0/ans-entries?${filled(15_000, 'a=&')} HTTP/1.1`),
+    '1 900 headers': get(node, `/livez HTTP/1.1${'\r\na:b'.repeat(1_900)}`),
+    'a header above the limit': get(node, `/livez HTTP/1.1\r\na: ${'b'.repeat(100_000)}`),
+    'a path of 15 000 segments': get(node, `${'/a'.repeat(7_500)} HTTP/1.1`),
+    'a path that is percent-encoded': get(
+      node,
+      `/v0/ans-entries/by-name/${'%41'.repeat(5_000)} HTTP/1.1`,
+    ),
+    'a page token that is none': get(node, `${page}${'A'.repeat(12_000)} HTTP/1.1`),
+    'a page token of binary': get(node, `${page}${'_-'.repeat(300)} HTTP/1.1`),
+    'a body that says it is compressed': {
+      url: node,
+      parts: [post(batch, 'content-encoding: gzip', 'content-length: 4'), '\x1f\x8b\x08\x00'],
+    },
+    '2 000 requests ahead of their answers': {
+      url: node,
+      parts: ['GET /v0/ans-entries/by-name/a HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(2_000)],
+    },
+    'a submission of zeros': {
+      url: synchronizer,
+      parts: [post('/v0/submit', `content-length: ${MIB / 4}`), '\0'.repeat(MIB / 4)],
+    },
+  }
+}
+
+/** What costs its sender one request, and its reader as much as a schema, a parser or a table lets it. */
+export const dearRequests: Attack = {
+  name: 'dear-requests',
+  claim:
+    'Anybody may send whatever fits into a request: wide and deep JSON, names that collide, floods of ' +
+    'parameters, headers and requests, forged page tokens, bodies that say they are compressed. Each costs at ' +
+    'most 50 ms of CPU and holds nobody up for 200 ms; none gets a 5xx.',
+  async run(target) {
+    const rounds = target.isLong ? 50 : 5
+    const figures: Record<string, number | string> = {}
+    let holds = true
+    for (const [name, { url, parts }] of Object.entries(requests(target))) {
+      const statuses = new Set<number | null>()
+      const send = async (count: number) => {
+        for (let round = 0; round < count; round++)
+          statuses.add((await exchange(url, ...parts)).status)
+      }
+      await send(2) // Code is compiled once.
+      const { cpuMs, stallMs } = await spentOn(url, () => send(rounds))
+      const each = Math.round((10 * cpuMs) / rounds) / 10
+      const isAnswered = [...statuses].every((status) => status === null || status < 500)
+      if (each > CPU_MS_MAX || stallMs > STALL_MS_MAX || !isAnswered) holds = false
+      figures[name] = `${each} ms of CPU, stall ${Math.round(stallMs)} ms, ${[...statuses].join()}`
+    }
+    return { holds, figures }
+  },
+}

@@ -1,0 +1,101 @@
+import type { Socket } from 'node:net'
+import { createSystemClock } from '@quorumscan/base'
+import type { Attack } from './attack.ts'
+import { inMib, MIB, spentOn } from './process.ts'
+import { exchange, first, open } from './wire.ts'
+
+const clock = createSystemClock()
+const CPU_MS_MAX = 50
+const STALL_MS_MAX = 200
+const MEMORY_BYTES_MAX = 100 * MIB
+/** A flood that is not cut off goes on so long. */
+const FLOOD_MS = 5_000
+const PATH = '/v0/scan-proxy/activities'
+
+/** A frame of a client, masked with zeros. */
+function frame(opcode: number, payload: string, isFinal = true): Buffer {
+  const length = Buffer.byteLength(payload)
+  const header =
+    length < 126
+      ? Buffer.of((isFinal ? 0x80 : 0) | opcode, 0x80 | length)
+      : Buffer.of((isFinal ? 0x80 : 0) | opcode, 0x80 | 126, length >> 8, length & 0xff)
+  return Buffer.concat([header, Buffer.alloc(4), Buffer.from(payload)])
+}
+
+const many = (bytes: Buffer, count: number) => Buffer.concat(Array<Buffer>(count).fill(bytes))
+
+const [CONTINUATION, TEXT, PING] = [0x0, 0x1, 0x9]
+const floods: Readonly<Record<string, Buffer>> = {
+  'pings, whose answers nobody reads': many(frame(PING, 'x'.repeat(120)), 10_000),
+  'empty frames': many(frame(TEXT, ''), 10_000),
+  'a frame in empty fragments': Buffer.concat([
+    frame(TEXT, '{', false),
+    many(frame(CONTINUATION, '', false), 10_000),
+  ]),
+  'a frame in fragments of a byte': Buffer.concat([
+    frame(TEXT, '{', false),
+    many(frame(CONTINUATION, ' ', false), 10_000),
+  ]),
+  'frames that are too long': frame(TEXT, 'x'.repeat(20_000)),
+  'bytes that are no frames': Buffer.alloc(60_000, 0xff),
+}
+
+export const websocketFloods: Attack = {
+  name: 'websocket-floods',
+  claim:
+    'Anybody may open a public stream and send frames without end: pings, empty ones, ones in tiny or empty ' +
+    'fragments, ones that are too long, and bytes that are none. The connection is cut off, each costs at most ' +
+    '50 ms of CPU and nobody 200 ms of waiting, and the next client is served.',
+  async run({ cluster, isLong }) {
+    const url = cluster.urls.validator
+    const count = isLong ? 50 : 5
+    const figures: Record<string, number | string> = {}
+    let holds = true
+    for (const [name, bytes] of Object.entries(floods)) {
+      let cutOff = 0
+      const flood = async (connections: number) => {
+        const ends = await Promise.all(
+          Array.from({ length: connections }, () => sendUntilCutOff(url, bytes)),
+        )
+        cutOff += ends.filter(Boolean).length
+      }
+      await flood(1)
+      cutOff = 0
+      const { cpuMs, stallMs, residentBytes } = await spentOn(url, () => flood(count))
+      const each = Math.round((10 * cpuMs) / count) / 10
+      if (each > CPU_MS_MAX || stallMs > STALL_MS_MAX || cutOff !== count) holds = false
+      if (residentBytes > MEMORY_BYTES_MAX) holds = false
+      figures[name] =
+        `${each} ms of CPU, stall ${Math.round(stallMs)} ms, ${inMib(residentBytes)} MiB, ` +
+        `${cutOff} of ${count} cut off`
+    }
+    const next = await exchange(url, 'GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+    return { holds: holds && next.status === 200, figures }
+  },
+}
+
+/** Whether the server ended the connection while this was sent again and again. */
+async function sendUntilCutOff(url: string, bytes: Buffer): Promise<boolean> {
+  const socket = open(url)
+  try {
+    await first(socket, 'connect')
+    socket.write(
+      `GET ${PATH} HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n` +
+        'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    )
+    await first(socket, 'data')
+    socket.pause()
+    const endMs = clock.monotonicMs() + FLOOD_MS
+    while (clock.monotonicMs() < endMs && !socket.destroyed) await written(socket, bytes)
+    return socket.destroyed
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Resolves when the system has taken the bytes, the connection is gone, or nobody reads. */
+async function written(socket: Socket, bytes: Buffer): Promise<void> {
+  const taken = new AbortController()
+  socket.write(bytes, () => taken.abort())
+  await clock.delay(1_000, taken.signal).catch(() => {}) // Aborted: it was taken, or nobody is there.
+}
