@@ -3,11 +3,19 @@ import type { Attack } from './attack.ts'
 import { clockForward } from './clock-forward.ts'
 import { clockSlow } from './clock-slow.ts'
 import { dearEntries } from './dear-entries.ts'
+import { dearRequests } from './dear-requests.ts'
+import { heldPlaces } from './held-places.ts'
+import { oneByteChunks } from './one-byte-chunks.ts'
 import { restlessSuperValidator } from './restless-super-validator.ts'
 import { tooLargeBodies } from './too-large-bodies.ts'
+import { websocketFloods } from './websocket-floods.ts'
 
 export const ATTACKS: readonly Attack[] = [
   tooLargeBodies,
+  oneByteChunks,
+  heldPlaces,
+  websocketFloods,
+  dearRequests,
   dearEntries,
   restlessSuperValidator,
   clockForward,

@@ -21,6 +21,8 @@ export function discardInput(socket: Duplex): void {
     left -= bytes.byteLength
     if (left < 0) socket.destroy()
   })
+  // The parser may have stopped the system's reading, which the socket does not know of: it takes itself to be at it.
+  socket._read(0)
   socket.resume()
 }
 

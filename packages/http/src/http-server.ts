@@ -27,10 +27,12 @@ export function isForProbesOnly(socket: Socket): boolean {
   return connectionOf.get(socket)?.place === null
 }
 
-/** Reads no more of the request that comes on this socket, which is refused: the rest is thrown away unparsed. */
-export function giveUpReading(socket: Socket): void {
+/** Reads no more of the request, which is refused: what may be endless is thrown away unparsed. */
+export function giveUpReading(request: IncomingMessage): void {
+  request.on('error', () => {}).resume()
   // Node's parser is at it.
-  if (connectionOf.has(socket)) process.nextTick(discardInput, socket)
+  if (connectionOf.has(request.socket) && mayBeEndless(request))
+    process.nextTick(discardInput, request.socket)
 }
 
 const connectionOf = new WeakMap<Socket, Connection>()

@@ -24,8 +24,7 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     }
     const fail = (error: ScanError) => {
       settle()
-      request.on('error', () => {}).resume()
-      if (byteCount > 0) giveUpReading(socket)
+      giveUpReading(request)
       reject(error)
     }
     const onData = (piece: Buffer) => {
