@@ -123,6 +123,10 @@ class Connection implements Guest {
 
   constructor(socket: Socket) {
     this.#socket = socket
+    const destroySoon = socket.destroySoon.bind(socket)
+    // After the last answer, even while the client is still sending what nobody reads.
+    socket.destroySoon = () =>
+      this.#request?.complete === false ? closeGently(socket) : destroySoon()
   }
 
   /** False if the request is not to be answered: it was one too many at once. */
@@ -137,13 +141,8 @@ class Connection implements Guest {
     this.#response = response
     this.place?.touch()
     if (this.place === null) response.shouldKeepAlive = false
-    if (mayBeEndless(request)) {
-      // It may be refused before it was read, and reading it only to keep the connection is dear.
-      response.shouldKeepAlive = false
-      const destroySoon = this.#socket.destroySoon.bind(this.#socket)
-      this.#socket.destroySoon = () =>
-        request.complete ? destroySoon() : closeGently(this.#socket)
-    }
+    // It may be refused before it was read, and reading it only to keep the connection is dear.
+    if (mayBeEndless(request)) response.shouldKeepAlive = false
     return true
   }
 

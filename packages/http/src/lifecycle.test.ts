@@ -272,6 +272,20 @@ describe('a body that is not read to its end', () => {
   })
 })
 
+test('who sends a short body after the last answer is let finish', async () => {
+  await using running = await start({ limits: { bodyBytesMax: 1_000 } })
+  const socket = connect({ port: running.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.write(
+    'POST /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 2000\r\n\r\n',
+  )
+  socket.resume()
+  await once(socket, 'end')
+  const closed = once(socket, 'close')
+  socket.write('x'.repeat(1_000))
+  socket.end('x'.repeat(1_000))
+  expect(await closed).toEqual([false])
+})
+
 test('who does not close its side after its last answer is not waited for for long', async () => {
   await using running = await start({ limits: { answerMsMax: 100 } })
   const accepted = once(running.server.server, 'connection')
