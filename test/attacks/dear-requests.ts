@@ -4,11 +4,16 @@ import { exchange, post } from './wire.ts'
 
 /** A request may cost so much beside the work that it asks for. */
 const CPU_MS_MAX = 50
-/** Nothing holds everybody else up for so long. */
-const STALL_MS_MAX = 200
 const MIB = 1024 * 1024
 
-type Request = { readonly url: string; readonly parts: readonly string[] }
+type Request = {
+  readonly url: string
+  readonly parts: readonly string[]
+  /** How many requests the parts are; one unless given. */
+  readonly count?: number
+  /** What they must be answered with, where it is more than no 5xx. */
+  readonly status?: number
+}
 
 const json = (url: string, path: string, body: string): Request => ({
   url,
@@ -48,12 +53,15 @@ function requests({ cluster }: Target): Readonly<Record<string, Request>> {
     'members with alike names': json(node, batch, `{${alike(60_000)}}`),
     'a member named a megabyte': json(node, batch, `{"${'k'.repeat(MIB - 16)}":0}`),
     'a name of a megabyte': json(node, batch, `{"lookups":[{"name":"${'a'.repeat(MIB - 64)}"}]}`),
-    '8 MB of empty lists, without a token': json(
-      validator,
-      ledger,
-      `{"commands":[${filled(8 * MIB - 32, '[],')}]}`,
-    ),
-    '8 MB of one text, without a token': json(validator, ledger, `"${'x'.repeat(8 * MIB - 8)}"`),
+    // Refused before it is read.
+    '8 MB of empty lists, without a token': {
+      ...json(validator, ledger, `{"commands":[${filled(8 * MIB - 32, '[],')}]}`),
+      status: 401,
+    },
+    '8 MB of one text, without a token': {
+      ...json(validator, ledger, `"${'x'.repeat(8 * MIB - 8)}"`),
+      status: 401,
+    },
     'a query of 5 000 pairs': get(node, `/v0/ans-entries?${filled(15_000, 'x&a=')} HTTP/1.1`),
     'one parameter 5 000 times': get(node, `/v0/ans-entries?${filled(15_000, 'a=&')} HTTP/1.1`),
     '1 900 headers': get(node, `/livez HTTP/1.1${'\r\na:b'.repeat(1_900)}`),
@@ -72,6 +80,7 @@ function requests({ cluster }: Target): Readonly<Record<string, Request>> {
     '2 000 requests ahead of their answers': {
       url: node,
       parts: ['GET /v0/ans-entries/by-name/a HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(2_000)],
+      count: 2_000,
     },
     'a submission of zeros': {
       url: synchronizer,
@@ -85,24 +94,28 @@ export const dearRequests: Attack = {
   name: 'dear-requests',
   claim:
     'Anybody may send whatever fits into a request: wide and deep JSON, names that collide, floods of ' +
-    'parameters, headers and requests, forged page tokens, bodies that say they are compressed. Each costs at ' +
-    'most 50 ms of CPU and holds nobody up for 200 ms; none gets a 5xx.',
+    'parameters, headers and requests, forged page tokens, bodies that say they are compressed, megabytes ' +
+    'without a token. Each costs at most 50 ms of CPU, and none gets a 5xx.',
   async run(target) {
     const rounds = target.isLong ? 50 : 5
     const figures: Record<string, number | string> = {}
     let holds = true
-    for (const [name, { url, parts }] of Object.entries(requests(target))) {
+    for (const [name, { url, parts, count = 1, status: wanted }] of Object.entries(
+      requests(target),
+    )) {
       const statuses = new Set<number | null>()
-      const send = async (count: number) => {
-        for (let round = 0; round < count; round++)
+      const send = async (times: number) => {
+        for (let round = 0; round < times; round++)
           statuses.add((await exchange(url, ...parts)).status)
       }
       await send(2) // Code is compiled once.
-      const { cpuMs, stallMs } = await spentOn(url, () => send(rounds))
-      const each = Math.round((10 * cpuMs) / rounds) / 10
-      const isAnswered = [...statuses].every((status) => status === null || status < 500)
-      if (each > CPU_MS_MAX || stallMs > STALL_MS_MAX || !isAnswered) holds = false
-      figures[name] = `${each} ms of CPU, stall ${Math.round(stallMs)} ms, ${[...statuses].join()}`
+      const { cpuMs } = await spentOn(url, () => send(rounds))
+      const each = Math.round((10 * cpuMs) / (rounds * count)) / 10
+      const isAnsweredWell = [...statuses].every((status) =>
+        wanted === undefined ? status === null || status < 500 : status === wanted,
+      )
+      if (each > CPU_MS_MAX || !isAnsweredWell) holds = false
+      figures[name] = `${each} ms of CPU, ${[...statuses].join()}`
     }
     return { holds, figures }
   },

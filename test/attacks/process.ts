@@ -1,6 +1,12 @@
 /** What a process of the cluster spends, as it says itself. */
+import { createSystemClock } from '@quorumscan/base'
+
+const IDLE_MS = 1_000
+
+const clock = createSystemClock()
 
 export type Spent = {
+  readonly ms: number
   readonly cpuMs: number
   readonly residentBytes: number
   /** The longest turn of its event loop since it was last asked. */
@@ -8,7 +14,7 @@ export type Spent = {
 }
 
 /** Of the process at this address, since it began. */
-export async function spentBy(url: string): Promise<Spent> {
+async function spentBy(url: string): Promise<Spent> {
   const text = await (await fetch(`${url}/metrics`)).text()
   const figure = (name: string) => {
     const value = new RegExp(`^${name} ([0-9.e+-]+)$`, 'm').exec(text)?.[1]
@@ -16,18 +22,36 @@ export async function spentBy(url: string): Promise<Spent> {
     return Number(value)
   }
   return {
+    ms: clock.monotonicMs(),
     cpuMs: figure('process_cpu_seconds_total') * 1000,
     residentBytes: figure('process_resident_memory_bytes'),
     stallMs: figure('nodejs_eventloop_lag_max_seconds') * 1000,
   }
 }
 
+/** While nobody asks anything of it. */
+const idleByUrl = new Map<string, Spent>()
+
 /** What the process spends on this work, beside what it does anyway in the time. */
 export async function spentOn(url: string, work: () => Promise<unknown>): Promise<Spent> {
+  const idle = idleByUrl.get(url) ?? (await spentIn(url, () => clock.delay(IDLE_MS)))
+  idleByUrl.set(url, idle)
+  const spent = await spentIn(url, work)
+  return {
+    ms: spent.ms,
+    cpuMs: Math.max(0, spent.cpuMs - (idle.cpuMs * spent.ms) / idle.ms),
+    residentBytes: spent.residentBytes,
+    // A machine that others use stalls everybody.
+    stallMs: Math.max(0, spent.stallMs - idle.stallMs),
+  }
+}
+
+async function spentIn(url: string, work: () => Promise<unknown>): Promise<Spent> {
   const before = await spentBy(url)
   await work()
   const after = await spentBy(url)
   return {
+    ms: after.ms - before.ms,
     cpuMs: after.cpuMs - before.cpuMs,
     residentBytes: after.residentBytes - before.residentBytes,
     stallMs: after.stallMs,

@@ -9,8 +9,8 @@ import { giveUpReading } from './http-server.ts'
 
 /** On the wire, for each byte of the body: chunks of a usual size need hardly more than one, … */
 const WIRE_FACTOR = 2
-/** … and what the connection has read ahead counts, too. */
-const WIRE_BYTES_FREE = 256 * 1024
+/** … and what the connection has read ahead counts, too: 64 KiB at once. */
+const WIRE_BYTES_FREE = 128 * 1024
 
 /** @throws {ScanError} BODY_TOO_LARGE, or MALFORMED_BODY for one in tiny pieces or cut short. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {

@@ -1,4 +1,6 @@
 /** The scope of the ledger interface in a server: whose errors are whose, and what is kept from callers. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { LedgerDecodeError, LedgerError, ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
 import { Type } from 'typebox'
@@ -52,7 +54,7 @@ function serve(read: () => Promise<{ ok: boolean }>, authenticate = async () => 
       payload,
       headers: { authorization: 'Bearer secret-token', 'x-request-id': 'req-7' },
     })
-  return { lines, clock, send }
+  return { app, lines, clock, send }
 }
 
 const REDACTED = {
@@ -150,6 +152,20 @@ test('decoding comes before authentication, and that before the handler', async 
   expect((await send()).statusCode).toBe(401)
   expect(isHandled).toBe(false)
 })
+
+test.each(['content-length: 300000', 'transfer-encoding: chunked'])(
+  'who sends much is known before any of it is read (%s)',
+  async (length) => {
+    const refuse = () => Promise.reject(new LedgerError('UNAUTHENTICATED', 'no token'))
+    const { app } = serve(async () => ({ ok: true }), refuse)
+    const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(`POST /v2/read HTTP/1.1\r\nhost: a\r\n${length}\r\n\r\n`)
+    const [answer] = await once(socket, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /)
+    socket.destroy()
+  },
+)
 
 test('an operation that takes longer than 20 s is 503, as text', async () => {
   let begun = () => {}

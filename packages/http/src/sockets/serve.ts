@@ -12,6 +12,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '@quorumscan/base'
 import type { FastifyBaseLogger } from 'fastify'
 import type { WebSocket } from 'ws'
+import { discardInput } from '../closing.ts'
 import type { Frames, SocketDialect, SocketSession } from './dialect.ts'
 import { textFrames } from './text-frames.ts'
 
@@ -50,8 +51,11 @@ export async function serve(
       () => {}, // It was closed in time.
     )
   }
-  // A frame that is none: the library closes, and would go on reading for half a minute.
-  webSocket.on('error', terminateSoon)
+  // A frame that is none: the library closes, and would read whatever comes for half a minute.
+  webSocket.on('error', () => {
+    discardInput(connection)
+    terminateSoon()
+  })
   const close = (code: number, reason: string) => {
     webSocket.close(code, reason)
     terminateSoon()
