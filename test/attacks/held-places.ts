@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
 import type { Attack } from './attack.ts'
-import { first, open } from './wire.ts'
+import { first, open, upgrade } from './wire.ts'
 
 const clock = createSystemClock()
 /** As the limits of the server have them. */
@@ -13,9 +13,7 @@ const STREAMS_MAX = 1024
 const LATE_MS = 13_000
 
 const probe = 'GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
-const upgrade =
-  'GET /v0/scan-proxy/activities HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\n' +
-  'connection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+const stream = upgrade('/v0/scan-proxy/activities')
 
 /** Whoever is there first does not keep everybody else out, however little it costs to be there. */
 export const heldPlaces: Attack = {
@@ -69,11 +67,11 @@ export const heldPlaces: Attack = {
       let streamsOfMost = 0
       for (const address of addresses) {
         const streams = await Promise.all(
-          Array.from({ length: count }, () => isAnswered(url, sockets, upgrade, '101', address)),
+          Array.from({ length: count }, () => isAnswered(url, sockets, stream, '101', address)),
         )
         streamsOfMost = Math.max(streamsOfMost, streams.filter(Boolean).length)
       }
-      const isStreaming = await isAnswered(url, sockets, upgrade, '101')
+      const isStreaming = await isAnswered(url, sockets, stream, '101')
       figures['streams of an address, at most'] = `${streamsOfMost} (${STREAM_SHARE})`
       figures['newcomer gets a stream'] = isStreaming ? 'yes' : 'no'
       return { holds: holds && streamsOfMost <= STREAM_SHARE && isStreaming, figures }

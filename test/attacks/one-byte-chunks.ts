@@ -36,7 +36,9 @@ export const oneByteChunks: Attack = {
           }
         }
       }
-      await send(whole) // Code is compiled, and memory taken, once.
+      // Code is compiled, and memory taken, once.
+      await send(whole)
+      await send(pieces)
       const usual = await spentOn(url, () => send(whole))
       const spent = await spentOn(url, () => send(pieces))
       const each = (cpuMs: number) => Math.round((10 * cpuMs) / (rounds * AT_ONCE)) / 10

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
 import type { Attack } from './attack.ts'
 import { inMib, MIB, spentOn } from './process.ts'
-import { exchange, first, open } from './wire.ts'
+import { exchange, first, frame, open, TEXT_FRAME, upgrade } from './wire.ts'
 
 const clock = createSystemClock()
 const CPU_MS_MAX = 50
@@ -12,31 +12,21 @@ const MEMORY_BYTES_MAX = 100 * MIB
 const FLOOD_MS = 5_000
 const PATH = '/v0/scan-proxy/activities'
 
-/** A frame of a client, masked with zeros. */
-function frame(opcode: number, payload: string, isFinal = true): Buffer {
-  const length = Buffer.byteLength(payload)
-  const header =
-    length < 126
-      ? Buffer.of((isFinal ? 0x80 : 0) | opcode, 0x80 | length)
-      : Buffer.of((isFinal ? 0x80 : 0) | opcode, 0x80 | 126, length >> 8, length & 0xff)
-  return Buffer.concat([header, Buffer.alloc(4), Buffer.from(payload)])
-}
-
 const many = (bytes: Buffer, count: number) => Buffer.concat(Array<Buffer>(count).fill(bytes))
 
-const [CONTINUATION, TEXT, PING] = [0x0, 0x1, 0x9]
+const [CONTINUATION, PING] = [0x0, 0x9]
 const floods: Readonly<Record<string, Buffer>> = {
   'pings, whose answers nobody reads': many(frame(PING, 'x'.repeat(120)), 10_000),
-  'empty frames': many(frame(TEXT, ''), 10_000),
+  'empty frames': many(frame(TEXT_FRAME, ''), 10_000),
   'a frame in empty fragments': Buffer.concat([
-    frame(TEXT, '{', false),
+    frame(TEXT_FRAME, '{', false),
     many(frame(CONTINUATION, '', false), 10_000),
   ]),
   'a frame in fragments of a byte': Buffer.concat([
-    frame(TEXT, '{', false),
+    frame(TEXT_FRAME, '{', false),
     many(frame(CONTINUATION, ' ', false), 10_000),
   ]),
-  'frames that are too long': frame(TEXT, 'x'.repeat(20_000)),
+  'frames that are too long': frame(TEXT_FRAME, 'x'.repeat(20_000)),
   'bytes that are no frames': Buffer.alloc(60_000, 0xff),
 }
 
@@ -79,10 +69,7 @@ async function sendUntilCutOff(url: string, bytes: Buffer): Promise<boolean> {
   const socket = open(url)
   try {
     await first(socket, 'connect')
-    socket.write(
-      `GET ${PATH} HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n` +
-        'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
-    )
+    socket.write(upgrade(PATH))
     await first(socket, 'data')
     socket.pause()
     const endMs = clock.monotonicMs() + FLOOD_MS

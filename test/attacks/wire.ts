@@ -63,3 +63,24 @@ export function chunked(body: string, chunkBytes: number): string {
     chunks.push(size, '\r\n', body.slice(start, start + chunkBytes), '\r\n')
   return `${chunks.join('')}0\r\n\r\n`
 }
+
+/** Asks for a WebSocket. */
+export const upgrade = (path: string, ...headers: readonly string[]) =>
+  [`GET ${path} HTTP/1.1`, 'host: a', 'upgrade: websocket', 'connection: upgrade']
+    .concat('sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', headers)
+    .map((line) => `${line}\r\n`)
+    .join('')
+    .concat('\r\n')
+
+/** A frame of a WebSocket's client, of less than 64 kB, masked with zeros. */
+export function frame(opcode: number, payload: string, isFinal = true): Buffer {
+  const length = Buffer.byteLength(payload)
+  const first = (isFinal ? 0x80 : 0) | opcode
+  const header =
+    length < 126
+      ? Buffer.of(first, 0x80 | length)
+      : Buffer.of(first, 0x80 | 126, length >> 8, length & 0xff)
+  return Buffer.concat([header, Buffer.alloc(4), Buffer.from(payload)])
+}
+
+export const TEXT_FRAME = 0x1

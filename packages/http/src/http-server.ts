@@ -29,7 +29,8 @@ export function isForProbesOnly(socket: Socket): boolean {
 
 /** Reads no more of the request, which is refused: what may be endless is thrown away unparsed. */
 export function giveUpReading(request: IncomingMessage): void {
-  request.on('error', () => {}).resume()
+  // With a listener, what has been parsed is not queued up first, which for tiny pieces takes twice the time.
+  request.on('error', () => {}).on('data', () => {})
   // Node's parser is at it.
   if (connectionOf.has(request.socket) && mayBeEndless(request))
     process.nextTick(discardInput, request.socket)
