@@ -2,11 +2,13 @@
 import type { Attack } from './attack.ts'
 import { clockForward } from './clock-forward.ts'
 import { clockSlow } from './clock-slow.ts'
+import { costlyAnswers } from './costly-answers.ts'
 import { dearEntries } from './dear-entries.ts'
 import { dearRequests } from './dear-requests.ts'
 import { heldPlaces } from './held-places.ts'
 import { oneByteChunks } from './one-byte-chunks.ts'
 import { restlessSuperValidator } from './restless-super-validator.ts'
+import { awayNodes, slowNodes } from './slow-nodes.ts'
 import { tooLargeBodies } from './too-large-bodies.ts'
 import { websocketFloods } from './websocket-floods.ts'
 
@@ -20,4 +22,7 @@ export const ATTACKS: readonly Attack[] = [
   restlessSuperValidator,
   clockForward,
   clockSlow,
+  costlyAnswers,
+  slowNodes,
+  awayNodes,
 ]

@@ -8,9 +8,14 @@ export type Child = AsyncDisposable & {
   result<Result>(): Promise<Result>
 }
 
-/** Starts a program of this folder, given by the URL of its compiled file, with one JSON argument. */
+const ROOT = new URL('../', import.meta.url).href
+/** Tests run as sources, but their child processes are compiled. */
+const COMPILED_ROOT = import.meta.url.endsWith('.ts') ? `${ROOT}dist/` : ROOT
+
+/** Starts a program, given by the URL of a `.js` that is beside the caller's file, with one JSON argument. */
 export function startChild(program: URL, argument: object): Child {
-  const child = spawn(process.execPath, [fileURLToPath(program), JSON.stringify(argument)], {
+  const path = fileURLToPath(program.href.replace(ROOT, COMPILED_ROOT))
+  const child = spawn(process.execPath, [path, JSON.stringify(argument)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import { createSystemClock } from '@quorumscan/base'
+import { runChild, startChild } from '../bench/child.ts'
+import type { Load, LoadArgument } from '../bench/proxy/load-child.ts'
+import { median } from '../bench/report.ts'
+import type { Attack, Target, Verdict } from './attack.ts'
+import { COSTLY_LIES, type CostlyLie, type LyingNodeArgument } from './lying-node.ts'
+
+const LOAD = new URL('../bench/proxy/load-child.js', import.meta.url)
+const LYING_NODE = new URL('./lying-node-child.js', import.meta.url)
+const LIAR = 'sv-4'
+const SLOWER_MAX = 2
+/** A p99 of two seconds is the few slowest requests, on a machine that the liar and the callers use as well. */
+const SLOWER_MAX_SHORT = 10
+const MEMORY_MB_MAX = 100
+const SAMPLE_MS = 100
+const clock = createSystemClock()
+
+export const costlyAnswers: Attack = {
+  name: 'costly-answers',
+  claim:
+    'One scan node, whoever operates it, answers every request with what is dear to read: ' +
+    `${Object.values(COSTLY_LIES).join(', ')}; all the time anybody reads pages through the proxy. ` +
+    'Lookups at the proxy are all answered, with a p99 of at most twice the healthy one, and it needs at most 100 MB more.',
+  async run(target) {
+    const lies = Object.keys(COSTLY_LIES) as CostlyLie[]
+    const rounds: Round[] = []
+    while (rounds.length < (target.isLong ? 3 : 1)) rounds.push(await measureRound(target, lies))
+    return verdictOf(target, lies, rounds)
+  },
+}
+
+type Measured = { readonly lookups: Load; readonly pages: Load; readonly memoryMb: number }
+type Round = {
+  readonly healthy: Measured
+  readonly lied: Readonly<Record<CostlyLie, Measured>>
+}
+
+/** Healthy first, so that whatever else the machine does in a round slows both sides of a ratio. */
+async function measureRound(target: Target, lies: readonly CostlyLie[]): Promise<Round> {
+  const { cluster } = target
+  const healthy = await measure(target)
+  const port = Number(new URL(cluster.urls.nodes[LIAR] ?? '').port)
+  const lied: [CostlyLie, Measured][] = []
+  await cluster.kill(LIAR)
+  try {
+    for (const lie of lies) {
+      await using liar = startChild(LYING_NODE, { port, lie } satisfies LyingNodeArgument)
+      await liar.result()
+      lied.push([lie, await measure(target)])
+    }
+  } finally {
+    await cluster.restart(LIAR)
+  }
+  return { healthy, lied: Object.fromEntries(lied) as Round['lied'] }
+}
+
+function verdictOf(
+  { isLong }: Target,
+  lies: readonly CostlyLie[],
+  rounds: readonly Round[],
+): Verdict {
+  const slowerMax = isLong ? SLOWER_MAX : SLOWER_MAX_SHORT
+  const figures: Record<string, number | string> = {}
+  let holds = true
+  for (const lie of lies) {
+    const slower = median(
+      rounds.map(({ healthy, lied }) => lied[lie].lookups.p99Ms / healthy.lookups.p99Ms),
+    )
+    const memoryMb = Math.max(
+      ...rounds.map(({ healthy, lied }) => lied[lie].memoryMb - healthy.memoryMb),
+    )
+    let [answeredCount, failureCount] = [0, 0]
+    for (const { lied } of rounds)
+      for (const load of [lied[lie].lookups, lied[lie].pages]) {
+        answeredCount += load.perSecond
+        failureCount += load.failureCount
+      }
+    holds &&=
+      failureCount === 0 && answeredCount > 0 && slower <= slowerMax && memoryMb <= MEMORY_MB_MAX
+    figures[`${lie}: lookups and pages that failed`] = failureCount
+    figures[`${lie}: p99 ÷ healthy (at most ${slowerMax})`] = slower.toFixed(2)
+    figures[`${lie}: more memory, MB (at most ${MEMORY_MB_MAX})`] = Math.round(memoryMb)
+  }
+  return { holds, figures }
+}
+
+/** Lookups at the proxy beside pages, and the most memory that it had meanwhile. */
+async function measure({ cluster, isLong }: Target): Promise<Measured> {
+  const ms = isLong ? 5000 : 1500
+  const load = (path: string, more: Pick<LoadArgument, 'connections' | 'perSecond'>) =>
+    runChild<Load>(LOAD, {
+      origin: cluster.urls.validator,
+      paths: [`/v0/scan-proxy/ans-entries${path}`],
+      ms,
+      ...more,
+    } satisfies LoadArgument)
+  const over = new AbortController()
+  const memory = watchMemory(await pidOfValidator(cluster), over.signal)
+  try {
+    const [lookups, pages] = await Promise.all([
+      load('/by-name/dso.ns', { connections: 4, perSecond: 200 }),
+      load('?page_size=1000', { connections: 4, perSecond: 20 }),
+    ])
+    over.abort()
+    return { lookups, pages, memoryMb: await memory }
+  } finally {
+    over.abort()
+  }
+}
+
+async function pidOfValidator(cluster: Target['cluster']): Promise<number> {
+  const { pid } = (await cluster.status()).validator
+  if (pid === null) throw new Error('the validator does not run')
+  return pid
+}
+
+async function watchMemory(pid: number, signal: AbortSignal): Promise<number> {
+  let most = 0
+  while (!signal.aborted) {
+    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
+    most = Math.max(most, Number(kilobytes) / 1000)
+    await clock.delay(SAMPLE_MS, signal).catch(() => {}) // Over: the loop ends.
+  }
+  return most
+}
