@@ -21,6 +21,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   verify: ['verify receipt.json --request alice.unverified.ns', 'verify - < evidence.json'],
   get: ['config get --json'],
   set: ['config set entry-fee=2.5 entry-lifetime=90d'],
+  events: ['events', 'events --json'],
   logs: ['logs sv-1', 'logs sv-1.redis'],
 }
 

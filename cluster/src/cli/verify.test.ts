@@ -143,7 +143,7 @@ describe('an invalid receipt', () => {
   it.each([
     ['an unknown member', changed({ note: 1 }), {}, 'unknown member'],
     ['a missing member', changed({ tag: undefined }), {}, 'lacks tag'],
-    ['a doubled member', text.replace('{', '{"offset":17,'), {}, '"offset" occurs twice'],
+    ['a doubled member', text.replace('{', '{"offset":17,'), {}, 'a member occurs twice'],
     [
       'a member hidden by a doubled one',
       text.replace('"name":', '"name":"x","name":'),

@@ -454,7 +454,7 @@ describe('writing', () => {
     expect(second.head.offset).toBe(0)
   })
 
-  test('the same batch again, as after a lost reply, changes nothing and counts as written', async () => {
+  test('the same batch again, from before it was written, changes nothing', async () => {
     const mirror = await freshMirror()
     const again = await loadMirror(redis)
     if (again === null) throw new Error('no replica')
@@ -463,7 +463,7 @@ describe('writing', () => {
     const steps = [stepAfter(mirror.head, { recordTime, created })]
     await writeSteps(redis, mirror, { steps, layout, signal })
     const dump = await dumpReplica(redis)
-    expect(await writeSteps(redis, again, { steps, layout, signal })).toBe('written')
+    expect(await writeSteps(redis, again, { steps, layout, signal })).toBe('fenced')
     expect(await dumpReplica(redis)).toEqual(dump)
   })
 
