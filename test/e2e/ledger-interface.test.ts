@@ -290,8 +290,13 @@ describe('the wallet SDK of the network, unchanged', () => {
   it('submits, and follows updates and completions by WebSocket', async () => {
     const sdk = await connect(alice.token)
     const beginOffset = await sdk.ledger.ledgerEnd()
-    const { commands, commandId, actAs } = tapRequest()
-    const submitted = await sdk.ledger.internal.submit({ commands, commandId, actAs })
+    const { commands, commandId, actAs, disclosedContracts } = tapRequest()
+    const submitted = await sdk.ledger.internal.submit({
+      commands,
+      commandId,
+      actAs,
+      disclosedContracts,
+    })
     const { updateId } = submitted
     const partyId = alice.party
     const ofTemplate = sdk.events.updates({ beginOffset, partyId, templateIds: [COIN] })
