@@ -42,6 +42,8 @@ export function bindHandler(
       headers: check.headers(request.headers),
       body: check.body(request.body),
     }
+    // Once more: many may have been admitted before any of them was read, and had its price.
+    if (route.cost !== 0) work.admit(request.client)
     const units = unitsOf(route, parts)
     const rest = units - admissionUnits(route)
     if (rest > 0) request.client.budget.charge(request.client.key, rest)

@@ -1,8 +1,10 @@
+import { PassThrough } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { scanRoutes, synchronizerRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
 import { type Static, Type } from 'typebox'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Handlers } from './handler.ts'
 import { createLogger } from './logger.ts'
 import { buildServer, type ServerOptions } from './server.ts'
@@ -519,6 +521,9 @@ describe('too much work in hand', () => {
   const peerToken = 'p'.repeat(64)
   const heavy = { ...routes, touch: { ...routes.touch, cost: () => 4096 } }
   let finish: () => void
+  beforeEach(() => {
+    finish = undefined as never
+  })
   const server = () =>
     buildServer<typeof heavy, string>({
       routes: heavy,
@@ -547,6 +552,44 @@ describe('too much work in hand', () => {
     expect((await post({ 'x-peer-token': peerToken })).statusCode).toBe(200)
     finish()
     expect((await touched).statusCode).toBe(200)
+    expect((await post()).statusCode).toBe(200)
+  })
+
+  test('is refused as well when there is too much by the time that it has been read', async () => {
+    await using app = server()
+    const payload = new PassThrough()
+    const headers = { 'content-type': 'application/json', 'content-length': String(item.length) }
+    const slow = app.inject({ method: 'POST', url: '/v0/items', payload, headers })
+    payload.write(item.slice(0, 1))
+    await expect.poll(() => payload.readableLength).toBe(0)
+    const touched = app.inject({ method: 'POST', url: '/v0/touch' })
+    await expect.poll(() => finish).toBeDefined()
+    payload.end(item.slice(1))
+    expect((await slow).statusCode).toBe(503)
+    finish()
+    expect((await touched).statusCode).toBe(200)
+  })
+
+  test('is refused where answers wait for nothing: in a turn that took too long', async () => {
+    let calls = 0
+    const busyMs = 600
+    await using app = serve({
+      putItem: async ({ body }) => {
+        calls++
+        const began = process.cpuUsage()
+        for (let spentMicros = 0; spentMicros < busyMs * 1000; ) {
+          const { user, system } = process.cpuUsage(began)
+          spentMicros = user + system
+        }
+        return { body }
+      },
+    })
+    const post = () => app.inject({ method: 'POST', url: '/v0/items', payload: item })
+    const [first, ...others] = await Promise.all(Array.from({ length: 10 }, post))
+    expect(first?.statusCode).toBe(200)
+    expect(new Set(others.map(({ statusCode }) => statusCode))).toEqual(new Set([503]))
+    expect(calls).toBe(1)
+    await nextTurn()
     expect((await post()).statusCode).toBe(200)
   })
 })
