@@ -4,7 +4,8 @@
  */
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { Redis } from 'ioredis'
+import { createConnection, endConnection } from '@quorumscan/redis'
+import type { Redis } from 'ioredis'
 
 export type JobConnections = {
   /** For adds and counts: fails within a second instead of waiting, the sweep comes again. */
@@ -17,7 +18,7 @@ export type JobConnections = {
 
 /** How long a producer's command may take: Redis answers in under 1 ms, a stopped one never. */
 const COMMAND_TIMEOUT_MS = 1_000
-const RECONNECT_MS_MAX = 500
+const RECONNECT = { stepMs: 50, msMax: 500 }
 /** How long the node's own Redis may take to come up with it. */
 const CONNECT_TIMEOUT_MS = 10_000
 
@@ -31,29 +32,25 @@ export async function connectJobs(options: {
   readonly clock: Clock
   readonly onError: (error: Error) => void
 }): Promise<JobConnections> {
-  const shared = {
-    path: options.path,
-    retryStrategy: (attempt: number) => Math.min(50 * attempt, RECONNECT_MS_MAX),
-  }
-  const producer = new Redis({
+  const { path, onError } = options
+  const shared = { path, onError, reconnect: RECONNECT }
+  const producer = createConnection({
     ...shared,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: COMMAND_TIMEOUT_MS,
   })
-  const worker = new Redis({ ...shared, maxRetriesPerRequest: null })
+  const worker = createConnection({ ...shared, maxRetriesPerRequest: null })
   const all = [producer, worker]
-  for (const client of all) client.on('error', options.onError)
   const duplicate = worker.duplicate.bind(worker)
   worker.duplicate = (override) => {
     const copy = duplicate(override)
-    copy.on('error', options.onError)
+    copy.on('error', onError)
     all.push(copy)
     return copy
   }
   const disconnect = () => {
-    // Of one that has ended, ioredis would wait 2 s for a socket that closed before.
-    for (const client of all) if (client.status !== 'end') client.disconnect()
+    for (const client of all) endConnection(client)
   }
   try {
     await checkPolicy(producer, options.clock)

@@ -3,7 +3,7 @@
  * itself and repeats nothing: its owner knows what a lost answer means. Every failure is a
  * LogUnavailableError, a command has 10 s.
  */
-import { Redis } from 'ioredis'
+import { createConnection } from '@quorumscan/redis'
 import { LOG_STREAM_KEY } from './acl.ts'
 import { APPEND_GROUP } from './append-script.ts'
 import type { SignedGroup } from './group.ts'
@@ -50,7 +50,8 @@ export async function openLogConnection(
   address: LogRedisAddress,
   options: Options,
 ): Promise<LogConnection> {
-  const client = new Redis({
+  let lastError: unknown
+  const client = createConnection({
     ...address,
     protocol: 2,
     lazyConnect: true,
@@ -58,13 +59,12 @@ export async function openLogConnection(
     // While Redis loads its file every command is answered by LOADING: we come again.
     enableReadyCheck: false,
     enableOfflineQueue: false,
-    retryStrategy: null,
+    reconnect: null,
     connectTimeout: COMMAND_TIMEOUT_MS,
     commandTimeout: COMMAND_TIMEOUT_MS,
-  })
-  let lastError: unknown
-  client.on('error', (error) => {
-    lastError = error
+    onError: (error) => {
+      lastError = error
+    },
   })
   let isClosed = false
   const close = () => {

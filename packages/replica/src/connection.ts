@@ -1,13 +1,13 @@
 /** Connections to the Redis that holds a replica. */
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import { ScanError } from '@quorumscan/errors'
-import { Redis } from 'ioredis'
+import { createConnection, openChecked, reaching } from '@quorumscan/redis'
+import type { Redis } from 'ioredis'
 
 /** A read takes well under a millisecond; a Redis that needs this long hangs, and callers wait no longer. */
 const READ_TIMEOUT_MS = 1_000
 /** Reconnecting starts after 20 ms and never waits longer than this: a replica lags meanwhile. */
-const RECONNECT_DELAY_MS_MAX = 500
+const RECONNECT = { stepMs: 20, msMax: 500 }
 
 const common = {
   lazyConnect: true,
@@ -16,23 +16,12 @@ const common = {
   autoResendUnfulfilledCommands: false,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
-  retryStrategy: (attempt: number) => Math.min(attempt * 20, RECONNECT_DELAY_MS_MAX),
-}
-
-/** A connection whose commands fail instead of waiting. It reconnects by itself. */
-export function createReadConnection(path: string): Redis {
-  return silenced(new Redis({ ...common, path, commandTimeout: READ_TIMEOUT_MS }))
+  reconnect: RECONNECT,
 }
 
 /** A connection whose commands take as long as they take, for the one writer. */
 export function createWriteConnection(path: string): Redis {
-  return silenced(new Redis({ ...common, path }))
-}
-
-// Every command reports its own failure; an unheard 'error' event would end the process.
-function silenced(redis: Redis): Redis {
-  redis.on('error', () => {})
-  return redis
+  return createConnection({ ...common, path })
 }
 
 /** Resolves once commands can be sent; rejects with the signal's reason. */
@@ -72,32 +61,17 @@ export function isReplyError(error: unknown): boolean {
 }
 
 /**
- * Connects for reading and checks that Redis never evicts.
+ * A connection whose commands fail instead of waiting; Redis is checked never to evict. It reconnects by itself.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached or may evict keys.
  */
-export async function openReadConnection(path: string): Promise<Redis> {
-  const redis = createReadConnection(path)
-  try {
-    await reach(redis.connect())
-    const [, policy] = (await reach(redis.config('GET', 'maxmemory-policy'))) as string[]
-    if (policy !== 'noeviction')
-      throw new ScanError(
-        'DEPENDENCY_UNAVAILABLE',
-        `The replica's Redis has maxmemory-policy ${policy}; it must be noeviction.`,
-      )
-    return redis
-  } catch (error) {
-    redis.disconnect()
-    throw error
-  }
+export function openReadConnection(path: string): Promise<Redis> {
+  return openChecked(createConnection({ ...common, path, commandTimeout: READ_TIMEOUT_MS }), {
+    required: { 'maxmemory-policy': 'noeviction' },
+    what: "The replica's Redis",
+    reach,
+  })
 }
 
 /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if the read failed. */
-export async function reach<T>(command: Promise<T>): Promise<T> {
-  try {
-    return await command
-  } catch (cause) {
-    throw new ScanError('DEPENDENCY_UNAVAILABLE', 'The replica cannot be read.', { cause })
-  }
-}
+export const reach = reaching('The replica cannot be read.')

@@ -14,6 +14,7 @@ import {
   type PartyId,
   type Submission,
 } from '@quorumscan/model'
+import { endConnection } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { raiseHorizon } from './clean-up/horizon.ts'
 import { pruneHistory } from './clean-up/update-history.ts'
@@ -455,8 +456,7 @@ export class Replica implements Ledger, AsyncDisposable {
       this.#isRunning = false
       this.#isHeldByClock = false
       signal.removeEventListener('abort', onAbort)
-      // Of one that has ended, ioredis would wait 2 s for a socket that closed before, and the process with it.
-      if (redis.status !== 'end') redis.disconnect()
+      endConnection(redis)
     }
   }
 

@@ -1,0 +1,1 @@
+export { createConnection, endConnection, openChecked, reaching } from './connection.ts'
