@@ -5,6 +5,7 @@ import { clockSlow } from './clock-slow.ts'
 import { costlyAnswers } from './costly-answers.ts'
 import { dearEntries } from './dear-entries.ts'
 import { dearRequests } from './dear-requests.ts'
+import { fuzz } from './fuzz.ts'
 import { heldPlaces } from './held-places.ts'
 import { oneByteChunks } from './one-byte-chunks.ts'
 import { restlessSuperValidator } from './restless-super-validator.ts'
@@ -18,6 +19,7 @@ export const ATTACKS: readonly Attack[] = [
   heldPlaces,
   websocketFloods,
   dearRequests,
+  fuzz,
   dearEntries,
   restlessSuperValidator,
   clockForward,
