@@ -1,5 +1,5 @@
 /** A stream as the list that HTTP answers (docs/upstream.md §L3.2). */
-import { type Clock, utf8 } from '@quorumscan/base'
+import { type Clock, utf8, within } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 
 /** More elements than this are 413. */
@@ -65,12 +65,9 @@ async function withinIdle<T>(
   clock: Clock,
 ): Promise<T | 'idle'> {
   if (idleMs === null) return await next
-  const came = new AbortController()
-  const idle = clock.delay(idleMs, came.signal).then((): 'idle' => 'idle')
-  next.catch(() => {}) // Reported by the race, unless it idled before.
-  try {
-    return await Promise.race([next, idle])
-  } finally {
-    came.abort()
-  }
+  return await within(
+    { clock, timeoutMs: idleMs },
+    () => next,
+    (): 'idle' => 'idle',
+  )
 }

@@ -12,7 +12,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { LedgerRouteDef, LedgerRouteTable } from '@quorumscan/api'
-import { assert, type Clock, createSystemClock } from '@quorumscan/base'
+import { assert, type Clock, createSystemClock, within } from '@quorumscan/base'
 import { LedgerDecodeError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -236,16 +236,13 @@ async function withinDeadline<T>(
   reply: FastifyReply,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | 'late'> {
-  const ended = new AbortController()
-  const onClose = () => ended.abort()
+  const closed = new AbortController()
+  const onClose = () => closed.abort()
   reply.raw.once('close', onClose)
-  const deadline = clock
-    .delay(route.handlerMsMax ?? LEDGER_REQUEST_MS_MAX, ended.signal)
-    .then((): 'late' => 'late')
+  const timeoutMs = route.handlerMsMax ?? LEDGER_REQUEST_MS_MAX
   try {
-    return await Promise.race([run(ended.signal), deadline])
+    return await within({ clock, timeoutMs, signal: closed.signal }, run, (): 'late' => 'late')
   } finally {
     reply.raw.off('close', onClose)
-    ended.abort()
   }
 }

@@ -9,7 +9,7 @@
  */
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, within } from '@quorumscan/base'
 import type { FastifyBaseLogger } from 'fastify'
 import type { WebSocket } from 'ws'
 import { discardInput } from '../closing.ts'
@@ -87,23 +87,17 @@ function boundFrames(webSocket: WebSocket, clock: Clock): void {
   webSocket.on('message', onFrame).on('ping', onFrame).on('pong', onFrame)
 }
 
-async function firstFrame(
+function firstFrame(
   webSocket: WebSocket,
   clock: Clock,
   closed: AbortSignal,
 ): Promise<Buffer | 'none'> {
-  const came = new AbortController()
-  try {
-    return await Promise.race([
-      // A frame that is none closes the socket, which ends the delay.
-      new Promise<Buffer>((resolve) => webSocket.once('message', resolve)),
-      clock
-        .delay(FIRST_FRAME_MS, AbortSignal.any([closed, came.signal]))
-        .then((): 'none' => 'none'),
-    ])
-  } finally {
-    came.abort()
-  }
+  return within(
+    { clock, timeoutMs: FIRST_FRAME_MS, signal: closed },
+    // A frame that is none closes the socket, which ends the wait.
+    () => new Promise<Buffer>((resolve) => webSocket.once('message', resolve)),
+    (): 'none' => 'none',
+  )
 }
 
 /** `gone`: the connection is closed, or on its way there, by either side. */
@@ -147,14 +141,11 @@ async function send(batch: readonly string[], client: Client): Promise<Sent> {
     // Most are taken at once. Whoever else waits for this process has a turn meanwhile.
     await setImmediate()
     if (isTaken) continue
-    const done = new AbortController()
-    const stalled = clock
-      .delay(STALLED_MS, AbortSignal.any([closed, done.signal]))
-      .then((): Sent => 'stalled')
-    const outcome = await Promise.race([taken.then((): Sent => 'taken'), stalled]).catch(
-      (): Sent => 'gone',
-    )
-    done.abort()
+    const outcome = await within(
+      { clock, timeoutMs: STALLED_MS, signal: closed },
+      () => taken.then((): Sent => 'taken'),
+      (): Sent => 'stalled',
+    ).catch((): Sent => 'gone')
     if (outcome !== 'taken') return outcome
   }
   return 'taken'
