@@ -89,7 +89,8 @@ describe.each([
   })
 
   it('finds the synchronizer, the rules and the rounds of coin by itself', async () => {
-    const genesis = await (await fetch(`${cluster.urls.nodes['sv-1']}/v0/genesis`)).json()
+    const response = await fetch(`${cluster.urls.nodes['sv-1']}/v0/genesis`)
+    const genesis = (await response.json()) as { synchronizerId: string; devnet: boolean }
     expect(await client().getAmuletSynchronizerId()).toBe(genesis.synchronizerId)
     expect(await client().isDevNet()).toBe(genesis.devnet)
     const rounds = await client().getOpenMiningRounds()
