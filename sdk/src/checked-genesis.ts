@@ -1,5 +1,5 @@
 /** The genesis document that a program passes in. */
-import { type Genesis, parseGenesis } from '@quorumscan/consensus'
+import { type CryptoPort, type Genesis, hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import { invalidArgument } from './errors.ts'
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT, with the member that is wrong. */
@@ -9,4 +9,9 @@ export function checkedGenesis(document: unknown): Genesis {
   } catch (cause) {
     throw invalidArgument((cause as Error).message, cause)
   }
+}
+
+/** Resolves with the document's hash. @throws {QuorumscanError} As `checkedGenesis`. */
+export async function checkGenesis(document: unknown, crypto: CryptoPort): Promise<string> {
+  return hashGenesis(checkedGenesis(document), crypto)
 }

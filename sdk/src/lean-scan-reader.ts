@@ -9,5 +9,5 @@ export const leanScanReader = scanReaderOf({
   createReader: (options) => createLeanReader(options),
   extras: async () => (await import('./scan-extras.ts')).scanExtras,
   // What was pinned by its hash needs no check.
-  checkGenesis: async (document) => (await import('./checked-genesis.ts')).checkedGenesis(document),
+  checkGenesis: async (...input) => (await import('./checked-genesis.ts')).checkGenesis(...input),
 })

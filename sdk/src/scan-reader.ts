@@ -3,7 +3,7 @@
  * the service worker of an extension.
  */
 import { createReader } from '@quorumscan/consensus/reader'
-import { checkedGenesis } from './checked-genesis.ts'
+import { checkGenesis } from './checked-genesis.ts'
 import { type ScanReader, scanReaderOf } from './names/open-reader.ts'
 import { scanExtras } from './scan-extras.ts'
 
@@ -11,5 +11,5 @@ import { scanExtras } from './scan-extras.ts'
 export const scanReader: ScanReader = scanReaderOf({
   createReader: (options) => createReader(options),
   extras: async () => scanExtras,
-  checkGenesis: async (document) => checkedGenesis(document),
+  checkGenesis,
 })

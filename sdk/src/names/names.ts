@@ -75,6 +75,6 @@ export function createNames(options: NamesOptions): Names {
       yield* (await more()).search(...input)
     },
     isAvailable: async (...input) => (await more()).isAvailable(...input),
-    acceptChange: (name, party) => seen.accept(name, party),
+    acceptChange: seen.accept,
   }
 }

@@ -7,7 +7,6 @@ import {
   type Fork,
   fetchGenesis,
   type Genesis,
-  hashGenesis,
   parseNodeUrl,
   type Reader,
   type ReaderOptions,
@@ -65,8 +64,8 @@ export type ScanReader = {
 type How = {
   readonly createReader: (options: Omit<ReaderOptions, 'localHistoryHash'>) => Reader
   readonly extras: LoadScanExtras
-  /** @throws {QuorumscanError} INVALID_ARGUMENT, with the member that is wrong. */
-  readonly checkGenesis: (document: unknown) => Promise<Genesis>
+  /** Checks a document, and resolves with its hash. @throws {QuorumscanError} INVALID_ARGUMENT. */
+  readonly checkGenesis: (document: Genesis, crypto: CryptoPort) => Promise<string>
 }
 
 /** The one reader or the other, made into one that `createScan` takes. */
@@ -103,8 +102,8 @@ async function open(
     genesisHash = pinned
     genesis = await fetchGenesis({ ...parts, crypto, genesisHash, transport })
   } else {
-    genesis = await checkGenesis(pinned)
-    genesisHash = await hashGenesis(genesis, crypto)
+    genesis = pinned
+    genesisHash = await checkGenesis(pinned, crypto)
   }
   await requireEd25519(crypto, genesis)
 

@@ -17,7 +17,6 @@ export interface SeenNames {
 export function createSeenNames(store: Store, key: () => Promise<string>): SeenNames {
   /** The last is the one that was looked up last. */
   const partyByName = new Map<string, string>()
-  let loading: Promise<void> | undefined
   let writing: Promise<void> = Promise.resolve()
 
   /** What is stored wins: another client of the same store, in another tab for one, may have written it. */
@@ -50,8 +49,6 @@ export function createSeenNames(store: Store, key: () => Promise<string>): SeenN
 
   return {
     async compare(name, party) {
-      loading ??= load()
-      await loading
       if (partyByName.get(name) !== party) await load()
       const previousParty = partyByName.get(name)
       if (previousParty === undefined) await remember(name, party)

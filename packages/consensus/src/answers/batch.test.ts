@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesEqual, utf8 } from '../encoding/bytes.ts'
 import { cutBatchAnswer, isAbsence, isEntryAnswer, isLookup } from './batch.ts'
+import { decodeText } from './reply.ts'
+import { cutSignedBatch } from './signed-batch.ts'
 
-const ONE = { lookupCount: 1, isSigned: false }
 const RECORD_TIME = 1_700_000_000_000_000
 const party = `alice::1220${'a'.repeat(64)}`
 
@@ -23,16 +24,16 @@ const entry = fc.record({
 describe('a batch answer', () => {
   it('is cut into exactly the bytes of its answers, whatever the texts in them', () => {
     fc.assert(
-      fc.property(fc.array(fc.option(entry), { maxLength: 8 }), fc.boolean(), (entries, sign) => {
+      fc.property(fc.array(fc.option(entry), { minLength: 1, maxLength: 8 }), (entries) => {
         const parts = entries.map((one) => JSON.stringify({ entry: one }))
-        const signatures = parts.map(() => 'ab'.repeat(64))
-        const tail = sign ? `],"signatures":${JSON.stringify(signatures)}}` : ']}'
-        const body = utf8(`{"results":[${parts.join(',')}${tail}`)
-        const cut = cutBatchAnswer(body, { lookupCount: parts.length, isSigned: sign })
-        const answers = cut?.answers ?? []
-        expect(answers.map((bytes) => new TextDecoder().decode(bytes))).toEqual(parts)
+        const results = `{"results":[${parts}]`
+        const answers = cutBatchAnswer(`${results}}`, parts.length) ?? []
+        expect(answers.map(decodeText)).toEqual(parts)
+        const signatures = parts.map((_, index) => `a${index}`.repeat(64))
+        const signed = `${results},"signatures":${JSON.stringify(signatures)}}`
+        expect(cutSignedBatch(signed, parts.length)).toEqual({ answers, signatures })
+        expect(cutBatchAnswer(signed, parts.length)).toBeUndefined()
         expect(answers.map(isAbsence)).toEqual(entries.map((one) => one === null))
-        expect(cut?.signatures).toEqual(sign ? signatures : null)
         for (const [index, one] of entries.entries()) {
           const lookup = one === null ? { party } : { name: one.name }
           const answer = answers[index] as Uint8Array<ArrayBuffer>
@@ -58,13 +59,13 @@ describe('a batch answer', () => {
         },
       ],
     })
-    const [answer] = cutBatchAnswer(utf8(text), ONE)?.answers ?? []
+    const [answer] = cutBatchAnswer(text, 1) ?? []
     for (let position = 0; position < text.length; position++)
       for (const byte of [0x20, 0x22, 0x2c, 0x5b, 0x7d, 0xff]) {
         const body = utf8(text)
         if (body[position] === byte) continue
         body[position] = byte
-        const [other] = cutBatchAnswer(body, ONE)?.answers ?? []
+        const [other] = cutBatchAnswer(decodeText(body), 1) ?? []
         expect(other !== undefined && answer !== undefined && bytesEqual(other, answer)).toBe(false)
       }
   })
@@ -83,8 +84,22 @@ it.each([
   ['another member of an answer', '{"results":[{"entry":null,"more":1}]}'],
   ['an escape that need not be', '{"results":[{"\\u0065ntry":null}]}'],
 ])('a batch answer with %s is none', (_, text) => {
-  expect(cutBatchAnswer(utf8('{"results":[{"entry":null}]}'), ONE)?.answers).toHaveLength(1)
-  expect(cutBatchAnswer(utf8(text), ONE)).toBeUndefined()
+  expect(cutBatchAnswer('{"results":[{"entry":null}]}', 1)).toHaveLength(1)
+  expect(cutBatchAnswer(decodeText(utf8(text)), 1)).toBeUndefined()
+})
+
+it.each([
+  ['none', ''],
+  ['another number of them', `,"signatures":["${'a'.repeat(128)}","${'b'.repeat(128)}"]`],
+  ['one that is no hex', `,"signatures":["${'x'.repeat(128)}"]`],
+  ['one that is too short', `,"signatures":["${'a'.repeat(126)}"]`],
+  ['one that has none before it', `,"signatures":["","${'a'.repeat(128)}"]`],
+  ['another member after them', `,"signatures":["${'a'.repeat(128)}"],"more":1`],
+  ['them twice', `,"signatures":["${'a'.repeat(128)}"],"signatures":["${'a'.repeat(128)}"]`],
+])('a batch answer that was to be signed is none with %s', (_, signatures) => {
+  const good = `,"signatures":["${'a'.repeat(128)}"]`
+  expect(cutSignedBatch(`{"results":[{"entry":null}]${good}}`, 1)?.answers).toHaveLength(1)
+  expect(cutSignedBatch(`{"results":[{"entry":null}]${signatures}}`, 1)).toBeUndefined()
 })
 
 it('an answer with a member of another type is none', () => {
@@ -99,7 +114,7 @@ it('an answer with a member of another type is none', () => {
   const isTaken = (entry: object) => {
     const text = JSON.stringify({ entry })
     // Whatever would be cut out of a batch in its place.
-    const cut = cutBatchAnswer(utf8(`{"results":[${text}]}`), ONE)
+    const cut = cutBatchAnswer(`{"results":[${text}]}`, 1)
     return cut !== undefined || isEntryAnswer(utf8(text), { party }, RECORD_TIME)
   }
   expect(isTaken(good)).toBe(true)

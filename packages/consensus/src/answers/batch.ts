@@ -5,7 +5,7 @@ import { parseInstant } from '../encoding/time.ts'
 import type { TransportRequest } from '../nodes/transport.ts'
 import type { Lookup } from '../statements/requests.ts'
 import { entriesBytesMax } from './answer-sizes.ts'
-import { decodeText, parseJson } from './reply.ts'
+import { parseJson } from './reply.ts'
 
 /** D-14. */
 export const BATCH_LOOKUPS_MAX = 256
@@ -18,7 +18,6 @@ const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"'
 const MEMBER = `"[a-z_]+":(?:null|${STRING})`
 /** An answer of D-8, whatever its texts: nothing in it is nested. Takes time in proportion to the text. */
 const ANSWER = new RegExp(`\\{"entry":(?:null|\\{${MEMBER}(?:,${MEMBER}){5}\\})\\}`, 'y')
-const SIGNATURE_LENGTH = 128
 
 /** Whether every node takes it as a lookup: a well-formed name of at most 255 units, or a party (D-30). */
 export function isLookup(lookup: Lookup): boolean {
@@ -55,22 +54,16 @@ export function batchRequest(
   }
 }
 
-/** The answers of a batch, byte for byte, and a hex signature for each where they were asked for. */
-export type BatchAnswers = {
-  readonly answers: readonly Uint8Array<ArrayBuffer>[]
-  readonly signatures: readonly string[] | null
-}
-
 /**
- * Cuts `{"results":[…]}` into its answers. What they say is not looked at: they are voted on as bytes.
+ * Cuts `{"results":[…]}` into its answers, byte for byte. What they say is not looked at: they are voted on
+ * as bytes.
  *
  * @returns undefined unless there are exactly so many, each of the form of an answer, and nothing else.
  */
 export function cutBatchAnswer(
-  body: Uint8Array,
-  { lookupCount, isSigned }: { readonly lookupCount: number; readonly isSigned: boolean },
-): BatchAnswers | undefined {
-  const text = decodeText(body)
+  text: string,
+  lookupCount: number,
+): Uint8Array<ArrayBuffer>[] | undefined {
   const answers: string[] = []
   let position = '{"results":['.length
   while (answers.length < lookupCount) {
@@ -80,25 +73,7 @@ export function cutBatchAnswer(
     answers.push(answer)
     position = ANSWER.lastIndex + ','.length
   }
-  let tail = ']}'
-  let signatures: string[] | null = null
-  if (isSigned) {
-    const first = text.lastIndexOf('[') + '["'.length
-    signatures = answers.map((_, index) => {
-      const start = first + index * (SIGNATURE_LENGTH + '","'.length)
-      return text.slice(start, start + SIGNATURE_LENGTH)
-    })
-    if (!signatures.every(isSignature)) return undefined
-    tail = `],"signatures":${JSON.stringify(signatures)}}`
-  }
-  return text === `{"results":[${answers}${tail}`
-    ? { answers: answers.map(utf8), signatures }
-    : undefined
-}
-
-/** 64 bytes in lower-case hex. */
-export function isSignature(value: unknown): value is string {
-  return typeof value === 'string' && /^[0-9a-f]{128}$/.test(value)
+  return text === `{"results":[${answers}]}` ? answers.map(utf8) : undefined
 }
 
 /** Whether the answer says that there is no such entry. */
@@ -106,24 +81,21 @@ export function isAbsence(answer: Uint8Array): boolean {
   return bytesEqual(answer, ABSENT)
 }
 
-/** Whether an answer out of a batch is a valid one to this lookup, visible at the record time (D-8, D-9). */
+/**
+ * Whether an answer out of a batch is a valid one to this lookup, visible at the record time (D-8, D-9). Cut
+ * out of one, it has no other members than those looked at here.
+ */
 export function isEntryAnswer(answer: Uint8Array, lookup: Lookup, recordTime: number): boolean {
   if (isAbsence(answer)) return true
-  const value = parseJson(answer)
-  if (!hasMembers(value, 1)) return false
-  const entry = value['entry']
-  if (!hasMembers(entry, 6)) return false
+  const { entry } = Object(parseJson(answer))
+  if (!entry) return false
   const { contract_id: contractId, expires_at: expiresAt } = entry
   return (
     TEXTS.every((name) => isText(entry[name])) &&
     (contractId === null || isText(contractId)) &&
-    ('name' in lookup ? entry['name'] === lookup.name : entry['user'] === lookup.party) &&
+    ('name' in lookup ? entry.name === lookup.name : entry.user === lookup.party) &&
     (expiresAt === null || (isText(expiresAt) && (parseInstant(expiresAt) ?? 0) > recordTime))
   )
-}
-
-function hasMembers(value: unknown, count: number): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === count
 }
 
 function isText(value: unknown): value is string {

@@ -39,7 +39,7 @@ export function judgeReply(reply: TransportReply): Reply {
   if (!/^application\/json *(?:;|$)/i.test(reply.header('content-type') ?? ''))
     return { kind: 'failed', reason: 'not JSON' }
   const offset = parseOffsetText(reply.header('x-ledger-offset'))
-  const recordTime = recordTimeOf(reply.header('x-ledger-record-time') ?? '')
+  const recordTime = parseInstant(reply.header('x-ledger-record-time') ?? '')
   const historyHash = reply.header('x-ledger-history-hash') ?? ''
   if (offset === undefined || recordTime === undefined || !HASH.test(historyHash))
     return { kind: 'failed', reason: 'no ledger position' }
@@ -49,18 +49,6 @@ export function judgeReply(reply: TransportReply): Reply {
     body: reply.body,
     signature: reply.header('x-ledger-signature'),
   }
-}
-
-// All answers of one moment have the same: the last text and what it means.
-let lastText = ''
-let lastInstant: number | undefined
-
-function recordTimeOf(text: string): number | undefined {
-  if (text !== lastText) {
-    lastInstant = parseInstant(text)
-    lastText = text
-  }
-  return lastInstant
 }
 
 /** A body as text, byte for byte; empty unless it is well-formed UTF-8. */

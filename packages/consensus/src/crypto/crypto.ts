@@ -15,6 +15,11 @@ export interface CryptoPort {
   }): Promise<boolean>
 }
 
+/** Whether it is the 64 bytes of a signature in lower-case hex. */
+export function isSignature(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{128}$/.test(value)
+}
+
 const KEYS_CACHED_MAX = 256 // A network has at most 100 nodes; the rest are keys of other networks.
 
 /** WebCrypto's type by way of the global, so that consumers need not have the DOM library. */

@@ -1,17 +1,16 @@
 /** From a pinned hash to the genesis document (D-34): any seed may serve it, none has to be trusted. */
 
-import { parseJson } from '../answers/reply.ts'
-import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
-import type { Transport } from '../nodes/transport.ts'
+import type { CryptoPort } from '../crypto/crypto.ts'
+import { toHex } from '../encoding/bytes.ts'
+import { GET, type Transport } from '../nodes/transport.ts'
 import { type Genesis, GenesisError } from './genesis.ts'
-import { hashGenesis } from './genesis-hash.ts'
 
 /** A genesis with 100 nodes has some 30 kB. */
 const GENESIS_BYTES_MAX = 262_144
 
 /**
- * Asks all seeds at once for `/v0/genesis` and returns the first document whose hash is the pinned one.
- * It is that which was pinned, to the last member, so that its rules are not checked here once more.
+ * Asks all seeds at once for `/v0/genesis`, which serves the RFC 8785 form, and returns the first document whose
+ * hash is the pinned one. It is that which was pinned, to the last byte, so that nothing is checked once more.
  *
  * @throws {GenesisError} If no seed serves it; `cause` holds why, a seed each.
  * @throws The signal's reason when aborted.
@@ -22,28 +21,23 @@ export async function fetchGenesis(options: {
   readonly seeds: readonly string[]
   readonly transport: Transport
   readonly signal: AbortSignal
-  readonly crypto?: CryptoPort
+  readonly crypto: CryptoPort
 }): Promise<Genesis> {
-  const { genesisHash, seeds, transport, signal, crypto = createWebCrypto() } = options
+  const { genesisHash, seeds, transport, signal, crypto } = options
   const decided = new AbortController()
   const ask = async (seed: string): Promise<Genesis> => {
     const { status, body } = await transport.request({
+      ...GET,
       url: seed.replace(/\/+$/, ''),
-      method: 'GET',
       path: '/v0/genesis',
-      headers: {},
-      body: null,
       bytesMax: GENESIS_BYTES_MAX,
-      channel: 'bulk',
       isPublicOnly: false, // Who configured a seed knows where it is.
       signal: AbortSignal.any([signal, decided.signal]),
     })
     if (status !== 200) throw new GenesisError(`${seed} answers ${status}`)
-    // However the text was written: what was read of it is hashed, not the text.
-    const genesis = parseJson(body) as Genesis | undefined
-    if (genesis === undefined || (await hashGenesis(genesis, crypto)) !== genesisHash)
+    if (toHex(await crypto.sha256(new Uint8Array(body))) !== genesisHash)
       throw new GenesisError(`${seed} serves another genesis`)
-    return genesis
+    return JSON.parse(new TextDecoder().decode(body))
   }
   try {
     return await Promise.any(seeds.map(ask))

@@ -3,7 +3,7 @@
  * can be reached, so one honest source is enough and no quorum is needed to learn the list.
  */
 
-import type { CryptoPort } from '../crypto/crypto.ts'
+import { type CryptoPort, isSignature } from '../crypto/crypto.ts'
 import { fromHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { encodeAddressStatement } from '../statements/statements.ts'
@@ -85,14 +85,12 @@ function scansOf(value: unknown): unknown[] {
   return Array.isArray(scans) ? scans : []
 }
 
+/** Not looked at here: that the name is in the genesis, and the sequence newer than what is known or than -1. */
 function isRecord(value: unknown): value is AddressRecord {
   const record = Object(value)
   return (
-    typeof record.name === 'string' &&
     typeof record.url === 'string' &&
     Number.isSafeInteger(record.sequence) &&
-    record.sequence >= 0 &&
-    typeof record.signature === 'string' &&
-    /^[0-9a-f]{128}$/.test(record.signature)
+    isSignature(record.signature)
   )
 }

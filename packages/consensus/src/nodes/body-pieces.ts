@@ -9,7 +9,7 @@ const PIECE_BYTES_MIN = 256
 export type BodyPieces = {
   /** @throws {RangeError} If the body is too large, or comes in pieces that are too small. */
   add(piece: Uint8Array): void
-  /** All of it, as plain bytes: a Buffer's `slice` would not copy. A single piece is not copied. */
+  /** All of it, as plain bytes: a Buffer's `slice` would not copy. */
   bytes(): Uint8Array
 }
 
@@ -25,11 +25,6 @@ export function createBodyPieces(bytesMax: number): BodyPieces {
       if ((pieces.length - PIECES_FREE) * PIECE_BYTES_MIN > byteCount)
         throw new RangeError('a body in pieces that are too small')
     },
-    bytes() {
-      const [only, ...more] = pieces
-      return only === undefined || more.length > 0
-        ? concatBytes(pieces)
-        : new Uint8Array(only.buffer, only.byteOffset, only.byteLength)
-    },
+    bytes: () => concatBytes(pieces),
   }
 }

@@ -10,6 +10,7 @@ import type { CryptoPort } from '../crypto/crypto.ts'
 import { ReaderError, type ReaderOptions } from '../reader/reader-options.ts'
 import { type Address, createAddressBook, recordsOfScans } from './address-book.ts'
 import { parseNodeUrl } from './node-url.ts'
+import { GET } from './transport.ts'
 
 /** While every node answers; addresses change rarely, and an old one shows as a failing node. */
 const REFRESH_MS = 30_000
@@ -70,25 +71,16 @@ export function createDirectory(options: {
   const ask = async (url: string): Promise<void> => {
     const abort = new AbortController()
     const giveUp = () => abort.abort(new Error('no answer'))
-    reader.clock
-      .delay(LOST_MS, abort.signal)
-      .then(
-        () => {
-          asking.delete(url)
-          return reader.clock.delay(ASK_MS_MAX - LOST_MS, abort.signal).then(giveUp)
-        },
-        () => asking.delete(url),
-      )
-      .catch(() => {}) // Answered.
+    const forget = () => asking.delete(url)
+    // Both end when it has answered.
+    reader.clock.delay(LOST_MS, abort.signal).then(forget, forget)
+    reader.clock.delay(ASK_MS_MAX, abort.signal).then(giveUp, giveUp)
     try {
       const reply = await reader.transport.request({
+        ...GET,
         url,
-        method: 'GET',
         path: '/v0/scans',
-        headers: {},
-        body: null,
         bytesMax: scansBytesMax(reader.genesis.nodes.length),
-        channel: 'bulk',
         isPublicOnly: !allowPrivate && !seeds.includes(url),
         signal: AbortSignal.any([abort.signal, options.signal]),
       })

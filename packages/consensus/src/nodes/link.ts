@@ -7,9 +7,6 @@ import type { TransportReply, TransportRequest } from './transport.ts'
 
 export type Channel = TransportRequest['channel']
 
-/** A node that owes an answer and gave none for so long is shown as silent; it may still answer. */
-const SILENCE_MS = 1000
-
 /** A request to one node for some items of the reader. */
 export type Work = {
   readonly channel: Channel
@@ -116,11 +113,6 @@ export function noteHead(link: Link, reply: TransportReply, now: number): void {
   if (head === undefined) return
   link.head = head
   link.headAtMs = now
-}
-
-export function isSilent({ flights, answeredAtMs }: Lane, now: number): boolean {
-  const [oldest] = flights
-  return oldest !== undefined && now - Math.max(oldest.startedAtMs, answeredAtMs) >= SILENCE_MS
 }
 
 /** Whether the node is known not to answer now; a reason for a person, or null. Who is slow may answer. */

@@ -31,3 +31,6 @@ export type TransportReply = {
 export interface Transport {
   request(input: TransportRequest): Promise<TransportReply>
 }
+
+/** What requests for a document have in common. */
+export const GET = { method: 'GET', headers: {}, body: null, channel: 'bulk' } as const

@@ -12,7 +12,6 @@ export type Floor = {
 export function createFloor(store: FloorStore | undefined): Floor {
   let floor = 0
   let isSaving = false
-  let isLoaded = store === undefined
   let loading: Promise<void> | undefined
 
   const save = async (to: FloorStore): Promise<void> => {
@@ -27,7 +26,6 @@ export function createFloor(store: FloorStore | undefined): Floor {
       const stored = await from.load()
       if (!(stored >= 0)) throw new RangeError('no offset')
       floor = Math.max(floor, stored)
-      isLoaded = true
     } catch (cause) {
       loading = undefined
       throw new ReaderError('NO_FLOOR', 'the stored floor cannot be read', { cause })
@@ -47,7 +45,7 @@ export function createFloor(store: FloorStore | undefined): Floor {
       save(store).then(done, done)
     },
     load() {
-      if (isLoaded || store === undefined) return undefined
+      if (store === undefined) return undefined
       loading ??= take(store)
       return loading
     },

@@ -58,7 +58,7 @@ export function createLeanReader(
   return {
     lookup,
     read: async (request, readOptions) => (await whole()).read(request, readOptions),
-    status: () => reader?.status() ?? base.status(0),
+    status: () => reader?.status() ?? base.status(0, () => false),
     refreshAddresses: () => base.directory.refresh({ isUneasy: true, isForced: true }),
     [Symbol.asyncDispose]: async () => {
       await reader?.[Symbol.asyncDispose]()

@@ -1,7 +1,8 @@
 /** Requests to nodes for items of the reader, and their answers cut into votes. */
 import { batchRequest, cutBatchAnswer, encodeBatch } from '../answers/batch.ts'
-import type { Reply } from '../answers/reply.ts'
-import { bytesEqual } from '../encoding/bytes.ts'
+import { decodeText, type Reply } from '../answers/reply.ts'
+import { cutSignedBatch } from '../answers/signed-batch.ts'
+import { bodiesEqual } from '../encoding/bodies-equal.ts'
 import type { Link, Work } from '../nodes/link.ts'
 import type { Lookup } from '../statements/requests.ts'
 import type { HistoryPoint } from '../statements/statements.ts'
@@ -62,8 +63,11 @@ export function createBatchWork(options: WorkOptions): ItemsWork {
     channel: 'lookup',
     request: (sign) => batchRequest(bodyFor(sign), lookups.length),
     cut(reply, isSigned) {
-      const cut = cutBatchAnswer(reply.body, { lookupCount: lookups.length, isSigned })
-      return cut && { ...cut, votes: cut.answers.map((answer) => ({ ...reply.point, answer })) }
+      const text = decodeText(reply.body)
+      const signed = isSigned ? cutSignedBatch(text, lookups.length) : null
+      const answers = signed === null ? cutBatchAnswer(text, lookups.length) : signed?.answers
+      const votes = answers?.map((answer) => ({ ...reply.point, answer }))
+      return votes && { votes, signatures: signed?.signatures ?? null }
     },
   })
 }
@@ -125,7 +129,7 @@ export function createWork(
           other.point.offset === point.offset &&
           other.point.recordTime === point.recordTime &&
           other.point.historyHash === point.historyHash &&
-          bytesEqual(other.body, body),
+          bodiesEqual(other.body, body),
       )
       // Answers with signatures differ between nodes, so that keeping them would find nothing.
       if (same !== undefined && !signed) return same.votes

@@ -1,6 +1,6 @@
 /** Requests for pages and other operations, on the connections for large answers. */
 
-import { isSignature } from '../answers/batch.ts'
+import { isSignature } from '../crypto/crypto.ts'
 import type { Item } from './item.ts'
 import { createWork, type ItemsWork, type WorkOptions } from './node-requests.ts'
 

@@ -11,7 +11,7 @@ import {
   isEntryAnswer,
   isLookup,
 } from '../answers/batch.ts'
-import type { Reply } from '../answers/reply.ts'
+import { decodeText, type Reply } from '../answers/reply.ts'
 import { type Link, noteError, noteHead } from '../nodes/link.ts'
 import { isAuthenticated } from '../nodes/node-url.ts'
 import type { TransportReply } from '../nodes/transport.ts'
@@ -160,15 +160,14 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
         if (reply.kind !== 'answer') return false
         const { point } = reply
         const isPinned = atOffset === null || point.offset === atOffset
-        const cut =
-          isPinned && cutBatchAnswer(reply.body, { lookupCount: lookups.length, isSigned: false })
-        if (!cut) {
+        const answers = isPinned && cutBatchAnswer(decodeText(reply.body), lookups.length)
+        if (!answers) {
           noteError(link, isPinned ? 'malformed answer' : 'answered another offset')
           return false
         }
         if (atOffset !== null) histories.note(link.name, point)
         for (const [index, ballot] of ballots.entries()) {
-          const vote = { ...point, answer: cut.answers[index] as Uint8Array<ArrayBuffer> } // One a lookup.
+          const vote = { ...point, answer: answers[index] as Uint8Array<ArrayBuffer> } // One a lookup.
           if (!decisions.isVote(vote)) continue
           link.counters.votes++
           const decided = outcomes[index]

@@ -2,7 +2,7 @@
 import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
 import { type GenesisNode, maxFaulty } from '../genesis/genesis.ts'
 import { createDirectory, type Directory } from '../nodes/directory.ts'
-import { createLink, type Link } from '../nodes/link.ts'
+import { createLink, type Lane, type Link } from '../nodes/link.ts'
 import { nodeStatus } from '../nodes/node-status.ts'
 import type { Decisions } from '../votes/decisions.ts'
 import { createHistories, type Fork, type Histories } from '../votes/histories.ts'
@@ -25,12 +25,13 @@ export type ReaderBase = {
   readonly directory: Directory
   /** Told that a node has an address, or another one. */
   readonly onAddress: Set<(link: Link) => void>
-  status(waiting: number): ReaderStatus
+  /** Which lanes are silent only the reader knows, which keeps their flights. */
+  status(waiting: number, isSilent: (lane: Lane) => boolean): ReaderStatus
 }
 
 /** @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL. */
 export function createReaderBase(options: ReaderOptions, decisions: Decisions): ReaderBase {
-  const { genesis, clock } = options
+  const { genesis } = options
   const nodeCount = genesis.nodes.length
   const faultyMax = maxFaulty(nodeCount)
   const closing = new AbortController()
@@ -70,12 +71,12 @@ export function createReaderBase(options: ReaderOptions, decisions: Decisions): 
       },
     }),
     onAddress: new Set(),
-    status: (waiting) => ({
+    status: (waiting, isSilent) => ({
       nodeCount,
       faultyMax,
       floor: floor.value(),
       waiting,
-      nodes: links.map((link) => nodeStatus(link, clock.monotonicMs())),
+      nodes: links.map((link) => nodeStatus(link, isSilent)),
       forks: [...forks],
     }),
   }

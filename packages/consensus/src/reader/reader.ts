@@ -15,7 +15,7 @@ import { createClaimedHeads } from '../votes/claimed-heads.ts'
 import { DECISIONS, type Decisions } from '../votes/decisions.ts'
 import type { Outcome, ReadOptions } from '../votes/outcome.ts'
 import { createOwnHistory } from '../votes/own-history.ts'
-import { createUsability } from '../votes/usability.ts'
+import { createUsability, isSilent } from '../votes/usability.ts'
 import { createReceiver } from '../votes/votes.ts'
 import { createActiveItems } from './active-items.ts'
 import { createItemDecider } from './decide-items.ts'
@@ -276,7 +276,7 @@ export function createReaderOf(base: ReaderBase): Reader {
       const [outcome] = await ask({ asked: [{ kind: 'read', request }], options: readOptions })
       return outcome as Outcome // One asked, one answered.
     },
-    status: () => base.status(active.all.size),
+    status: () => base.status(active.all.size, (lane) => isSilent(lane, clock.monotonicMs())),
     refreshAddresses: () => directory.refresh({ isUneasy: true, isForced: true }),
     [Symbol.asyncDispose]: async () => {
       if (closing.signal.aborted) return

@@ -114,7 +114,7 @@ function hash(hex: string): Uint8Array {
 }
 
 function u64(value: number): Uint8Array {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('no safe unsigned integer')
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('no unsigned integer')
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
   return bytes
@@ -122,6 +122,6 @@ function u64(value: number): Uint8Array {
 
 function shortText(text: string): Uint8Array[] {
   const bytes = utf8(text)
-  if (bytes.byteLength > 0xffff) throw new RangeError('text of more than 65535 bytes')
+  if (bytes.byteLength > 0xffff) throw new RangeError('text too long')
   return [Uint8Array.of(bytes.byteLength >> 8, bytes.byteLength & 0xff), bytes]
 }

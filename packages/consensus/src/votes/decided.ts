@@ -5,8 +5,7 @@ import type { Ballot, Group } from './tally.ts'
 
 export function participation(input: {
   readonly threshold: number
-  /** Undefined before the item was asked. */
-  readonly ballot: Ballot | undefined
+  readonly ballot: Ballot
   readonly group: Group | undefined
   readonly links: readonly Link[]
   /** n of the genesis. */
@@ -16,10 +15,10 @@ export function participation(input: {
   return {
     threshold: input.threshold,
     nodeCount: input.nodeCount,
-    answered: ballot?.votedCount ?? 0,
+    answered: ballot.votedCount,
     agreed: namesOf(group?.voters ?? [], links),
     dissented: namesOf(
-      (ballot?.groups ?? []).flatMap((other) => (other === group ? [] : other.voters)),
+      ballot.groups.flatMap((other) => (other === group ? [] : other.voters)),
       links,
     ),
   }

@@ -41,16 +41,15 @@ export function castVote(
   input: { readonly voter: number; readonly vote: Vote },
   isSame: (a: Vote, b: Vote) => boolean = isSameVote,
 ): Group {
-  let joined: Group | undefined
-  for (const group of ballot.groups) {
-    if (group.voters.includes(input.voter)) throw new RangeError('a node votes once')
-    if (joined === undefined && isSame(group.vote, input.vote)) joined = group
-  }
+  const { groups } = ballot
+  const { voter, vote } = input
+  if (groups.some(({ voters }) => voters.includes(voter))) throw new RangeError('a node votes once')
+  let joined = groups.find((group) => isSame(group.vote, vote))
   if (joined === undefined) {
-    joined = { vote: input.vote, voters: [] }
-    ballot.groups.push(joined)
+    joined = { vote, voters: [] }
+    groups.push(joined)
   }
-  joined.voters.push(input.voter)
+  joined.voters.push(voter)
   ballot.votedCount++
   return joined
 }

@@ -7,7 +7,7 @@ import type { Link } from '../nodes/link.ts'
 import { type Item, type Round, STANDING } from '../reader/item.ts'
 import { namesOf, participation } from './decided.ts'
 import type { Disputed, Insufficient, Lagging, NodeVote, Outcome, VoteGroup } from './outcome.ts'
-import { type Group, largestGroup } from './tally.ts'
+import { createBallot, type Group, largestGroup } from './tally.ts'
 
 const DIGEST_DIGITS = 16
 const NAME_LENGTH_MAX = 60 // D-17.
@@ -44,7 +44,11 @@ export async function undecidedOutcome(
 ): Promise<Outcome> {
   const { item, round } = ended
   const part = {
-    ...participation({ ...ended, threshold: item.threshold, ballot: round?.ballot }),
+    ...participation({
+      ...ended,
+      threshold: item.threshold,
+      ballot: round?.ballot ?? createBallot(),
+    }),
     ...(item.explain ? { votes: nodeVotes(ended) } : {}),
   }
   switch (ending.kind) {

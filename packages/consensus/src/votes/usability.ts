@@ -1,10 +1,13 @@
 /** Which nodes an item can count on, as far as is known (D-38). */
 
-import { isSilent, type Link } from '../nodes/link.ts'
+import type { Lane, Link } from '../nodes/link.ts'
 import type { Links } from '../nodes/links.ts'
 import type { Item } from '../reader/item.ts'
 import type { ClaimedHeads } from './claimed-heads.ts'
 import type { Decisions } from './decisions.ts'
+
+/** A node that owes an answer and gave none for so long is shown as silent; it may still answer. */
+const SILENCE_MS = 1000
 
 export type Usability = {
   /** Why the node's vote on the item cannot be expected, for a person; null where it can. */
@@ -48,4 +51,10 @@ export function createUsability(options: {
       return roomy > 0 && roomy >= Math.min(item.threshold, usable)
     },
   }
+}
+
+/** Whether the node has owed an answer for too long. */
+export function isSilent({ flights, answeredAtMs }: Lane, now: number): boolean {
+  const [oldest] = flights
+  return oldest !== undefined && now - Math.max(oldest.startedAtMs, answeredAtMs) >= SILENCE_MS
 }
