@@ -52,7 +52,7 @@ export const clockSlow: Attack = {
         `${response.status} ${code} in ${Math.round(tookMs)} ms`
       demand(response.status === 503 && code === 'CLOCK_OFF', 'the refusal names the clock')
       demand(tookMs <= REFUSAL_MS_MAX, 'it is refused at once')
-      const ready = await send(`${cluster.urls.validator}/readyz`)
+      const ready = await send(`${cluster.urls.validator}/api/validator/readyz`)
       demand(ready.status === 503 && ready.body?.code === 'CLOCK_OFF', 'readyz says so')
     } finally {
       await cluster.heal('validator')

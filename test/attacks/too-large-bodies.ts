@@ -14,12 +14,17 @@ export const tooLargeBodies: Attack = {
     const rounds = target.isLong ? 20 : 3
     const figures: Record<string, number | string> = {}
     let failures = 0
+    // Without one, the ledger interface reads nothing of this size.
+    const authorization = `authorization: Bearer ${await target.cluster.token()}`
     for (const { name, url, path, bodyBytesMax } of postRoutes(target)) {
       for (const bytes of [bodyBytesMax + 1, bodyBytesMax + MIB, 20 * MIB]) {
         const body = ' '.repeat(bytes)
         const requests = {
-          announced: [post(path, `content-length: ${bytes}`), body],
-          'in chunks': [post(path, 'transfer-encoding: chunked'), chunked(body, 8 * 1024)],
+          announced: [post(path, authorization, `content-length: ${bytes}`), body],
+          'in chunks': [
+            post(path, authorization, 'transfer-encoding: chunked'),
+            chunked(body, 8 * 1024),
+          ],
         }
         for (const [how, request] of Object.entries(requests)) {
           // The last piece of a body in chunks is cut to a whole number of them.
