@@ -193,7 +193,11 @@ function onPath(name) {
 async function build() {
   const turbo = spawn(
     join(root, 'node_modules', '.bin', 'turbo'),
-    ['run', 'build', '--ui=stream', '--output-logs=errors-only'],
+    [
+      ...['run', 'build', '--ui=stream', '--output-logs=errors-only'],
+      // The programs that tests start are of no use to anybody else.
+      ...(command === 'test' ? [] : ['--filter=!@quorumscan/test']),
+    ],
     {
       cwd: root,
       env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },

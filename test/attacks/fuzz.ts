@@ -127,7 +127,7 @@ function changed(
 
 const asText = (value: unknown) =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-const asSegment = (value: unknown) => encodeURIComponent(asText(value).toWellFormed())
+const asSegment = (value: unknown) => encodeURIComponent(Buffer.from(asText(value)).toString())
 const asLine = (value: unknown) => asText(value).replace(/[^\t -~]/g, '?')
 
 /** What came back within a time. */
