@@ -94,6 +94,7 @@ it.each([
   ['one that is no hex', `,"signatures":["${'x'.repeat(128)}"]`],
   ['one that is too short', `,"signatures":["${'a'.repeat(126)}"]`],
   ['one that has none before it', `,"signatures":["","${'a'.repeat(128)}"]`],
+  ['another end', `,"signatures":["${'a'.repeat(128)}"!`],
   ['another member after them', `,"signatures":["${'a'.repeat(128)}"],"more":1`],
   ['them twice', `,"signatures":["${'a'.repeat(128)}"],"signatures":["${'a'.repeat(128)}"]`],
 ])('a batch answer that was to be signed is none with %s', (_, signatures) => {
