@@ -8,6 +8,7 @@ import { LOG_ACL } from '@quorumscan/log'
 import { until, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
+import { verifyLogOf } from './cli/log-verify.ts'
 import { Cluster, cleanUp } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 import { dataDirectory, readOwnJson } from './data-directory.ts'
@@ -356,7 +357,9 @@ describe('a broken append-only file', () => {
     await world.cluster.stop()
     await breakFile(world, 'synchronizer')
     await using next = stopping(world.createCluster({ adopt: false }))
-    await expect(next.cluster.start()).rejects.toThrow(/synchronizer is .*log verify \| repair/s)
+    await expect(next.cluster.start()).rejects.toThrow(
+      /synchronizer is .*; the log is in .*: mend or restore that/s,
+    )
   })
 
   it('leaves the fault in the list when a heal cannot start the Redis', async () => {
@@ -377,8 +380,13 @@ it('deletes no replica while the log cannot be read to its end', async () => {
   expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
 })
 
-it('deletes no replica when the log is damaged, and names the place', async () => {
+it('names the place where the log is damaged, and deletes no replica then', async () => {
   await using world = await startWorld()
+  const { directory } = world.prepared
+  expect(await verifyLogOf(directory)).toMatchObject({
+    isWhole: true,
+    text: expect.stringMatching(/^The log is whole, from its start to offset 0 /),
+  })
   const log = new Redis({
     path: world.cluster.logSocket(),
     username: 'writer',
@@ -389,9 +397,18 @@ it('deletes no replica when the log is damaged, and names the place', async () =
   log.disconnect()
   const before = world.node('sv-1')
   await expect(world.cluster.wipe('sv-1')).rejects.toThrow(
-    /^no replica is deleted: The log is damaged at offsets 1 to 7 .* See `quorumscan log repair`/,
+    /^no replica is deleted: The log is damaged at offsets 1 to 7 .* put a whole copy .* back/,
   )
   expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
+  expect(await verifyLogOf(directory)).toMatchObject({
+    isWhole: false,
+    text: expect.stringMatching(/^The log is damaged at offsets 1 to 7 /),
+    json: { whole: false, end: 7, damages: [{ from: 1, to: 7 }] },
+  })
+  await world.cluster.kill({ node: 'synchronizer', redis: true })
+  await expect(verifyLogOf(directory)).rejects.toThrow(/`quorumscan restart synchronizer --redis`/)
+  await world.cluster.stop()
+  await expect(verifyLogOf(directory)).rejects.toThrow(/^no cluster runs in .*`quorumscan up`/)
 })
 
 it('wipes no second replica before the first is back', async () => {

@@ -6,13 +6,14 @@ import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import type { JobCounts, JobFailure } from '@quorumscan/jobs'
-import { describeDamage, type LogRedisAddress, verifyLog } from '@quorumscan/log'
+import { DAMAGE_ADVICE, describeDamage, type LogRedisAddress, verifyLog } from '@quorumscan/log'
 import { ClusterError, messageOf } from './cluster-error.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
 import { limitMemory } from './faults/redis-memory.ts'
+import { logGenesisOf } from './genesis.ts'
 import type { Prepared } from './prepare.ts'
 import { ServiceRunner } from './service-runner.ts'
 import {
@@ -340,14 +341,9 @@ export class Cluster {
   }
 
   async #assertLogWhole(): Promise<void> {
-    const { genesis, genesisHash } = this.#options.prepared
     const verdict = await verifyLog({
       redis: this.logAddress(),
-      genesis: {
-        hash: genesisHash,
-        recordTime: genesis.recordTime,
-        synchronizerKey: genesis.synchronizerKey,
-      },
+      genesis: logGenesisOf(this.#options.prepared.genesis),
       signal: AbortSignal.timeout(VERIFY_TIMEOUT_MS),
     }).catch((cause: unknown) => {
       throw new ClusterError(
@@ -359,9 +355,7 @@ export class Cluster {
     })
     const [damage] = verdict.damages
     if (damage !== undefined)
-      throw new ClusterError(
-        `no replica is deleted: ${describeDamage(damage)} See \`quorumscan log repair\`.`,
-      )
+      throw new ClusterError(`no replica is deleted: ${describeDamage(damage)} ${DAMAGE_ADVICE}`)
   }
 
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. Once. */

@@ -1,6 +1,7 @@
 /** Makes the genesis document of a new cluster, with the defaults of D-18. */
 import { fromHex, type Random, randomHex, sha256, toHex, utf8 } from '@quorumscan/base'
 import { canonicalJson, type Genesis, type GenesisNode, parseGenesis } from '@quorumscan/consensus'
+import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
 import { ClusterError, messageOf } from './cluster-error.ts'
 
@@ -72,4 +73,10 @@ export function createGenesis(input: GenesisInput): Genesis {
 /** SHA-256 of the RFC 8785 form, hex (D-41). */
 export function hashGenesis(genesis: Genesis): string {
   return toHex(sha256(utf8(canonicalJson(genesis))))
+}
+
+/** What the log is verified against. */
+export function logGenesisOf(genesis: Genesis): LogGenesis {
+  const { recordTime, synchronizerKey } = genesis
+  return { hash: hashGenesis(genesis), recordTime, synchronizerKey }
 }

@@ -67,7 +67,10 @@ export async function askHealth(url: string): Promise<Health | null> {
       state: isUp ? 'up' : isStarting ? 'starting' : 'catching-up',
       code: typeof code === 'string' ? code : null,
       standsStill: !isUp && member(body, 'retryable') === false,
-      detail: isUp && !isFull ? null : String(member(body, 'error') ?? `HTTP ${response.status}`),
+      detail:
+        response.status === 200
+          ? response.headers.get('x-detail')
+          : String(member(body, 'error') ?? `HTTP ${response.status}`),
       offset: offset === null ? null : Number(offset),
       recordTime: response.headers.get('x-ledger-head-time'),
     }

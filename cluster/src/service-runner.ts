@@ -185,7 +185,8 @@ export class ServiceRunner {
     const hasEnded = isRedisBroken || this.#keeper.isHopeless(service.app.id)
     if (!hasEnded && !standsStill) return null
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` says more`
-    if (kind === 'synchronizer') return `see \`quorumscan log verify | repair\`; ${logs}`
+    if (kind === 'synchronizer')
+      return `the log is in ${service.redisDirectory}: mend or restore that; ${logs}`
     if (this.healthOf(service)?.code === 'USERS_LOST')
       return `restore ${service.redisDirectory}, or \`down\` and \`up --accept-lost-users\``
     if (kind === 'validator' && isRedisBroken)

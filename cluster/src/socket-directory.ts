@@ -13,6 +13,11 @@ export function makeSocketDirectory(directory: DataDirectory): string {
   return path
 }
 
+/** Of the Redis of a service. */
+export function redisSocketOf(socketDirectory: string, service: string): string {
+  return join(socketDirectory, service)
+}
+
 /** Where the sockets of a control plane that crashed are; null if they are not there. */
 export function keptSocketDirectory(directory: DataDirectory): string | null {
   const recorded = readOwnJson(directory.socketsFile) as { readonly path: string } | null

@@ -4,6 +4,7 @@ import type { DataDirectory } from './data-directory.ts'
 import { type Prepared, SUBMIT_TOKENS, submitTokenOf } from './prepare.ts'
 import type { RedisAddress } from './probe.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
+import { redisSocketOf } from './socket-directory.ts'
 import type { ProcessSpec } from './supervisor.ts'
 
 /** An app with the Redis that is its own. */
@@ -49,7 +50,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
   const { directory, ports, secrets } = prepared
   const urlOf = (port: number) => `http://${HOST}:${port}`
   const nodeUrls = ports.nodes.map(urlOf)
-  const socketOf = (name: string) => join(input.socketDirectory, name)
+  const socketOf = (name: string) => redisSocketOf(input.socketDirectory, name)
 
   const writer: RedisUser = {
     name: 'writer',

@@ -13,6 +13,7 @@ import {
 import { createLogWriter } from '@quorumscan/log'
 import { createAdmission } from './admission.ts'
 import { createBudgets } from './budgets.ts'
+import { watchChain } from './chain-check.ts'
 import type { SynchronizerConfig } from './config.ts'
 import { watchDiskSpace } from './disk-space.ts'
 import { measuredWriter } from './metrics.ts'
@@ -49,14 +50,17 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
 
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, peers, needed }))
+    const log = {
+      redis: { path: config.logRedis.path, username: LOG_WRITER, password },
+      genesis: {
+        hash: genesisHash,
+        recordTime: genesis.recordTime,
+        synchronizerKey: genesis.synchronizerKey,
+      },
+    }
     const writer = resources.opened(
       await createLogWriter({
-        redis: { path: config.logRedis.path, username: LOG_WRITER, password },
-        genesis: {
-          hash: genesisHash,
-          recordTime: genesis.recordTime,
-          synchronizerKey: genesis.synchronizerKey,
-        },
+        ...log,
         keyPair,
         clock,
         random,
@@ -70,6 +74,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       }),
     )
     logger.info(writer.head(), 'the log is open')
+    const chain = resources.opened(watchChain({ ...app, log }))
     const disk = resources.opened(
       await watchDiskSpace({
         directory: config.logDirectory,
@@ -94,6 +99,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       config,
       clocks,
       writer,
+      chain,
       admission,
       disk,
       peerTokens,

@@ -10,7 +10,7 @@ export function createServer(
   /** `port` is the one listened on. */
   { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
 ): HttpServer {
-  const { admission, clock, clocks, logger, writer } = context
+  const { admission, chain, clock, clocks, logger, writer } = context
   return buildServer({
     routes: synchronizerRoutes,
     handlers: {
@@ -26,7 +26,10 @@ export function createServer(
         },
         state: () => stateOf(writer),
         head: writer.head,
-        detail: () => writer.refusal()?.message ?? null,
+        detail: () => {
+          const sentences = [writer.refusal()?.message, chain.detail()].filter((one) => one != null)
+          return sentences.length === 0 ? null : sentences.join(' ')
+        },
       }),
       submitEntry: async ({ body, client }) => {
         // A request of no bytes has no body at all.

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -157,6 +157,20 @@ async function setUp(
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Flips four bytes, at the text, in the file of the Redis that holds the log. */
+async function flipInLog(directory: string, text: string): Promise<void> {
+  const files = join(directory, 'appendonlydir')
+  for (const name of await readdir(files)) {
+    const bytes = await readFile(join(files, name))
+    const at = bytes.indexOf(text)
+    if (at < 0) continue
+    for (let byte = at; byte < at + 4; byte++) bytes[byte] = (bytes[byte] ?? 0) ^ 0xff
+    await writeFile(join(files, name), bytes)
+    return
+  }
+  throw new Error(`no file of the log holds ${text}`)
 }
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
@@ -404,6 +418,52 @@ describe('the synchronizer', () => {
     }
     expect(status.success).toMatchObject({ active: false, extra: { offset: 0 } })
     expect(status.success.extra.detail).toBe(regressed.error)
+  })
+
+  it('finds flipped bytes and missing entries in its log, says so, and goes on', async () => {
+    await using own = await setUp()
+    const first = await own.start()
+    const damaged = sign({ userId: 'damaged-user' })
+    for (const bytes of [damaged, sign(), sign()]) await post(first.url, bytes)
+    await first[Symbol.asyncDispose]()
+    await own.redis.kill()
+    await flipInLog(own.redis.directory, 'damaged-user')
+    await own.redis.restart()
+
+    const lines: string[] = []
+    await using second = await own.start({
+      logger: Object.assign(createLogger({ name: 'synchronizer', level: 'silent' }), {
+        error: (_: unknown, line: string) => lines.push(line),
+      }),
+      // Rounds come at once, one behind the other.
+      clock: { ...clock, delay: (ms, signal) => clock.delay(Math.min(ms, 20), signal) },
+    })
+    const detailOf = async () => {
+      const answer = await (await fetch(`${second.url}/status`)).json()
+      return String(answer.success.extra.detail)
+    }
+    const sentence = /^The log is damaged at offset \d+ \(signature\): .*put a whole copy/
+    await untilTrue('the damage to be found', async () => sentence.test(await detailOf()))
+    expect(await post(second.url, sign())).toMatchObject({ status: 200 })
+    const ready = await fetch(`${second.url}/readyz`)
+    expect([ready.status, ready.headers.get('x-detail')]).toEqual([
+      200,
+      expect.stringMatching(sentence),
+    ])
+    const metric = async () => await (await fetch(`${second.url}/metrics`)).text()
+    expect(await metric()).toMatch(/^quorumscan_log_damaged_parts 1$/m)
+
+    const redis = own.redis.connect()
+    const newest = (await redis.xrevrange('log', '+', '-', 'COUNT', 1))[0]?.[0] ?? ''
+    expect(await post(second.url, sign())).toMatchObject({ status: 200 })
+    await redis.xdel('log', newest)
+    redis.disconnect()
+    await untilTrue('the loss to be found', async () => /one other part/.test(await detailOf()))
+    expect(await metric()).toMatch(/^quorumscan_log_damaged_parts 2$/m)
+    expect(lines).toEqual([
+      expect.stringMatching(/^The log is damaged at offset/),
+      expect.stringMatching(/^The log lacks offset/),
+    ])
   })
 
   it('does not start with nodes that the genesis does not name, or too few', async () => {

@@ -19,17 +19,19 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'resolve alice::1220ab… --json',
   ],
   verify: ['verify receipt.json --request alice.unverified.ns', 'verify - < evidence.json'],
-  get: ['config get --json'],
-  set: ['config set entry-fee=2.5 entry-lifetime=90d'],
+  'log verify': ['log verify', 'log verify --json | jq .damages'],
+  'config get': ['config get --json'],
+  'config set': ['config set entry-fee=2.5 entry-lifetime=90d'],
   events: ['events', 'events --json'],
   logs: ['logs sv-1', 'logs sv-1.redis'],
 }
 
-/** Shows the examples of the commands that do not show their own. */
-export function addExamples(program: Command): void {
+/** Shows the examples of the commands that do not show their own; `group` is what these are typed behind. */
+export function addExamples(program: Command, group = ''): void {
   for (const command of program.commands) {
-    addExamples(command)
-    const examples = EXAMPLES[command.name()]
+    const name = `${group}${command.name()}`
+    addExamples(command, `${name} `)
+    const examples = EXAMPLES[name]
     if (examples === undefined) continue
     const title = examples.length === 1 ? 'Example' : 'Examples'
     const lines = examples.map((example) => `  $ quorumscan ${example}`)

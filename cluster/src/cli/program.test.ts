@@ -27,10 +27,13 @@ function commandsIn(help: string): string[] {
 it('every command has examples and an answer as JSON, in 80 columns', async () => {
   const names = commandsIn(await helpOf())
   expect(names.length).toBeGreaterThan(20)
-  const config = commandsIn(await helpOf('config')).map((name) => ['config', name])
+  const groups = ['config', 'log']
+  const grouped = await Promise.all(
+    groups.map(async (group) => commandsIn(await helpOf(group)).map((name) => [group, name])),
+  )
   for (const command of [
-    ...names.filter((name) => name !== 'config').map((name) => [name]),
-    ...config,
+    ...names.filter((name) => !groups.includes(name)).map((name) => [name]),
+    ...grouped.flat(),
   ]) {
     const help = await helpOf(...command)
     expect(help, command.join(' ')).toMatch(/\nExamples?:\n {2}\$ quorumscan /)

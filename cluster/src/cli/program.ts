@@ -18,6 +18,7 @@ import { formatConfig, parseConfigChange } from './config.ts'
 import { addExamples } from './examples.ts'
 import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus, wrap } from './format.ts'
+import { verifyLogOf } from './log-verify.ts'
 import { integer, print, slowly } from './options.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
@@ -259,6 +260,20 @@ export async function runCommandLine(
         exitCode = isValid ? 0 : 1
       },
     )
+
+  const log = program
+    .command('log')
+    .description('the log, from which all replicas are built')
+    .helpCommand(false)
+  command('verify', 'check every entry of the log; exit status 1 if it is damaged', log)
+    .option('--json', 'print where the log ends, and what is damaged, as JSON')
+    .action(async (options: Common) => {
+      const { isWhole, text, json } = await slowly('reading the log', clock, () =>
+        verifyLogOf(dataDirectory(options.dataDir)),
+      )
+      print(options.json ? JSON.stringify(json) : text.split('\n').flatMap(wrap).join('\n'))
+      exitCode = isWhole ? 0 : 1
+    })
 
   const config = program
     .command('config')

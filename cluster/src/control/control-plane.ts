@@ -9,7 +9,7 @@ import { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { consoleUrl, readConsole, serveConsole } from '../console/console-files.ts'
 import { dataDirectory, identityOfDirectory } from '../data-directory.ts'
-import type { GenesisOverrides } from '../genesis.ts'
+import { type GenesisOverrides, logGenesisOf } from '../genesis.ts'
 import { findTakenPort } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
 import { assertRedisUsable } from '../redis-version.ts'
@@ -228,14 +228,9 @@ async function stopAll(
 }
 
 function logReaderOf(cluster: Cluster, prepared: Prepared, clock: Clock): Ordering {
-  const { genesis, genesisHash } = prepared
   return createLogReader({
     redis: cluster.logAddress(),
-    genesis: {
-      hash: genesisHash,
-      recordTime: genesis.recordTime,
-      synchronizerKey: genesis.synchronizerKey,
-    },
+    genesis: logGenesisOf(prepared.genesis),
     submit: async () => {
       throw new ClusterError('the control plane only reads the log')
     },

@@ -4,7 +4,13 @@ import type { Clock } from '@quorumscan/base'
 import { formatTime, type Micros, type Offset } from '@quorumscan/model'
 import { readBuildInfo } from './build-info.ts'
 import type { Handlers } from './handler.ts'
-import { CLOCK_HEADER, clockOffsetMs, OFFSET_HEADER, type PeerClocks } from './peer-clocks.ts'
+import {
+  CLOCK_HEADER,
+  clockOffsetMs,
+  DETAIL_HEADER,
+  OFFSET_HEADER,
+  type PeerClocks,
+} from './peer-clocks.ts'
 
 const MS_PER_SECOND = 1000
 
@@ -28,7 +34,7 @@ export function createHealthHandlers(app: {
   readonly state: () => string
   /** Of its ledger; null while that is not loaded. */
   readonly head: () => { readonly offset: Offset; readonly recordTime: Micros } | null
-  /** What an operator must know beside the state. */
+  /** What an operator must know beside the state, in ASCII. */
   readonly detail?: () => string | null
   readonly reader?: () => NonNullable<Extra['reader']>
 }): Handlers<typeof healthRoutes> {
@@ -43,9 +49,13 @@ export function createHealthHandlers(app: {
     async readyz() {
       await app.assertReady()
       const offsetMs = clockOffsetMs(clocks)
+      const detail = app.detail?.() ?? null
       return {
         body: null,
-        headers: offsetMs === null ? {} : { [OFFSET_HEADER]: String(offsetMs) },
+        headers: {
+          ...(offsetMs !== null && { [OFFSET_HEADER]: String(offsetMs) }),
+          ...(detail !== null && { [DETAIL_HEADER]: detail }),
+        },
       }
     },
     async getStatus() {

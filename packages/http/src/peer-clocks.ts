@@ -22,6 +22,8 @@ export const CLOCK_HEADER = 'x-clock'
 const HEAD_HEADER = 'x-ledger-head'
 /** On the answer of `/readyz`: by how much the own clock is ahead of its peers', ms. */
 export const OFFSET_HEADER = 'x-clock-offset-ms'
+/** On the answer of `/readyz`: what an operator must know although the process does its work. */
+export const DETAIL_HEADER = 'x-detail'
 /** A peer whose clock is 2 s off is noticed in time before it is 10 s off by any drift. */
 const ROUND_MS = 5000
 /** While the clock is not known to be right: whatever waits for it goes on that soon. */

@@ -90,8 +90,7 @@ function shorter(end: Offset, judged: { count: number; head: Offset }): ScanErro
   return new ScanError(
     'LOG_REGRESSED',
     `The log ends at offset ${end}, but ${judged.count} nodes have applied it up to ${judged.head} or further: ` +
-      'its directory was swapped, or its end is lost. Put the directory back, or look at it with ' +
-      '`quorumscan log verify` and `quorumscan log repair`.',
+      'its directory was swapped, or its end is lost. Put back the directory that has its end.',
     { details: { offset: end, applied: judged.head } },
   )
 }
@@ -128,7 +127,7 @@ function sentenceOf(pause: ClockPause, count: number, witnesses: Witnesses | nul
     case 'log-ahead':
       return (
         `The log's newest entry lies ${describeOffset(pause.byMicros, "the synchronizer's clock")}: ` +
-        'nothing is ordered until the clock reaches it. `quorumscan log repair` can cut off what no node has applied.'
+        'nothing is ordered until the clock reaches it.'
       )
   }
 }

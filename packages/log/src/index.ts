@@ -20,6 +20,7 @@ export {
 } from './log-errors.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'
 export {
+  DAMAGE_ADVICE,
   describeDamage,
   type LogDamage,
   type LogVerdict,

@@ -120,6 +120,11 @@ export function stepOver(
   }
 }
 
+/** What an operator can do about any damage. */
+export const DAMAGE_ADVICE =
+  "Stop the cluster and put a whole copy of the directory of the log's Redis back; wipe no replica before, " +
+  'because none can be rebuilt.'
+
 /** The damage in a sentence, with its offsets. */
 export function describeDamage({ from, to, fault, reason }: LogDamage): string {
   const place = from === to ? `offset ${from}` : `offsets ${from} to ${to}`

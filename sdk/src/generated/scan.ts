@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * The process does its work; 503 says why it does not.
-         * @description The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer.
+         * @description The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer; `x-detail`, what an operator must know all the same.
          */
         get: operations["readyz"];
         put?: never;

@@ -17,7 +17,7 @@ export const healthRoutes = defineRoutes({
     path: '/readyz',
     summary: 'The process does its work; 503 says why it does not.',
     description:
-      'The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer.',
+      'The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer; `x-detail`, what an operator must know all the same.',
     response: null,
     errors: [
       'NOT_READY',

@@ -1,0 +1,60 @@
+/** `log verify`: whether every entry of a cluster's log still is what was signed. */
+import { readFileSync } from 'node:fs'
+import {
+  DAMAGE_ADVICE,
+  describeDamage,
+  type LogDamage,
+  LogUnavailableError,
+  verifyLog,
+} from '@quorumscan/log'
+import { formatTime } from '@quorumscan/model'
+import { ClusterError } from '../cluster-error.ts'
+import type { DataDirectory } from '../data-directory.ts'
+import { logGenesisOf } from '../genesis.ts'
+import { keptSocketDirectory, redisSocketOf } from '../socket-directory.ts'
+import { readGenesis } from './verify.ts'
+
+/**
+ * Reads the log of the cluster in the data directory from its start to its end.
+ *
+ * @throws {ClusterError} If the log's Redis does not run, or goes away: then nothing was judged.
+ */
+export async function verifyLogOf(directory: DataDirectory): Promise<{
+  readonly isWhole: boolean
+  readonly text: string
+  readonly json: unknown
+}> {
+  const genesis = readGenesis(directory.genesisFile)
+  const sockets = keptSocketDirectory(directory)
+  if (sockets === null)
+    throw new ClusterError(
+      `no cluster runs in ${directory.path}: start it with \`quorumscan up\`, ` +
+        "because the log can be read while the log's Redis runs",
+    )
+  const { end, recordTime, damages } = await verifyLog({
+    redis: {
+      path: redisSocketOf(sockets, 'synchronizer'),
+      username: 'reader',
+      password: readFileSync(directory.secretFile('log-reader'), 'utf8'),
+    },
+    genesis: logGenesisOf(genesis),
+    signal: new AbortController().signal,
+  }).catch((error: unknown) => {
+    if (!(error instanceof LogUnavailableError)) throw error
+    throw new ClusterError(
+      `${error.message}; \`quorumscan restart synchronizer --redis\` starts it again`,
+      { cause: error },
+    )
+  })
+  const isWhole = damages.length === 0
+  const json = { whole: isWhole, end, recordTime: formatTime(recordTime), damages }
+  return { isWhole, text: isWhole ? describeWhole(json) : describeAll(damages), json }
+}
+
+function describeWhole({ end, recordTime }: { end: number; recordTime: string }): string {
+  return `The log is whole, from its start to offset ${end} of ${recordTime}.`
+}
+
+function describeAll(damages: readonly LogDamage[]): string {
+  return [...damages.map(describeDamage), DAMAGE_ADVICE].join('\n')
+}
