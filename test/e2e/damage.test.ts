@@ -1,5 +1,5 @@
 /** What a disk, a careless copy or a lost file can do to a data directory: found, named, contained, mended. */
-import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
@@ -98,4 +98,31 @@ it('a wiped node is back, and a loss that was accepted gives users new parties',
   const owner = (await lookup(cluster, NAME)).body.entry.user
   expect(status).toBe(200)
   expect(body.party_id).not.toBe(owner)
+})
+
+it('a byte that flips in an old entry of the log is named, and ends nothing', async () => {
+  const whole = await runCommand(cluster, 'log', 'verify')
+  expect([whole.code, whole.text]).toEqual([0, expect.stringMatching(/^The log is whole/)])
+  await runCommand(cluster, 'down')
+  const stopped = await runCommand(cluster, 'log', 'verify')
+  expect([stopped.code, stopped.text]).toEqual([1, expect.stringContaining('`quorumscan up`')])
+  for (const file of readdirSync(appendOnlyFiles('synchronizer'))) {
+    const bytes = readFileSync(join(appendOnlyFiles('synchronizer'), file))
+    const at = bytes.indexOf('entry of alice')
+    if (at >= 0) bytes[at] = (bytes[at] ?? 0) ^ 0xff
+    writeFileSync(join(appendOnlyFiles('synchronizer'), file), bytes)
+  }
+  const { code, text } = await runCommand(cluster, 'up', '--detach')
+  expect(code, text).toBe(0)
+  const verdict = await runCommand(cluster, 'log', 'verify', '--json')
+  expect([verdict.code, JSON.parse(verdict.text)]).toMatchObject([
+    1,
+    { whole: false, damages: [{ fault: 'signature' }] },
+  ])
+  await untilTrue('status to tell it', async () =>
+    (await runCommand(cluster, 'status')).text.includes('synchronizer: The log is damaged at'),
+  )
+  const { synchronizer } = await cluster.status()
+  expect(synchronizer.state).toBe('up')
+  expect((await lookup(cluster, NAME)).headers.get('x-quorum-outcome')).toBe('verified')
 })
