@@ -71,12 +71,14 @@ export async function createContext(config: ValidatorConfig, overrides: Override
   const token =
     config.synchronizerTokenFile === null ? null : await readSecret(config.synchronizerTokenFile)
 
+  /** One of so many nodes is honest. */
+  const needed = maxFaulty(genesis.nodes.length) + 1
   return openAll(async (resources) => {
     const clocks = resources.opened(
       createPeerClocks({
         ...app,
         peers: config.nodes ?? [],
-        needed: maxFaulty(genesis.nodes.length) + 1,
+        needed,
       }),
     )
     const store = resources.opened(
@@ -229,7 +231,10 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       identity: store.identity,
       participant: keyPair.publicKey,
       hasUsers: async () => (await store.users.get(FIRST_ADMIN_USER)) !== null,
-      wasHereBefore: () => hasOperatorParty({ ledger: replica, participant: keyPair.publicKey }),
+      wasHereBefore: async () => {
+        assertAsFarAsNodes(replica, { clocks, nodeCount: config.nodes?.length ?? 0, needed })
+        return await hasOperatorParty({ ledger: replica, participant: keyPair.publicKey })
+      },
       isLossAccepted: config.isLossAccepted,
     })
     const registration = {
@@ -327,6 +332,25 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         await resources[Symbol.asyncDispose]()
       },
     }
+  })
+}
+
+/**
+ * Live is not enough where something must not be in the log: a young log is recent from its start on.
+ *
+ * @throws {ScanError} NOT_READY before everything is applied that `needed` nodes have applied.
+ */
+function assertAsFarAsNodes(
+  replica: Replica,
+  nodes: { readonly clocks: PeerClocks; readonly nodeCount: number; readonly needed: number },
+): void {
+  if (nodes.nodeCount === 0) return
+  const heads = nodes.clocks.readings().flatMap(({ head }) => head ?? [])
+  const head = heads.sort((a, b) => b - a)[nodes.needed - 1]
+  if (head !== undefined && replica.head().offset >= head) return
+  throw new ScanError('NOT_READY', 'The validator waits to be as far in the log as the nodes.', {
+    details: { state: 'starting' },
+    retryAfterSeconds: 1,
   })
 }
 

@@ -23,7 +23,7 @@ export function createKeptUsers(options: {
   readonly participant: string
   /** Whether there are users of a time that knew no identity. */
   readonly hasUsers: () => Promise<boolean>
-  /** Whether the ledger knows the party that every participant allocates first. */
+  /** Whether the ledger knows the party that every participant allocates first; throws while that may still come. */
   readonly wasHereBefore: () => Promise<boolean>
   /** Whether to begin anew without those that are lost. */
   readonly isLossAccepted: boolean
