@@ -1,5 +1,5 @@
 import nock from 'nock'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { utf8 } from '../encoding/bytes.ts'
 import { createFetchTransport } from './fetch-transport.ts'
 import type { TransportRequest } from './transport.ts'
@@ -23,6 +23,11 @@ function request(more: Partial<TransportRequest> = {}): TransportRequest {
 
 beforeAll(() => nock.disableNetConnect())
 afterEach(() => nock.cleanAll())
+// Other files run in this process afterwards, with the network that they have.
+afterAll(() => {
+  nock.enableNetConnect()
+  nock.restore()
+})
 
 describe('the fetch transport', () => {
   it('hands over status, headers and the exact bytes', async () => {
