@@ -6,7 +6,8 @@ import type { Attack } from './attack.ts'
 import { createRegistrar, createSigner, offer, ownKey, ownSecret, ruleIds } from './network.ts'
 
 const NODE = 'sv-1'
-const SLOWER_MAX = 1.5
+/** Few rounds say less: beside other work, one that is unlucky is most of them. */
+const SLOWER_MAX = { full: 1.5, bounded: 3 }
 const REFUSED_WAIT_MS = 100
 /** Requests that wait for an answer at a time. */
 const WORKERS = 4
@@ -19,6 +20,7 @@ export const restlessSuperValidator: Attack = {
   async run({ cluster, isLong }) {
     const clock = createSystemClock()
     const rounds = isLong ? 25 : 9
+    const slowerMax = isLong ? SLOWER_MAX.full : SLOWER_MAX.bounded
     const registrar = await createRegistrar(cluster)
     await registrar.register()
     const usualMs = await registrar.median(rounds)
@@ -71,11 +73,11 @@ export const restlessSuperValidator: Attack = {
     const changes = await changesOf(cluster.urls.nodes['sv-2'] ?? '', first.sequence)
     const slower = attackedMs / usualMs
     return {
-      holds: slower <= SLOWER_MAX && tally.admitted > 0,
+      holds: slower <= slowerMax && tally.admitted > 0,
       figures: {
         'registration before, ms': Math.round(usualMs),
         'registration meanwhile, ms': Math.round(attackedMs),
-        [`slower (at most ${SLOWER_MAX})`]: slower.toFixed(2),
+        [`slower (at most ${slowerMax})`]: slower.toFixed(2),
         'submissions admitted': tally.admitted,
         'submissions refused': tally.refused,
         seconds: seconds.toFixed(1),

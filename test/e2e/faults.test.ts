@@ -3,8 +3,6 @@
  * whole file: each test leaves all nodes up.
  */
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
