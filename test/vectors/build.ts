@@ -17,15 +17,11 @@ import {
   STATEMENT_TAGS,
   utf8,
 } from '@quorumscan/consensus'
-import { createSimGenesis } from '@quorumscan/testkit'
+import { createTestNetwork } from '@quorumscan/testkit'
 
 const RECORD_TIME = 1_700_000_000_123_456
-export const { genesis, keyPairs } = createSimGenesis({
-  nodeCount: 4,
-  recordTime: 1_700_000_000_000_000,
-})
+export const { genesis, genesisHash, scans: keyPairs, synchronizer } = createTestNetwork()
 const genesisText = canonicalJson(genesis as unknown as Json)
-export const genesisHash = toHex(sha256(utf8(genesisText)))
 
 const PRESENT =
   `{"entry":{"contract_id":"00ab","user":"alice::1220${'a'.repeat(64)}","name":"alice.unverified.ns",` +

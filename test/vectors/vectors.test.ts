@@ -29,6 +29,7 @@ import {
   keyPairs,
   presentReceipt,
   receiptOf,
+  synchronizer,
 } from './build.ts'
 
 const file = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8')
@@ -210,8 +211,6 @@ describe('a receipt', () => {
 })
 
 describe('evidence', () => {
-  // As `createSimGenesis` makes it.
-  const synchronizerKeyPair = keyPairFromSeed('000300'.padEnd(64, '0'))
   const keyPair = keyPairs[1] ?? keyPairFromSeed('00'.repeat(32))
   function signedAnswer(answer: string, more: Partial<SignedAnswer> = {}): SignedAnswer {
     const fields = {
@@ -281,7 +280,7 @@ describe('evidence', () => {
       ],
     ] as const
     for (const [kind, signer, [first, second]] of cases) {
-      const key = signer === 'sv-2' ? keyPair : synchronizerKeyPair
+      const key = signer === 'sv-2' ? keyPair : synchronizer
       const signed = (bytes: Uint8Array<ArrayBuffer> | undefined) => ({
         statement: toHex(bytes ?? new Uint8Array()),
         signature: toHex(key.sign(bytes ?? new Uint8Array())),

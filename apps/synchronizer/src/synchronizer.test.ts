@@ -12,9 +12,8 @@ import {
   type LogEntry,
   transferCommand,
 } from '@quorumscan/ledger'
-import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
 import { createLogReader, LOG_ACL } from '@quorumscan/log'
-import { startRedis, until, untilTrue } from '@quorumscan/testkit'
+import { createTestNetwork, startRedis, testKeyPair, until, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Rates } from './budgets.ts'
 import type { Overrides } from './context.ts'
@@ -97,7 +96,7 @@ async function setUp(
     port: 0,
     logLevel: 'silent',
     logRedis: { path: redis.socketPath, passwordFile: await file('password', 'w\n') },
-    keyFile: await file('key', `${testKeyPair('synchronizer').seed}\n`),
+    keyFile: await file('key', `${network.synchronizer.seed}\n`),
     logDirectory: directory,
     diskFreeMibMin: options.diskFreeMibMin ?? 0,
     nodes,

@@ -2,14 +2,13 @@ import { createSystemClock, toHex, utf8 } from '@quorumscan/base'
 import { encodeAddressStatement, type Transport } from '@quorumscan/consensus'
 import { createReader } from '@quorumscan/consensus/reader'
 import { createMetrics } from '@quorumscan/http'
-import { genesisHashOf } from '@quorumscan/ledger'
-import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { createTestNetwork } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createReadMetrics } from './metrics.ts'
 
 it('counts reads by outcome and replies by node, and sends the caller’s headers along', async () => {
   const clock = createSystemClock()
-  const { genesis, scans } = createTestNetwork({ nodeCount: 4 })
+  const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
   const metrics = createMetrics()
   const reads = createReadMetrics(metrics, clock)
   const sent: unknown[] = []
@@ -31,7 +30,6 @@ it('counts reads by outcome and replies by node, and sends the caller’s header
       }
     },
   }
-  const genesisHash = genesisHashOf(genesis)
   const addresses = genesis.nodes.map(({ name }, index) => {
     const record = { name, url: `http://127.0.0.1:${index + 1}`, sequence: 1 }
     const statement = encodeAddressStatement({ genesisHash, ...record })

@@ -17,9 +17,15 @@ import {
   svPartyOf,
   tapCommand,
 } from '@quorumscan/ledger'
-import { createTestNetwork, MemoryLedger, testKeyPair } from '@quorumscan/ledger/testing'
+import { MemoryLedger } from '@quorumscan/ledger/testing'
 import { type Command, type Contract, partyIdOf } from '@quorumscan/model'
-import { startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
+import {
+  createTestNetwork,
+  startRedis,
+  type TestRedis,
+  testKeyPair,
+  untilTrue,
+} from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import type { OperatorDeps } from './job.ts'
 import { Jobs } from './jobs.ts'

@@ -5,6 +5,7 @@ import {
   type DamlValue,
   NAME_SUFFIX,
 } from '@quorumscan/model'
+import { testKeyPair } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import { renewEntry } from './choices/ans-entry.ts'
 import { contextCollectInitial } from './choices/ans-entry-context.ts'
@@ -42,7 +43,7 @@ import { subscriptionInitialPayment } from './templates/subscription-initial-pay
 import { subscriptionPayment } from './templates/subscription-payment.ts'
 import { subscriptionRequest } from './templates/subscription-request.ts'
 import { terminatedSubscription } from './templates/terminated-subscription.ts'
-import { type Actor, amountOf, outcomeOf, Scenario, testKeyPair } from './testing/index.ts'
+import { type Actor, amountOf, outcomeOf, Scenario } from './testing/index.ts'
 
 const NAME = `alice${NAME_SUFFIX}`
 

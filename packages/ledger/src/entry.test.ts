@@ -1,11 +1,11 @@
 import { concatBytes, fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
 import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan/consensus'
 import type { Submission } from '@quorumscan/model'
+import { testKeyPair } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeEntry, encodeEntry } from './entry.ts'
 import { ENTRY_BYTES_MAX } from './limits.ts'
-import { testKeyPair } from './testing/index.ts'
 
 const GENESIS = 'ab'.repeat(32)
 const keyPair = testKeyPair('alice')

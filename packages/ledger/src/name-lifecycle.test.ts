@@ -1,4 +1,5 @@
 import { type ContractId, NAME_SUFFIX } from '@quorumscan/model'
+import { DAY_MICROS, HOUR_MICROS } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import {
   acceptRequestCommand,
@@ -27,14 +28,7 @@ import { subscriptionInitialPayment } from './templates/subscription-initial-pay
 import { subscriptionPayment } from './templates/subscription-payment.ts'
 import { subscriptionRequest } from './templates/subscription-request.ts'
 import { terminatedSubscription } from './templates/terminated-subscription.ts'
-import {
-  type Actor,
-  amountOf,
-  DAY_MICROS,
-  HOUR_MICROS,
-  outcomeOf,
-  Scenario,
-} from './testing/index.ts'
+import { type Actor, amountOf, outcomeOf, Scenario } from './testing/index.ts'
 
 const NAME = `alice${NAME_SUFFIX}`
 const LOCK_MICROS = 3 * 600_000_000

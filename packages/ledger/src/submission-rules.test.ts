@@ -1,6 +1,7 @@
 import { fromUtf8 } from '@quorumscan/base'
 import { canonicalJson, type Json } from '@quorumscan/consensus'
 import { type Command, NAME_SUFFIX } from '@quorumscan/model'
+import { DAY_MICROS } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import { requestEntryCommand, tapCommand, transferCommand } from './commands.ts'
 import { decodeEntry } from './entry.ts'
@@ -11,7 +12,7 @@ import { ansRules } from './templates/ans-rules.ts'
 import { coin } from './templates/coin.ts'
 import { coinRules } from './templates/coin-rules.ts'
 import { dsoRules } from './templates/dso-rules.ts'
-import { DAY_MICROS, outcomeOf, Scenario } from './testing/index.ts'
+import { outcomeOf, Scenario } from './testing/index.ts'
 import { WorkingState } from './working-state.ts'
 
 function begin(options?: ConstructorParameters<typeof Scenario>[0]) {

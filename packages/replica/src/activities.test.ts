@@ -1,8 +1,14 @@
 import { fromUtf8 } from '@quorumscan/base'
 import { type ActivityRow, formatEventId, type NoticeRow } from '@quorumscan/ledger'
-import { HOUR_MICROS, Scenario } from '@quorumscan/ledger/testing'
+import { Scenario } from '@quorumscan/ledger/testing'
 import { partyParticipant } from '@quorumscan/model'
-import { createManualClock, startRedis, type TestRedis, until } from '@quorumscan/testkit'
+import {
+  createManualClock,
+  HOUR_MICROS,
+  startRedis,
+  type TestRedis,
+  until,
+} from '@quorumscan/testkit'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'

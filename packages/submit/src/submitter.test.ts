@@ -1,8 +1,8 @@
 import { systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, allocatePartyCommand, decodeEntry } from '@quorumscan/ledger'
-import { createTestNetwork, MemoryLedger, testKeyPair } from '@quorumscan/ledger/testing'
-import { createManualClock } from '@quorumscan/testkit'
+import { MemoryLedger } from '@quorumscan/ledger/testing'
+import { createManualClock, createTestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { createSubmitter, type SubmitInput } from './submitter.ts'
 

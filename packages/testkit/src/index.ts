@@ -1,7 +1,6 @@
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { startRedis, type TestRedis } from './redis.ts'
 export { createSimClock, type SimClock } from './sim/sim-clock.ts'
-export { createSimGenesis } from './sim/sim-genesis.ts'
 export {
   createSimLedger,
   entryToWire,
@@ -24,4 +23,11 @@ export {
   simCrypto,
 } from './sim/sim-node.ts'
 export { createSimWorld, type SimWorld, simEntry } from './sim/sim-world.ts'
+export {
+  createTestNetwork,
+  DAY_MICROS,
+  HOUR_MICROS,
+  type TestNetwork,
+  testKeyPair,
+} from './test-network.ts'
 export { fairMsOf, type UntilOptions, until, untilTrue } from './until.ts'

@@ -2,6 +2,7 @@
  * Grows a data set of live names: signed log entries, from the allocation of each owner to the confirmations
  * that make the entry, applied by a replica's own ingest, whose answers the next entries are made of.
  */
+
 import { assert, type Clock, createSystemClock, type KeyPair } from '@quorumscan/base'
 import { operatorJobs } from '@quorumscan/jobs'
 import {
@@ -24,7 +25,6 @@ import {
   type Template,
   tapCommand,
 } from '@quorumscan/ledger'
-import { DAY_MICROS, type TestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
 import {
   AMOUNT_SCALE,
   type Command,
@@ -35,6 +35,7 @@ import {
   partyIdOf,
 } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
+import { DAY_MICROS, type TestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { createMemoryLog, type MemoryLog } from './memory-ordering.ts'
 
 /** What is due on a scan node. */

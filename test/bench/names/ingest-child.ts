@@ -2,12 +2,13 @@
  * A process that applies a log to an empty Redis: by a replica, or as little as anybody could do with the
  * same entries: check each signature, and write six values an entry in pipelines.
  */
+
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSystemClock } from '@quorumscan/base'
 import { decodeEntry, type LogEntry } from '@quorumscan/ledger'
-import { createTestNetwork, type TestNetwork } from '@quorumscan/ledger/testing'
 import { Replica } from '@quorumscan/replica'
+import { createTestNetwork, type TestNetwork } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { answer, childArgument } from '../child.ts'
 import { lateClock, OPERATOR_JOBS } from './grow.ts'

@@ -1,7 +1,8 @@
 /** A process that reads from a replica for a while: lookups by name, pages by prefix. */
+
 import { createSystemClock } from '@quorumscan/base'
-import { createTestNetwork } from '@quorumscan/ledger/testing'
 import { Replica } from '@quorumscan/replica'
+import { createTestNetwork } from '@quorumscan/testkit'
 import { createSeededRandom } from '../../sim/seeded-random.ts'
 import { answer, childArgument } from '../child.ts'
 import { lateClock, nameOf, OPERATOR_JOBS } from './grow.ts'

@@ -1,4 +1,5 @@
 /** A participant's history with so many updates: taps, applied by a replica's own ingest. */
+
 import { assert, type KeyPair } from '@quorumscan/base'
 import { walletJobs } from '@quorumscan/jobs'
 import {
@@ -10,7 +11,6 @@ import {
   isOf,
   tapCommand,
 } from '@quorumscan/ledger'
-import type { TestNetwork } from '@quorumscan/ledger/testing'
 import {
   AMOUNT_SCALE,
   type Command,
@@ -19,6 +19,7 @@ import {
   partyIdOf,
 } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
+import type { TestNetwork } from '@quorumscan/testkit'
 import { lateClock } from '../names/grow.ts'
 import { createMemoryLog } from '../names/memory-ordering.ts'
 

@@ -1,8 +1,7 @@
 /** Streams of updates: a backlog to one client, the memory it takes, and what idle subscribers cost. */
 import { connect, type Socket } from 'node:net'
 import { assert, createSystemClock } from '@quorumscan/base'
-import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
-import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { createTestNetwork, startRedis, type TestRedis, testKeyPair } from '@quorumscan/testkit'
 import { startChild } from '../child.ts'
 import { median, print, printRow, round } from '../report.ts'
 import { growUpdates } from './grow.ts'

@@ -1,10 +1,11 @@
 /** A process with a validator on a Redis that has a history; its log is away, so that nothing is added. */
+
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDevelopmentToken, DEFAULT_AUDIENCE, FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { createSystemClock, fromHex } from '@quorumscan/base'
-import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
+import { createTestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { startValidator } from '@quorumscan/validator'
 import { answer, childArgument } from '../child.ts'
 

@@ -14,11 +14,9 @@ import {
   acceptRequestCommand,
   allocatePartyCommand,
   disclose,
-  genesisHashOf,
   requestEntryCommand,
   tapCommand,
 } from '@quorumscan/ledger'
-import { createTestNetwork, testKeyPair } from '@quorumscan/ledger/testing'
 import { createLogReader, createLogWriter, LOG_ACL, type LogWriter } from '@quorumscan/log'
 import {
   AMOUNT_SCALE,
@@ -30,7 +28,13 @@ import {
 } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
 import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
-import { startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
+import {
+  createTestNetwork,
+  startRedis,
+  type TestRedis,
+  testKeyPair,
+  untilTrue,
+} from '@quorumscan/testkit'
 import type { ScanConfig } from '../config.ts'
 import type { Overrides } from '../context.ts'
 import { type RunningScan, startScan } from '../start.ts'
@@ -88,10 +92,13 @@ export async function startNetwork(
   /** How long ago the genesis was: with ten minutes and more, rounds close and offset 0 is pruned. */
   ageMicros = 1_000_000,
 ): Promise<Network> {
-  const { genesis: template, scans, operators } = createTestNetwork({ nodeCount, names })
   const { clock, moveOn } = createMovableClock()
-  const genesis = { ...template, recordTime: clock.nowMicros() - ageMicros }
-  const genesisHash = genesisHashOf(genesis)
+  const recordTime = clock.nowMicros() - ageMicros
+  const { genesis, genesisHash, scans, operators, synchronizer } = createTestNetwork({
+    nodeCount,
+    names,
+    recordTime,
+  })
   const logGenesis = { ...genesis, hash: genesisHash }
   const directory = await mkdtemp(join(tmpdir(), 'qs-scan-'))
   const file = async (name: string, text: string) => {
@@ -115,14 +122,14 @@ export async function startNetwork(
   const writer: LogWriter = await createLogWriter({
     redis: address('writer'),
     genesis: logGenesis,
-    keyPair: testKeyPair('synchronizer'),
+    keyPair: synchronizer,
     clock,
     random,
     witnesses: null,
     signal: closing.signal,
   })
   const { submitEntry } = synchronizerRoutes
-  const synchronizer = buildServer({
+  const orderingServer = buildServer({
     routes: { submitEntry },
     handlers: {
       submitEntry: async ({ body }) => {
@@ -133,7 +140,7 @@ export async function startNetwork(
     prefix: null,
     rateLimit: null,
   })
-  const synchronizerUrl = await synchronizer.listen({ host: '127.0.0.1', port: 0 })
+  const synchronizerUrl = await orderingServer.listen({ host: '127.0.0.1', port: 0 })
   const gate = await openLogGate(join(directory, 'log'), logRedis.socketPath)
 
   const walletRedis = await startRedis()
@@ -237,8 +244,8 @@ export async function startNetwork(
       await following
       await replica[Symbol.asyncDispose]()
       await gate[Symbol.asyncDispose]()
-      synchronizer.server.closeAllConnections()
-      await synchronizer.close()
+      orderingServer.server.closeAllConnections()
+      await orderingServer.close()
       await writer[Symbol.asyncDispose]()
       const servers = [logRedis, walletRedis, ...nodeRedis]
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))

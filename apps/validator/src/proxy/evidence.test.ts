@@ -1,15 +1,12 @@
 import { toHex } from '@quorumscan/base'
 import { encodeAnswerStatement, type SignedAnswer, verifyEvidence } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
-import { genesisHashOf } from '@quorumscan/ledger'
-import { createTestNetwork } from '@quorumscan/ledger/testing'
-import { startRedis } from '@quorumscan/testkit'
+import { createTestNetwork, startRedis } from '@quorumscan/testkit'
 import { type KeptText, ValidatorStore } from '@quorumscan/users'
 import { describe, expect, it } from 'vitest'
 import { createEvidenceKeeper } from './evidence.ts'
 
-const { genesis, scans } = createTestNetwork({ nodeCount: 4 })
-const genesisHash = genesisHashOf(genesis)
+const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
 
 /** What sv-2 says about a question at an offset. */
 function says(offset: number, word: string): SignedAnswer {

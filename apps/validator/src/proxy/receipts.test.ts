@@ -7,13 +7,11 @@ import {
   requestOfLookup,
   verifyReceipt,
 } from '@quorumscan/consensus'
-import { genesisHashOf } from '@quorumscan/ledger'
-import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { createTestNetwork } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { verifiedAnswer, verifiedBatch } from './receipts.ts'
 
-const { genesis, scans } = createTestNetwork({ nodeCount: 4 })
-const genesisHash = genesisHashOf(genesis)
+const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
 
 function decided(request: CanonicalRequest, answer: string): Decided {
   const point = { offset: 7, recordTime: 1_700_000_000_000_001, historyHash: 'ab'.repeat(32) }

@@ -8,10 +8,3 @@ export {
   type Registration,
 } from './plain-model.ts'
 export { type Actor, amountOf, outcomeOf, resultOf, Scenario } from './scenario.ts'
-export {
-  createTestNetwork,
-  DAY_MICROS,
-  HOUR_MICROS,
-  type TestNetwork,
-  testKeyPair,
-} from './test-network.ts'

@@ -11,6 +11,7 @@ import {
   parseAmount,
   partyIdOf,
 } from '@quorumscan/model'
+import { createTestNetwork, type TestNetwork, testKeyPair } from '@quorumscan/testkit'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
@@ -27,7 +28,6 @@ import { coinRules } from '../templates/coin-rules.ts'
 import { dsoRules } from '../templates/dso-rules.ts'
 import { lockedCoin } from '../templates/locked-coin.ts'
 import { MemoryLedger, type SubmitOptions } from './memory-ledger.ts'
-import { createTestNetwork, type TestNetwork, testKeyPair } from './test-network.ts'
 
 export type Actor = { readonly party: PartyId; readonly keyPair: KeyPair }
 type Result = { readonly [member: string]: DamlValue }

@@ -1,9 +1,7 @@
 /** Honest nodes on a network in virtual time, all at the head of one ledger: the start of a simulation. */
-import { sha256, toHex } from '@quorumscan/base'
 import type { AddressRecord, Genesis } from '@quorumscan/consensus'
-import { canonicalJson, type Json, utf8 } from '@quorumscan/consensus'
+import { createTestNetwork } from '../test-network.ts'
 import { createSimClock, type SimClock } from './sim-clock.ts'
-import { createSimGenesis } from './sim-genesis.ts'
 import { createSimLedger, type SimEntry, type SimLedger } from './sim-ledger.ts'
 import { createSimNetwork, type SimNetwork } from './sim-network.ts'
 import { createSimNode, type SimNode, signAddress } from './sim-node.ts'
@@ -29,19 +27,17 @@ export function createSimWorld(options: {
   readonly latencyMs?: (url: string) => number
 }): SimWorld {
   const clock = createSimClock(options.startMicros)
-  const { genesis, keyPairs } = createSimGenesis({
+  const { genesis, genesisHash, scans } = createTestNetwork({
     nodeCount: options.nodeCount,
     recordTime: options.genesisMicros,
     network: options.network ?? 0,
   })
-  // As `hashGenesis`, without waiting.
-  const genesisHash = toHex(sha256(utf8(canonicalJson(genesis as unknown as Json))))
   const ledger = createSimLedger({ genesisHash, recordTime: genesis.recordTime })
   const network = createSimNetwork({ clock, latencyMs: options.latencyMs ?? (() => 1) })
   const urls = genesis.nodes.map((_, index) => `http://127.0.0.1:${index + 1}`)
   const nodes = genesis.nodes.map(({ name }, index) =>
     // There is a key pair for every node.
-    createSimNode({ name, keyPair: keyPairs[index] as never, genesisHash, ledger, clock }),
+    createSimNode({ name, keyPair: scans[index] as never, genesisHash, ledger, clock }),
   )
   const records = nodes.map(({ keyPair, name }, index) =>
     signAddress(keyPair, { genesisHash, name, url: urls[index] as string, sequence: 1 }),

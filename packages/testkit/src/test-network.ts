@@ -1,7 +1,6 @@
-/** A small network for tests: fixed keys, devnet, rules that can be overridden. */
-import { type KeyPair, keyPairFromSeed, sha256, toHex, utf8 } from '@quorumscan/base'
-import { type Genesis, parseGenesis } from '@quorumscan/consensus'
-import { genesisHashOf } from '../history.ts'
+/** The one genesis of tests: a small network with fixed keys, whose rules can be overridden. */
+import { type KeyPair, keyPairFromSeed, sha256, sha256Hex, toHex } from '@quorumscan/base'
+import { canonicalJson, type Genesis, type Json, parseGenesis, utf8 } from '@quorumscan/consensus'
 
 export type TestNetwork = {
   readonly genesis: Genesis
@@ -10,6 +9,7 @@ export type TestNetwork = {
   /** By node, in the order of the genesis. */
   readonly operators: readonly KeyPair[]
   readonly scans: readonly KeyPair[]
+  readonly synchronizer: KeyPair
 }
 
 export const HOUR_MICROS = 3_600_000_000
@@ -20,9 +20,15 @@ export function testKeyPair(label: string): KeyPair {
   return keyPairFromSeed(toHex(sha256(utf8(`test key ${label}`))))
 }
 
+/** A devnet of nodes `sv-1` …, the same for the same options. */
 export function createTestNetwork(
   options: {
+    /** 4 by default. */
     readonly nodeCount?: number
+    /** 0..255: networks with different numbers have different keys and hashes. */
+    readonly network?: number
+    /** Of offset 0. */
+    readonly recordTime?: number
     readonly devnet?: boolean
     readonly names?: Partial<Genesis['names']>
     readonly coin?: Partial<Genesis['coin']>
@@ -30,16 +36,19 @@ export function createTestNetwork(
     readonly activityRetentionMicros?: number
   } = {},
 ): TestNetwork {
+  const seed = (role: number, index: number): string =>
+    toHex(Uint8Array.of(options.network ?? 0, role, index)).padEnd(64, '0')
   const nodes = Array.from({ length: options.nodeCount ?? 4 }, (_, index) => `sv-${index + 1}`)
-  const operators = nodes.map((name) => testKeyPair(`${name} operator`))
-  const scans = nodes.map((name) => testKeyPair(`${name} scan`))
+  const scans = nodes.map((_, index) => keyPairFromSeed(seed(1, index)))
+  const operators = nodes.map((_, index) => keyPairFromSeed(seed(2, index)))
+  const synchronizer = keyPairFromSeed(seed(3, 0))
   const genesis = parseGenesis({
     version: 1,
-    nonce: '5a'.repeat(32),
-    recordTime: 1_700_000_000_000_000,
-    synchronizerId: `sync::1220${'ab'.repeat(32)}`,
-    synchronizerKey: testKeyPair('synchronizer').publicKey,
-    dso: `DSO::1220${'cd'.repeat(32)}`,
+    nonce: seed(9, 0),
+    recordTime: options.recordTime ?? 1_700_000_000_000_000,
+    synchronizerId: `global-domain::1220${'a'.repeat(64)}`,
+    synchronizerKey: synchronizer.publicKey,
+    dso: `DSO::1220${'d'.repeat(64)}`,
     nodes: nodes.map((name, index) => ({
       name,
       scanKey: scans[index]?.publicKey,
@@ -64,5 +73,7 @@ export function createTestNetwork(
     deduplicationMicrosMax: options.deduplicationMicrosMax ?? DAY_MICROS,
     activityRetentionMicros: options.activityRetentionMicros ?? 90 * DAY_MICROS,
   })
-  return { genesis, genesisHash: genesisHashOf(genesis), operators, scans }
+  // As `hashGenesis`, without waiting.
+  const genesisHash = sha256Hex(utf8(canonicalJson(genesis as unknown as Json)))
+  return { genesis, genesisHash, operators, scans, synchronizer }
 }
