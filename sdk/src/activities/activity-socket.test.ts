@@ -1,62 +1,23 @@
 /** How activities follow a validator over a WebSocket: against a proxy told what to send, with real receipts. */
+
+import { hash } from 'node:crypto'
 import {
   canonicalRequest,
   createReceipt,
   encodeAnswerStatement,
-  type Genesis,
-  hashGenesis,
   toHex,
 } from '@quorumscan/consensus'
-import { beforeAll, expect, it } from 'vitest'
-import type { WebSocketLike } from '../http/socket.ts'
+import { createTestNetwork } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { type ToldSide, toldSockets } from '../../testing/told-socket.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createMemoryStore } from '../platform/store.ts'
 import { createValidator } from '../validator.ts'
 import type { ActivitiesOptions } from './activities.ts'
 
-const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const PAGE_SIZE = 2
 const idOf = (index: number) => `${String(index).padStart(16, '0')}:0000`
-const hexOf = async (bytes: Uint8Array<ArrayBuffer>) =>
-  toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
-
-let genesis: Genesis
-let keys: CryptoKeyPair[]
-
-beforeAll(async () => {
-  const pairs = NAMES.map(() => crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']))
-  keys = (await Promise.all(pairs)) as CryptoKeyPair[]
-  const publicKeys = await Promise.all(
-    keys.map(async ({ publicKey }) =>
-      toHex(new Uint8Array(await crypto.subtle.exportKey('raw', publicKey))),
-    ),
-  )
-  genesis = {
-    version: 1,
-    nonce: 'ab'.repeat(32),
-    recordTime: 1,
-    synchronizerId: `sync::1220${'a'.repeat(64)}`,
-    synchronizerKey: publicKeys[0] ?? '',
-    dso: `DSO::1220${'a'.repeat(64)}`,
-    nodes: NAMES.map((name, index) => ({
-      name,
-      scanKey: publicKeys[index] ?? '',
-      operatorKey: `${'12'.repeat(31)}1${index}`,
-    })),
-    devnet: true,
-    names: {
-      entryFeeUsd: '1.0000000000',
-      entryLifetimeMicros: 1,
-      renewalDurationMicros: 1,
-      descriptionPrefix: '',
-      requestLifetimeMicros: 1,
-      openRequestsMax: 16,
-    },
-    coin: { tickMicros: 1, priceUsd: '1.0000000000', rewardPerRound: '1.0000000000' },
-    deduplicationMicrosMax: 86_400_000_000,
-    activityRetentionMicros: 1,
-  }
-})
+const { genesis, genesisHash, scans } = createTestNetwork()
 
 const rowOf = (index: number) => ({
   activity_type: 'devnet_tap',
@@ -74,11 +35,11 @@ const rowOf = (index: number) => ({
 type Frame = Record<string, unknown>
 
 /** The page of these rows that comes after a row, as the nodes signed it. */
-async function page(
+function page(
   indexes: readonly number[],
   after: number | null,
   changes: { offset?: number; signers?: number; ageMs?: number; without?: string } = {},
-): Promise<Frame> {
+): Frame {
   const { offset = 50, signers = 2, ageMs = 0 } = changes
   const parameters = {
     page_size: PAGE_SIZE,
@@ -93,20 +54,15 @@ async function page(
     recordTime: systemClock.nowMicros() - ageMs * 1000,
     historyHash: 'ab'.repeat(32),
   }
-  const genesisHash = await hashGenesis(genesis)
   const statement = encodeAnswerStatement({
     genesisHash,
     ...at,
-    requestHash: await hexOf(new Uint8Array(canonicalRequest(request))),
-    answerHash: await hexOf(answer),
+    requestHash: hash('sha256', canonicalRequest(request), 'hex'),
+    answerHash: hash('sha256', answer, 'hex'),
   })
-  const signatures = await Promise.all(
-    NAMES.slice(0, signers).map(async (name, index): Promise<[string, string]> => {
-      const { privateKey } = keys[index] as CryptoKeyPair
-      const signature = await crypto.subtle.sign('Ed25519', privateKey, statement)
-      return [name, toHex(new Uint8Array(signature))]
-    }),
-  )
+  const signatures = scans
+    .slice(0, signers)
+    .map((key, index): [string, string] => [`sv-${index + 1}`, toHex(key.sign(statement))])
   const agreed = signatures.map(([name]) => name)
   const outcome = {
     kind: 'verified',
@@ -136,24 +92,13 @@ const refusal = (code: string, retryable: boolean): Frame => ({
   details: null,
 })
 
-type Side = {
-  readonly url: string
-  readonly protocols: readonly string[]
-  readonly request: () => Record<string, unknown>
-  /** With what it sends at once. */
-  open(...frames: readonly Frame[]): void
-  send(...frames: readonly Frame[]): void
-  close(code?: number): void
-}
-
 /** `serve` is what the proxy does with each socket, in order; `pages` what it answers to each page. */
 function world(behaviour: {
-  readonly serve: readonly ((server: Side) => void)[]
+  readonly serve: readonly ((server: ToldSide) => void)[]
   readonly pages?: readonly Frame[]
   readonly isTrusted?: boolean
 }) {
   const delays: number[] = []
-  const opened: Side[] = []
   const pagesAsked: unknown[] = []
   let nowMs = 0
   /** Deadlines do not pass, silence does where nothing else is left to happen, pauses do at once. */
@@ -171,41 +116,11 @@ function world(behaviour: {
       nowMs += ms
     },
   }
-  class ToldSocket implements WebSocketLike {
-    onopen: ((event: never) => void) | null = null
-    onmessage: ((event: never) => void) | null = null
-    onerror: ((event: never) => void) | null = null
-    onclose: ((event: never) => void) | null = null
-    sent = '{}'
-    constructor(url: string, protocols: string[]) {
-      const side: Side = {
-        url,
-        protocols,
-        request: () => JSON.parse(this.sent),
-        open: (...frames) => {
-          this.onopen?.({} as never)
-          side.send(...frames)
-        },
-        send: (...frames) => {
-          for (const frame of frames) this.onmessage?.({ data: JSON.stringify(frame) } as never)
-        },
-        close: (code = 1006) => this.onclose?.({ code } as never),
-      }
-      const serve = behaviour.serve[opened.length]
-      opened.push(side)
-      queueMicrotask(() => (serve === undefined ? side.close() : serve(side)))
-    }
-    send(data: string) {
-      this.sent = data
-    }
-    close() {
-      this.onmessage = null
-    }
-  }
+  const { WebSocket, opened } = toldSockets(behaviour.serve)
   const { activities } = createValidator({
     url: 'https://validator.test/api/validator',
     ...(behaviour.isTrusted === true ? {} : { genesis }),
-    WebSocket: ToldSocket,
+    WebSocket,
     clock,
     random: () => 0.5,
     fetch: async (_, init) => {
@@ -229,12 +144,7 @@ function world(behaviour: {
 }
 
 it('come over one WebSocket that is asked once, each page with its receipt', async () => {
-  const frames = [
-    await page([1, 2], null),
-    await page([3], 2),
-    await page([], 3),
-    await page([7], 3),
-  ]
+  const frames = [page([1, 2], null), page([3], 2), page([], 3), page([7], 3)]
   const { take, opened, pagesAsked } = world({ serve: [(server) => server.open(...frames)] })
   expect(await take(4, { threshold: 2, minOffset: 9, maxAgeMs: 30_000.5 })).toEqual(
     [1, 2, 3, 7].map(idOf),
@@ -254,7 +164,7 @@ it('come over one WebSocket that is asked once, each page with its receipt', asy
 })
 
 it('go on after the last row when the connection is lost, with growing pauses', async () => {
-  const [first, second] = [await page([1, 2], null), await page([5], 2)]
+  const [first, second] = [page([1, 2], null), page([5], 2)]
   const { take, opened, delays } = world({
     serve: [
       (server) => {
@@ -283,7 +193,7 @@ it('go on after the last row when the connection is lost, with growing pauses', 
 })
 
 it('take a proxy that is silent for lost, and one that has nothing to show for alive', async () => {
-  const [first, empty, second] = [await page([1], null), await page([], 1), await page([2], 1)]
+  const [first, empty, second] = [page([1], null), page([], 1), page([2], 1)]
   const { take, opened, delays } = world({
     serve: [(server) => server.open(first, empty, empty), (server) => server.open(second)],
   })
@@ -293,14 +203,14 @@ it('take a proxy that is silent for lost, and one that has nothing to show for a
 })
 
 it.each([
-  ['are not what was signed', async () => change(await page([3], 2), 3, 4), 'INVALID_RECEIPT'],
+  ['are not what was signed', () => change(page([3], 2), 3, 4), 'INVALID_RECEIPT'],
   ['too few nodes signed', () => page([3], 2, { signers: 1 }), 'INVALID_RECEIPT'],
   ['came before', () => page([1, 2], null), 'INVALID_RECEIPT'],
   ['leave rows out', () => page([5], 4), 'INVALID_RECEIPT'],
-  ['have no shape', async () => ({ ...(await page([3], 2)), answer: {} }), 'INVALID_RESPONSE'],
+  ['have no shape', () => ({ ...page([3], 2), answer: {} }), 'INVALID_RESPONSE'],
   ['no nodes agreed on', () => page([3], 2, { without: 'x-quorum-outcome' }), 'INVALID_RESPONSE'],
 ])('refuse rows that %s', async (_, wrong, code) => {
-  const frames = [await page([1, 2], null), await wrong()]
+  const frames = [page([1, 2], null), wrong()]
   const { take } = world({ serve: [(server) => server.open(...frames)] })
   await expect(take(3)).rejects.toMatchObject({ code, retryable: false })
 })
@@ -317,11 +227,7 @@ it.each([
   ['older than they may be', { ageMs: 61_000 }],
   ['older than the page before', { offset: 49 }],
 ])('do not rest on pages that are %s: they ask anew', async (_, old) => {
-  const [first, second, good] = [
-    await page([1, 2], null),
-    await page([3], 2, old),
-    await page([3], 2),
-  ]
+  const [first, second, good] = [page([1, 2], null), page([3], 2, old), page([3], 2)]
   const { take, opened } = world({
     serve: [(server) => server.open(first, second), (server) => server.open(good)],
   })
@@ -330,15 +236,15 @@ it.each([
 })
 
 it('come by pages where no WebSocket opens, and for a minute none is tried again', async () => {
-  const pages = [await page([1, 2], null), await page([], 2), await page([4], 2)]
+  const pages = [page([1, 2], null), page([], 2), page([4], 2)]
   const { take, opened, pagesAsked } = world({ serve: [(server) => server.close()], pages })
   expect(await take(3)).toEqual([1, 2, 4].map(idOf))
   expect([opened.length, pagesAsked.length]).toEqual([1, 3])
 })
 
 it('try a WebSocket again after a minute of pages', async () => {
-  const pages = [await page([], null), await page([], null)]
-  const later = await page([1], null)
+  const pages = [page([], null), page([], null)]
+  const later = page([1], null)
   const { take, opened, pagesAsked } = world({
     serve: [(server) => server.close(), (server) => server.open(later)],
     pages,
@@ -348,7 +254,7 @@ it('try a WebSocket again after a minute of pages', async () => {
 })
 
 it('come by pages where they are not followed', async () => {
-  const pages = [await page([1, 2], null), await page([], 2)]
+  const pages = [page([1, 2], null), page([], 2)]
   const { take, opened, pagesAsked } = world({ serve: [], pages })
   expect(await take(9, { follow: false })).toEqual([1, 2].map(idOf))
   expect([opened.length, pagesAsked.length]).toEqual([0, 2])
@@ -370,13 +276,13 @@ it.each([
   ['in another order', [4, 3]],
   ['more than asked for', [3, 4, 5]],
 ])('refuse rows of a trusted proxy that come %s', async (_, indexes) => {
-  const frames = [await page([1, 2], null), await page(indexes, 2)]
+  const frames = [page([1, 2], null), page(indexes, 2)]
   const { take } = world({ isTrusted: true, serve: [(server) => server.open(...frames)] })
   await expect(take(5)).rejects.toMatchObject({ code: 'INVALID_RESPONSE', retryable: false })
 })
 
 it('of a trusted proxy come as it says', async () => {
-  const frames = [await page([1, 2], null), await page([3], 2, { signers: 1 })]
+  const frames = [page([1, 2], null), page([3], 2, { signers: 1 })]
   const { take } = world({ isTrusted: true, serve: [(server) => server.open(...frames)] })
   expect(await take(3)).toEqual([1, 2, 3].map(idOf))
 })
@@ -385,7 +291,7 @@ it('are not gathered without end for a consumer that is slow', async () => {
   const many = await Promise.all(
     Array.from({ length: 20 }, (_, index) => page([index + 1], index || null)),
   )
-  const serve = (server: Side) => {
+  const serve = (server: ToldSide) => {
     server.open()
     const after = server.request()['begin_after_id']
     server.send(...many.slice(after === null ? 0 : Number(String(after).slice(0, 16))))
@@ -396,7 +302,7 @@ it('are not gathered without end for a consumer that is slow', async () => {
 })
 
 it('end when the signal aborts, with its reason', async () => {
-  const frames = [await page([1, 2], null)]
+  const frames = [page([1, 2], null)]
   const abort = new AbortController()
   const { activities } = world({ serve: [(server) => server.open(...frames)] })
   const following = (async () => {

@@ -1,9 +1,9 @@
 /** How a stream of updates goes on when sockets and pages fail: against a ledger interface told what to do. */
 import { expect, it } from 'vitest'
+import { type ToldSide, toldSockets } from '../../testing/told-socket.ts'
 import { QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/request.ts'
-import type { WebSocketLike } from '../http/socket.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, createMemoryStore, type WebStorage } from '../platform/store.ts'
 import { createUpdates, type Update, type UpdatesOptions } from './updates.ts'
@@ -42,25 +42,14 @@ const silent = (offset: number) => ({
   update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: [] } } },
 })
 
-type Side = {
-  readonly url: string
-  readonly protocols: readonly string[]
-  /** What the client sent in its first frame. */
-  readonly request: () => { beginExclusive: number; endInclusive?: number }
-  open(): void
-  send(...frames: readonly object[]): void
-  close(code?: number): void
-}
-
 /** `serve` is what the server does with each socket, in order of opening; `pages` with each page. */
 function world(behaviour: {
-  readonly serve?: readonly ((server: Side) => void)[]
+  readonly serve?: readonly ((server: ToldSide) => void)[]
   readonly pages?: readonly ((request: HttpRequest) => unknown)[]
   readonly ledgerEnd?: number
   readonly tokens?: readonly string[]
 }) {
   const delays: number[] = []
-  const opened: Side[] = []
   const pagesRead: HttpRequest[] = []
   let nowMs = 0
   /** Pauses end at once; the waits of a socket end only if nothing else is left to happen. */
@@ -99,44 +88,13 @@ function world(behaviour: {
       return body
     },
   }
-  class ToldSocket implements WebSocketLike {
-    onopen: ((event: never) => void) | null = null
-    onmessage: ((event: never) => void) | null = null
-    onerror: ((event: never) => void) | null = null
-    onclose: ((event: never) => void) | null = null
-    sent = '{}'
-    isClosed = false
-    constructor(url: string, protocols: string[]) {
-      const emit = (handler: ((event: never) => void) | null, event: object = {}) => {
-        if (!this.isClosed) handler?.(event as never)
-      }
-      const side: Side = {
-        url,
-        protocols,
-        request: () => JSON.parse(this.sent),
-        open: () => emit(this.onopen),
-        send: (...frames) => {
-          for (const frame of frames) emit(this.onmessage, { data: JSON.stringify(frame) })
-        },
-        close: (code = 1006) => emit(this.onclose, { code }),
-      }
-      const serve = behaviour.serve?.[opened.length]
-      opened.push(side)
-      queueMicrotask(() => (serve === undefined ? side.close() : serve(side)))
-    }
-    send(data: string) {
-      this.sent = data
-    }
-    close() {
-      this.isClosed = true
-    }
-  }
+  const { WebSocket, opened } = toldSockets(behaviour.serve ?? [])
   const updates = createUpdates({
     http,
     clock,
     random: () => 0.5,
     url: 'https://validator.test',
-    WebSocket: behaviour.serve === undefined ? null : ToldSocket,
+    WebSocket: behaviour.serve === undefined ? null : WebSocket,
   })
   /** Takes so many, then leaves the loop. */
   const take = async (count: number, options: Partial<UpdatesOptions> = {}) => {
@@ -348,7 +306,7 @@ it.each([
   async (_, createStore) => {
     const checkpoint = { store: createStore(), key: 'updates' }
     const { take, opened } = world({
-      serve: Array(2).fill((server: Side) => {
+      serve: Array(2).fill((server: ToldSide) => {
         server.open()
         server.send(...[1, 2, 3].filter((n) => n > server.request().beginExclusive).map(element))
       }),
@@ -380,7 +338,7 @@ it('end when the signal aborts, with its reason', async () => {
 it('that cannot be followed end after three failures in a row where nothing is followed', async () => {
   const { take, opened } = world({
     ledgerEnd: 9,
-    serve: Array(9).fill((server: Side) => {
+    serve: Array(9).fill((server: ToldSide) => {
       server.open()
       server.close(1006)
     }),

@@ -1,13 +1,6 @@
 /** The HTTP edge of direct lookups: what is asked of the nodes, and what of all that they may say is a vote. */
-import {
-  canonicalJson,
-  encodeAddressStatement,
-  formatInstant,
-  type Genesis,
-  hashGenesis,
-  type Json,
-  toHex,
-} from '@quorumscan/consensus'
+import { canonicalJson, formatInstant, type Json } from '@quorumscan/consensus'
+import { createTestNetwork, scansBody, signAddress } from '@quorumscan/testkit'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
@@ -30,11 +23,16 @@ type Asked = {
   readonly body: string
 }
 
-let genesis: Genesis
-let genesisHash: string
-let scans: string
+const { genesis, genesisHash, scans: keys } = createTestNetwork()
 /** What the nodes say of where they are, signed; by default at their own addresses. */
-let scansOf: (urls: readonly string[]) => Promise<string>
+const scansOf = (urls: readonly string[]) =>
+  scansBody(
+    keys.map((key, index) => {
+      const name = `sv-${index + 1}`
+      return signAddress(key, { genesisHash, name, url: urls[index] ?? urlOf(name), sequence: 1 })
+    }),
+  )
+let scans = scansOf([])
 let asked: Asked[]
 const recordTime = systemClock.nowMicros()
 
@@ -128,56 +126,8 @@ function serve(...behaviours: readonly ((body: string) => Answer)[]): void {
 const connect = (options: Partial<ScanOptions> = {}) =>
   createScan({ seeds: [urlOf('sv-1')], genesis, ...options })
 
-beforeAll(async () => {
+beforeAll(() => {
   nock.disableNetConnect()
-  const keys = await Promise.all(
-    NAMES.map(() => crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])),
-  )
-  const pairs = keys as CryptoKeyPair[]
-  const publicKeys = await Promise.all(
-    pairs.map(async ({ publicKey }) =>
-      toHex(new Uint8Array(await crypto.subtle.exportKey('raw', publicKey))),
-    ),
-  )
-  genesis = {
-    version: 1,
-    nonce: 'ab'.repeat(32),
-    recordTime: 1,
-    synchronizerId: `sync::1220${'a'.repeat(64)}`,
-    synchronizerKey: publicKeys[0] ?? '',
-    dso: `DSO::1220${'a'.repeat(64)}`,
-    nodes: NAMES.map((name, index) => ({
-      name,
-      scanKey: publicKeys[index] ?? '',
-      operatorKey: `${'12'.repeat(31)}1${index}`,
-    })),
-    devnet: true,
-    names: {
-      entryFeeUsd: '1.0000000000',
-      entryLifetimeMicros: 1,
-      renewalDurationMicros: 1,
-      descriptionPrefix: '',
-      requestLifetimeMicros: 1,
-      openRequestsMax: 16,
-    },
-    coin: { tickMicros: 1, priceUsd: '1.0000000000', rewardPerRound: '1.0000000000' },
-    deduplicationMicrosMax: 86_400_000_000,
-    activityRetentionMicros: 1,
-  }
-  genesisHash = await hashGenesis(genesis)
-  scansOf = async (urls) => {
-    const records = await Promise.all(
-      NAMES.map(async (name, index) => {
-        const address = { genesisHash, name, url: urls[index] ?? urlOf(name), sequence: 1 }
-        const { privateKey } = pairs[index] as CryptoKeyPair
-        const statement = encodeAddressStatement(address)
-        const signature = new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, statement))
-        return { svName: name, publicUrl: address.url, sequence: 1, signature: toHex(signature) }
-      }),
-    )
-    return JSON.stringify({ scans: [{ scans: records }] })
-  }
-  scans = await scansOf([])
 })
 afterEach(() => {
   nock.abortPendingRequests()
@@ -364,7 +314,7 @@ it.each([
 ])('a private address that a node says it has is %s', async (_, options, url) => {
   asked = []
   const known = scans
-  scans = await scansOf(['http://192.168.0.1'])
+  scans = scansOf(['http://192.168.0.1'])
   serve()
   scans = known
   await using scan = connect({ seeds: [urlOf('sv-2')], ...options })

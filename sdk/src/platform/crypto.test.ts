@@ -1,34 +1,10 @@
 /** Where the platform cannot check signatures nothing is read, not even unverified. */
+import { createTestNetwork } from '@quorumscan/testkit'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createScan } from '../scan.ts'
 import { createValidator } from '../validator.ts'
 
-const key = (digit: number) => `${'0'.repeat(62)}${digit}`.padEnd(64, '3')
-const genesis = {
-  version: 1,
-  nonce: 'ab'.repeat(32),
-  recordTime: 1,
-  synchronizerId: `sync::1220${'a'.repeat(64)}`,
-  synchronizerKey: key(1),
-  dso: `DSO::1220${'a'.repeat(64)}`,
-  nodes: [1, 2, 3, 4].map((n) => ({
-    name: `sv-${n}`,
-    scanKey: `${'12'.repeat(31)}1${n}`,
-    operatorKey: `${'12'.repeat(31)}2${n}`,
-  })),
-  devnet: true,
-  names: {
-    entryFeeUsd: '1.0000000000',
-    entryLifetimeMicros: 1,
-    renewalDurationMicros: 1,
-    descriptionPrefix: '',
-    requestLifetimeMicros: 1,
-    openRequestsMax: 16,
-  },
-  coin: { tickMicros: 1, priceUsd: '1.0000000000', rewardPerRound: '1.0000000000' },
-  deduplicationMicrosMax: 86_400_000_000,
-  activityRetentionMicros: 1,
-} as const
+const { genesis } = createTestNetwork()
 const NAME = 'alice.unverified.ns'
 const refused = { code: 'CRYPTO_UNAVAILABLE', definite: true, retryable: false }
 
