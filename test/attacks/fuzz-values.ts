@@ -6,6 +6,9 @@ export type Schema = {
   readonly [keyword: string]: unknown
 }
 
+/** Of a value that is nearly right, every eighth part is wrong. */
+export const WRONGNESS = 8
+
 /** What parsers and tables have fallen over before. */
 const nasty: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
@@ -22,6 +25,10 @@ export function valuesOf(schema: Schema, wrongness: number | null): fc.Arbitrary
     ? right
     : fc.oneof({ weight: wrongness, arbitrary: right }, { weight: 1, arbitrary: nasty })
 }
+
+/** Values of the schema, and as many that nearly are. */
+export const valuesAndNearly = (schema: Schema): fc.Arbitrary<unknown> =>
+  fc.oneof(valuesOf(schema, null), valuesOf(schema, WRONGNESS))
 
 function rightValues(schema: Schema, wrongness: number | null): fc.Arbitrary<unknown> {
   const within = (inner: unknown) => valuesOf(inner as Schema, wrongness)

@@ -46,7 +46,10 @@ export async function createSigner(cluster: RunningCluster) {
 }
 
 /** A key or a token of the data directory: what whoever runs a node has of his own. */
-export async function ownSecret(cluster: RunningCluster, path: string): Promise<string> {
+export async function ownSecret(
+  cluster: Pick<RunningCluster, 'dataDir'>,
+  path: string,
+): Promise<string> {
   return (await readFile(join(cluster.dataDir, path), 'utf8')).trim()
 }
 

@@ -14,8 +14,9 @@ export type Spent = {
 }
 
 /** Of the process at this address, since it began. */
-async function spentBy(url: string): Promise<Spent> {
-  const text = await (await fetch(`${url}/metrics`)).text()
+async function spentBy(url: string, token: string): Promise<Spent & { readonly began: number }> {
+  const headers = { authorization: `Bearer ${token}` }
+  const text = await (await fetch(`${url}/metrics`, { headers })).text()
   const figure = (name: string) => {
     const value = new RegExp(`^${name} ([0-9.e+-]+)$`, 'm').exec(text)?.[1]
     if (value === undefined) throw new Error(`${url} measures no ${name}`)
@@ -26,17 +27,26 @@ async function spentBy(url: string): Promise<Spent> {
     cpuMs: figure('process_cpu_seconds_total') * 1000,
     residentBytes: figure('process_resident_memory_bytes'),
     stallMs: figure('nodejs_eventloop_lag_max_seconds') * 1000,
+    began: figure('process_start_time_seconds'),
   }
 }
 
 /** While nobody asks anything of it. */
 const idleByUrl = new Map<string, Spent>()
 
-/** What the process spends on this work, beside what it does anyway in the time. */
-export async function spentOn(url: string, work: () => Promise<unknown>): Promise<Spent> {
-  const idle = idleByUrl.get(url) ?? (await spentIn(url, () => clock.delay(IDLE_MS)))
+/**
+ * What the process spends on this work, beside what it does anyway in the time.
+ *
+ * @throws {Error} If the process ended meanwhile.
+ */
+export async function spentOn(
+  url: string,
+  work: () => Promise<unknown>,
+  token = '',
+): Promise<Spent> {
+  const idle = idleByUrl.get(url) ?? (await spentIn(url, () => clock.delay(IDLE_MS), token))
   idleByUrl.set(url, idle)
-  const spent = await spentIn(url, work)
+  const spent = await spentIn(url, work, token)
   return {
     ms: spent.ms,
     cpuMs: Math.max(0, spent.cpuMs - (idle.cpuMs * spent.ms) / idle.ms),
@@ -46,10 +56,11 @@ export async function spentOn(url: string, work: () => Promise<unknown>): Promis
   }
 }
 
-async function spentIn(url: string, work: () => Promise<unknown>): Promise<Spent> {
-  const before = await spentBy(url)
+async function spentIn(url: string, work: () => Promise<unknown>, token: string): Promise<Spent> {
+  const before = await spentBy(url, token)
   await work()
-  const after = await spentBy(url)
+  const after = await spentBy(url, token)
+  if (after.began !== before.began) throw new Error(`the process at ${url} ended`)
   return {
     ms: after.ms - before.ms,
     cpuMs: after.cpuMs - before.cpuMs,

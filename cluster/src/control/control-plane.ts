@@ -2,6 +2,7 @@
 import { type Clock, createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
 import type { Ordering } from '@quorumscan/ledger'
 import { createLogReader, LOG_ACL } from '@quorumscan/log'
+import { TRPCError } from '@trpc/server'
 import type { FastifyInstance } from 'fastify'
 import { bundleOf, CONSOLE_DIRECTORY } from '../built-files.ts'
 import { type ChaosRuns, createChaosRuns } from '../chaos/runs.ts'
@@ -109,7 +110,10 @@ export async function createControlPlane(
     token: prepared.secrets.control,
     context: () => {
       if (cluster === null || live === null || chaos === null)
-        throw new ClusterError('the control plane is starting')
+        throw new TRPCError({
+          code: 'SERVICE_UNAVAILABLE',
+          message: 'the control plane is starting',
+        })
       return {
         cluster,
         live,

@@ -8,6 +8,7 @@ import { ClusterError } from '../cluster-error.ts'
 import { drawBasePort } from '../ports.ts'
 import { parseTtl } from '../token.ts'
 import { startControlServer } from './server.ts'
+import { lookupInput } from './trpc.ts'
 
 async function startServer() {
   const port = await drawBasePort(0, 1)
@@ -109,6 +110,18 @@ it('takes subscriptions of its own origin with the token, and of nobody else', a
   expect(await subscribe(server.port, { token, origin: 'http://evil.example' })).toBe('403')
   expect(await subscribe(server.port, { token, path: '/other' })).toBe('404')
 })
+
+it.each([
+  ['alice.unverified.ns', 'strong', true],
+  ['💥', '3', true],
+  ['\ud800', 'weak', false],
+  ['alice', 'wéak', false],
+])(
+  'looks up what an address can hold, by what a header can: %o, %o',
+  (subject, quorum, isTaken) => {
+    expect(lookupInput.safeParse({ subject, quorum }).success).toBe(isTaken)
+  },
+)
 
 it('is the only one on its port', async () => {
   await using server = await startServer()

@@ -26,7 +26,8 @@ export type ControlContext = {
   readonly down: () => Promise<void>
 }
 
-const trpc = initTRPC.context<ControlContext>().create()
+/** Nobody is sent where in the program an error arose. */
+const trpc = initTRPC.context<ControlContext>().create({ isDev: false })
 
 export const { router } = trpc
 
@@ -38,4 +39,18 @@ export const procedure = trpc.procedure.use(async ({ next }) => {
   return result
 })
 
-export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/)
+/** Of a name or a party (D-30). */
+const SUBJECT_LENGTH_MAX = 255
+
+/** What is looked up, and how many nodes must agree. A lone surrogate fits no address, and only ASCII a header. */
+export const lookupInput = z.object({
+  subject: z
+    .string()
+    .min(1)
+    .max(SUBJECT_LENGTH_MAX)
+    .regex(/^\P{Cs}*$/u, 'no text of Unicode'),
+  quorum: z
+    .string()
+    .regex(/^[a-z0-9]{1,8}$/, 'weak, strong, all or a number')
+    .default('weak'),
+})

@@ -1,7 +1,7 @@
 /** Faults: begun, listed while in force, healed. */
 import { z } from 'zod'
-import { faultDurationMs, faultSpec } from '../../faults/fault-spec.ts'
-import { nodeName, procedure, router } from '../trpc.ts'
+import { faultDurationMs, faultSpec, nodeName } from '../../faults/fault-spec.ts'
+import { procedure, router } from '../trpc.ts'
 
 /** Nothing selected: all. */
 const selection = z

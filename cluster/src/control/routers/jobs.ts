@@ -1,6 +1,7 @@
 /** The automation of every process: what waits, what failed of late, and trying it again. */
 import { z } from 'zod'
-import { nodeName, procedure, router } from '../trpc.ts'
+import { nodeName } from '../../faults/fault-spec.ts'
+import { procedure, router } from '../trpc.ts'
 
 export const jobsRouter = router({
   /** Null for a process that does not answer now. */

@@ -1,20 +1,11 @@
 /** Lookups made for whoever watches: one with every node's vote, and the steady one that is measured. */
-import { z } from 'zod'
 import { resolve, resolvedJson } from '../../cli/resolve.ts'
-import { procedure, router } from '../trpc.ts'
-
-/** Of a name or a party (D-30). */
-const SUBJECT_LENGTH_MAX = 255
+import { lookupInput, procedure, router } from '../trpc.ts'
 
 export const lookupsRouter = router({
   /** By the reader itself, at the nodes themselves: outcome, answer and the vote of each node. */
   explain: procedure
-    .input(
-      z.object({
-        subject: z.string().min(1).max(SUBJECT_LENGTH_MAX),
-        quorum: z.string().max(8).default('weak'),
-      }),
-    )
+    .input(lookupInput)
     .query(async ({ ctx, input }) =>
       resolvedJson(await resolve({ ...input, ...ctx.reading, explain: true })),
     ),

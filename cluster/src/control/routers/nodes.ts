@@ -1,6 +1,7 @@
 /** Starting and stopping single processes. What breaks them is a fault as well. */
 import { z } from 'zod'
-import { nodeName, procedure, router } from '../trpc.ts'
+import { nodeName } from '../../faults/fault-spec.ts'
+import { procedure, router } from '../trpc.ts'
 
 const target = z.object({ node: nodeName, redis: z.boolean().default(false) })
 

@@ -1,43 +1,34 @@
 /** Receipts of lookups, through the scan proxy as any client gets them (D-42). */
 import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { parseStrictJson } from '@quorumscan/consensus'
-import { z } from 'zod'
 import { ClusterError } from '../../cluster-error.ts'
-import { procedure, router } from '../trpc.ts'
+import { lookupInput, procedure, router } from '../trpc.ts'
 
-const SUBJECT_LENGTH_MAX = 255
 /** The proxy waits 2 s for its nodes (D-38). */
 const TIMEOUT_MS = 5000
 
 export const receiptsRouter = router({
   /** The body with answer and receipt as it came, and who signed. */
-  get: procedure
-    .input(
-      z.object({
-        subject: z.string().min(1).max(SUBJECT_LENGTH_MAX),
-        quorum: z.string().max(8).default('weak'),
-      }),
-    )
-    .query(async ({ ctx, input }) => {
-      const { url } = ctx.cluster.status().validator
-      const kind = input.subject.includes('::') ? 'by-party' : 'by-name'
-      const path = `/v0/scan-proxy/ans-entries/${kind}/${encodeURIComponent(input.subject)}`
-      const response = await fetch(url + path, {
-        headers: { accept: VERIFIED_MEDIA_TYPE, 'x-quorum': input.quorum },
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      }).catch((error: unknown) => {
-        throw new ClusterError('the validator does not answer', { cause: error })
-      })
-      const text = await response.text()
-      const { receipt, error } = Object(parseStrictJson(text))
-      if (receipt === undefined)
-        throw new ClusterError(`no receipt: ${String(error ?? response.status)}`)
-      const { signatures, offset, history_hash: historyHash } = Object(receipt)
-      return {
-        text,
-        signers: (signatures as readonly (readonly [string, string])[]).map(([node]) => node),
-        offset: Number(offset),
-        historyHash: String(historyHash),
-      }
-    }),
+  get: procedure.input(lookupInput).query(async ({ ctx, input }) => {
+    const { url } = ctx.cluster.status().validator
+    const kind = input.subject.includes('::') ? 'by-party' : 'by-name'
+    const path = `/v0/scan-proxy/ans-entries/${kind}/${encodeURIComponent(input.subject)}`
+    const response = await fetch(url + path, {
+      headers: { accept: VERIFIED_MEDIA_TYPE, 'x-quorum': input.quorum },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }).catch((error: unknown) => {
+      throw new ClusterError('the validator does not answer', { cause: error })
+    })
+    const text = await response.text()
+    const { receipt, error } = Object(parseStrictJson(text))
+    if (receipt === undefined)
+      throw new ClusterError(`no receipt: ${String(error ?? response.status)}`)
+    const { signatures, offset, history_hash: historyHash } = Object(receipt)
+    return {
+      text,
+      signers: (signatures as readonly (readonly [string, string])[]).map(([node]) => node),
+      offset: Number(offset),
+      historyHash: String(historyHash),
+    }
+  }),
 })

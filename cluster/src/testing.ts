@@ -1,0 +1,32 @@
+/** What tests know of the control plane beside its client. */
+import { type ZodType, z } from 'zod'
+import { appRouter } from './control/router.ts'
+
+type Kind = 'query' | 'mutation' | 'subscription'
+
+export type ControlProcedure = {
+  /** As it is called, e.g. `nodes.kill`. */
+  readonly path: string
+  readonly kind: Kind
+  /** JSON Schema of its input; null where it takes none. */
+  readonly input: Readonly<Record<string, unknown>> | null
+  /** Whether the procedure is called with this input, rather than the input refused. */
+  accepts(input: unknown): boolean
+}
+
+/** Every procedure of the control plane. */
+export function controlProcedures(): readonly ControlProcedure[] {
+  // As tRPC keeps them, by their whole paths. Each takes one schema at most, of zod.
+  const kept = appRouter._def.procedures as unknown as Readonly<
+    Record<string, { readonly _def: { readonly type: Kind; readonly inputs: readonly ZodType[] } }>
+  >
+  return Object.entries(kept).map(([path, { _def: procedure }]) => {
+    const [input = null] = procedure.inputs
+    return {
+      path,
+      kind: procedure.type,
+      input: input === null ? null : z.toJSONSchema(input, { io: 'input' }),
+      accepts: (value) => input === null || input.safeParse(value).success,
+    }
+  })
+}
