@@ -1,7 +1,7 @@
 /** The synchronizer's clock jumps, and somebody submits in that moment. */
 import { parseTime } from '@quorumscan/model'
-import { until } from '@quorumscan/testkit'
-import { clock, createUser, send, untilFound } from '../e2e/client.ts'
+import { send, until } from '@quorumscan/testkit'
+import { clock, createUser, untilFound } from '../e2e/client.ts'
 import type { Attack } from './attack.ts'
 
 const DAY_MS = 86_400_000

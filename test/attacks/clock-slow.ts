@@ -1,7 +1,7 @@
 /** A scan node, then the validator, whose clock is ten minutes slow. */
-import { until } from '@quorumscan/testkit'
+import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
-import { clock, createUser, lookup, send, untilFound } from '../e2e/client.ts'
+import { clock, createUser, lookup, untilFound } from '../e2e/client.ts'
 import type { Attack } from './attack.ts'
 
 const SLOW_MS = -600_000

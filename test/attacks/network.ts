@@ -11,7 +11,7 @@ import {
 import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import { encodeEntry } from '@quorumscan/ledger'
 import type { Submission } from '@quorumscan/model'
-import { until } from '@quorumscan/testkit'
+import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { createUser, lookup } from '../e2e/client.ts'
 
@@ -63,22 +63,21 @@ export async function offer(
   bytes: Uint8Array,
   token: string | null = null,
 ): Promise<number> {
-  const response = await fetch(`${cluster.urls.synchronizer}/v0/submit`, {
+  const { status } = await send(`${cluster.urls.synchronizer}/v0/submit`, {
     method: 'POST',
     headers: {
       'content-type': 'application/octet-stream',
       ...(token === null ? {} : { 'x-peer-token': token }),
     },
-    body: new Uint8Array(bytes),
+    body: bytes,
   })
-  await response.arrayBuffer()
-  return response.status
+  return status
 }
 
 /** Contracts that a command has to name, by the public read of them. */
 export async function ruleIds(cluster: RunningCluster) {
-  const response = await fetch(`${cluster.urls.validator}/v0/scan-proxy/dso`)
-  const { dso_rules, coin_rules } = (await response.json()) as Record<
+  const { body } = await send(`${cluster.urls.validator}/v0/scan-proxy/dso`)
+  const { dso_rules, coin_rules } = body as Record<
     'dso_rules' | 'coin_rules',
     { contract: { contract_id: string; created_event_blob: string } }
   >

@@ -1,5 +1,7 @@
 /** What a process of the cluster spends, as it says itself. */
+
 import { createSystemClock } from '@quorumscan/base'
+import { send } from '@quorumscan/testkit'
 
 const IDLE_MS = 1_000
 
@@ -16,7 +18,7 @@ export type Spent = {
 /** Of the process at this address, since it began. */
 async function spentBy(url: string, token: string): Promise<Spent & { readonly began: number }> {
   const headers = { authorization: `Bearer ${token}` }
-  const text = await (await fetch(`${url}/metrics`, { headers })).text()
+  const text = (await send(`${url}/metrics`, { headers })).text
   const figure = (name: string) => {
     const value = new RegExp(`^${name} ([0-9.e+-]+)$`, 'm').exec(text)?.[1]
     if (value === undefined) throw new Error(`${url} measures no ${name}`)

@@ -1,7 +1,9 @@
 /** A super-validator that changes its address all the time and submits as much as it may. */
+
 import { createSystemClock, toHex } from '@quorumscan/base'
 import { encodeAddressStatement } from '@quorumscan/consensus'
 import { setScanUrlCommand, svPartyOf } from '@quorumscan/ledger'
+import { send } from '@quorumscan/testkit'
 import type { Attack } from './attack.ts'
 import { createRegistrar, createSigner, offer, ownKey, ownSecret, ruleIds } from './network.ts'
 
@@ -90,9 +92,9 @@ export const restlessSuperValidator: Attack = {
 type Address = { readonly publicUrl: string; readonly svName: string; readonly sequence: number }
 
 async function addressOf(nodeUrl: string): Promise<Address> {
-  const response = await fetch(`${nodeUrl}/v0/scans`)
-  const body = (await response.json()) as { scans: readonly { scans: readonly Address[] }[] }
-  const found = body.scans[0]?.scans.find(({ svName }) => svName === NODE)
+  const { body } = await send(`${nodeUrl}/v0/scans`)
+  const addresses: readonly Address[] = body.scans[0]?.scans ?? []
+  const found = addresses.find(({ svName }) => svName === NODE)
   if (found === undefined) throw new Error(`${NODE} has published no address`)
   return found
 }

@@ -1,6 +1,7 @@
 import { createSystemClock } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { createScan, isQuorumscanError } from '@quorumscan/sdk'
+import { send } from '@quorumscan/testkit'
 import type { Attack, Target } from './attack.ts'
 
 const LATENCY_MS = 1500
@@ -73,7 +74,7 @@ export const awayNodes: Attack = {
 
 async function connect(cluster: Target['cluster']) {
   const seeds = Object.values(cluster.urls.nodes)
-  const genesis = (await (await fetch(`${seeds[0]}/v0/genesis`)).json()) as Genesis
+  const genesis = (await send(`${seeds[0]}/v0/genesis`)).body as Genesis
   return createScan({ seeds, genesis })
 }
 

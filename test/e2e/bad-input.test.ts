@@ -1,8 +1,9 @@
 /** Bad input at the public surfaces: always the body of D-6, the right status, and never a 500. */
+import { type HttpAnswer, send } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { type Answer, createUser, send, untilFound } from './client.ts'
+import { createUser, untilFound } from './client.ts'
 
 let cluster: RunningCluster
 let user: Awaited<ReturnType<typeof createUser>>
@@ -21,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.down())
 
-function expectError(answer: Answer, status: number, code: string) {
+function expectError(answer: HttpAnswer, status: number, code: string) {
   expect({ status: answer.status, code: answer.body?.code }, JSON.stringify(answer.body)).toEqual({
     status,
     code,
@@ -87,9 +88,9 @@ describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
     expect(list.body.entries.map((entry: { name: string }) => entry.name)).toEqual([
       'taken.unverified.ns',
     ])
-    const rules = await fetch(bases[surface].replace('ans-entries', 'ans-rules'), {
+    const rules = await send(bases[surface].replace('ans-entries', 'ans-rules'), {
       method: 'POST',
-      body: new TextEncoder().encode('{}'),
+      body: '{}',
     })
     expect(rules.status).toBe(200)
   })

@@ -1,47 +1,23 @@
 /** A client of a running cluster, as a wallet or a curious person would be one: HTTP and nothing else. */
 import { createSystemClock } from '@quorumscan/base'
 import { createValidatorClient } from '@quorumscan/sdk/raw'
-import { until } from '@quorumscan/testkit'
+import { type HttpAnswer, send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 
 export const clock = createSystemClock()
-
-export type Answer = {
-  readonly status: number
-  readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape; the raw client is typed.
-  readonly body: any
-  readonly ms: number
-}
-
-/** Sends exactly what it is told, so that bad requests can be sent too. */
-export async function send(
-  url: string,
-  init: { method?: string; headers?: Record<string, string>; body?: string } = {},
-): Promise<Answer> {
-  const startedAt = clock.monotonicMs()
-  const response = await fetch(url, init)
-  const text = await response.text()
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: text === '' ? null : JSON.parse(text),
-    ms: clock.monotonicMs() - startedAt,
-  }
-}
 
 /** A lookup through the scan proxy. */
 export function lookup(
   cluster: RunningCluster,
   name: string,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const path = `/v0/scan-proxy/ans-entries/by-name/${encodeURIComponent(name)}`
   return send(`${cluster.urls.validator}${path}`, { headers })
 }
 
 /** Waits until the name is found through the proxy. */
-export function untilFound(cluster: RunningCluster, name: string): Promise<Answer> {
+export function untilFound(cluster: RunningCluster, name: string): Promise<HttpAnswer> {
   return until(`${name} to be found`, async () => {
     const answer = await lookup(cluster, name)
     return answer.status === 200 ? answer : undefined

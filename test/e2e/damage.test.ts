@@ -1,11 +1,11 @@
 /** What a disk, a careless copy or a lost file can do to a data directory: found, named, contained, mended. */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { untilTrue } from '@quorumscan/testkit'
+import { send, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { createUser, lookup, send, untilFound } from './client.ts'
+import { createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { controlPid } from './control-pid.ts'
 

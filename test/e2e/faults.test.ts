@@ -3,11 +3,11 @@
  * whole file: each test leaves all nodes up.
  */
 
-import { until } from '@quorumscan/testkit'
+import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { createUser, lookup, send, untilFound } from './client.ts'
+import { createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { controlPid } from './control-pid.ts'
 

@@ -3,10 +3,10 @@
  * more, then until no process can write a byte. When there is room again, all goes on by itself.
  */
 import { join } from 'node:path'
-import { fairMsOf, until, untilTrue } from '@quorumscan/testkit'
+import { fairMsOf, send, until, untilTrue } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { clock, createUser, lookup, send, untilFound } from './client.ts'
+import { clock, createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { mountSmallDisk } from './small-disk.ts'
 

@@ -1,12 +1,12 @@
 /** The ledger interface of a real validator: what wallets do with it, while it is killed and restarted. */
 
 import { randomUUID } from 'node:crypto'
-import { until } from '@quorumscan/testkit'
+import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { WebSocket } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { createUser, send } from './client.ts'
+import { createUser } from './client.ts'
 import { awaitCompletion, isJsCantonError, LedgerClient, SDK } from './unchanged-clients.mjs'
 
 let cluster: RunningCluster

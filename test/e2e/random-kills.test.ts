@@ -10,13 +10,13 @@
 import { setMaxListeners } from 'node:events'
 import { systemRandom } from '@quorumscan/base'
 import { formatAmount, parseAmount, parseTime } from '@quorumscan/model'
-import { until } from '@quorumscan/testkit'
+import { type HttpAnswer, send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSeededRandom } from '../sim/seeded-random.ts'
 import { startCluster } from '../support/clusters.ts'
 import { isOfType, readActivities } from './activities.ts'
-import { type Answer, lookup, send } from './client.ts'
+import { lookup } from './client.ts'
 import { startKilling } from './random-kills/killer.ts'
 import { drawPlan, expectedOf, type Plan, type Wish } from './random-kills/plan.ts'
 import { openStubbornWallet, type StubbornWallet } from './random-kills/stubborn-wallet.ts'
@@ -117,7 +117,7 @@ async function ledgerEnd(): Promise<number> {
 }
 
 /** What all four nodes say, once each is as far as the users know; one may have been started just now. */
-function lookupAtAll(name: string, end: number): Promise<Answer> {
+function lookupAtAll(name: string, end: number): Promise<HttpAnswer> {
   return until(`all four nodes to agree on ${name}`, async () => {
     const answer = await lookup(cluster, name, { 'x-quorum': 'all', 'x-min-offset': String(end) })
     return answer.status === 200 ? answer : undefined

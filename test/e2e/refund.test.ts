@@ -2,11 +2,11 @@
  * On a cluster whose rounds take a second, so that locks, which last three, end soon: a payment that nobody
  * confirms in time is refunded by itself, and a quorum changes what names cost.
  */
-import { until } from '@quorumscan/testkit'
+import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { createUser, lookup, send, untilFound, unwrap } from './client.ts'
+import { createUser, lookup, untilFound, unwrap } from './client.ts'
 import { runCommand } from './command.ts'
 
 let cluster: RunningCluster

@@ -16,11 +16,11 @@ import {
   verifyEvidence,
   verifyReceipt,
 } from '@quorumscan/consensus'
-import { until } from '@quorumscan/testkit'
+import { type HttpAnswer, send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { type Answer, createUser, lookup, send, untilFound } from './client.ts'
+import { createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { startForkedNode } from './forked-node.ts'
 
@@ -85,7 +85,7 @@ describe('a receipt', () => {
       })
     const rules = { cached_ans_rules_contract_id: null, cached_ans_rules_domain_id: null }
     const rows = { page_size: 3, begin_after_id: null, sort_order: 'desc' }
-    const cases: readonly [string, Promise<Answer>, CanonicalRequest, number?][] = [
+    const cases: readonly [string, Promise<HttpAnswer>, CanonicalRequest, number?][] = [
       ['a name', get(`/ans-entries/by-name/${ALICE}`), byName(ALICE)],
       ['no name', get(`/ans-entries/by-name/${NOBODY}`), byName(NOBODY), 404],
       ['a party', get(`/ans-entries/by-party/${party}`), requestOfLookup({ party: alice.party })],

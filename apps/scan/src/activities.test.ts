@@ -8,7 +8,7 @@ import {
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
 import { AMOUNT_SCALE, type ContractId, formatTime } from '@quorumscan/model'
-import { until, untilTrue } from '@quorumscan/testkit'
+import { send, until, untilTrue } from '@quorumscan/testkit'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
@@ -50,24 +50,21 @@ beforeAll(async () => {
   nodes = await Promise.all(network.genesis.nodes.map((_, index) => network.startNode(index)))
   // What a node says at offset 0 may be pruned before it has said it.
   for (const { url } of nodes)
-    await untilTrue(`${url} to be ready`, async () => (await fetch(`${url}/readyz`)).ok)
+    await untilTrue(`${url} to be ready`, async () => (await send(`${url}/readyz`)).status === 200)
 })
 afterAll(async () => {
   await Promise.all((nodes ?? []).map((node) => node[Symbol.asyncDispose]()))
   await network?.[Symbol.asyncDispose]()
 })
 
-async function post(body: unknown, options: { node?: number; headers?: HeadersInit } = {}) {
-  const url = `${nodes[options.node ?? 0]?.url}/v0/activities`
-  const headers = { 'content-type': 'application/json', ...options.headers }
-  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body), headers })
-  return { status: response.status, headers: response.headers, text: await response.text() }
+const post = (body: unknown, options: { node?: number; headers?: Record<string, string> } = {}) => {
+  const { node = 0, headers = {} } = options
+  return send(`${nodes[node]?.url}/v0/activities`, { method: 'POST', body, headers })
 }
 
 async function list(body: Record<string, unknown>): Promise<readonly Row[]> {
-  const { status, text } = await post(body)
+  const { status, text, body: answer } = await post(body)
   expect(status, text).toBe(200)
-  const answer = JSON.parse(text)
   expect(isAnswer.Check(answer), JSON.stringify(isAnswer.Errors(answer)[0])).toBe(true)
   return answer.activities
 }
@@ -105,7 +102,7 @@ function placeOf(done: Awaited<ReturnType<Wallet['submit']>>) {
 describe('the activity history of a network', () => {
   test('closing a round is one mint for each super-validator', async () => {
     const rows = await rowsBehind('', (found) => found.length >= 4)
-    const dso = (await (await fetch(`${nodes[0]?.url}/v0/dso`)).json()).dso_rules.contract.payload
+    const dso = (await send(`${nodes[0]?.url}/v0/dso`)).body.dso_rules.contract.payload
     const { offset, date } = rows[0] as Row
     expect(rows.slice(0, 4)).toEqual(
       dso.svs.map(({ party }: { party: string }, index: number) => ({
@@ -366,8 +363,8 @@ describe('the activity history of a network', () => {
       ]),
     ]
     for (const [body, path] of refused) {
-      const { status, text } = await post(body)
-      const { code, details } = JSON.parse(text)
+      const { status, body: error } = await post(body)
+      const { code, details } = error
       expect([status, code, details.path], JSON.stringify(body)).toEqual([
         400,
         'INVALID_ARGUMENT',
@@ -380,7 +377,7 @@ describe('the activity history of a network', () => {
 
     const codeAt = async (offset: string) => {
       const answer = await post({ page_size: 1 }, { headers: { 'x-read-at-offset': offset } })
-      return [answer.status, JSON.parse(answer.text).code]
+      return [answer.status, answer.body.code]
     }
     expect(await codeAt('0')).toEqual([410, 'OFFSET_PRUNED'])
     expect(await codeAt('900000000')).toEqual([503, 'OFFSET_NOT_REACHED'])

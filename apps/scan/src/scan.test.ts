@@ -2,42 +2,25 @@
 import { fromHex, verifySignature } from '@quorumscan/base'
 import { canonicalJson, encodeAddressStatement, type Json } from '@quorumscan/consensus'
 import { parseTime } from '@quorumscan/model'
-import { until } from '@quorumscan/testkit'
+import { type HttpAnswer, send, until } from '@quorumscan/testkit'
 import { describe, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork } from './testing/network.ts'
 
-type Answer = { status: number; text: string; headers: Headers }
-
-async function get(node: RunningScan, path: string, headers: Record<string, string> = {}) {
-  return read(await fetch(node.url + path, { headers }))
-}
-
-async function post(
+const get = (node: RunningScan, path: string, headers: Record<string, string> = {}) =>
+  send(node.url + path, { headers })
+const post = (
   node: RunningScan,
   path: string,
   body: unknown,
   headers: Record<string, string> = {},
-) {
-  return read(
-    await fetch(node.url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    }),
-  )
-}
-
-async function read(response: Response): Promise<Answer> {
-  return { status: response.status, text: await response.text(), headers: response.headers }
-}
+) => send(node.url + path, { method: 'POST', body, headers })
 
 const NO_ROUNDS = {
   cached_open_mining_round_contract_ids: [],
   cached_issuing_round_contract_ids: [],
 }
-const json = (answer: Answer) => JSON.parse(answer.text)
-const offsetOf = (answer: Answer) => Number(answer.headers.get('x-ledger-offset'))
+const offsetOf = (answer: HttpAnswer) => Number(answer.headers.get('x-ledger-offset'))
 const isReady = (node: RunningScan) =>
   until(`${node.url} to be ready`, async () =>
     (await get(node, '/readyz')).status === 200 ? true : undefined,
@@ -74,7 +57,7 @@ describe('four scan nodes', () => {
     const { dso } = network.genesis
 
     const newest = await get(first, '/v0/ans-entries/by-name/alice.unverified.ns')
-    expect(json(newest)).toEqual({
+    expect(newest.body).toEqual({
       entry: {
         contract_id: expect.stringMatching(/^00[0-9a-f]{64}$/),
         user: wallet.party,
@@ -89,7 +72,7 @@ describe('four scan nodes', () => {
 
     const party = encodeURIComponent(wallet.party)
     const at = String(offsetOf(await get(first, '/v0/ans-entries?page_size=1')))
-    const requests: readonly ((node: RunningScan) => Promise<Answer>)[] = [
+    const requests: readonly ((node: RunningScan) => Promise<HttpAnswer>)[] = [
       ...[
         '/v0/ans-entries?page_size=1000',
         '/v0/ans-entries?page_size=2&name_prefix=al',
@@ -128,7 +111,7 @@ describe('four scan nodes', () => {
           }),
         ),
       )
-      const [one] = answers as [Answer, ...Answer[]]
+      const [one] = answers as [HttpAnswer, ...HttpAnswer[]]
       expect(one.status, one.text).toBe(200)
       for (const other of answers) {
         expect(other.text).toBe(one.text)
@@ -144,7 +127,7 @@ describe('four scan nodes', () => {
   test('publish their signed addresses, and a new one under the next sequence', async () => {
     await using network = await startNetwork(4)
     await using world = await startAll(network, [])
-    const scansOf = async (node: RunningScan) => json(await get(node, '/v0/scans')).scans[0].scans
+    const scansOf = async (node: RunningScan) => (await get(node, '/v0/scans')).body.scans[0].scans
     const records = await until('all addresses', async () => {
       const scans = await scansOf(world.first)
       return scans.length === 4 ? scans : undefined
@@ -194,7 +177,7 @@ describe('four scan nodes', () => {
     await Promise.all(network.nodeRedis.map((redis) => redis.kill()))
     await paid
     const away = await get(world.first, '/v0/ans-entries/by-name/alice.unverified.ns')
-    expect([away.status, json(away).code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE'])
+    expect([away.status, away.body.code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE'])
     await Promise.all(network.nodeRedis.map((redis) => redis.restart()))
     await until('the name', async () => {
       const answer = await get(world.first, '/v0/ans-entries/by-name/alice.unverified.ns')
@@ -221,16 +204,16 @@ describe('one scan node', () => {
     )
     const next = (token: string, more = '') =>
       get(node, `/v0/ans-entries?page_size=2&name_prefix=a&page_token=${token}${more}`)
-    const second = await next(json(page).next_page_token)
-    const namesOf = (answer: Answer) =>
-      json(answer).entries.map((entry: { name: string }) => entry.name)
+    const second = await next(page.body.next_page_token)
+    const namesOf = (answer: HttpAnswer) =>
+      answer.body.entries.map((entry: { name: string }) => entry.name)
     expect([...namesOf(page), ...namesOf(second)]).toEqual(
       labels.slice(0, 4).map((label) => `${label}.unverified.ns`),
     )
-    expect(json(second).next_page_token).toBeNull()
+    expect(second.body.next_page_token).toBeNull()
     expect(offsetOf(second)).toBe(offsetOf(page))
 
-    const token = json(page).next_page_token
+    const token = page.body.next_page_token
     const refused = await Promise.all([
       get(node, `/v0/ans-entries?page_size=2&name_prefix=b&page_token=${token}`),
       next(`${token}A`),
@@ -240,7 +223,7 @@ describe('one scan node', () => {
       }),
     ])
     for (const answer of refused)
-      expect([answer.status, json(answer).code]).toEqual([400, 'INVALID_PAGE_TOKEN'])
+      expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_PAGE_TOKEN'])
 
     const all = await get(node, '/v0/ans-entries?page_size=1000')
     const names = namesOf(all)
@@ -255,7 +238,7 @@ describe('one scan node', () => {
     const { first: node, wallet } = world
     const byName = await get(node, '/v0/ans-entries/by-name/does%20not%20exist')
     expect(byName.status).toBe(404)
-    expect(json(byName)).toMatchObject({
+    expect(byName.body).toMatchObject({
       error: 'No ans entry found for name: does not exist',
       code: 'ENTRY_NOT_FOUND',
       definite: true,
@@ -263,7 +246,7 @@ describe('one scan node', () => {
     })
     expect(byName.headers.get('x-ledger-history-hash')).toMatch(/^[0-9a-f]{64}$/)
     const byParty = await get(node, `/v0/ans-entries/by-party/${wallet.party}`)
-    expect(json(byParty).error).toBe(`No ans entry found for party: ${wallet.party}`)
+    expect(byParty.body.error).toBe(`No ans entry found for party: ${wallet.party}`)
     expect(
       await post(node, '/v0/ans-entries/batch', { lookups: [] }, { 'content-type': 'text/plain' }),
     ).toMatchObject({
@@ -289,7 +272,7 @@ describe('one scan node', () => {
     expect((await get(node, path, { 'x-read-at-offset': '0' })).status).toBe(404)
     const head = Number((await get(node, path)).headers.get('x-ledger-head'))
     const far = await get(node, path, { 'x-read-at-offset': String(head + 1_000_000) })
-    expect([far.status, json(far).code]).toEqual([503, 'OFFSET_NOT_REACHED'])
+    expect([far.status, far.body.code]).toEqual([503, 'OFFSET_NOT_REACHED'])
     expect(Number(far.headers.get('x-ledger-head'))).toBeGreaterThanOrEqual(head)
     expect(far.headers.get('x-ledger-head-time')).toMatch(/Z$/)
     const below = await post(node, '/v0/ans-entries/batch', {
@@ -297,7 +280,7 @@ describe('one scan node', () => {
       at_offset: 0,
       min_offset: 1,
     })
-    expect([below.status, json(below).code]).toEqual([400, 'INVALID_ARGUMENT'])
+    expect([below.status, below.body.code]).toEqual([400, 'INVALID_ARGUMENT'])
     const floor = await post(node, '/v0/ans-entries/batch', { lookups: [], min_offset: head })
     expect(offsetOf(floor)).toBeGreaterThanOrEqual(head)
   })
@@ -313,8 +296,8 @@ describe('one scan node', () => {
     const answer = await get(node, '/v0/ans-entries/by-name/dso.ns')
     expect(answer.status).toBe(200)
     const ready = await get(node, '/readyz')
-    expect([ready.status, json(ready).code]).toEqual([503, 'NOT_READY'])
-    expect(json(ready).details).toEqual({ state: 'catching-up' })
+    expect([ready.status, ready.body.code]).toEqual([503, 'NOT_READY'])
+    expect(ready.body.details).toEqual({ state: 'catching-up' })
     expect((await get(node, '/livez')).status).toBe(200)
     aheadMicros = 0
     await network.logRedis.restart()
@@ -326,14 +309,14 @@ describe('one scan node', () => {
     await using world = await startAll(network, [])
     const { first: node } = world
     const { genesis } = network
-    const rules = json(await post(node, '/v0/ans-rules', {})).ans_rules_update
+    const rules = (await post(node, '/v0/ans-rules', {})).body.ans_rules_update
     expect(rules.domain_id).toBe(genesis.synchronizerId)
     expect(rules.contract.template_id).toMatch(/^[0-9a-f]{64}:Ans:AnsRules$/)
     const cached = await post(node, '/v0/ans-rules', {
       cached_ans_rules_contract_id: rules.contract.contract_id,
     })
-    expect(json(cached).ans_rules_update.contract).toBeNull()
-    const coin = json(await post(node, '/v0/amulet-rules', {})).amulet_rules_update
+    expect(cached.body.ans_rules_update.contract).toBeNull()
+    const coin = (await post(node, '/v0/amulet-rules', {})).body.amulet_rules_update
     const { activeSynchronizer } =
       coin.contract.payload.configSchedule.initialValue.decentralizedSynchronizer
     expect([activeSynchronizer, coin.contract.payload.isDevNet]).toEqual([
@@ -341,10 +324,10 @@ describe('one scan node', () => {
       genesis.devnet,
     ])
     const known = { cached_amulet_rules_contract_id: coin.contract.contract_id }
-    expect(json(await post(node, '/v0/amulet-rules', known))).toEqual({
+    expect((await post(node, '/v0/amulet-rules', known)).body).toEqual({
       amulet_rules_update: { contract: null, domain_id: genesis.synchronizerId },
     })
-    const dso = json(await get(node, '/v0/dso'))
+    const dso = (await get(node, '/v0/dso')).body
     expect(dso.amulet_rules).toEqual(coin)
     expect(dso).toMatchObject({
       sv_user: 'sv-1',
@@ -356,13 +339,13 @@ describe('one scan node', () => {
     // To the byte: readers hash what is served.
     const { text } = await get(node, '/v0/genesis')
     expect(text).toBe(canonicalJson(genesis as unknown as Json))
-    expect(json(await get(node, '/status')).success).toMatchObject({
+    expect((await get(node, '/status')).body.success).toMatchObject({
       id: 'sv-1',
       active: true,
       ports: { http: Number(new URL(node.url).port) },
       extra: { state: 'live', offset: expect.any(Number) },
     })
-    expect(json(await get(node, '/version'))).toEqual({
+    expect((await get(node, '/version')).body).toEqual({
       version: '0.1.0',
       commit_ts: expect.stringMatching(/Z$/),
     })
@@ -375,16 +358,16 @@ describe('one scan node', () => {
     const path = '/v0/open-and-issuing-mining-rounds'
     const answer = await post(node, path, NO_ROUNDS)
     const rounds: [string, { contract: { contract_id: string; payload: RoundPayload } }][] =
-      Object.entries(json(answer).open_mining_rounds)
+      Object.entries(answer.body.open_mining_rounds)
     expect(rounds.map(([, { contract }]) => contract.payload.round.number)).toEqual(['2', '1', '0'])
     for (const [id, { contract }] of rounds) expect(contract.contract_id).toBe(id)
     const closesAt = parseTime(rounds[2]?.[1].contract.payload.targetClosesAt ?? '') ?? 0
     const readAt = parseTime(answer.headers.get('x-ledger-record-time') ?? '') ?? 0
-    expect(json(answer).time_to_live_in_microseconds).toBe(closesAt - readAt)
+    expect(answer.body.time_to_live_in_microseconds).toBe(closesAt - readAt)
 
     const [known, ...others] = rounds.map(([id]) => id)
     const cached = { ...NO_ROUNDS, cached_open_mining_round_contract_ids: [known] }
-    const { open_mining_rounds: again } = json(await post(node, path, cached))
+    const { open_mining_rounds: again } = (await post(node, path, cached)).body
     expect(again[known as string].contract).toBeNull()
     for (const id of others) expect(again[id].contract.contract_id).toBe(id)
     const tooMany = { ...NO_ROUNDS, cached_issuing_round_contract_ids: Array(101).fill(known) }

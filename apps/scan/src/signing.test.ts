@@ -11,7 +11,7 @@ import {
   verifyReceipt,
 } from '@quorumscan/consensus'
 import { createReader } from '@quorumscan/consensus/reader'
-import { until } from '@quorumscan/testkit'
+import { send, until } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork } from './testing/network.ts'
@@ -26,12 +26,12 @@ beforeAll(async () => {
   await Promise.all(nodes.map(isReady))
   await (await network.createWallet('alice')).pay({ name: NAME, description: 'é "quoted"' })
   await until(NAME, async () =>
-    (await fetch(`${nodeAt(0).url}/v0/ans-entries/by-name/${NAME}`)).status === 200
+    (await send(`${nodeAt(0).url}/v0/ans-entries/by-name/${NAME}`)).status === 200
       ? true
       : undefined,
   )
   await until('all addresses', async () => {
-    const { scans } = await (await fetch(`${nodeAt(0).url}/v0/scans`)).json()
+    const { scans } = (await send(`${nodeAt(0).url}/v0/scans`)).body
     return scans[0].scans.length === 4 ? true : undefined
   })
 })
@@ -44,7 +44,7 @@ const nodeAt = (index: number): RunningScan => nodes[index] as RunningScan
 
 const isReady = (node: RunningScan) =>
   until('a node to be ready', async () =>
-    (await fetch(`${node.url}/readyz`)).status === 200 ? true : undefined,
+    (await send(`${node.url}/readyz`)).status === 200 ? true : undefined,
   )
 
 const startReader = () =>
@@ -145,19 +145,19 @@ test('a single lookup carries the signature of its batch form, and of its absenc
     [NAME, 200],
     ['nobody', 404],
   ] as const) {
-    const single = await fetch(`${node.url}/v0/ans-entries/by-name/${name}`, {
+    const single = await send(`${node.url}/v0/ans-entries/by-name/${name}`, {
       headers: { 'x-read-sign': 'true' },
     })
     expect(single.status).toBe(status)
     const offset = Number(single.headers.get('x-ledger-offset'))
-    const batch = await fetch(`${node.url}/v0/ans-entries/batch`, {
+    const batch = await send(`${node.url}/v0/ans-entries/batch`, {
       method: 'POST',
-      body: JSON.stringify({ lookups: [{ name }], at_offset: offset, sign: true }),
+      body: { lookups: [{ name }], at_offset: offset, sign: true },
     })
-    const { signatures } = await batch.json()
+    const { signatures } = batch.body
     expect(single.headers.get('x-ledger-signature')).toBe(signatures[0])
   }
-  const unsigned = await fetch(`${node.url}/v0/scans`, { headers: { 'x-read-sign': 'false' } })
+  const unsigned = await send(`${node.url}/v0/scans`, { headers: { 'x-read-sign': 'false' } })
   expect(unsigned.headers.get('x-ledger-signature')).toBeNull()
 })
 
@@ -165,10 +165,10 @@ test('a statement that is signed again after the replica was lost has the same b
   // A node that was started just now is ready before it is where its predecessor was.
   const attestation = (offset: number) =>
     until(`an attestation of ${offset}`, async () => {
-      const answer = await fetch(`${nodeAt(3).url}/v0/attestations/${offset}`)
-      return answer.status === 200 ? answer.json() : undefined
+      const answer = await send(`${nodeAt(3).url}/v0/attestations/${offset}`)
+      return answer.status === 200 ? answer.body : undefined
     })
-  const head = Number((await fetch(`${nodeAt(3).url}/v0/scans`)).headers.get('x-ledger-offset'))
+  const head = Number((await send(`${nodeAt(3).url}/v0/scans`)).headers.get('x-ledger-offset'))
   const before = await attestation(head)
   expect(before).toMatchObject({ node: 'sv-4', offset: head, genesis_hash: network.genesisHash })
   const message = encodeAttestationStatement({
@@ -195,15 +195,15 @@ test.each([
   ['x', 400, 'INVALID_ARGUMENT'],
   ['9007199254740991', 503, 'OFFSET_NOT_REACHED'],
 ])('an attestation of offset %s is %i %s', async (offset, status, code) => {
-  const answer = await fetch(`${nodeAt(0).url}/v0/attestations/${offset}`)
-  expect([answer.status, (await answer.json()).code]).toEqual([status, code])
+  const answer = await send(`${nodeAt(0).url}/v0/attestations/${offset}`)
+  expect([answer.status, answer.body.code]).toEqual([status, code])
 })
 
 test('a text without a UTF-8 form cannot be signed about, and is refused', async () => {
-  const answer = await fetch(`${nodeAt(0).url}/v0/ans-rules`, {
+  const answer = await send(`${nodeAt(0).url}/v0/ans-rules`, {
     method: 'POST',
     headers: { 'x-read-sign': 'true', 'content-type': 'application/json' },
     body: '{"cached_ans_rules_domain_id":"\\ud800"}',
   })
-  expect([answer.status, (await answer.json()).code]).toEqual([400, 'INVALID_ARGUMENT'])
+  expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_ARGUMENT'])
 })

@@ -13,7 +13,14 @@ import {
   transferCommand,
 } from '@quorumscan/ledger'
 import { createLogReader, LOG_ACL } from '@quorumscan/log'
-import { createTestNetwork, startRedis, testKeyPair, until, untilTrue } from '@quorumscan/testkit'
+import {
+  createTestNetwork,
+  send,
+  startRedis,
+  testKeyPair,
+  until,
+  untilTrue,
+} from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Rates } from './budgets.ts'
 import type { Overrides } from './context.ts'
@@ -107,9 +114,8 @@ async function setUp(
   const start = async (overrides: Overrides = {}) => {
     const synchronizer = await startSynchronizer(config, { logger, ...overrides })
     await untilTrue('the nodes to vouch for the log', async () => {
-      const ready = await fetch(`${synchronizer.url}/readyz`)
-      const { code } = ready.status === 200 ? { code: null } : Object(await ready.json())
-      return code === null || code === 'LOG_FULL'
+      const ready = await send(`${synchronizer.url}/readyz`)
+      return ready.status === 200 || ready.body?.code === 'LOG_FULL'
     })
     return synchronizer
   }
@@ -177,20 +183,23 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const becomes = (url: string, status: number) =>
   untilTrue(
     `readyz to answer ${status}`,
-    async () => (await fetch(`${url}/readyz`)).status === status,
+    async () => (await send(`${url}/readyz`)).status === status,
   )
 
 async function post(url: string, body: Uint8Array, token?: string) {
-  const response = await fetch(`${url}/v0/submit`, {
+  const {
+    status,
+    body: members,
+    headers,
+  } = await send(`${url}/v0/submit`, {
     method: 'POST',
     headers: {
       'content-type': 'application/octet-stream',
       ...(token === undefined ? {} : { 'x-peer-token': token }),
     },
-    body: new Uint8Array(body),
+    body,
   })
-  const answer = (await response.json()) as { code?: string; error?: string }
-  return { status: response.status, ...answer, retryAfter: response.headers.get('retry-after') }
+  return { status, ...members, retryAfter: headers.get('retry-after') }
 }
 
 describe('the synchronizer', () => {
@@ -321,7 +330,7 @@ describe('the synchronizer', () => {
     const last = sign()
     expect(await post(synchronizer.url, last)).toMatchObject({ status: 200 })
     expect((await own.readUntil(last)).length).toBeGreaterThanOrEqual(2)
-    const status = (await (await fetch(`${synchronizer.url}/status`)).json()) as {
+    const status = (await send(`${synchronizer.url}/status`)).body as {
       success: { active: boolean; extra: { state: string; offset: number } }
     }
     expect(status.success).toMatchObject({ active: true, extra: { state: 'live' } })
@@ -340,12 +349,11 @@ describe('the synchronizer', () => {
     })
     await using client = createSubmitClient({ url: synchronizer.url })
     await expect(client.submit(sign(), never)).rejects.toMatchObject({ code: 'LOG_FULL' })
-    const ready = await fetch(`${synchronizer.url}/readyz`)
-    expect([ready.status, await ready.json()]).toMatchObject([503, { code: 'LOG_FULL' }])
+    const ready = await send(`${synchronizer.url}/readyz`)
+    expect([ready.status, ready.body]).toMatchObject([503, { code: 'LOG_FULL' }])
     const head = async () => {
-      const answer = await fetch(`${synchronizer.url}/status`)
-      return ((await answer.json()) as { success: { extra: { offset: number } } }).success.extra
-        .offset
+      const answer = await send(`${synchronizer.url}/status`)
+      return answer.body.success.extra.offset
     }
     const before = await head()
     await untilTrue('a checkpoint', async () => (await head()) > before)
@@ -392,7 +400,7 @@ describe('the synchronizer', () => {
       definite: false,
       error: expect.stringMatching(/clock is 2592000 s ahead/),
     })
-    expect((await fetch(`${synchronizer.url}/readyz`)).status).toBe(503)
+    expect((await send(`${synchronizer.url}/readyz`)).status).toBe(503)
     aheadMicros = 0
     await becomes(synchronizer.url, 200)
     const last = sign()
@@ -412,7 +420,7 @@ describe('the synchronizer', () => {
       return answer.code === 'LOG_REGRESSED' ? answer : undefined
     })
     expect(regressed.error).toMatch(/The log ends at offset 0, but \d nodes .* 1234/)
-    const status = (await (await fetch(`${synchronizer.url}/status`)).json()) as {
+    const status = (await send(`${synchronizer.url}/status`)).body as {
       success: { active: boolean; extra: { offset: number; detail: string } }
     }
     expect(status.success).toMatchObject({ active: false, extra: { offset: 0 } })
@@ -438,18 +446,18 @@ describe('the synchronizer', () => {
       clock: { ...clock, delay: (ms, signal) => clock.delay(Math.min(ms, 20), signal) },
     })
     const detailOf = async () => {
-      const answer = await (await fetch(`${second.url}/status`)).json()
+      const answer = (await send(`${second.url}/status`)).body
       return String(answer.success.extra.detail)
     }
     const sentence = /^The log is damaged at offset \d+ \(signature\): .*put a whole copy/
     await untilTrue('the damage to be found', async () => sentence.test(await detailOf()))
     expect(await post(second.url, sign())).toMatchObject({ status: 200 })
-    const ready = await fetch(`${second.url}/readyz`)
+    const ready = await send(`${second.url}/readyz`)
     expect([ready.status, ready.headers.get('x-detail')]).toEqual([
       200,
       expect.stringMatching(sentence),
     ])
-    const metric = async () => await (await fetch(`${second.url}/metrics`)).text()
+    const metric = async () => (await send(`${second.url}/metrics`)).text
     expect(await metric()).toMatch(/^quorumscan_log_damaged_parts 1$/m)
 
     const redis = own.redis.connect()

@@ -1,8 +1,10 @@
 /** No answer of the scan proxy is older than what the validator has shown (D-39). */
+
 import { once } from 'node:events'
+import { createHttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { createLedgerClient, genesisContracts } from './testing/ledger-client.ts'
+import { genesisContracts } from './testing/genesis-contracts.ts'
 import { failure, type Person, startWorld, type World } from './testing/world.ts'
 
 const LOOKUP = '/v0/scan-proxy/ans-entries/by-name/dso.ns'
@@ -61,7 +63,7 @@ test.each([
 test('nothing is older than what was shown by a stream, nor after a restart', async () => {
   const { rules, disclosedContracts } = await genesisContracts(world)
   const token = await world.network.token('alice')
-  const ledger = createLedgerClient(world.url, token)
+  const ledger = createHttpClient(world.url, token)
   const protocols = ['daml.ws.auth', `jwt.token.${token}`]
   const socket = new WebSocket(`${world.url().replace('http', 'ws')}/v2/updates`, protocols)
   const tapped = new Promise<number>((resolve) => {

@@ -1,6 +1,6 @@
 /** Transfers and the history of the wallet; what is bad moves no coin. */
+import type { HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Client } from './testing/client.ts'
 import { balanceOf, failure, type Person, startWorld, type World } from './testing/world.ts'
 
 const MINUTE_MICROS = 60_000_000
@@ -34,7 +34,8 @@ async function offer(from: Person, to: Person, amount: string): Promise<string> 
   return output.transfer_instruction_cid
 }
 
-const end = (client: Client, id: string, action: string) => client.post(`${PATH}/${id}/${action}`)
+const end = (client: HttpClient, id: string, action: string) =>
+  client.post(`${PATH}/${id}/${action}`)
 
 async function transfersOf({ client }: Person): Promise<{ contract_id: string }[]> {
   return (await client.get(PATH)).body['transfers'] as { contract_id: string }[]
@@ -226,7 +227,7 @@ describe('bad input moves no coin', () => {
 
 describe('the history', () => {
   type Item = { transaction_type: string; event_id: string; receivers: object[] }
-  const page = async (client: Client, body: object) => {
+  const page = async (client: HttpClient, body: object) => {
     const answer = await client.post('/v0/wallet/transactions', body)
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
     return answer.body['items'] as Item[]

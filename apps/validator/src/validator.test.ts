@@ -1,9 +1,15 @@
 import { createSystemClock } from '@quorumscan/base'
 import { createLogger } from '@quorumscan/http'
-import { startRedis, until, untilTrue } from '@quorumscan/testkit'
+import {
+  createHttpClient,
+  type HttpAnswer,
+  type HttpClient,
+  startRedis,
+  until,
+  untilTrue,
+} from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from './start.ts'
-import { type Answer, type Client, createClient } from './testing/client.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
 import { balanceOf } from './testing/world.ts'
 
@@ -11,14 +17,14 @@ const _clock = createSystemClock()
 const logger = createLogger({ name: 'validator', level: 'silent' })
 let network: TestNetwork
 let validator: RunningValidator
-let anyone: Client
-let admin: Client
+let anyone: HttpClient
+let admin: HttpClient
 
 beforeAll(async () => {
   network = await startNetwork(4)
   validator = await startValidator(network.config, { logger })
-  anyone = createClient(validator.url, null)
-  admin = createClient(validator.url, await network.token('participant_admin'))
+  anyone = createHttpClient(validator.url, null)
+  admin = createHttpClient(validator.url, await network.token('participant_admin'))
   await ready(anyone)
 })
 
@@ -27,15 +33,15 @@ afterAll(async () => {
   await network?.[Symbol.asyncDispose]()
 })
 
-async function ready(client: Client): Promise<void> {
+async function ready(client: HttpClient): Promise<void> {
   await untilTrue(
     'the validator to be ready',
     async () => (await client.get('/api/validator/readyz')).status === 200,
   )
 }
 
-async function clientOf(user: string): Promise<Client> {
-  return createClient(validator.url, await network.token(user))
+async function clientOf(user: string): Promise<HttpClient> {
+  return createHttpClient(validator.url, await network.token(user))
 }
 
 /** A registered user with coin. */
@@ -46,20 +52,20 @@ async function registered(user: string, usd: string | null = '10.0') {
   return { client, party: String(party) }
 }
 
-async function requestName(client: Client, name: string): Promise<string> {
+async function requestName(client: HttpClient, name: string): Promise<string> {
   const answer = await client.post('/v0/entry/create', { name, url: '', description: '' })
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   return String(answer.body['subscriptionRequestCid'])
 }
 
-const accept = (client: Client, request: string) =>
+const accept = (client: HttpClient, request: string) =>
   client.post(`/v0/wallet/subscription-requests/${request}/accept`)
 
-function lookup(name: string, headers: Record<string, string> = {}): Promise<Answer> {
+function lookup(name: string, headers: Record<string, string> = {}): Promise<HttpAnswer> {
   return anyone.get(`/v0/scan-proxy/ans-entries/by-name/${name}`, headers)
 }
 
-async function found(name: string): Promise<Answer> {
+async function found(name: string): Promise<HttpAnswer> {
   return until(`${name} to be registered`, async () => {
     const answer = await lookup(name)
     return answer.status === 404 ? undefined : answer
@@ -67,7 +73,7 @@ async function found(name: string): Promise<Answer> {
 }
 
 /** The entries of the user, once the validator's replica knows of one. */
-async function ownEntries(client: Client): Promise<unknown> {
+async function ownEntries(client: HttpClient): Promise<unknown> {
   return until('the entry in the list of its owner', async () => {
     const { body } = await client.get('/v0/entry/all')
     return (body['entries'] as unknown[]).length > 0 ? body['entries'] : undefined
@@ -75,7 +81,7 @@ async function ownEntries(client: Client): Promise<unknown> {
 }
 
 /** The members of D-6 that a client decides by. */
-function failure(answer: Answer) {
+function failure(answer: HttpAnswer) {
   expect(Object.keys(answer.body).sort()).toEqual([
     'code',
     'definite',
@@ -460,7 +466,7 @@ describe('a validator', () => {
     const balance = await client.get('/v0/wallet/balance')
     await validator[Symbol.asyncDispose]()
     validator = await startValidator(network.config, { logger })
-    anyone = createClient(validator.url, null)
+    anyone = createHttpClient(validator.url, null)
     await ready(anyone)
     const again = await clientOf('returning')
     expect((await again.post('/v0/register')).body).toEqual({ party_id: party })
@@ -478,13 +484,13 @@ describe('a validator', () => {
       logger,
       clock: createSystemClock(3_000_000_000),
     })
-    const client = createClient(behind.url, await network.token('alice'))
+    const client = createHttpClient(behind.url, await network.token('alice'))
     for (const path of ['/api/validator/readyz', '/v0/wallet/balance', '/v0/entry/all'])
       expect(failure(await client.get(path)), path).toEqual({ status: 503, code: 'NOT_READY' })
     expect(failure(await client.post('/v0/register'))).toMatchObject({ code: 'NOT_READY' })
     expect((await client.get('/livez')).status).toBe(200)
-    const ledger = await fetch(`${behind.url}/readyz`)
-    expect([ledger.status, await ledger.text()]).toEqual([
+    const ledger = await client.get('/readyz')
+    expect([ledger.status, ledger.text]).toEqual([
       503,
       '[-] ledger failed (NOT_SERVING)\nreadyz check failed\n',
     ])

@@ -1,3 +1,10 @@
+export {
+  createHttpClient,
+  type HttpAnswer,
+  type HttpClient,
+  type HttpRequest,
+  send,
+} from './http-client.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { startRedis, type TestRedis } from './redis.ts'
 export { createSimClock, type SimClock } from './sim/sim-clock.ts'

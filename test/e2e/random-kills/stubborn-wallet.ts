@@ -2,9 +2,11 @@
  * A wallet that goes on until it has what it wants: whatever it asks may be answered, refused for a while,
  * or never heard of again. It relies on nothing but what the errors promise (D-6).
  */
+
 import { parseTime } from '@quorumscan/model'
+import { type HttpAnswer, send } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
-import { type Answer, clock, send } from '../client.ts'
+import { clock } from '../client.ts'
 import type { Renewal } from './plan.ts'
 
 const RETRY_MS = 200
@@ -44,7 +46,11 @@ export async function openStubbornWallet(
   }
 
   /** One try: the answer, or null if nobody knows what became of it. */
-  const attempt = async (method: string, path: string, body?: object): Promise<Answer | null> => {
+  const attempt = async (
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<HttpAnswer | null> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     const url = `${cluster.urls.validator}${path}`
@@ -56,7 +62,7 @@ export async function openStubbornWallet(
   }
 
   /** Repeats what may be repeated until there is an answer that will not change. */
-  const insist = async (method: string, path: string, body?: object): Promise<Answer> => {
+  const insist = async (method: string, path: string, body?: object): Promise<HttpAnswer> => {
     for (;;) {
       const answer = await attempt(method, path, body)
       if (answer !== null && answer.body?.retryable !== true) return answer
@@ -65,7 +71,10 @@ export async function openStubbornWallet(
   }
 
   /** As `insist`, where every answer but these is a bug. */
-  const expectAnswer = async (answer: Answer, codes: readonly string[]): Promise<Answer> => {
+  const expectAnswer = async (
+    answer: HttpAnswer,
+    codes: readonly string[],
+  ): Promise<HttpAnswer> => {
     if (answer.status === 200 || codes.includes(answer.body?.code)) return answer
     throw new Error(`${user}: ${answer.status} ${JSON.stringify(answer.body)}`)
   }

@@ -1,18 +1,14 @@
 /** Whatever is sent to the ledger interface: the specified error, nothing lost, nobody else slowed. */
+
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { createDevelopmentToken, DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
+import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  createLedgerClient,
-  type DisclosedRules,
-  genesisContracts,
-  type LedgerAnswer,
-  type LedgerClient,
-} from '../testing/ledger-client.ts'
+import { type DisclosedRules, genesisContracts } from '../testing/genesis-contracts.ts'
 import { balanceOf, type Person, startWorld, type World } from '../testing/world.ts'
 
 const UPDATES = '/v2/updates'
@@ -24,9 +20,9 @@ const isLong = process.env['LONG'] !== undefined
 let world: World
 let alice: Person
 let bob: Person
-let client: LedgerClient
+let client: HttpClient
 /** Who reads as anyone. */
-let reader: LedgerClient
+let reader: HttpClient
 let rules: Readonly<Record<string, string>>
 let disclosedContracts: DisclosedRules
 
@@ -34,12 +30,12 @@ beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob', null)
-  client = createLedgerClient(world.url, await world.network.token('alice'))
+  client = createHttpClient(world.url, await world.network.token('alice'))
   ;({ rules, disclosedContracts } = await genesisContracts(world))
-  const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+  const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
   const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
   expect((await admin.post('/v2/users', { user: { id: 'reader' }, rights })).status).toBe(200)
-  reader = createLedgerClient(world.url, await world.network.token('reader'))
+  reader = createHttpClient(world.url, await world.network.token('reader'))
 })
 
 afterAll(async () => {
@@ -71,7 +67,7 @@ const tap = (more: object = {}) => ({
 })
 
 /** `code status`, or the beginning of the text where nothing was decoded. */
-function outcome({ status, type, body }: LedgerAnswer): string {
+function outcome({ status, type, body }: HttpAnswer): string {
   return type === 'text/plain' ? `${status} text` : `${status} ${body.code ?? ''}`.trim()
 }
 
@@ -193,13 +189,13 @@ describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => 
   })
 
   it('parties of readAs that are none, or too many', async () => {
-    const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+    const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
     const rights = [
       { kind: { CanActAs: { value: { party: alice.party } } } },
       { kind: { CanReadAsAnyParty: { value: {} } } },
     ]
     await admin.post('/v2/users', { user: { id: 'actor' }, rights })
-    const actor = createLedgerClient(world.url, await world.network.token('actor'))
+    const actor = createHttpClient(world.url, await world.network.token('actor'))
     expect(outcome(await actor.post(SUBMIT, tap({ readAs: ['a/b'] })))).toBe('400 INVALID_ARGUMENT')
     // With the one of actAs these are 200, who are looked for, and one more.
     const others = Array.from({ length: 200 }, (_, index) => `p${index}::1220${'0'.repeat(64)}`)
@@ -225,7 +221,7 @@ describe('tokens', () => {
     ['a foreign one', { secret: fromHex(createKeyPair().seed) }, 401],
     ['one of a user who cannot be', { user: 'a b' }, 401],
   ])('%s', async (_, more, status) => {
-    const caller = createLedgerClient(world.url, await signed(more))
+    const caller = createHttpClient(world.url, await signed(more))
     const answer = await caller.get('/v2/state/ledger-end')
     expect(answer.status).toBe(status)
     if (status === 401) expect(answer.body).toMatchObject({ code: 'NA', grpcCodeValue: 16 })

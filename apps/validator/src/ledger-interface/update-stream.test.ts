@@ -3,7 +3,7 @@ import { sha256Hex } from '@quorumscan/base'
 import { findTemplate, templates } from '@quorumscan/ledger'
 import type { Right } from '@quorumscan/model'
 import { createSeededIntegers, growRandomLog } from '@quorumscan/replica/testing'
-import { createManualClock } from '@quorumscan/testkit'
+import { createManualClock, send } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -342,11 +342,9 @@ describe('over the network', () => {
         expect(local(await frames(server.url, bounded))).toEqual(wanted)
         const pages: Wire[] = []
         for (let range = { beginExclusive: 0, endInclusive: end }; ; ) {
-          const answer = await fetch(`${server.url}/v2/updates?limit=${limit}`, {
-            method: 'POST',
-            body: JSON.stringify({ ...request, ...range }),
-          })
-          const page = (await answer.json()) as Wire[]
+          const url = `${server.url}/v2/updates?limit=${limit}`
+          const { body } = await send(url, { method: 'POST', body: { ...request, ...range } })
+          const page: Wire[] = body
           pages.push(...page)
           const last = page.at(-1)
           if (page.length < limit || last === undefined) break

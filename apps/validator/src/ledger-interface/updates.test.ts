@@ -1,14 +1,11 @@
 /** Reading the ledger over HTTP and WebSocket: the rows of the reference's tables, in their order. */
+
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import {
-  createLedgerClient,
-  genesisContracts,
-  type LedgerAnswer,
-  type LedgerClient,
-} from '../testing/ledger-client.ts'
+import { genesisContracts } from '../testing/genesis-contracts.ts'
 import { type Person, startWorld, type World } from '../testing/world.ts'
 
 const UPDATES = '/v2/updates'
@@ -18,15 +15,15 @@ const HOLDING = '#quorumscan-coin:Coin.Holding:Holding'
 let world: World
 let alice: Person
 let bob: Person
-let client: LedgerClient
-let admin: LedgerClient
+let client: HttpClient
+let admin: HttpClient
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
-  client = createLedgerClient(world.url, await world.network.token('alice'))
-  admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+  client = createHttpClient(world.url, await world.network.token('alice'))
+  admin = createHttpClient(world.url, await world.network.token('participant_admin'))
 })
 
 afterAll(async () => {
@@ -46,7 +43,7 @@ const own = () => format({ [alice.party]: {} })
 const ledgerEnd = async () => Number((await client.get('/v2/state/ledger-end')).body['offset'])
 
 /** `code status`, or the text where nothing was decoded, or the number of elements. */
-function outcome({ status, type, body }: LedgerAnswer): string {
+function outcome({ status, type, body }: HttpAnswer): string {
   if (type === 'text/plain') return `${status} ${body}`
   return status === 200
     ? `${(body as unknown as unknown[]).length} elements`
@@ -210,7 +207,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
   })
 
   it('0 before 1: what does not decode is told to anyone; then the token is asked for', async () => {
-    const anyone = createLedgerClient(world.url, null)
+    const anyone = createHttpClient(world.url, null)
     expect(outcome(await anyone.post(UPDATES, {}))).toContain('400 body.beginExclusive')
     expect(outcome(await anyone.post(`${UPDATES}?limit=x`, { beginExclusive: 0 }))).toContain(
       '400 query parameter limit: must be an integer',
@@ -236,16 +233,12 @@ describe('validation of updates, in its order (§L3.1)', () => {
     ['an empty token', 'Bearer ', '400 header Authorization'],
     ['another scheme', 'Basic abc', '400 header Authorization'],
   ])('1 %s', async (_, authorization, want) => {
-    const answer = await fetch(`${world.url()}${UPDATES}`, {
-      method: 'POST',
-      body: '{"beginExclusive":-1}',
-      headers: { authorization },
-    })
-    expect(`${answer.status} ${await answer.text()}`.replace('{"code":"', '')).toContain(want)
+    const answer = await client.post(UPDATES, '{"beginExclusive":-1}', { authorization })
+    expect(`${answer.status} ${answer.text}`.replace('{"code":"', '')).toContain(want)
   })
 
   it('1 a user whom nobody knows is 403, and told no more than that', async () => {
-    const stranger = createLedgerClient(world.url, await world.network.token('stranger'))
+    const stranger = createHttpClient(world.url, await world.network.token('stranger'))
     const answer = await stranger.post(UPDATES, { beginExclusive: 0, updateFormat: own() })
     expect(answer.status).toBe(403)
     expect(answer.body).toMatchObject({
@@ -471,7 +464,7 @@ describe('active contracts (§L5.2)', () => {
       filter: { filtersByParty: { [alice.party]: template(COIN) } },
       verbose: false,
     })
-  const ids = ({ body }: LedgerAnswer): string[] =>
+  const ids = ({ body }: HttpAnswer): string[] =>
     (body as { contractEntry: { JsActiveContract: { createdEvent: { contractId: string } } } }[])
       .map(({ contractEntry }) => contractEntry.JsActiveContract.createdEvent.contractId)
       .sort()
@@ -675,7 +668,7 @@ describe('over WebSocket (§L3.6)', () => {
 
   it('ends with an error when the rights of the user change', async () => {
     await world.registered('carol', null)
-    const carol = createLedgerClient(world.url, await world.network.token('carol'))
+    const carol = createHttpClient(world.url, await world.network.token('carol'))
     const { body } = await carol.get('/v2/authenticated-user')
     const party = String((body['user'] as unknown as Record<string, unknown>)['primaryParty'])
     const socket = open(await protocols('carol'))
@@ -754,7 +747,7 @@ describe('pruning (§L3.1, row 13)', () => {
     }
     await check()
     await world.restart()
-    client = createLedgerClient(world.url, await world.network.token('alice'))
+    client = createHttpClient(world.url, await world.network.token('alice'))
     await check()
   })
 })

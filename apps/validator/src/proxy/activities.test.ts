@@ -1,24 +1,23 @@
 /** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
 import { createSystemClock } from '@quorumscan/base'
 import { verifyReceipt } from '@quorumscan/consensus'
-import { untilTrue } from '@quorumscan/testkit'
+import { createHttpClient, type HttpAnswer, type HttpClient, untilTrue } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from '../start.ts'
-import { type Answer, type Client, createClient } from '../testing/client.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'
 import { openPages } from '../testing/page-socket.ts'
 
 const _clock = createSystemClock()
 let network: TestNetwork
 let validator: RunningValidator
-let anyone: Client
-let alice: Client
+let anyone: HttpClient
+let alice: HttpClient
 
 beforeAll(async () => {
   network = await startNetwork(4)
   validator = await startValidator(network.config)
-  anyone = createClient(validator.url, null)
-  alice = createClient(validator.url, await network.token('alice'))
+  anyone = createHttpClient(validator.url, null)
+  alice = createHttpClient(validator.url, await network.token('alice'))
   await untilTrue(
     'the validator',
     async () => (await anyone.get('/api/validator/readyz')).status === 200,
@@ -34,7 +33,7 @@ afterAll(async () => {
 const list = (body: unknown, headers: Record<string, string> = {}) =>
   anyone.post('/v0/scan-proxy/activities', body, headers)
 
-const idsOf = (answer: Answer) => {
+const idsOf = (answer: HttpAnswer) => {
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   return (answer.body['activities'] as { event_id: string }[]).map((row) => row.event_id)
 }

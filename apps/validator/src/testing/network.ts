@@ -2,7 +2,7 @@
 import { createDevelopmentToken, DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
 import { type Network, startNetwork as startScanNetwork } from '@quorumscan/scan/testing'
-import { startRedis, untilTrue } from '@quorumscan/testkit'
+import { send, startRedis, untilTrue } from '@quorumscan/testkit'
 import type { ValidatorConfig } from '../config.ts'
 
 /** Tokens outlast every jump in time. */
@@ -31,7 +31,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
     }
   })
   await untilTrue('all addresses', async () => {
-    const { scans } = await (await fetch(`${nodes[0]?.url}/v0/scans`)).json()
+    const { scans } = (await send(`${nodes[0]?.url}/v0/scans`)).body
     return scans[0].scans.length === nodeCount
   })
   const secret = createKeyPair().seed

@@ -1,21 +1,20 @@
 /** For tests: a network with one validator, and people who use it. */
 import { createLogger } from '@quorumscan/http'
-import { until } from '@quorumscan/testkit'
+import { createHttpClient, type HttpAnswer, type HttpClient, until } from '@quorumscan/testkit'
 import { expect } from 'vitest'
 import { startValidator } from '../start.ts'
-import { type Answer, type Client, createClient } from './client.ts'
 import { startNetwork, type TestNetwork } from './network.ts'
 
 const logger = createLogger({ name: 'validator', level: 'silent' })
 
-export type Person = { readonly client: Client; readonly party: string }
+export type Person = { readonly client: HttpClient; readonly party: string }
 
 export type World = AsyncDisposable & {
   readonly network: TestNetwork
   /** Where the validator listens now, without a trailing slash. */
   url(): string
-  anyone(): Client
-  clientOf(user: string): Promise<Client>
+  anyone(): HttpClient
+  clientOf(user: string): Promise<HttpClient>
   /** A registered user with so much coin, worth USD. */
   registered(user: string, usd?: string | null): Promise<Person>
   /** Stops the validator and starts it again on what it kept. Clients of before are of no use. */
@@ -27,12 +26,13 @@ export async function startWorld(): Promise<World> {
   const network = await startNetwork()
   const start = () => startValidator(network.config, { logger, clock: network.clock })
   let validator = await start()
-  const anyone = () => createClient(validator.url, null)
+  const anyone = () => createHttpClient(validator.url, null)
   const ready = () =>
     until('the validator to be ready', async () =>
       (await anyone().get('/api/validator/readyz')).status === 200 ? true : undefined,
     )
-  const clientOf = async (user: string) => createClient(validator.url, await network.token(user))
+  const clientOf = async (user: string) =>
+    createHttpClient(validator.url, await network.token(user))
   await ready()
   return {
     network: {
@@ -67,7 +67,7 @@ export async function startWorld(): Promise<World> {
 }
 
 /** Status and code of an error, whose body has the members of D-6. */
-export function failure(answer: Answer): { status: number; code: unknown } {
+export function failure(answer: HttpAnswer): { status: number; code: unknown } {
   expect(Object.keys(answer.body).sort(), JSON.stringify(answer.body)).toEqual([
     'code',
     'definite',
@@ -80,7 +80,7 @@ export function failure(answer: Answer): { status: number; code: unknown } {
 }
 
 /** `{unlocked, locked}` of the user, as the wallet says it. */
-export async function balanceOf(client: Client): Promise<{ unlocked: string; locked: string }> {
+export async function balanceOf(client: HttpClient): Promise<{ unlocked: string; locked: string }> {
   const { body } = await client.get('/v0/wallet/balance')
   return {
     unlocked: String(body['effective_unlocked_qty']),

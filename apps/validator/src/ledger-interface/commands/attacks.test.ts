@@ -1,20 +1,16 @@
 /** Nobody gets anything through the ledger interface that is not theirs. */
+
 import { randomUUID } from 'node:crypto'
 import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'
+import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  createLedgerClient,
-  type DisclosedRules,
-  genesisContracts,
-  type LedgerAnswer,
-  type LedgerClient,
-} from '../../testing/ledger-client.ts'
+import { type DisclosedRules, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { balanceOf, type Person, startWorld, type World } from '../../testing/world.ts'
 
 let world: World
 let alice: Person
 let mallory: Person
-let client: LedgerClient
+let client: HttpClient
 let rules: Readonly<Record<string, string>>
 let disclosedContracts: DisclosedRules
 
@@ -22,7 +18,7 @@ beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   mallory = await world.registered('mallory', null)
-  client = createLedgerClient(world.url, await world.network.token('mallory'))
+  client = createHttpClient(world.url, await world.network.token('mallory'))
   ;({ rules, disclosedContracts } = await genesisContracts(world))
 })
 
@@ -30,7 +26,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-const submit = (commands: readonly object[], more: object = {}): Promise<LedgerAnswer> =>
+const submit = (commands: readonly object[], more: object = {}): Promise<HttpAnswer> =>
   client.post('/v2/commands/submit-and-wait', {
     commands,
     commandId: randomUUID(),
@@ -38,7 +34,7 @@ const submit = (commands: readonly object[], more: object = {}): Promise<LedgerA
     disclosedContracts,
     ...more,
   })
-const outcome = ({ status, type, body }: LedgerAnswer) =>
+const outcome = ({ status, type, body }: HttpAnswer) =>
   type === 'text/plain' ? `${status} text` : `${status} ${body.code ?? ''}`
 
 /** A value of the type, with a party of the attacker's choice wherever there is one. */
@@ -113,7 +109,7 @@ it('who acts as the operator, even with the right to, gets nothing', async () =>
   }
   expect(outcome(await submit([mint]))).toBe('400 DAML_AUTHORIZATION_ERROR')
   expect(outcome(await submit([mint], { actAs: [dso, mallory.party] }))).toBe('403 NA')
-  const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+  const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
   const rights = [{ kind: { CanActAs: { value: { party: dso } } } }]
   expect((await admin.post('/v2/users/mallory/rights', { rights })).status).toBe(200)
   expect(outcome(await submit([mint], { actAs: [dso, mallory.party] }))).toBe(
@@ -123,7 +119,7 @@ it('who acts as the operator, even with the right to, gets nothing', async () =>
 })
 
 it('who replays another’s submission gets nothing, as that user and as himself', async () => {
-  const ofAlice = createLedgerClient(world.url, await world.network.token('alice'))
+  const ofAlice = createHttpClient(world.url, await world.network.token('alice'))
   const body = {
     commands: [
       {

@@ -1,14 +1,11 @@
 /** Every choice of coins and names can be exercised through commands, by a party that may, and by nobody else. */
+
 import { randomUUID } from 'node:crypto'
 import { templateRef, templates } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
+import { createHttpClient, type HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  createLedgerClient,
-  type DisclosedRules,
-  genesisContracts,
-  type LedgerClient,
-} from '../../testing/ledger-client.ts'
+import { type DisclosedRules, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { startWorld, type World } from '../../testing/world.ts'
 
 const SECOND_MICROS = 1_000_000
@@ -18,7 +15,7 @@ let world: World
 let alice: string
 let bob: string
 /** Acts as alice and as bob. */
-let client: LedgerClient
+let client: HttpClient
 let rules: Readonly<Record<string, string>>
 let disclosedContracts: DisclosedRules
 
@@ -26,10 +23,10 @@ beforeAll(async () => {
   world = await startWorld()
   alice = (await world.registered('alice', '40')).party
   bob = (await world.registered('bob', null)).party
-  const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+  const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
   const rights = [alice, bob].map((party) => ({ kind: { CanActAs: { value: { party } } } }))
   await admin.post('/v2/users', { user: { id: 'both' }, rights })
-  client = createLedgerClient(world.url, await world.network.token('both'))
+  client = createHttpClient(world.url, await world.network.token('both'))
   ;({ rules, disclosedContracts } = await genesisContracts(world))
   // What is due would be done by others.
   world.network.setWorking(false)

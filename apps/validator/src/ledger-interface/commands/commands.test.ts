@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { packages, svPartyOf } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
+import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  createLedgerClient,
-  type DisclosedRules,
-  genesisContracts,
-  type LedgerAnswer,
-  type LedgerClient,
-} from '../../testing/ledger-client.ts'
+import { type DisclosedRules, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { type Person, startWorld, type World } from '../../testing/world.ts'
 
 const SUBMIT = '/v2/commands/async/submit'
@@ -20,7 +15,7 @@ const COIN = '#quorumscan-coin:Coin:Coin'
 let world: World
 let alice: Person
 let bob: Person
-let client: LedgerClient
+let client: HttpClient
 let rules: Readonly<Record<string, string>>
 let disclosedContracts: DisclosedRules
 
@@ -28,7 +23,7 @@ beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
-  client = createLedgerClient(world.url, await world.network.token('alice'))
+  client = createHttpClient(world.url, await world.network.token('alice'))
   ;({ rules, disclosedContracts } = await genesisContracts(world))
 })
 
@@ -58,7 +53,7 @@ const exercise = (more: object) => ({
 })
 
 /** `code status`, or the text where nothing was decoded. */
-function outcome({ status, type, body }: LedgerAnswer): string {
+function outcome({ status, type, body }: HttpAnswer): string {
   if (type === 'text/plain') return `${status} ${body}`
   return status === 200 ? 'accepted' : `${status} ${body.code}`
 }
@@ -80,11 +75,12 @@ const submitted = async (more: object) => outcome(await client.post(SUBMIT, requ
 
 describe('a command', () => {
   it('is acknowledged with an empty object, without a content type and with one', async () => {
-    expect(await client.post(SUBMIT, request())).toEqual({
-      status: 200,
-      type: 'application/json',
-      body: {},
-    })
+    for (const body of [JSON.stringify(request()), request()])
+      expect(await client.post(SUBMIT, body)).toMatchObject({
+        status: 200,
+        type: 'application/json',
+        text: '{}',
+      })
   })
 
   it('is waited for', async () => {
@@ -399,9 +395,9 @@ describe('synchronous refusals', () => {
       { kind: { CanActAs: { value: { party: alice.party } } } },
       { kind: { CanReadAs: { value: { party: bob.party } } } },
     ]
-    const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+    const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
     await admin.post('/v2/users', { user: { id: 'seeing' }, rights })
-    const seeing = createLedgerClient(world.url, await world.network.token('seeing'))
+    const seeing = createHttpClient(world.url, await world.network.token('seeing'))
     const contractId = await coinOf(bob)
     const of = (more: object) =>
       request({
@@ -535,7 +531,7 @@ describe('synchronous refusals', () => {
 
   it('of parties that live elsewhere say so', async () => {
     const foreign = `alice::1220${'0'.repeat(64)}`
-    const admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+    const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
     const [node] = world.network.genesis.nodes
     const hostedElsewhere = node === undefined ? '' : svPartyOf(node)
     for (const party of [foreign, world.network.genesis.dso, hostedElsewhere]) {

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { createHttpClient, type HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  createLedgerClient,
-  type DisclosedRules,
-  genesisContracts,
-  type LedgerClient,
-} from '../../testing/ledger-client.ts'
+import { type DisclosedRules, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { type Person, startWorld, type World } from '../../testing/world.ts'
 
 const SECOND = 1_000_000
 let world: World
 let alice: Person
 let bob: Person
-let ofAlice: LedgerClient
-let ofBob: LedgerClient
+let ofAlice: HttpClient
+let ofBob: HttpClient
 let rules: Readonly<Record<string, string>>
 let disclosedContracts: DisclosedRules
 
@@ -21,8 +17,8 @@ beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
-  ofAlice = createLedgerClient(world.url, await world.network.token('alice'))
-  ofBob = createLedgerClient(world.url, await world.network.token('bob'))
+  ofAlice = createHttpClient(world.url, await world.network.token('alice'))
+  ofBob = createHttpClient(world.url, await world.network.token('bob'))
   ;({ rules, disclosedContracts } = await genesisContracts(world))
 })
 
@@ -54,7 +50,7 @@ type Element = {
   completionResponse: { Completion?: { value: Record<string, never> }; OffsetCheckpoint?: unknown }
 }
 
-const completions = async (client: LedgerClient, body: object, query = '') => {
+const completions = async (client: HttpClient, body: object, query = '') => {
   const answer = await client.post(`/v2/commands/completions${query}`, body)
   return {
     ...answer,
@@ -211,7 +207,7 @@ describe('completions', () => {
 })
 
 describe('submitting and waiting for the transaction', () => {
-  const submit = async (client: LedgerClient, commands: object, transactionFormat?: object) =>
+  const submit = async (client: HttpClient, commands: object, transactionFormat?: object) =>
     client.post('/v2/commands/submit-and-wait-for-transaction', { commands, transactionFormat })
 
   it('shows what the submitters see of it', async () => {

@@ -1,18 +1,14 @@
+import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  createLedgerClient,
-  type LedgerAnswer,
-  type LedgerClient,
-} from '../../testing/ledger-client.ts'
 import { startWorld, type World } from '../../testing/world.ts'
 
 let world: World
-let admin: LedgerClient
+let admin: HttpClient
 let here: string
 
 beforeAll(async () => {
   world = await startWorld()
-  admin = createLedgerClient(world.url, await world.network.token('participant_admin'))
+  admin = createHttpClient(world.url, await world.network.token('participant_admin'))
   here = (await admin.get('/v2/parties/participant-id')).body.participantId.split('::')[1]
 })
 
@@ -21,9 +17,9 @@ afterAll(async () => {
 })
 
 const clientOf = async (user: string) =>
-  createLedgerClient(world.url, await world.network.token(user))
+  createHttpClient(world.url, await world.network.token(user))
 const right = (kind: string, value: object = {}) => ({ kind: { [kind]: { value } } })
-const outcome = ({ status, body }: LedgerAnswer) => `${status} ${body.code ?? ''}`.trim()
+const outcome = ({ status, body }: HttpAnswer) => `${status} ${body.code ?? ''}`.trim()
 
 async function allocate(partyIdHint: string): Promise<string> {
   return (await admin.post('/v2/parties', { partyIdHint })).body.partyDetails.party
@@ -243,7 +239,7 @@ describe('parties', () => {
 
 describe('the version', () => {
   it('is told to anyone', async () => {
-    const { status, body } = await createLedgerClient(world.url, null).get('/v2/version')
+    const { status, body } = await createHttpClient(world.url, null).get('/v2/version')
     expect(status).toBe(200)
     expect(body).toMatchObject({
       version: '3.5.10',

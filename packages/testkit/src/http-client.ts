@@ -1,0 +1,79 @@
+/** The HTTP client of tests: sends exactly what it is told, bad requests too, and says what came. */
+export type HttpAnswer = {
+  readonly status: number
+  readonly headers: Headers
+  /** The content type without its parameters; empty where there is none. */
+  readonly type: string
+  readonly text: string
+  /** Parsed where it is JSON, else the text; null where it is empty. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
+  readonly body: any
+  /** From the request to the end of the answer. */
+  readonly ms: number
+}
+
+export type HttpRequest = {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Texts and bytes go as they are, without a content type unless `headers` has one; all else as JSON. */
+  readonly body?: unknown
+}
+
+export async function send(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
+  const { method = 'GET', body } = request
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array
+  const headers = {
+    ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
+    ...request.headers,
+  }
+  const startedAt = performance.now()
+  const response = await fetch(url, {
+    method,
+    headers,
+    // A text would get a content type of its own.
+    ...(body === undefined
+      ? {}
+      : { body: isRaw ? Buffer.from(body) : Buffer.from(JSON.stringify(body)) }),
+  })
+  const text = await response.text()
+  const type = (response.headers.get('content-type') ?? '').replace(/;.*/, '')
+  return {
+    status: response.status,
+    headers: response.headers,
+    type,
+    text,
+    body: text === '' ? null : /[/+]json$/.test(type) ? JSON.parse(text) : text,
+    ms: performance.now() - startedAt,
+  }
+}
+
+type RequestHeaders = HttpRequest['headers']
+
+export type HttpClient = {
+  send(method: string, path: string, body?: unknown, headers?: RequestHeaders): Promise<HttpAnswer>
+  get(path: string, headers?: RequestHeaders): Promise<HttpAnswer>
+  /** Without a body it sends `{}`. */
+  post(path: string, body?: unknown, headers?: RequestHeaders): Promise<HttpAnswer>
+  put(path: string, body: unknown): Promise<HttpAnswer>
+  patch(path: string, body: unknown): Promise<HttpAnswer>
+  delete(path: string): Promise<HttpAnswer>
+}
+
+/** One caller of one server; `url` may be a function where the server can move, and `token` null for nobody. */
+export function createHttpClient(url: string | (() => string), token: string | null): HttpClient {
+  const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
+  const ask: HttpClient['send'] = (method, path, body, headers) =>
+    send(`${typeof url === 'string' ? url : url()}${path}`, {
+      method,
+      body,
+      headers: { ...authorization, ...headers },
+    })
+  return {
+    send: ask,
+    get: (path, headers) => ask('GET', path, undefined, headers),
+    post: (path, body = {}, headers = {}) => ask('POST', path, body, headers),
+    put: (path, body) => ask('PUT', path, body),
+    patch: (path, body) => ask('PATCH', path, body),
+    delete: (path) => ask('DELETE', path),
+  }
+}
