@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import { formatTime } from '@quorumscan/model'
+import { LRUCache } from 'lru-cache'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { readJson, writeFileAtomic } from '../data-directory.ts'
 import { createFeed, type Feed } from '../watch/feed.ts'
@@ -92,18 +93,18 @@ export function createChaosRuns(options: {
   readonly clock: Clock
 }): ChaosRuns {
   const { target, genesis, clock } = options
-  const runs = new Map(readRuns(options.directory).map((state) => [state.id, state]))
+  // Told of last, first.
+  const runs = new LRUCache<string, RunState>({ max: RUNS_MAX })
+  for (const state of readRuns(options.directory)) runs.set(state.id, state)
   const progress = createFeed<RunState>(PROGRESS_MAX)
   let running: { readonly id: string; readonly stopping: AbortController } | null = null
 
   const tell = (state: RunState) => {
     runs.set(state.id, state)
-    const oldest = runs.keys().next().value
-    if (runs.size > RUNS_MAX && oldest !== undefined) runs.delete(oldest)
     progress.publish(state)
   }
   const known = (id: string): RunState => {
-    const state = runs.get(id)
+    const state = runs.peek(id)
     if (state === undefined) throw new ClusterError(`there is no chaos run ${id}`)
     return state
   }
@@ -184,7 +185,7 @@ export function createChaosRuns(options: {
   }
 
   return {
-    list: () => [...runs.values()].toReversed(),
+    list: () => [...runs.values()],
     get: known,
     summary: (id) => readJson(join(known(id).directory, 'report.json')) as Summary | null,
     report: (id) => readFileSync(join(finished(id).directory, 'report.html'), 'utf8'),
@@ -212,7 +213,6 @@ function readRuns(directory: string): RunState[] {
       }
     })
     .sort((left, right) => (left.startedAt < right.startedAt ? -1 : 1))
-    .slice(-RUNS_MAX)
 }
 
 function numbersOf(summary: Summary): RunNumbers {

@@ -1,6 +1,7 @@
 /** Who confirmed which payment, read off the log itself: no node is asked, so none can pretend. */
 import { decodeEntry, type Ordering } from '@quorumscan/ledger'
 import type { Command, Micros } from '@quorumscan/model'
+import { LRUCache } from 'lru-cache'
 
 const BATCH_ENTRIES_MAX = 256
 /** Payments whose confirmations are remembered; a few hundred bytes each. */
@@ -21,16 +22,12 @@ export type ConfirmationWatch = AsyncDisposable & {
 /** Walks over the whole log first: what is asked about may have been confirmed already. */
 export function watchConfirmations(log: Ordering, genesisHash: string): ConfirmationWatch {
   const closing = new AbortController()
-  const seenByPayment = new Map<string, SeenConfirmation[]>()
+  const seenByPayment = new LRUCache<string, SeenConfirmation[]>({ max: PAYMENTS_MAX })
 
   const note = (payment: string, seen: SeenConfirmation): void => {
     const known = seenByPayment.get(payment) ?? []
     if (known.some(({ confirmer }) => confirmer === seen.confirmer)) return
     seenByPayment.set(payment, [...known, seen])
-    if (seenByPayment.size > PAYMENTS_MAX) {
-      const [oldest] = seenByPayment.keys()
-      if (oldest !== undefined) seenByPayment.delete(oldest)
-    }
   }
   const follow = async (): Promise<void> => {
     const options = { from: 0, expected: null, batchEntriesMax: BATCH_ENTRIES_MAX }

@@ -11,6 +11,7 @@ import {
   verify as nodeVerify,
   randomBytes,
 } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { concatBytes, fromHex, toHex } from './bytes.ts'
 
 /** An Ed25519 key pair. `publicKey` is 32 raw bytes in lower-case hex. */
@@ -58,7 +59,9 @@ export function createKeyPair(): KeyPair {
 }
 
 const PUBLIC_KEYS_CACHED_MAX = 1024
-const publicKeys = new Map<string, ReturnType<typeof createPublicKey>>()
+const publicKeys = new LRUCache<string, ReturnType<typeof createPublicKey>>({
+  max: PUBLIC_KEYS_CACHED_MAX,
+})
 
 /** False for anything that is not a valid signature, a malformed key included. */
 export function verifySignature(input: {
@@ -75,7 +78,6 @@ export function verifySignature(input: {
         format: 'der',
         type: 'spki',
       })
-      if (publicKeys.size >= PUBLIC_KEYS_CACHED_MAX) publicKeys.clear()
       publicKeys.set(input.publicKey, key)
     }
     return nodeVerify(null, input.message, key, input.signature)

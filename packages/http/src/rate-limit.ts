@@ -8,6 +8,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
+import { LRUCache } from 'lru-cache'
 
 /** 100 bytes each: 10 MiB at most (D-33). */
 const BUCKETS_MAX = 100_000
@@ -28,27 +29,21 @@ export function createBudget(options: {
   readonly bucketsMax?: number
 }): Budget {
   const { unitsPerSecond, clock } = options
-  const bucketsMax = options.bucketsMax ?? BUCKETS_MAX
   const capacity = Math.max(1, unitsPerSecond)
-  // In order of last use, so that the first one is the one to forget.
-  const buckets = new Map<string, { balance: number; atMs: number }>()
-
-  let newest: string | null = null
+  const buckets = new LRUCache<string, { balance: number; atMs: number }>({
+    max: options.bucketsMax ?? BUCKETS_MAX,
+  })
 
   const touch = (client: string) => {
     const nowMs = clock.monotonicMs()
-    const bucket = buckets.get(client) ?? { balance: capacity, atMs: nowMs }
+    let bucket = buckets.get(client)
+    if (bucket === undefined) {
+      bucket = { balance: capacity, atMs: nowMs }
+      buckets.set(client, bucket)
+    }
     const refill = ((nowMs - bucket.atMs) / MS_PER_SECOND) * unitsPerSecond
     bucket.balance = Math.min(capacity, bucket.balance + refill)
     bucket.atMs = nowMs
-    if (client === newest) return bucket
-    newest = client
-    buckets.delete(client)
-    if (buckets.size >= bucketsMax) {
-      const [oldest] = buckets.keys()
-      if (oldest !== undefined) buckets.delete(oldest)
-    }
-    buckets.set(client, bucket)
     return bucket
   }
   const take = (client: string, units: number, balanceMin: number) => {

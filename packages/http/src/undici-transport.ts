@@ -12,6 +12,7 @@ import {
   type TransportReply,
   type TransportRequest,
 } from '@quorumscan/consensus'
+import { LRUCache } from 'lru-cache'
 import { type Dispatcher, Pool } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
 
@@ -50,21 +51,20 @@ type Target = {
 
 /** Disposing closes all connections; requests under way are rejected. */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): UndiciTransport {
-  // In order of last use.
-  const targets = new Map<string, Target>()
+  const targets = new LRUCache<string, Target>({
+    max: POOLS_MAX,
+    dispose: ({ pool }, _, reason) => {
+      if (reason === 'evict') void pool.close()
+    },
+  })
 
   const targetOf = (url: string, kind: PoolKind): Target => {
     const key = `${kind.channel} ${kind.isPublicOnly} ${url}`
-    const target = targets.get(key) ?? createTarget(url, kind)
-    targets.delete(key)
-    if (targets.size >= POOLS_MAX) {
-      const [oldest] = targets
-      if (oldest !== undefined) {
-        targets.delete(oldest[0])
-        void oldest[1].pool.close()
-      }
+    let target = targets.get(key)
+    if (target === undefined) {
+      target = createTarget(url, kind)
+      targets.set(key, target)
     }
-    targets.set(key, target)
     return target
   }
 

@@ -148,7 +148,7 @@ const factsBySubmission = new WeakMap<Submission, Facts>()
 function factsOf(submission: Submission): Facts {
   const known = factsBySubmission.get(submission)
   if (known !== undefined) return known
-  const participant = participantOf(submission.participant)
+  const participant = participantOfKey(submission.participant)
   const parties = new Set([...submission.actAs, ...submission.readAs])
   const changeId = changeIdOf(submission)
   const { prepared, mentioned } = prepareBounded(submission)
@@ -337,20 +337,6 @@ function demandVisible({ decoded, facts, view }: RunInput): void {
     if (!isVisible)
       refuse('CONTRACT_NOT_FOUND', `no active contract visible to the submitters has the id ${id}`)
   }
-}
-
-/** More than participants that are busy at a time. */
-const PARTICIPANTS_CACHED_MAX = 4096
-const participants = new Map<string, string>()
-
-function participantOf(publicKey: string): string {
-  let participant = participants.get(publicKey)
-  if (participant === undefined) {
-    participant = participantOfKey(publicKey)
-    if (participants.size >= PARTICIPANTS_CACHED_MAX) participants.clear()
-    participants.set(publicKey, participant)
-  }
-  return participant
 }
 
 /** The triple (user, set of actAs, command id), within its participant; as a hash, hex. */

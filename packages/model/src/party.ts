@@ -1,4 +1,4 @@
-import { fromHex, sha256, toHex } from '@quorumscan/base'
+import { fromHex, sha256Hex } from '@quorumscan/base'
 
 /** `<hint>::1220<64 hex>` (D-30). The part behind `::` is the participant that hosts the party. */
 export type PartyId = string
@@ -12,7 +12,7 @@ export function isPartyId(text: unknown): text is PartyId {
 
 /** The participant's identifier: `1220` and the SHA-256 of its Ed25519 public key (64 hex digits). */
 export function participantOfKey(publicKey: string): string {
-  return `1220${toHex(sha256(fromHex(publicKey)))}`
+  return `1220${sha256Hex(fromHex(publicKey))}`
 }
 
 /** @returns undefined if the hint is not `[A-Za-z0-9_-]{1,185}`. */

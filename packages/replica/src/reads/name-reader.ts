@@ -9,6 +9,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
+import { LRUCache } from 'lru-cache'
 import { decodeSpan } from '../storage/head.ts'
 import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
 
@@ -38,32 +39,14 @@ export function createNameReader(
   redis: Redis,
   { keptBytesMax = KEPT_BYTES_MAX }: { readonly keptBytesMax?: number } = {},
 ): NameReader {
-  // In the order in which they were read.
-  const kept = new Map<string, Buffer | null>()
-  let keptBytes = 0
+  const kept = new LRUCache<string, { readonly value: Buffer | null }>({
+    maxSize: keptBytesMax,
+    sizeCalculation: ({ value }, name) =>
+      KEPT_OVERHEAD_BYTES + name.length + (value?.byteLength ?? 0),
+  })
   /** The head at which all that is kept is true; before the first write nobody knows. */
   let trueAt: Offset = -1
   let open: { readonly names: Set<string>; readonly fields: Promise<NameFields> } | null = null
-
-  const sizeOf = (name: string, value: Buffer | null | undefined): number =>
-    KEPT_OVERHEAD_BYTES + name.length + (value?.byteLength ?? 0)
-
-  const forget = (name: string): void => {
-    if (!kept.has(name)) return
-    keptBytes -= sizeOf(name, kept.get(name))
-    kept.delete(name)
-  }
-
-  const keep = (name: string, value: Buffer | null): void => {
-    forget(name)
-    // A copy, as the value is a view into all that came with it.
-    kept.set(name, value === null ? null : Buffer.from(value))
-    keptBytes += sizeOf(name, value)
-    for (const oldest of kept.keys()) {
-      if (keptBytes <= keptBytesMax) break
-      forget(oldest)
-    }
-  }
 
   const readAtEndOfTurn = async (names: Set<string>): Promise<NameFields> => {
     await setImmediate()
@@ -73,7 +56,9 @@ export function createNameReader(
     const byName = new Map(asked.map((name, index) => [name, values[index]]))
     // What was read at another head may have changed since, or be ahead of what ingest has told.
     if (head != null && decodeSpan(head).offset === trueAt)
-      for (const [name, value] of byName) keep(name, value ?? null)
+      // A copy, as the value is a view into all that came with it.
+      for (const [name, value] of byName)
+        kept.set(name, { value: value == null ? null : Buffer.from(value) })
     return { head, byName }
   }
 
@@ -81,7 +66,7 @@ export function createNameReader(
     known(name, at) {
       // The empty field is the head's.
       if (name === HEAD_FIELD) return null
-      return at <= trueAt ? kept.get(name) : undefined
+      return at <= trueAt ? kept.get(name)?.value : undefined
     },
     fetch(asked) {
       if (open === null || open.names.size + asked.length > NAMES_PER_COMMAND_MAX) {
@@ -92,10 +77,8 @@ export function createNameReader(
       return open.fields
     },
     moveTo(head, touched) {
-      if (touched === null) {
-        kept.clear()
-        keptBytes = 0
-      } else for (const name of touched) forget(name)
+      if (touched === null) kept.clear()
+      else for (const name of touched) kept.delete(name)
       trueAt = head
     },
   }
