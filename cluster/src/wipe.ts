@@ -1,13 +1,15 @@
 /** Deleting a replica out of a Redis that it shares with what must stay. */
-import { Redis } from 'ioredis'
+import { createConnection } from '@quorumscan/redis'
 
 /** The hash tag of every key of `packages/replica` (its `keys.ts`), and of nothing else. */
 const REPLICA_KEYS = '{replica}:*'
 const SCAN_COUNT = 1000
+/** It may have been started just now. */
+const RECONNECT = { stepMs: 50, msMax: 500 }
 
 /** Deletes the replica behind the socket. Nothing may be writing to it. Returns how many keys went. */
 export async function deleteReplica(socketPath: string): Promise<number> {
-  const redis = new Redis({ path: socketPath })
+  const redis = createConnection({ path: socketPath, reconnect: RECONNECT })
   try {
     let cursor = '0'
     const found: string[] = []

@@ -1,5 +1,5 @@
 /** A Redis that is full: it answers reads and refuses writes (`noeviction`). */
-import { Redis } from 'ioredis'
+import { createConnection } from '@quorumscan/redis'
 
 /** Less than an empty Redis takes. */
 const BYTES_MAX = '1'
@@ -8,12 +8,11 @@ const COMMAND_TIMEOUT_MS = 3000
 
 /** Switches it at run time; a Redis that is started again has room. */
 export async function limitMemory(socketPath: string, isFull: boolean): Promise<void> {
-  const redis = new Redis({
+  const redis = createConnection({
     path: socketPath,
     commandTimeout: COMMAND_TIMEOUT_MS,
-    maxRetriesPerRequest: 1,
+    reconnect: null,
   })
-  redis.on('error', () => {}) // The command below fails with it.
   try {
     await redis.config('SET', 'maxmemory', isFull ? BYTES_MAX : NO_LIMIT)
   } finally {

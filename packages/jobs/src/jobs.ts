@@ -1,5 +1,5 @@
 /** Owns the queues, the workers and the sweep of one process. */
-import type { Clock, Random } from '@quorumscan/base'
+import { type Clock, type Random, within } from '@quorumscan/base'
 import { type AppliedEntry, dueOf, type Ledger } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
 import type { Worker } from 'bullmq'
@@ -162,12 +162,12 @@ export class Jobs {
     this.#stopListening()
     this.#closing.abort(new Error('the process stops'))
     await this.#sweeping
-    const inTime = new AbortController()
-    await Promise.race([
-      Promise.allSettled(this.#running),
-      this.#clock.delay(CLOSE_MS_MAX, inTime.signal).catch(() => {}), // Aborted below.
-    ])
-    inTime.abort()
+    const bound = { clock: this.#clock, timeoutMs: CLOSE_MS_MAX }
+    await within(
+      bound,
+      () => Promise.allSettled(this.#running),
+      () => {},
+    )
     // By force: otherwise BullMQ waits for ever where Redis is away. What it would have written about the
     // last runs is of no use, as the next process starts with empty queues.
     await Promise.allSettled(this.#workers.map((worker) => worker.close(true)))

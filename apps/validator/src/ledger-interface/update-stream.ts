@@ -2,7 +2,7 @@
  * The elements of one request for updates (docs/upstream.md §L3), as JSON texts in batches:
  * bounded ranges in either order, and open-ended ones with checkpoints that show how far they are.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, within } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { StoredUpdate, UpdateRange } from '@quorumscan/replica'
@@ -95,25 +95,10 @@ export async function* endlessUpdates(
         yield [checkpointElement(position.offset, position.recordTime, deps.synchronizerId)]
       }
     }
-    if (position.offset >= feed.end().offset)
-      await untilWorthALook(deps, { offset: position.offset, ms: checkpointMs - nowMs, signal })
-  }
-}
-
-/** Until there is something new, or a checkpoint is due. */
-async function untilWorthALook(
-  { feed, clock }: Pick<StreamDeps, 'feed' | 'clock'>,
-  options: { readonly offset: Offset; readonly ms: number; readonly signal: AbortSignal },
-): Promise<void> {
-  const done = new AbortController()
-  const either = AbortSignal.any([options.signal, done.signal])
-  try {
-    await Promise.race([
-      feed.waitBehind(options.offset, either),
-      clock.delay(Math.max(0, options.ms), either),
-    ])
-  } finally {
-    done.abort()
+    if (position.offset < feed.end().offset) continue
+    const timeoutMs = Math.max(0, checkpointMs - nowMs)
+    const news = (ending: AbortSignal) => feed.waitBehind(position.offset, ending)
+    await within({ clock, timeoutMs, signal }, news, () => {})
   }
 }
 

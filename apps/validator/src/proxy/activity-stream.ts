@@ -6,7 +6,7 @@
  * Spec silent: the stream needs the own replica only to be quick. Where it does not follow the log, pages
  * come every 15 s.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, within } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import type { UpdateFeed } from '../ledger-interface/update-feed.ts'
 import type { ActivitiesPage, ActivityPages, PageQuestion } from './activity-pages.ts'
@@ -56,7 +56,9 @@ export async function* activityStream(
       question = { ...question, after: last }
       continue
     }
-    await untilWorthALook(deps, offset, signal)
+    const timeoutMs = PAGE_INTERVAL_MS - (clock.monotonicMs() % PAGE_INTERVAL_MS)
+    const news = (ending: AbortSignal) => feed.waitForUpdate(offset, ending)
+    await within({ clock, timeoutMs, signal }, news, () => {})
     const pauseMs = READ_INTERVAL_MS - (clock.monotonicMs() - startedMs)
     if (pauseMs > 0) await clock.delay(pauseMs, signal)
     question = { ...question, minOffset: Math.max(question.minOffset, feed.lastUpdate()) }
@@ -80,21 +82,5 @@ async function readPatiently(
       if (clock.monotonicMs() - startedMs + pauseMs > PATIENCE_MS) throw error
       await clock.delay(pauseMs, asker.signal)
     }
-  }
-}
-
-/** Until there is an update behind the offset, or a page is due. */
-async function untilWorthALook(
-  { feed, clock }: Pick<ActivityStreamDeps, 'feed' | 'clock'>,
-  offset: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const done = new AbortController()
-  const either = AbortSignal.any([signal, done.signal])
-  try {
-    const restMs = PAGE_INTERVAL_MS - (clock.monotonicMs() % PAGE_INTERVAL_MS)
-    await Promise.race([feed.waitForUpdate(offset, either), clock.delay(restMs, either)])
-  } finally {
-    done.abort()
   }
 }

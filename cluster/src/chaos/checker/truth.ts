@@ -14,7 +14,7 @@ import {
   payloadOf,
   subscriptionInitialPayment,
 } from '@quorumscan/ledger'
-import { MemoryLedger } from '@quorumscan/ledger/testing'
+import { MemoryLedger } from '@quorumscan/ledger/memory-ledger'
 import { type Contract, formatTime } from '@quorumscan/model'
 import type { Finding, LogLine, SeenEntry } from '../history.ts'
 

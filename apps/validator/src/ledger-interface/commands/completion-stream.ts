@@ -4,6 +4,7 @@
  */
 import type { CompletionsRequest } from '@quorumscan/api'
 import { canReadAs } from '@quorumscan/auth'
+import { within } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { Context } from '../../context.ts'
@@ -93,37 +94,13 @@ export async function* completionsOf(
       yield [checkpointElement(position, end.recordTime, synchronizerId)]
       continue
     }
-    const isSettling = end.offset > position
-    const waitMs = nowMs < checkpointMs ? checkpointMs - nowMs : CHECKPOINT_INTERVAL_MS
-    await untilMoved(context, {
-      position,
-      waitMs: isSettling ? SETTLE_MS : waitMs,
-      isSettling,
-      signal,
-    })
-  }
-}
-
-async function untilMoved(
-  { reads }: Pick<StreamContext, 'reads'>,
-  options: {
-    readonly position: Offset
-    readonly waitMs: number
-    readonly isSettling: boolean
-    readonly signal: AbortSignal
-  },
-): Promise<void> {
-  const { clock, feed } = reads.updates
-  const done = new AbortController()
-  const either = AbortSignal.any([options.signal, done.signal])
-  const delay = clock.delay(options.waitMs, either)
-  try {
-    await (options.isSettling
-      ? delay
-      : Promise.race([delay, feed.waitBehind(options.position, either)]))
-  } finally {
-    done.abort()
-    delay.catch(() => {}) // It is not waited for any more.
+    if (end.offset > position) {
+      await clock.delay(SETTLE_MS, signal)
+      continue
+    }
+    const timeoutMs = nowMs < checkpointMs ? checkpointMs - nowMs : CHECKPOINT_INTERVAL_MS
+    const news = (ending: AbortSignal) => feed.waitBehind(position, ending)
+    await within({ clock, timeoutMs, signal }, news, () => {})
   }
 }
 
