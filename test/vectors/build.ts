@@ -10,6 +10,7 @@ import {
   encodeLogGroupStatement,
   encodeReceipt,
   encodeSnapshotStatement,
+  encodeStateStatement,
   encodeSubmissionStatement,
   type Json,
   type Receipt,
@@ -68,6 +69,7 @@ export function buildStatements(): string {
   const statements: readonly (readonly [string, Uint8Array])[] = [
     ['answer', encodeAnswerStatement({ ...point, requestHash: '12'.repeat(32), answerHash: hash })],
     ['attestation', encodeAttestationStatement(point)],
+    ['state', encodeStateStatement({ ...point, stateRoot: hash })],
     ['snapshot', encodeSnapshotStatement({ ...point, contentHash: hash })],
     [
       'address',
@@ -93,7 +95,7 @@ export function buildStatements(): string {
   return [
     '# Statements (packages/consensus/RECEIPTS.md): kind, statement, Ed25519 signature by the key below; hex.',
     '# Offset 42 (log group: 41 to 42), record time 1700000000123456, history hash cd.., request and previous',
-    '# hash 12.., answer, content and body hash ef..; address: sv-1, https://sv-1.example.com/scan, sequence 3.',
+    '# hash 12.., answer, content and body hash and state root ef..; address: sv-1, https://sv-1.example.com/scan, sequence 3.',
     `genesis-hash ${genesisHash}`,
     `public-key ${keyPair.publicKey}`,
     ...statements.map(([kind, bytes]) => `${kind} ${toHex(bytes)} ${signed(keyPair, bytes)}`),

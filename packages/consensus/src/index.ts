@@ -87,11 +87,14 @@ export {
   encodeAttestationStatement,
   encodeLogGroupStatement,
   encodeSnapshotStatement,
+  encodeStateStatement,
   encodeSubmissionStatement,
   type HistoryPoint,
   type LogGroupStatement,
   type SnapshotStatement,
   STATEMENT_TAGS,
+  type StatePoint,
+  type StateStatement,
   type SubmissionStatement,
 } from './statements/statements.ts'
 export { DECISIONS, type Decisions } from './votes/decisions.ts'

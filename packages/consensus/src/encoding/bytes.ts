@@ -9,7 +9,9 @@ export function utf8(text: string): Uint8Array<ArrayBuffer> {
 
 /** Lower-case hex. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  let hex = ''
+  for (const byte of bytes) hex += (byte + 256).toString(16).slice(1)
+  return hex
 }
 
 /** @throws {RangeError} If the text is not lower-case hex of an even length. */

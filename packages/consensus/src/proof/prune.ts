@@ -7,11 +7,14 @@ import { bitAt, compareKeys, positionOf } from './bits.ts'
 import type { Leaf } from './tree-hash.ts'
 
 /** The leaves asked for: those with keys in [from, to), up to the one that is the `limit`-th visible. */
-export type Range = {
+export type KeyRange = {
   readonly from: Uint8Array
   readonly to: Uint8Array
   /** 1 or more. */
   readonly limit: number
+}
+
+export type Range = KeyRange & {
   /** Record time that is read at, in µs: what has expired by then is not visible (D-9). */
   readonly at: number
 }

@@ -1,14 +1,18 @@
 /**
- * Range proofs on the wire, and their verification: which leaves of a state tree with a known root lie in a
- * range, in order, and that these are all.
+ * Range proofs on the wire, and their verification: which leaves of a state tree with a known root lie in
+ * ranges, in order, and that these are all.
  *
- * A proof is the pruned tree, depth first, as one flat list: a number is an inner node, by the bit at which its
- * keys part, and is followed by its left and its right subtree; a text is the hash of a subtree that is not
- * shown (base64); an object is a leaf, with its value if it was asked for and is visible, else with the value's
- * hash. The list of the empty tree is empty.
+ * The proof of a range is the pruned tree, depth first, as one flat list: a number is an inner node, by the bit
+ * at which its keys part, and is followed by its left and its right subtree; a text is the hash of a subtree that
+ * is not shown (base64); an object is a leaf, with its value if it was asked for and is visible, else with the
+ * value's hash. The proof of several ranges is one list, too: theirs one after the other. It is RFC 8785 JSON,
+ * and there is one text only that proves what it proves. Of the empty tree it is the empty list.
  */
+import { fromBase64, toBase64 } from '../encoding/base64.ts'
 import { bytesEqual, utf8 } from '../encoding/bytes.ts'
-import { type Pruned, prune, type Range, type TreeReader } from './prune.ts'
+import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { InvalidProof } from './invalid-proof.ts'
+import { type KeyRange, type Pruned, prune, type TreeReader } from './prune.ts'
 import {
   componentsOf,
   DEPTH_MAX,
@@ -21,26 +25,19 @@ import {
   type Sha256,
 } from './tree-hash.ts'
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-
 export type ProofItem = number | string | ShownLeaf
 
 export type ShownLeaf = {
-  /** The components of the key. */
-  readonly key: readonly string[]
   /** In µs; null: never. */
   readonly expires_at: number | null
+  /** The components of the key. */
+  readonly key: readonly string[]
 } & ({ readonly value: string } | { readonly value_hash: string })
 
 export type ProvenLeaf = {
   readonly key: readonly string[]
   readonly expiresAt: number | null
   readonly value: string
-}
-
-/** The document proves nothing about the request: it is malformed, of another tree, or leaves something out. */
-export class InvalidProof extends Error {
-  override readonly name = 'InvalidProof'
 }
 
 /** The list that shows a pruned tree; `readValue` gives the text whose hash a visible leaf holds. */
@@ -57,7 +54,7 @@ export function encodeProof(
       write(node.right)
     } else {
       const { leaf, isVisible } = node
-      const head = { key: componentsOf(leaf.key), expires_at: leaf.expiresAt }
+      const head = { expires_at: leaf.expiresAt, key: componentsOf(leaf.key) }
       items.push(
         isVisible
           ? { ...head, value: readValue(leaf) }
@@ -70,39 +67,67 @@ export function encodeProof(
 }
 
 /**
- * The visible leaves of the range, in order: all of them, or the first `range.limit` where there are as many.
+ * For each range its visible leaves, in order: all of them, or the first `limit` where there are as many.
  *
- * @param input.proof - What was received, as parsed JSON.
+ * @param input.proof - The text that was received.
  * @param input.root - From a certificate, never from who proves.
- * @param input.range - From the request that the caller made, never from who proves.
+ * @param input.at - Record time that is read at, from the same certificate.
+ * @param input.ranges - From the request that the caller made, never from who proves.
  * @throws {InvalidProof} Unless `proof` is exactly what shows them.
  */
-export function verifyRange(input: {
-  readonly proof: unknown
+export function verifyRanges(input: {
+  readonly proof: string
   readonly root: Uint8Array
-  readonly range: Range
+  readonly at: number
+  readonly ranges: readonly KeyRange[]
   readonly sha256: Sha256
-}): readonly ProvenLeaf[] {
-  const { proof, root, range, sha256 } = input
-  if (!Array.isArray(proof)) throw new InvalidProof('a proof is a list')
-  if (proof.length === 0) {
-    if (!bytesEqual(root, EMPTY_ROOT)) throw new InvalidProof('the tree is not empty')
-    return []
-  }
+}): readonly (readonly ProvenLeaf[])[] {
+  const { proof, root, at, ranges, sha256 } = input
+  const items = parseList(proof)
+  const isEmpty = bytesEqual(root, EMPTY_ROOT)
   const values = new Map<Leaf, string>()
-  const shown = decodeProof(proof, { sha256, values })
-  if (!bytesEqual(shown.hash, root)) throw new InvalidProof('the proof is of another tree')
+  const readTree = createProofReader(items, { sha256, values })
   // What was shown is pruned as the whole tree is: it must suffice, and nothing of it may be left over.
-  const leaves: ProvenLeaf[] = []
-  const needed = encodeProof(prune(shownTree, shown, range), (leaf) => {
-    const value = values.get(leaf)
-    if (value === undefined) throw new InvalidProof('a leaf that was asked for has no value')
-    leaves.push({ key: componentsOf(leaf.key), expiresAt: leaf.expiresAt, value })
-    return value
+  const needed = ranges.map((range) => {
+    if (isEmpty) return null
+    const shown = readTree()
+    if (!bytesEqual(shown.hash, root))
+      throw new InvalidProof('NOT_PROVEN', 'the proof is of another tree')
+    return prune(shownTree, shown, { ...range, at })
   })
-  if (JSON.stringify(needed) !== JSON.stringify(proof))
-    throw new InvalidProof('the proof shows more than it has to, or in another form')
-  return leaves
+  const readValue = (leaf: Leaf): string => {
+    const value = values.get(leaf)
+    if (value === undefined)
+      throw new InvalidProof('NOT_PROVEN', 'a leaf that was asked for has no value')
+    return value
+  }
+  if (JSON.stringify(needed.flatMap((pruned) => encodeProof(pruned, readValue))) !== proof)
+    throw new InvalidProof('NOT_PROVEN', 'the proof shows more than it has to, or in another form')
+  return needed.map((pruned) =>
+    visibleLeaves(pruned).map((leaf) => ({
+      key: componentsOf(leaf.key),
+      expiresAt: leaf.expiresAt,
+      value: readValue(leaf),
+    })),
+  )
+}
+
+/** The leaves that a pruned tree shows with their values, in order. */
+export function visibleLeaves(pruned: Pruned | null): readonly Leaf[] {
+  if (pruned?.kind === 'inner')
+    return [...visibleLeaves(pruned.left), ...visibleLeaves(pruned.right)]
+  return pruned?.kind === 'leaf' && pruned.isVisible ? [pruned.leaf] : []
+}
+
+function parseList(proof: string): readonly unknown[] {
+  let list: unknown
+  try {
+    list = JSON.parse(proof)
+  } catch (cause) {
+    throw new InvalidProof('MALFORMED', 'the proof is no JSON', { cause })
+  }
+  if (Array.isArray(list)) return list
+  throw new InvalidProof('MALFORMED', 'a proof is a list')
 }
 
 /** A node that was shown, or of which the hash was. */
@@ -115,29 +140,31 @@ type ShownNode = {
 
 const shownTree: TreeReader<ShownNode> = {
   open({ opened }) {
-    if (opened === null) throw new InvalidProof('the proof leaves out a part of what was asked for')
+    if (opened === null)
+      throw new InvalidProof('NOT_PROVEN', 'the proof leaves out a part of what was asked for')
     return opened
   },
   keyBelow({ key }) {
-    if (key === null) throw new InvalidProof('the proof shows a branch without a leaf')
+    if (key === null)
+      throw new InvalidProof('NOT_PROVEN', 'the proof shows a branch without a leaf')
     return key
   },
   hash: ({ hash }) => hash,
 }
 
-/** The tree that a list shows; the values of its leaves go into `values`. */
-function decodeProof(
+/** Reads one tree after the other of a list; the values of their leaves go into `values`. */
+function createProofReader(
   items: readonly unknown[],
   { sha256, values }: { readonly sha256: Sha256; readonly values: Map<Leaf, string> },
-): ShownNode {
+): () => ShownNode {
   let position = 0
   const read = (bitMin: number): ShownNode => {
     const item = items[position++]
-    if (typeof item === 'string') return { hash: fromBase64(item), key: null, opened: null }
+    if (typeof item === 'string') return { hash: parseHash(item), key: null, opened: null }
     if (typeof item === 'number') {
       // Bits grow downwards, so a list cannot be deeper than a key is long.
       if (!Number.isInteger(item) || item < bitMin || item >= DEPTH_MAX)
-        throw new InvalidProof('a branch is not at a bit behind the one above')
+        throw new InvalidProof('MALFORMED', 'a branch is not at a bit behind the one above')
       const left = read(item + 1)
       const right = read(item + 1)
       const hash = hashInner({ bit: item, left: left.hash, right: right.hash }, sha256)
@@ -147,32 +174,29 @@ function decodeProof(
     if (value !== null) values.set(leaf, value)
     return { hash: hashLeaf(leaf, sha256), key: leaf.key, opened: leaf }
   }
-  const root = read(0)
-  if (position !== items.length) throw new InvalidProof('the list goes on behind the tree')
-  return root
+  return () => read(0)
 }
 
 function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string | null } {
-  if (typeof item !== 'object' || item === null) throw new InvalidProof('the list ends too early')
+  if (typeof item !== 'object' || item === null)
+    throw new InvalidProof('MALFORMED', 'the list ends too early')
   const { key, expires_at, value, value_hash } = item as Record<string, unknown>
   if (!Array.isArray(key) || !key.every((component) => typeof component === 'string'))
-    throw new InvalidProof('the key of a leaf is a list of texts')
+    throw new InvalidProof('MALFORMED', 'the key of a leaf is a list of texts')
   if (expires_at !== null && !isMicros(expires_at))
-    throw new InvalidProof('a leaf expires at a whole number of microseconds, or never')
+    throw new InvalidProof(
+      'MALFORMED',
+      'a leaf expires at a whole number of microseconds, or never',
+    )
   const isShown = typeof value === 'string'
   // Else two texts would have one hash.
-  if (isShown && !isWellFormed(value)) throw new InvalidProof('a value is no well-formed text')
-  if (!isShown && typeof value_hash !== 'string')
-    throw new InvalidProof('a leaf has a value or the hash of one')
-  const valueHash = isShown ? sha256(utf8(value)) : fromBase64(value_hash as string)
+  if (isShown && LONE_SURROGATE.test(value))
+    throw new InvalidProof('MALFORMED', 'a value is no well-formed text')
+  const valueHash = isShown ? sha256(utf8(value)) : parseHash(value_hash)
   return {
     leaf: { key: parseKey(key), expiresAt: expires_at, valueHash },
     value: isShown ? value : null,
   }
-}
-
-function isWellFormed(text: string): boolean {
-  return decoder.decode(utf8(text)) === text
 }
 
 function isMicros(value: unknown): value is number {
@@ -183,20 +207,12 @@ function parseKey(components: readonly string[]): Uint8Array {
   try {
     return keyOf(components)
   } catch (cause) {
-    throw new InvalidProof('a leaf has a key that no tree has', { cause })
+    throw new InvalidProof('MALFORMED', 'a leaf has a key that no tree has', { cause })
   }
 }
 
-function toBase64(hash: Uint8Array): string {
-  return btoa(String.fromCharCode(...hash))
-}
-
-function fromBase64(text: string): Uint8Array {
-  try {
-    const hash = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-    if (hash.length === HASH_BYTES) return hash
-  } catch {
-    // Not base64: refused as what has another length.
-  }
-  throw new InvalidProof('a hash is 32 bytes in base64')
+function parseHash(text: unknown): Uint8Array {
+  const hash = typeof text === 'string' ? fromBase64(text) : undefined
+  if (hash?.length === HASH_BYTES) return hash
+  throw new InvalidProof('MALFORMED', 'a hash is 32 bytes in base64')
 }

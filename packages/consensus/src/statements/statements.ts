@@ -32,6 +32,9 @@ export type LogGroupStatement = OfGenesis & {
   /** Of what the driver commits together: offsets, record times and bytes. */
   readonly contentHash: string
 }
+/** What the ledger was at a point: its history, and the root of the state tree there. */
+export type StatePoint = HistoryPoint & { readonly stateRoot: string }
+export type StateStatement = OfGenesis & StatePoint
 export type SnapshotStatement = OfGenesis & HistoryPoint & { readonly contentHash: string }
 
 // One constant each, so that a page that encodes one statement does not carry the tags of all.
@@ -39,6 +42,7 @@ const ANSWER = 'quorumscan/answer/1'
 const ADDRESS = 'quorumscan/address/1'
 const SUBMISSION = 'quorumscan/submission/1'
 const ATTESTATION = 'quorumscan/attestation/1'
+const STATE = 'quorumscan/state/1'
 const LOG_GROUP = 'quorumscan/log-group/1'
 const SNAPSHOT = 'quorumscan/snapshot/1'
 
@@ -47,6 +51,7 @@ export const STATEMENT_TAGS = {
   address: ADDRESS,
   submission: SUBMISSION,
   attestation: ATTESTATION,
+  state: STATE,
   logGroup: LOG_GROUP,
   snapshot: SNAPSHOT,
 } as const
@@ -79,6 +84,11 @@ export function encodeAttestationStatement(
   statement: AttestationStatement,
 ): Uint8Array<ArrayBuffer> {
   return encode(ATTESTATION, statement, historyPoint(statement))
+}
+
+/** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash ‖ state root. */
+export function encodeStateStatement(statement: StateStatement): Uint8Array<ArrayBuffer> {
+  return encode(STATE, statement, [...historyPoint(statement), hash(statement.stateRoot)])
 }
 
 /** tag ‖ genesis ‖ u64 first offset ‖ u64 last offset ‖ previous group's hash ‖ content hash. */

@@ -1,0 +1,156 @@
+/**
+ * Certificates: what the ledger was at an offset, signed by members of the genesis. With the signatures of f + 1
+ * of them one honest member said so, and a state tree with that root can prove what it says to anybody.
+ * docs/certified-reads.md has the format.
+ */
+import { isSignature } from '../crypto/crypto.ts'
+import { fromHex } from '../encoding/bytes.ts'
+import type { Genesis } from '../genesis/genesis.ts'
+import { InvalidProof } from '../proof/invalid-proof.ts'
+import { encodeStateStatement, type StatePoint } from '../statements/statements.ts'
+
+/** A genesis and its hash, by which statements name the network. */
+export type Network = { readonly genesis: Genesis; readonly genesisHash: string }
+
+/** A member of the genesis with its signature, 128 hex digits. */
+export type MemberSignature = readonly [name: string, signature: string]
+
+/** With one signature it is the statement of one member. */
+export type Certificate = StatePoint & {
+  readonly genesisHash: string
+  /** In the order of the genesis, each member once. */
+  readonly signatures: readonly MemberSignature[]
+}
+
+/** A hundred members with the longest names and their signatures are below. */
+const CERTIFICATE_LENGTH_MAX = 20_000
+const HASH = /^[0-9a-f]{64}$/
+
+/** The one text of a certificate: RFC 8785 JSON. */
+export function encodeCertificate(certificate: Certificate): string {
+  // Names and hex need no escapes, and the members are sorted.
+  return JSON.stringify({
+    genesis_hash: certificate.genesisHash,
+    history_hash: certificate.historyHash,
+    offset: certificate.offset,
+    record_time: certificate.recordTime,
+    signatures: certificate.signatures,
+    state_root: certificate.stateRoot,
+  })
+}
+
+/**
+ * Reads a certificate. Who signed it is not checked.
+ *
+ * @throws {InvalidProof} MALFORMED unless the text is exactly what `encodeCertificate` gives.
+ */
+export function parseCertificate(text: string): Certificate {
+  const { genesis_hash, history_hash, offset, record_time, signatures, state_root } = parse(text)
+  const isWellFormed =
+    [genesis_hash, history_hash, state_root].every(isHash) &&
+    [offset, record_time].every(isUnsigned) &&
+    Array.isArray(signatures) &&
+    signatures.every(isMemberSignature)
+  if (isWellFormed) {
+    const certificate = {
+      genesisHash: genesis_hash as string,
+      offset: offset as number,
+      recordTime: record_time as number,
+      historyHash: history_hash as string,
+      stateRoot: state_root as string,
+      signatures: signatures as readonly MemberSignature[],
+    }
+    // Whatever else the text may hold, or hold twice, makes it another one.
+    if (encodeCertificate(certificate) === text) return certificate
+  }
+  throw new InvalidProof('MALFORMED', 'the certificate is not well-formed')
+}
+
+/**
+ * Checks that all signatures are those of members, in the order of the genesis.
+ *
+ * One that is not makes the certificate invalid: whoever put it together has checked what is in it, and a
+ * document that anybody can add to without being noticed would have many spellings.
+ *
+ * @throws {InvalidProof} OTHER_GENESIS, BAD_SIGNATURE.
+ */
+export async function verifySignatures(
+  certificate: Certificate,
+  { genesis, genesisHash, crypto }: Network & { readonly crypto: SignatureVerifier },
+): Promise<void> {
+  const { signatures } = certificate
+  if (certificate.genesisHash !== genesisHash)
+    throw new InvalidProof('OTHER_GENESIS', 'the certificate is from another network')
+  const message = encodeStateStatement(certificate)
+  let index = 0
+  const checks: Promise<boolean>[] = []
+  for (const { name, scanKey } of genesis.nodes) {
+    const [signer, signature] = signatures[index] ?? []
+    if (signer !== name || signature === undefined) continue
+    index += 1
+    const publicKey = fromHex(scanKey)
+    checks.push(crypto.verifyEd25519({ publicKey, message, signature: fromHex(signature) }))
+  }
+  if (index < signatures.length)
+    throw new InvalidProof(
+      'BAD_SIGNATURE',
+      `${signatures[index]?.[0]} is no member, or signs twice, or out of order`,
+    )
+  const bad = (await Promise.all(checks)).indexOf(false)
+  if (bad >= 0)
+    throw new InvalidProof('BAD_SIGNATURE', `the signature of ${signatures[bad]?.[0]} does not fit`)
+}
+
+/** The part of `CryptoPort` that certificates need. */
+export interface SignatureVerifier {
+  verifyEd25519(input: {
+    readonly publicKey: Uint8Array<ArrayBuffer>
+    readonly signature: Uint8Array<ArrayBuffer>
+    readonly message: Uint8Array<ArrayBuffer>
+  }): Promise<boolean>
+}
+
+/** Whether both say the same of the ledger, and of the same place in it. */
+export function isSamePoint(a: StatePoint, b: StatePoint): boolean {
+  return isSameHistory(a, b) && a.stateRoot === b.stateRoot
+}
+
+export function isSameHistory(a: StatePoint, b: StatePoint): boolean {
+  return a.offset === b.offset && a.recordTime === b.recordTime && a.historyHash === b.historyHash
+}
+
+/**
+ * One certificate with the signatures of all.
+ *
+ * @param certificates - At least one, and of one network; `verifySignatures` was done for each.
+ * @throws {RangeError} If they do not say the same.
+ */
+export function combineCertificates(
+  certificates: readonly [Certificate, ...Certificate[]],
+  genesis: Genesis,
+): Certificate {
+  const [first] = certificates
+  if (!certificates.every((one) => isSamePoint(one, first)))
+    throw new RangeError('certificates that do not say the same cannot be combined')
+  const signatureByMember = new Map(certificates.flatMap(({ signatures }) => signatures))
+  const signatures = genesis.nodes.flatMap(({ name }) => {
+    const signature = signatureByMember.get(name)
+    return signature === undefined ? [] : [[name, signature] as const]
+  })
+  return { ...first, signatures }
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    // No object, such as a text or null: has none of the members, or none at all.
+    if (text.length <= CERTIFICATE_LENGTH_MAX) return JSON.parse(text) ?? {}
+  } catch {
+    // Refused as what has no members.
+  }
+  return {}
+}
+
+const isHash = (value: unknown) => typeof value === 'string' && HASH.test(value)
+const isUnsigned = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
+const isMemberSignature = (pair: unknown) =>
+  Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string' && isSignature(pair[1])

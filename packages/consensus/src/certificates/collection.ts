@@ -1,0 +1,192 @@
+/**
+ * How a node, or a validator, comes to certificates: what its own replica computed, and what members signed, put
+ * together. Pure: `step` takes what happened and says what to do; keys, connections and alarms are the driver's.
+ *
+ * A replica that finds f + 1 other members agreed on something else is the one that is wrong, whatever up to f
+ * of them lie about: from then on it signs nothing and certifies nothing, until somebody looked at it.
+ */
+import { toHex } from '../encoding/bytes.ts'
+import { maxFaulty } from '../genesis/genesis.ts'
+import type { Evidence, SignedStatement } from '../statements/evidence.ts'
+import { encodeStateStatement, type StatePoint } from '../statements/statements.ts'
+import {
+  type Certificate,
+  combineCertificates,
+  isSameHistory,
+  isSamePoint,
+  type Network,
+} from './certificate.ts'
+
+/** Offsets of the own replica, and statements of each member, that are remembered: some 16 s at four a second. */
+export const STATES_KEPT = 64
+
+/** A statement of one member, whose signature was verified. */
+export type SignedState = StatePoint & { readonly member: string; readonly signature: string }
+
+export type CollectionEvent =
+  /** The own replica's states at certifiable offsets that it crossed, ascending. */
+  | { readonly kind: 'computed'; readonly points: readonly StatePoint[] }
+  /** By the own key, or received of any member. */
+  | { readonly kind: 'signed'; readonly state: SignedState }
+
+/** Why the own replica is not to be believed. */
+export type Divergence = {
+  /** LOG_FORK: it read another log. STATE_DIVERGED: it made something else of the same log. */
+  readonly code: 'LOG_FORK' | 'STATE_DIVERGED'
+  readonly own: StatePoint
+  /** What at least f + 1 others signed. */
+  readonly others: Certificate
+}
+
+export type CollectionEffect =
+  /** To be signed by the own key; the signature comes back as an event. */
+  | { readonly kind: 'sign'; readonly point: StatePoint }
+  /** There is a certificate of f + 1 members or more, or one with a member more. */
+  | { readonly kind: 'certified'; readonly certificate: Certificate }
+  /** Once. */
+  | { readonly kind: 'diverged'; readonly divergence: Divergence }
+  | { readonly kind: 'evidence'; readonly evidence: Evidence }
+
+/** What is remembered; bounded, whatever members send. */
+export type Collection = {
+  readonly network: Network
+  /** Member whose key the node has; null: a validator, which signs nothing. */
+  readonly self: string | null
+  /** By offset, ascending. */
+  readonly points: Map<number, StatePoint>
+  /** By member and offset. */
+  readonly states: ReadonlyMap<string, Map<number, SignedState>>
+  divergence: Divergence | null
+}
+
+export function createCollection(network: Network, self: string | null): Collection {
+  const states = new Map(network.genesis.nodes.map(({ name }) => [name, new Map()]))
+  return { network, self, points: new Map(), states, divergence: null }
+}
+
+export function step(collection: Collection, event: CollectionEvent): readonly CollectionEffect[] {
+  return event.kind === 'computed'
+    ? addPoints(collection, event.points)
+    : addState(collection, event.state)
+}
+
+/** The newest certificate with that many signers, f + 1 or more; null: there is none, or the replica diverged. */
+export function newestCertificate(collection: Collection, signerCount: number): Certificate | null {
+  for (const offset of [...collection.points.keys()].reverse()) {
+    const certificate = certificateAt(collection, offset)
+    if (certificate !== null && certificate.signatures.length >= signerCount) return certificate
+  }
+  return null
+}
+
+/** At one of the last offsets; null: too few members signed what the own replica computed there. */
+export function certificateAt(collection: Collection, offset: number): Certificate | null {
+  const own = collection.points.get(offset)
+  if (own === undefined || collection.divergence !== null) return null
+  return certify(
+    collection,
+    statesAt(collection, offset).filter((state) => isSamePoint(state, own)),
+  )
+}
+
+/** What a member signed after an offset, ascending: of the own name what others pull. */
+export function statesAfter(
+  collection: Collection,
+  member: string,
+  offset: number,
+): readonly SignedState[] {
+  const states = [...(collection.states.get(member)?.values() ?? [])]
+  return states.filter((state) => state.offset > offset).sort((a, b) => a.offset - b.offset)
+}
+
+function addPoints(
+  collection: Collection,
+  points: readonly StatePoint[],
+): readonly CollectionEffect[] {
+  const effects: CollectionEffect[] = []
+  // Who catches up signs what others still keep, not what it passed on the way.
+  for (const point of points.slice(-STATES_KEPT)) {
+    const last = [...collection.points.keys()].at(-1) ?? -1
+    // What it said of an offset stays said.
+    if (point.offset <= last) continue
+    collection.points.set(point.offset, point)
+    dropLowest(collection.points)
+    effects.push(...judge(collection, point.offset))
+    if (collection.divergence === null && collection.self !== null)
+      effects.push({ kind: 'sign', point })
+  }
+  return effects
+}
+
+function addState(collection: Collection, state: SignedState): readonly CollectionEffect[] {
+  const ofMember = collection.states.get(state.member)
+  if (ofMember === undefined) return []
+  const known = ofMember.get(state.offset)
+  if (known !== undefined) {
+    if (isSamePoint(known, state)) return []
+    const statements = [known, state].map((one) => statementOf(collection, one))
+    const evidence = {
+      signer: state.member,
+      statements: statements as [SignedStatement, SignedStatement],
+    }
+    return [{ kind: 'evidence', evidence }]
+  }
+  ofMember.set(state.offset, state)
+  // Of each member by itself: who claims offsets that nobody will reach pushes out its own statements only.
+  dropLowest(ofMember)
+  return ofMember.has(state.offset) ? judge(collection, state.offset) : []
+}
+
+/** What follows at an offset from all that is known of it. */
+function judge(collection: Collection, offset: number): readonly CollectionEffect[] {
+  const own = collection.points.get(offset)
+  if (own === undefined || collection.divergence !== null) return []
+  const divergence = findDivergence(collection, own)
+  if (divergence !== null) {
+    collection.divergence = divergence
+    return [{ kind: 'diverged', divergence }]
+  }
+  const certificate = certificateAt(collection, offset)
+  return certificate === null ? [] : [{ kind: 'certified', certificate }]
+}
+
+function findDivergence(collection: Collection, own: StatePoint): Divergence | null {
+  const others = statesAt(collection, own.offset).filter(
+    (state) => state.member !== collection.self && !isSamePoint(state, own),
+  )
+  for (const state of others) {
+    const agreed = certify(
+      collection,
+      others.filter((other) => isSamePoint(other, state)),
+    )
+    if (agreed === null) continue
+    const code = isSameHistory(agreed, own) ? 'STATE_DIVERGED' : 'LOG_FORK'
+    return { code, own, others: agreed }
+  }
+  return null
+}
+
+/** A certificate of statements that say the same; null: less than f + 1. */
+function certify({ network }: Collection, states: readonly SignedState[]): Certificate | null {
+  const { genesis, genesisHash } = network
+  if (states.length <= maxFaulty(genesis.nodes.length)) return null
+  const certificates = states.map(({ member, signature, ...point }) => ({
+    ...point,
+    genesisHash,
+    signatures: [[member, signature]] as const,
+  }))
+  return combineCertificates(certificates as unknown as [Certificate, ...Certificate[]], genesis)
+}
+
+function statesAt({ states }: Collection, offset: number): readonly SignedState[] {
+  return [...states.values()].flatMap((ofMember) => ofMember.get(offset) ?? [])
+}
+
+function statementOf({ network }: Collection, state: SignedState): SignedStatement {
+  const statement = encodeStateStatement({ ...state, genesisHash: network.genesisHash })
+  return { statement: toHex(statement), signature: state.signature }
+}
+
+function dropLowest(byOffset: Map<number, unknown>): void {
+  if (byOffset.size > STATES_KEPT) byOffset.delete(Math.min(...byOffset.keys()))
+}

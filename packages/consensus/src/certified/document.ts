@@ -1,0 +1,123 @@
+/**
+ * Certified answers: `{certificate, proof}`, which proves the answer to one request to whoever has the genesis,
+ * whoever hands it over. docs/certified-reads.md has the format. What is returned is made of the text that was
+ * checked.
+ */
+
+import type { SignatureVerifier } from '../certificates/certificate.ts'
+import {
+  type CheckedCertificate,
+  createCertificateChecks,
+} from '../certificates/certificate-checks.ts'
+import { type Threshold, thresholdVotes } from '../genesis/threshold.ts'
+import { InvalidProof } from '../proof/invalid-proof.ts'
+import { type ProofItem, verifyRanges } from '../proof/range-proof.ts'
+import type { HashedNetwork } from './lookups.ts'
+import type { Question } from './question.ts'
+
+/** `Accept` asks for a certified answer by it. */
+export const CERTIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.certified+json'
+
+export type Certified<Answer> = {
+  readonly answer: Answer
+  readonly offset: number
+  /** In µs. */
+  readonly recordTime: number
+  readonly historyHash: string
+  /** In the order of the genesis. */
+  readonly signers: readonly string[]
+}
+
+export interface CertifiedVerifier {
+  /**
+   * What a document proves about a question. Whether it is recent enough is for the caller to see: `isStale`,
+   * `isBehind`.
+   *
+   * @param document - As it came. Of bytes a copy is checked and read.
+   * @param threshold - How many members must have signed the state.
+   * @throws {InvalidProof} If it proves nothing about it.
+   * @throws {RangeError} If the threshold is no number from f + 1 to n.
+   */
+  verify<Answer>(
+    document: string | Uint8Array,
+    question: Question<Answer>,
+    threshold: Threshold,
+  ): Promise<Certified<Answer>>
+}
+
+/**
+ * A verifier for one network. It remembers the last certificates that it checked, so that each further answer at
+ * the same offset costs hashes only.
+ */
+export function createCertifiedVerifier(
+  network: HashedNetwork & { readonly crypto: SignatureVerifier },
+): CertifiedVerifier {
+  const checks = createCertificateChecks(network)
+  return {
+    async verify(document, question, threshold) {
+      const signerCount = thresholdVotes(threshold, network.genesis.nodes.length)
+      if (signerCount === undefined) throw new RangeError('the threshold is not from f + 1 to n')
+      const { certificate, proof } = splitDocument(document)
+      const checked = await checks.check(certificate)
+      if (checked.signers.length < signerCount)
+        throw new InvalidProof(
+          'TOO_FEW_SIGNERS',
+          `${checked.signers.length} members signed the state, ${signerCount} are needed`,
+        )
+      return answerOf(proof, checked, { question, network })
+    },
+  }
+}
+
+function answerOf<Answer>(
+  proof: string,
+  { offset, recordTime, historyHash, root, signers }: CheckedCertificate,
+  { question, network }: { readonly question: Question<Answer>; readonly network: HashedNetwork },
+): Certified<Answer> {
+  if (question.offset !== null && question.offset !== offset)
+    throw new InvalidProof('NOT_PROVEN', 'a walk goes on at the offset at which it began')
+  const { ranges } = question
+  const runs = verifyRanges({ proof, root, at: recordTime, ranges, sha256: network.sha256 })
+  const answer = question.answer(runs, offset)
+  // The list of signers is a copy: the next reader counts those that are remembered.
+  return { answer, offset, recordTime, historyHash, signers: [...signers] }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const BEFORE_CERTIFICATE = '{"certificate":'
+const BEFORE_PROOF = ',"proof":'
+
+/** The one text of a document; the proof is the lists for the ranges of the question, one after the other. */
+export function encodeDocument(certificate: string, proof: readonly ProofItem[]): string {
+  return join(certificate, JSON.stringify(proof))
+}
+
+function join(certificate: string, proof: string): string {
+  return `${BEFORE_CERTIFICATE}${certificate}${BEFORE_PROOF}${proof}}`
+}
+
+/**
+ * The texts of certificate and proof, which have one form each and are checked as such.
+ *
+ * @throws {InvalidProof} If it is not put together as `encodeDocument` does.
+ */
+export function splitDocument(document: string | Uint8Array): {
+  readonly certificate: string
+  readonly proof: string
+} {
+  const text = typeof document === 'string' ? document : decode(document)
+  // A certificate, which holds names of members and hex, has no such text in it.
+  const end = text.indexOf(BEFORE_PROOF)
+  const certificate = text.slice(BEFORE_CERTIFICATE.length, end)
+  const proof = text.slice(end + BEFORE_PROOF.length, -1)
+  if (join(certificate, proof) === text) return { certificate, proof }
+  throw new InvalidProof('MALFORMED', 'the document is not a certificate and a proof')
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw new InvalidProof('MALFORMED', 'the document is not UTF-8', { cause })
+  }
+}

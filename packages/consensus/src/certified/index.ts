@@ -1,0 +1,59 @@
+/** Certified reads: certificates of the state, and answers that are proven from it. */
+export {
+  type Certificate,
+  combineCertificates,
+  encodeCertificate,
+  type MemberSignature,
+  type Network,
+  parseCertificate,
+  type SignatureVerifier,
+  verifySignatures,
+} from '../certificates/certificate.ts'
+export {
+  type CertificateChecks,
+  type CheckedCertificate,
+  createCertificateChecks,
+} from '../certificates/certificate-checks.ts'
+export {
+  type Collection,
+  type CollectionEffect,
+  type CollectionEvent,
+  certificateAt,
+  createCollection,
+  type Divergence,
+  newestCertificate,
+  type SignedState,
+  STATES_KEPT,
+  statesAfter,
+  step,
+} from '../certificates/collection.ts'
+export { sha256 } from '../crypto/sha256.ts'
+export { InvalidProof, type InvalidProofCode } from '../proof/invalid-proof.ts'
+export { type KeyRange, type Pruned, prune, type Range, type TreeReader } from '../proof/prune.ts'
+export {
+  encodeProof,
+  type ProofItem,
+  type ProvenLeaf,
+  verifyRanges,
+  visibleLeaves,
+} from '../proof/range-proof.ts'
+export {
+  CERTIFIED_MEDIA_TYPE,
+  type Certified,
+  type CertifiedVerifier,
+  createCertifiedVerifier,
+  encodeDocument,
+  splitDocument,
+} from './document.ts'
+export { type Freshness, isBehind, isStale } from './freshness.ts'
+export { askEntries, askEntriesOfParty, type CertifiedPage, type PageRequest } from './lists.ts'
+export { askBatch, askName, askParty, type HashedNetwork, syntheticNameOf } from './lookups.ts'
+export { askNetwork, type NetworkValue } from './network-values.ts'
+export {
+  formatPageToken,
+  type PagePosition,
+  type PageSubject,
+  parsePageToken,
+} from './page-token.ts'
+export type { CertifiedEntry, Question } from './question.ts'
+export { questionOf } from './requests.ts'

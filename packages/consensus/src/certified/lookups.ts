@@ -1,0 +1,73 @@
+/** Lookups of one entry, by name or by party, alone and in batches, as ranges of the state tree. */
+import type { Network } from '../certificates/certificate.ts'
+import { fromHex, toHex } from '../encoding/bytes.ts'
+import { InvalidProof } from '../proof/invalid-proof.ts'
+import type { Sha256 } from '../proof/tree-hash.ts'
+import type { Lookup } from '../statements/requests.ts'
+import { type CertifiedEntry, canBeInKey, entryOf, type Question, rangeUnder } from './question.ts'
+
+/** What ranges are made from, beside the request. */
+export type HashedNetwork = Network & { readonly sha256: Sha256 }
+
+/** The visible entry of a name, or null. */
+export function askName(name: string): Question<CertifiedEntry | null> {
+  return firstUnder(['n', name])
+}
+
+/** The entry that stands for a party: its synthetic one, else its lowest visible name; or null. */
+export function askParty(party: string, network: HashedNetwork): Question<CertifiedEntry | null> {
+  const synthetic = syntheticNameOf(party, network)
+  if (synthetic === null) return firstUnder(['p', party])
+  const byName = askName(synthetic)
+  return { ...byName, answer: (runs, offset) => ofUser(party, byName.answer(runs, offset)) }
+}
+
+/** Lookups in order, at one offset. */
+export function askBatch(
+  lookups: readonly Lookup[],
+  network: HashedNetwork,
+): Question<readonly (CertifiedEntry | null)[]> {
+  const questions = lookups.map((lookup) =>
+    'name' in lookup ? askName(lookup.name) : askParty(lookup.party, network),
+  )
+  return {
+    ranges: questions.flatMap(({ ranges }) => ranges),
+    offset: null,
+    answer(runs, offset) {
+      let next = 0
+      return questions.map(({ ranges, answer }) => {
+        const own = runs.slice(next, next + ranges.length)
+        next += ranges.length
+        return answer(own, offset)
+      })
+    },
+  }
+}
+
+/** The name that the operator, or a super-validator, has from the genesis on (D-2); null: another party. */
+export function syntheticNameOf(
+  party: string,
+  { genesis, sha256 }: Pick<HashedNetwork, 'genesis' | 'sha256'>,
+): string | null {
+  if (party === genesis.dso) return 'dso.ns'
+  const node = genesis.nodes.find(
+    ({ name, operatorKey }) =>
+      party.startsWith(`${name}::1220`) &&
+      party === `${name}::1220${toHex(sha256(fromHex(operatorKey)))}`,
+  )
+  return node === undefined ? null : `${node.name}.sv.ns`
+}
+
+/** @throws {InvalidProof} If it is somebody else's. */
+export function ofUser(party: string, entry: CertifiedEntry | null): CertifiedEntry | null {
+  if (entry === null || entry.user === party) return entry
+  throw new InvalidProof('NOT_PROVEN', 'the entry is that of another party')
+}
+
+function firstUnder(components: readonly string[]): Question<CertifiedEntry | null> {
+  return {
+    ranges: components.every(canBeInKey) ? [rangeUnder(components, 1)] : [],
+    offset: null,
+    answer: ([run = []]) => (run[0] === undefined ? null : entryOf(run[0])),
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Page tokens (D-11): a function of what is listed, the last name and the offset alone, so that every node gives
+ * the same one, any node continues a walk that another began, and who knows the network can tell a token from
+ * what is none without asking anybody.
+ */
+import { fromBase64, toBase64 } from '../encoding/base64.ts'
+import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
+import type { Sha256 } from '../proof/tree-hash.ts'
+
+/** What a walk goes over. */
+export type PageSubject =
+  | { readonly kind: 'prefix'; readonly prefix: string }
+  | { readonly kind: 'party'; readonly party: string }
+
+export type PagePosition = {
+  /** The walk goes on behind this name, */
+  readonly after: string
+  /** at this offset. */
+  readonly offset: number
+}
+
+type OfNetwork = { readonly genesisHash: string; readonly sha256: Sha256 }
+
+const OFFSET_BYTES = 8
+/** Not secret: it ties a token to its network and its list, and refuses what was mistyped or made up. */
+const CHECKSUM_BYTES = 16
+// What is no UTF-8 comes back as another token.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** base64url of u64 offset ‖ last name ‖ checksum. */
+export function formatPageToken(
+  network: OfNetwork,
+  subject: PageSubject,
+  position: PagePosition,
+): string {
+  const offset = new Uint8Array(OFFSET_BYTES)
+  new DataView(offset.buffer).setBigUint64(0, BigInt(position.offset))
+  const content = concatBytes([offset, utf8(position.after)])
+  const token = toBase64(concatBytes([content, checksum(network, subject, content)]))
+  return token.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+/** @returns undefined unless it is exactly what `formatPageToken` gives for this list. */
+export function parsePageToken(
+  network: OfNetwork,
+  subject: PageSubject,
+  token: string,
+): PagePosition | undefined {
+  const padding = '='.repeat((4 - (token.length % 4)) % 4)
+  const bytes = fromBase64(token.replaceAll('-', '+').replaceAll('_', '/') + padding)
+  if (bytes === undefined || bytes.length < OFFSET_BYTES + CHECKSUM_BYTES) return undefined
+  const position = {
+    after: decoder.decode(bytes.subarray(OFFSET_BYTES, -CHECKSUM_BYTES)),
+    offset: Number(new DataView(bytes.buffer).getBigUint64(0)),
+  }
+  if (!Number.isSafeInteger(position.offset)) return undefined
+  if (subject.kind === 'prefix' && !position.after.startsWith(subject.prefix)) return undefined
+  return formatPageToken(network, subject, position) === token ? position : undefined
+}
+
+function checksum(
+  { genesisHash, sha256 }: OfNetwork,
+  subject: PageSubject,
+  content: Uint8Array,
+): Uint8Array {
+  const listed = subject.kind === 'prefix' ? subject.prefix : subject.party
+  // The digest of the list has a fixed width, so no two lists and contents read the same.
+  const list = sha256(utf8(`${subject.kind}\0${listed}`))
+  const bytes = concatBytes([utf8('quorumscan/page/1\0'), fromHex(genesisHash), list, content])
+  return sha256(bytes).subarray(0, CHECKSUM_BYTES)
+}

@@ -1,0 +1,68 @@
+/** What a caller asks, in the terms of the state tree: which leaves, and what they amount to. */
+import { utf8 } from '../encoding/bytes.ts'
+import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { InvalidProof } from '../proof/invalid-proof.ts'
+import type { KeyRange } from '../proof/prune.ts'
+import type { ProvenLeaf } from '../proof/range-proof.ts'
+
+/**
+ * A request as its ranges, which are made of what the caller asked alone, by the node that proves as by the
+ * reader that verifies.
+ */
+export type Question<Answer> = {
+  /** None: what is asked for has no key, so that nothing needs a proof. */
+  readonly ranges: readonly KeyRange[]
+  /** Of a walk that began at an offset: the only one that goes on with it. */
+  readonly offset: number | null
+  /**
+   * The answer that visible leaves amount to, those of each range in order.
+   *
+   * @throws {InvalidProof} If they are none that such a key can have.
+   */
+  answer(runs: readonly (readonly ProvenLeaf[])[], offset: number): Answer
+}
+
+/** A name entry as lookups answer it. */
+export type CertifiedEntry = {
+  /** Null for the entries of the operator and the super-validators, as `expires_at`. */
+  readonly contract_id: string | null
+  readonly user: string
+  readonly name: string
+  readonly url: string
+  readonly description: string
+  readonly expires_at: string | null
+}
+
+/** Whether a key can hold the text: it ends at U+0000, and is UTF-8. */
+export function canBeInKey(text: string): boolean {
+  return !text.includes('\0') && !LONE_SURROGATE.test(text)
+}
+
+/** All keys that begin with these components, up to the `limit`-th visible leaf. */
+export function rangeUnder(components: readonly string[], limit: number): KeyRange {
+  const beginning = components.join('\0')
+  return { from: utf8(`${beginning}\0`), to: utf8(`${beginning}\x01`), limit }
+}
+
+/**
+ * The entry of a leaf.
+ *
+ * @throws {InvalidProof} If name or user of the entry are not those of the key.
+ */
+export function entryOf({ key, value }: ProvenLeaf): CertifiedEntry {
+  const entry = parseValue(value) as CertifiedEntry | null
+  const [kind, ...components] = key
+  const [name, user] = kind === 'p' ? [components[1], components[0]] : [components[0], entry?.user]
+  if (entry?.name === name && entry?.user === user && typeof user === 'string')
+    return entry as CertifiedEntry
+  throw new InvalidProof('NOT_PROVEN', 'an entry stands under a key that is not its own')
+}
+
+/** @throws {InvalidProof} If it is no JSON. */
+export function parseValue(value: string): unknown {
+  try {
+    return JSON.parse(value)
+  } catch (cause) {
+    throw new InvalidProof('NOT_PROVEN', 'a value is no JSON', { cause })
+  }
+}

@@ -1,0 +1,80 @@
+/** Requests as they are stored and signed (`statements/requests.ts`), as questions to the certified state. */
+import type { CanonicalRequest, Lookup } from '../statements/requests.ts'
+import { askEntries, askEntriesOfParty, type PageRequest } from './lists.ts'
+import { askBatch, askName, askParty, type HashedNetwork } from './lookups.ts'
+import { askNetwork } from './network-values.ts'
+import type { Question } from './question.ts'
+
+/**
+ * The question of a request, which may come from a file: what it needs is checked, and all else is refused.
+ *
+ * @throws {RangeError} If it is none that the certified state answers.
+ */
+export function questionOf(request: CanonicalRequest, network: HashedNetwork): Question<unknown> {
+  const { operation, parameters } = request
+  const form = Object.hasOwn(FORMS, operation) ? FORMS[operation] : undefined
+  if (form === undefined) throw new RangeError(`there is no certified answer to ${operation}`)
+  if (Object.keys(parameters).sort().join() !== form.parameters.join())
+    throw new RangeError(`${operation} has other parameters: ${form.parameters.join(', ')}`)
+  return form.ask(parameters, network)
+}
+
+type Parameters = CanonicalRequest['parameters']
+
+/** By operation; the names of parameters are sorted. */
+const FORMS: Readonly<
+  Record<
+    string,
+    {
+      readonly parameters: readonly string[]
+      ask(parameters: Parameters, network: HashedNetwork): Question<unknown>
+    }
+  >
+> = {
+  getEntryByName: { parameters: ['name'], ask: (p) => askName(text(p, 'name')) },
+  getEntryByParty: {
+    parameters: ['party'],
+    ask: (p, network) => askParty(text(p, 'party'), network),
+  },
+  lookupEntries: {
+    parameters: ['lookups'],
+    ask: (p, network) => askBatch(lookupsOf(p['lookups']), network),
+  },
+  listEntries: {
+    parameters: ['name_prefix', 'page_size', 'page_token'],
+    ask: (p, network) => askEntries(text(p, 'name_prefix'), pageOf(p), network),
+  },
+  listEntriesByParty: {
+    parameters: ['page_size', 'page_token', 'party'],
+    ask: (p, network) => askEntriesOfParty(text(p, 'party'), pageOf(p), network),
+  },
+  // What is not the same on all nodes is not certified.
+  getDso: { parameters: ['shared'], ask: () => askNetwork('dso') },
+  // Whatever the caller has cached: the whole.
+  getAnsRules: {
+    parameters: ['cached_ans_rules_contract_id', 'cached_ans_rules_domain_id'],
+    ask: () => askNetwork('ans-rules'),
+  },
+  listScans: { parameters: [], ask: () => askNetwork('scans') },
+}
+
+function pageOf(parameters: Parameters): PageRequest {
+  const pageToken = parameters['page_token'] === null ? null : text(parameters, 'page_token')
+  return { pageSize: parameters['page_size'] as number, pageToken }
+}
+
+function lookupsOf(value: unknown): readonly Lookup[] {
+  if (!Array.isArray(value)) throw new RangeError('lookups are a list')
+  return value.map((lookup) => {
+    const members = Object.keys(lookup ?? {}).join()
+    if (members === 'name') return { name: text(lookup, 'name') }
+    if (members === 'party') return { party: text(lookup, 'party') }
+    throw new RangeError('a lookup has a name or a party')
+  })
+}
+
+function text(members: unknown, name: string): string {
+  const value = (members as Readonly<Record<string, unknown>>)[name]
+  if (typeof value === 'string') return value
+  throw new RangeError(`${name} is no text`)
+}

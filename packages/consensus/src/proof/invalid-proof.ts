@@ -1,0 +1,19 @@
+export type InvalidProofCode =
+  /** Not of the one form that it may have. */
+  | 'MALFORMED'
+  | 'OTHER_GENESIS'
+  | 'BAD_SIGNATURE'
+  | 'TOO_FEW_SIGNERS'
+  /** The state that is certified is not shown to answer this request in this way. */
+  | 'NOT_PROVEN'
+
+/** The document proves nothing about the request; the message says why, for a person. */
+export class InvalidProof extends Error {
+  override readonly name = 'InvalidProof'
+  readonly code: InvalidProofCode
+
+  constructor(code: InvalidProofCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
