@@ -7,7 +7,7 @@ import {
 } from '@quorumscan/model'
 import { testKeyPair } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
-import { renewEntry } from './choices/ans-entry.ts'
+import { expireEntry, renewEntry } from './choices/ans-entry.ts'
 import { contextCollectInitial } from './choices/ans-entry-context.ts'
 import { collectInitialEntryPayment, setAnsConfig } from './choices/ans-rules.ts'
 import { mint, transfer } from './choices/coin-rules.ts'
@@ -16,7 +16,6 @@ import { createTransferInstruction } from './choices/transfer-instruction.ts'
 import {
   acceptRequestCommand,
   advanceRoundsCommand,
-  archiveEntryCommand,
   cancelSubscriptionCommand,
   confirmResolveCommand,
   exerciseCommand,
@@ -420,7 +419,7 @@ test('what belongs to another is refused: accept, reject, cancel, refund, expire
     rejectRequestCommand({ request }),
     cancelSubscriptionCommand({ idle }),
     refundPaymentCommand({ payment, paymentKind: 'initial', actor: mallory.party }),
-    archiveEntryCommand({ entry, user: mallory.party }),
+    exerciseCommand(expireEntry, entry, { actor: mallory.party }),
   ]
   const disclosed = [request, entry, payment, idle].map((id) => disclosedOf(story, id))
   for (const command of attempts) {

@@ -1,12 +1,12 @@
 import { type ContractId, NAME_SUFFIX, type PartyId } from '@quorumscan/model'
 import { expect, test } from 'vitest'
 import { transfer } from './choices/coin-rules.ts'
+import { ownerExpireLock } from './choices/locked-coin.ts'
 import {
   acceptTransferCommand,
   advanceRoundsCommand,
   createTransferInstructionCommand,
   exerciseCommand,
-  expireLockCommand,
   expireTransferCommand,
   makePaymentCommand,
   rejectTransferCommand,
@@ -155,7 +155,7 @@ test('an own lock keeps coin from being spent until it ends', () => {
   const locked = story.ledger.all(lockedCoin)[0]?.contractId as ContractId
   const spend = send(story, alice, { inputs: [locked], outputs: [[alice.party, '1']] })
   expect(outcomeOf(story.submit(alice, spend))).toBe('WRONGLY_TYPED_CONTRACT')
-  const release = expireLockCommand({ lockedCoin: locked })
+  const release = exerciseCommand(ownerExpireLock, locked, {})
   expect(outcomeOf(story.submit(alice, release))).toBe('CHOICE_REFUSED')
   story.ledger.advance(TICK_MICROS)
   expect(outcomeOf(story.submit(alice, release))).toBe('accepted')
@@ -193,7 +193,7 @@ test('the lock of a payment is not the owner’s to release, even when it has en
   story.pay(alice, `alice${NAME_SUFFIX}`)
   const locked = story.ledger.all(lockedCoin)[0]?.contractId as ContractId
   story.ledger.advance(4 * TICK_MICROS)
-  const release = expireLockCommand({ lockedCoin: locked })
+  const release = exerciseCommand(ownerExpireLock, locked, {})
   expect(outcomeOf(story.submit(alice, release))).toBe('CHOICE_REFUSED')
 })
 

@@ -1,6 +1,5 @@
 /** Commands as apps submit them: one function per thing that can be done, over typed choices. */
-import type { Amount, Command, ContractId, Micros, PartyId } from '@quorumscan/model'
-import { expireEntry } from './choices/ans-entry.ts'
+import type { Amount, Command, ContractId, PartyId } from '@quorumscan/model'
 import { requestEntry } from './choices/ans-rules.ts'
 import { tap, transfer } from './choices/coin-rules.ts'
 import { confirmAction } from './choices/confirm-action.ts'
@@ -14,7 +13,6 @@ import {
   svExpireSubscription,
   svTerminateSubscription,
 } from './choices/dso-rules.ts'
-import { ownerExpireLock } from './choices/locked-coin.ts'
 import { cancelSubscription, makePayment } from './choices/subscription-idle-state.ts'
 import { expireInitialPayment } from './choices/subscription-initial-payment.ts'
 import { expirePayment } from './choices/subscription-payment.ts'
@@ -51,17 +49,19 @@ export function allocatePartyCommand(input: { hint: string }): Command {
   return { kind: 'allocateParty', hint: input.hint }
 }
 
+/** The command of a choice from one record: the contract under `key`, and the members of the argument. */
+function commandOf<P, A, R, Key extends string>(choice: Choice<P, A, R>, key: Key) {
+  return (input: Readonly<Record<Key, ContractId>> & A): ExerciseCommand => {
+    const { [key]: contractId, ...argument } = input
+    // What is left is `A`, which no choice's contract key is a member of.
+    return exerciseCommand(choice, contractId, argument as unknown as A)
+  }
+}
+
 // Coin
 
-export function tapCommand(input: {
-  coinRules: ContractId
-  receiver: PartyId
-  /** Coin, not USD. */
-  amount: Amount
-}): Command {
-  const { coinRules, ...argument } = input
-  return exerciseCommand(tap, coinRules, argument)
-}
+/** The amount is of coin, not of USD. */
+export const tapCommand = commandOf(tap, 'coinRules')
 
 /** Receivers other than the sender must be among the submitters. Without outputs the inputs are merged. */
 export function transferCommand(input: {
@@ -78,76 +78,20 @@ export function transferCommand(input: {
   })
 }
 
-export function createTransferInstructionCommand(input: {
-  coinRules: ContractId
-  sender: PartyId
-  receiver: PartyId
-  amount: Amount
-  inputs: readonly ContractId[]
-  executeBefore: Micros
-  description: string
-  trackingId: string
-}): Command {
-  const { coinRules, ...argument } = input
-  return exerciseCommand(createTransferInstruction, coinRules, argument)
-}
-
-export function acceptTransferCommand(input: { instruction: ContractId }): Command {
-  return exerciseCommand(accept, input.instruction, {})
-}
-
-export function rejectTransferCommand(input: { instruction: ContractId }): Command {
-  return exerciseCommand(reject, input.instruction, {})
-}
-
-export function withdrawTransferCommand(input: { instruction: ContractId }): Command {
-  return exerciseCommand(withdraw, input.instruction, {})
-}
-
+export const createTransferInstructionCommand = commandOf(createTransferInstruction, 'coinRules')
+export const acceptTransferCommand = commandOf(accept, 'instruction')
+export const rejectTransferCommand = commandOf(reject, 'instruction')
+export const withdrawTransferCommand = commandOf(withdraw, 'instruction')
 /** By sender or receiver, once `executeBefore` is reached. */
-export function expireTransferCommand(input: { instruction: ContractId; actor: PartyId }): Command {
-  return exerciseCommand(expire, input.instruction, { actor: input.actor })
-}
-
-/** By the owner, for a lock of its own that has ended. */
-export function expireLockCommand(input: { lockedCoin: ContractId }): Command {
-  return exerciseCommand(ownerExpireLock, input.lockedCoin, {})
-}
+export const expireTransferCommand = commandOf(expire, 'instruction')
 
 // Names and subscriptions, by their owner
 
-export function requestEntryCommand(input: {
-  ansRules: ContractId
-  user: PartyId
-  name: string
-  url: string
-  description: string
-}): Command {
-  const { ansRules, ...argument } = input
-  return exerciseCommand(requestEntry, ansRules, argument)
-}
-
-export function acceptRequestCommand(input: {
-  request: ContractId
-  inputs: readonly ContractId[]
-}): Command {
-  return exerciseCommand(acceptAndMakePayment, input.request, { inputs: input.inputs })
-}
-
-export function rejectRequestCommand(input: { request: ContractId }): Command {
-  return exerciseCommand(rejectRequest, input.request, {})
-}
-
-export function makePaymentCommand(input: {
-  idle: ContractId
-  inputs: readonly ContractId[]
-}): Command {
-  return exerciseCommand(makePayment, input.idle, { inputs: input.inputs })
-}
-
-export function cancelSubscriptionCommand(input: { idle: ContractId }): Command {
-  return exerciseCommand(cancelSubscription, input.idle, {})
-}
+export const requestEntryCommand = commandOf(requestEntry, 'ansRules')
+export const acceptRequestCommand = commandOf(acceptAndMakePayment, 'request')
+export const rejectRequestCommand = commandOf(rejectRequest, 'request')
+export const makePaymentCommand = commandOf(makePayment, 'idle')
+export const cancelSubscriptionCommand = commandOf(cancelSubscription, 'idle')
 
 /** By a signatory of the payment, once its lock has ended. */
 export function refundPaymentCommand(input: {
@@ -155,20 +99,13 @@ export function refundPaymentCommand(input: {
   paymentKind: 'initial' | 'renewal'
   actor: PartyId
 }): Command {
-  const argument = { actor: input.actor }
-  return input.paymentKind === 'initial'
-    ? exerciseCommand(expireInitialPayment, input.payment, argument)
-    : exerciseCommand(expirePayment, input.payment, argument)
-}
-
-/** By the owner of an entry that has expired. */
-export function archiveEntryCommand(input: { entry: ContractId; user: PartyId }): Command {
-  return exerciseCommand(expireEntry, input.entry, { actor: input.user })
+  const { payment, paymentKind, actor } = input
+  return paymentKind === 'initial'
+    ? exerciseCommand(expireInitialPayment, payment, { actor })
+    : exerciseCommand(expirePayment, payment, { actor })
 }
 
 // By super-validators
-
-type BySv = { dsoRules: ContractId; sv: PartyId }
 
 export function confirmResolveCommand(input: {
   dsoRules: ContractId
@@ -195,45 +132,12 @@ export function confirmSetConfigCommand(input: {
 }
 
 /** `signature` (128 hex digits) is the scan key's over the address statement (D-34). */
-export function setScanUrlCommand(
-  input: BySv & { url: string; sequence: number; signature: string },
-): Command {
-  const { dsoRules, ...argument } = input
-  return exerciseCommand(setScanUrl, dsoRules, argument)
-}
-
-export function collectRenewalCommand(input: BySv & { payment: ContractId }): Command {
-  const { dsoRules, ...argument } = input
-  return exerciseCommand(svCollectRenewal, dsoRules, argument)
-}
-
-export function expireEntryCommand(input: BySv & { entry: ContractId }): Command {
-  const { dsoRules, ...argument } = input
-  return exerciseCommand(svExpireEntry, dsoRules, argument)
-}
-
-export function expireSubscriptionCommand(input: BySv & { idle: ContractId }): Command {
-  const { dsoRules, ...argument } = input
-  return exerciseCommand(svExpireSubscription, dsoRules, argument)
-}
-
-export function expireRequestCommand(input: BySv & { request: ContractId }): Command {
-  const { dsoRules, ...argument } = input
-  return exerciseCommand(svExpireRequest, dsoRules, argument)
-}
-
+export const setScanUrlCommand = commandOf(setScanUrl, 'dsoRules')
+export const collectRenewalCommand = commandOf(svCollectRenewal, 'dsoRules')
+export const expireEntryCommand = commandOf(svExpireEntry, 'dsoRules')
+export const expireSubscriptionCommand = commandOf(svExpireSubscription, 'dsoRules')
+export const expireRequestCommand = commandOf(svExpireRequest, 'dsoRules')
 /** For initial payments and for renewals. */
-export function expirePaymentCommand(input: BySv & { payment: ContractId }): Command {
-  const { dsoRules, ...argument } = input
-  return exerciseCommand(svExpirePayment, dsoRules, argument)
-}
-
-export function terminateSubscriptionCommand(input: BySv & { terminated: ContractId }): Command {
-  const { dsoRules, ...argument } = input
-  return exerciseCommand(svTerminateSubscription, dsoRules, argument)
-}
-
-export function advanceRoundsCommand(input: BySv): Command {
-  const { dsoRules, ...argument } = input
-  return exerciseCommand(advanceRounds, dsoRules, argument)
-}
+export const expirePaymentCommand = commandOf(svExpirePayment, 'dsoRules')
+export const terminateSubscriptionCommand = commandOf(svTerminateSubscription, 'dsoRules')
+export const advanceRoundsCommand = commandOf(advanceRounds, 'dsoRules')

@@ -1,12 +1,13 @@
 import { type ContractId, NAME_SUFFIX } from '@quorumscan/model'
 import { DAY_MICROS, HOUR_MICROS } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
+import { expireEntry } from './choices/ans-entry.ts'
 import {
   acceptRequestCommand,
   advanceRoundsCommand,
-  archiveEntryCommand,
   cancelSubscriptionCommand,
   collectRenewalCommand,
+  exerciseCommand,
   expireEntryCommand,
   expirePaymentCommand,
   expireRequestCommand,
@@ -460,7 +461,7 @@ test.each(['the owner', 'a super-validator'])(
     const expire = () =>
       outcomeOf(
         who === 'the owner'
-          ? story.submit(alice, archiveEntryCommand({ entry, user: alice.party }))
+          ? story.submit(alice, exerciseCommand(expireEntry, entry, { actor: alice.party }))
           : story.submit(sv, expireEntryCommand({ ...by, entry })),
       )
     const expiresAt = story.ledger.all(ansEntry)[0]?.payload.expiresAt as number

@@ -2,12 +2,11 @@ import type { ContractId, EntryResult } from '@quorumscan/model'
 import { describe, expect, it, test } from 'vitest'
 import { activityRowsOf } from './activities.ts'
 import { transfer } from './choices/coin-rules.ts'
-import { unlock } from './choices/locked-coin.ts'
+import { ownerExpireLock, unlock } from './choices/locked-coin.ts'
 import {
   collectRenewalCommand,
   createTransferInstructionCommand,
   exerciseCommand,
-  expireLockCommand,
   expirePaymentCommand,
   expireSubscriptionCommand,
   expireTransferCommand,
@@ -127,7 +126,7 @@ describe('coin that comes back is told to its owner', () => {
     }
     const first = lock(alice)
     story.ledger.advance(2 * DAY_MICROS)
-    story.do(alice, expireLockCommand({ lockedCoin: first }))
+    story.do(alice, exerciseCommand(ownerExpireLock, first, {}))
     expect(told(story)).toEqual(back('LockedCoin_OwnerExpireLock', '7.0000000000'))
     story.do(alice, exerciseCommand(unlock, lock(alice), {}))
     expect(told(story)).toEqual(back('LockedCoin_Unlock', '7.0000000000'))
