@@ -10,6 +10,7 @@ import {
 } from '@quorumscan/http'
 import type { Head } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
+import { stateDiverged } from '@quorumscan/replica'
 
 import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
@@ -38,7 +39,7 @@ export function createServer(
         port,
         assertReady: () => {
           clocks.assertUsable()
-          assertReady(replica.state())
+          assertReady(replica)
         },
         state: () => replica.state(),
         head: () => replica.head(),
@@ -62,7 +63,10 @@ export function createServer(
 }
 
 /** @throws {ScanError} Why the node does not do all its work. Lookups go on while it is not ready (D-10). */
-function assertReady(state: ReturnType<Context['replica']['state']>): void {
+function assertReady(replica: Context['replica']): void {
+  const diverged = replica.diverged()
+  if (diverged !== null) throw stateDiverged(diverged)
+  const state = replica.state()
   if (state === 'live') return
   if (state === 'clock-behind') throw clockBehind('node')
   if (state === 'regressed')

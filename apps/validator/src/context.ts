@@ -22,7 +22,7 @@ import {
 import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { createLogReader } from '@quorumscan/log'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
-import { Replica } from '@quorumscan/replica'
+import { Replica, stateDiverged } from '@quorumscan/replica'
 import { createCommander, createSubmitter } from '@quorumscan/submit'
 import { ValidatorStore } from '@quorumscan/users'
 import type { ValidatorConfig } from './config.ts'
@@ -316,9 +316,11 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       assertLive: () => assertLive(replica, clocks),
       /** The earliest record time that a command submitted now can get, if all clocks are right. */
       now: (): Micros => Math.max(replica.head().recordTime, clock.nowMicros()),
-      /** @throws {ScanError} As `assertLive`; USERS_LOST; NOT_READY as well until the operator has its party. */
+      /** @throws {ScanError} As `assertLive`; STATE_DIVERGED; USERS_LOST; NOT_READY as well until the operator has its party. */
       async assertReady(): Promise<void> {
         assertLive(replica, clocks)
+        const diverged = replica.diverged()
+        if (diverged !== null) throw stateDiverged(diverged)
         await kept.assertThere()
         if (!isOperatorRegistered)
           throw new ScanError('NOT_READY', "The operator's party is not allocated yet.", {

@@ -27,6 +27,10 @@ const PKCS8_PREFIX = fromHex('302e020100300506032b657004220420')
 const SPKI_PREFIX = fromHex('302a300506032b6570032100')
 
 export function sha256(...parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts
+  // A quarter of the time, which counts where trees are hashed.
+  if (only !== undefined && parts.length === 1)
+    return new Uint8Array(hash('sha256', only, 'buffer'))
   const digest = createHash('sha256')
   for (const part of parts) digest.update(part)
   return new Uint8Array(digest.digest())

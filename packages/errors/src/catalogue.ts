@@ -188,6 +188,12 @@ export const catalogue = {
     retryable: false,
     doc: 'The log is shorter than, or different from, what the replica applied; an operator must look.',
   },
+  STATE_DIVERGED: {
+    httpStatus: 503,
+    definite: true,
+    retryable: false,
+    doc: 'What the node stores is not what the log made: it answers no lookups before it was wiped.',
+  },
   USERS_LOST: {
     httpStatus: 503,
     definite: true,

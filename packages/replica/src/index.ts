@@ -10,12 +10,8 @@ export {
   type ReplicaOptions,
   type ReplicaState,
 } from './replica.ts'
-export type {
-  StateDivergence,
-  StatePoint,
-  StateRange,
-  StateReads,
-} from './state-tree/state-reads.ts'
+export { stateDiverged } from './state-tree/state-follower.ts'
+export type { StateDivergence, StateReads } from './state-tree/state-reads.ts'
 export { ReplicaStateError } from './storage/head.ts'
 export { REPLICA_REDIS_OPTIONS } from './storage/keys.ts'
 export type { StoredEvent, StoredUpdate } from './storage/update-codec.ts'

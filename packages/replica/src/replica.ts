@@ -1,6 +1,7 @@
 /** The state that follows from genesis and log, kept in Redis: ingest, lookups at an offset, ledger reads. */
 import { assert, type Clock } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
+import type { Genesis, StatePoint } from '@quorumscan/consensus'
+import type { KeyRange, ProofItem } from '@quorumscan/consensus/state-tree'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, DueItem, Head, Ledger, Ordering } from '@quorumscan/ledger'
 import {
@@ -60,6 +61,14 @@ import {
   type UpdatePortion,
   type UpdateRange,
 } from './reads/update-reads.ts'
+import { scrub } from './state-tree/scrub.ts'
+import {
+  createStateFollower,
+  type StateFollower,
+  stateDiverged,
+} from './state-tree/state-follower.ts'
+import type { StateDivergence, StateReads } from './state-tree/state-reads.ts'
+import { createStateService, type StateService } from './state-tree/state-service.ts'
 import { createLayout } from './storage/layout.ts'
 import type { Instant } from './storage/timeline.ts'
 import { StoredUpdate } from './storage/update-codec.ts'
@@ -115,11 +124,13 @@ const CONTRACTS_BY_KEY_MAX = 10_000
 const START_MS_MAX = 10_000
 
 /** Owns its connections. One `run` at a time writes; any number of processes may read. */
-export class Replica implements Ledger, AsyncDisposable {
+export class Replica implements Ledger, StateReads, AsyncDisposable {
   readonly #options: ReplicaOptions
   readonly #store: Store
   readonly #redis: Redis
   readonly #nameReader: NameReader
+  readonly #stateFollower: StateFollower
+  readonly #state: StateService
   readonly #syntheticBodies: ReadonlyMap<PartyId, Uint8Array>
   readonly #closing = new AbortController()
   readonly #listeners = new Set<(entry: AppliedEntry) => void>()
@@ -155,7 +166,13 @@ export class Replica implements Ledger, AsyncDisposable {
     this.#options = options
     this.#store = store
     this.#redis = store.redis
-    this.#nameReader = createNameReader(store.redis)
+    const onProblem = (error: Error) => this.#options.onProblem?.(error)
+    const follower = createStateFollower({ ...options, layout: store.layout, onProblem })
+    this.#stateFollower = follower
+    this.#nameReader = createNameReader(store.redis, {
+      check: ({ head, byName }) => follower.checkNames(head, byName),
+    })
+    this.#state = createStateService({ nameReader: this.#nameReader, follower })
     this.#mirror = mirror
     this.#syntheticBodies = new Map(
       syntheticEntries(options.genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
@@ -171,7 +188,7 @@ export class Replica implements Ledger, AsyncDisposable {
   run(ordering: Ordering, signal: AbortSignal): Promise<'stopped' | 'regressed'> {
     assert(!this.#isRunning, 'a replica has one run at a time')
     this.#isRunning = true
-    const running = this.#ingest(ordering, AbortSignal.any([signal, this.#closing.signal]))
+    const running = this.#runBoth(ordering, AbortSignal.any([signal, this.#closing.signal]))
     this.#running = running.catch(() => {}) // Reported to whoever called run.
     return running
   }
@@ -208,6 +225,22 @@ export class Replica implements Ledger, AsyncDisposable {
     return () => this.#followers.delete(follower)
   }
 
+  statePoints(): readonly StatePoint[] {
+    return this.#state.statePoints()
+  }
+
+  onStatePoint(listener: (point: StatePoint) => void): Disposable {
+    return this.#state.onStatePoint(listener)
+  }
+
+  proveRange(at: Offset, range: KeyRange, signal?: AbortSignal): Promise<readonly ProofItem[]> {
+    return this.#state.proveRange(at, range, signal)
+  }
+
+  diverged(): StateDivergence | null {
+    return this.#state.diverged()
+  }
+
   /**
    * The newest applied offset for null, else the offset asked for; waits up to 250 ms for one that is
    * close ahead (D-10).
@@ -233,13 +266,14 @@ export class Replica implements Ledger, AsyncDisposable {
   /**
    * Bytes of the entries with these names at a pinned offset, in the order asked; null for none.
    *
-   * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, DEPENDENCY_UNAVAILABLE, as all reads.
+   * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, STATE_DIVERGED, DEPENDENCY_UNAVAILABLE, as all
+   *   reads.
    */
   async lookupNames(
     names: readonly string[],
     offset: Offset,
   ): Promise<readonly (Uint8Array | null)[]> {
-    return await readNames(this.#nameReader, names, this.#instant(offset))
+    return await readNames(this.#nameReader, names, this.#trusted(offset))
   }
 
   /** The entry that stands for each party: its synthetic one, else its lowest live name (D-12). */
@@ -247,7 +281,7 @@ export class Replica implements Ledger, AsyncDisposable {
     parties: readonly PartyId[],
     offset: Offset,
   ): Promise<readonly (Uint8Array | null)[]> {
-    const moment = this.#instant(offset)
+    const moment = this.#trusted(offset)
     const others = parties.filter((party) => !this.#syntheticBodies.has(party))
     const found = await readParties(this.#redis, others, moment)
     let next = 0
@@ -261,7 +295,7 @@ export class Replica implements Ledger, AsyncDisposable {
     readonly limit: number
     readonly offset: Offset
   }): Promise<readonly NamedBody[]> {
-    return await readPrefix(this.#redis, page, this.#instant(page.offset))
+    return await readPrefix(this.#redis, page, this.#trusted(page.offset))
   }
 
   /** Live entries of a party, its synthetic one included, in byte order of the names, after a name. */
@@ -271,7 +305,7 @@ export class Replica implements Ledger, AsyncDisposable {
     readonly limit: number
     readonly offset: Offset
   }): Promise<readonly NamedBody[]> {
-    return await readNamesOfParty(this.#redis, page, this.#instant(page.offset))
+    return await readNamesOfParty(this.#redis, page, this.#trusted(page.offset))
   }
 
   /**
@@ -283,7 +317,7 @@ export class Replica implements Ledger, AsyncDisposable {
     page: ActivityPage & { readonly offset: Offset },
   ): Promise<readonly ActivityBody[]> {
     const rules = activityRulesOf(this.#options.genesis)
-    return await readActivities(this.#redis, page, this.#instant(page.offset), rules)
+    return await readActivities(this.#redis, page, this.#trusted(page.offset), rules)
   }
 
   /** The contract in force at a pinned offset; of the rounds the newest open one. */
@@ -298,7 +332,7 @@ export class Replica implements Ledger, AsyncDisposable {
     entity: DocumentEntity | 'ScanAddress',
     offset: Offset,
   ): Promise<readonly Contract[]> {
-    return await readDocuments(this.#store, entity, this.#instant(offset))
+    return await readDocuments(this.#store, entity, this.#trusted(offset))
   }
 
   async contracts(ids: readonly ContractId[]): Promise<readonly (Contract | null)[]> {
@@ -426,6 +460,28 @@ export class Replica implements Ledger, AsyncDisposable {
     this.#redis.disconnect()
   }
 
+  /** Ingest, and the scrub as long as it runs. */
+  async #runBoth(ordering: Ordering, signal: AbortSignal): Promise<'stopped' | 'regressed'> {
+    const ended = new AbortController()
+    const { genesis, clock } = this.#options
+    const scrubbing = scrub(this.#redis, {
+      follower: this.#stateFollower,
+      genesis,
+      layout: this.#store.layout,
+      clock,
+      signal: AbortSignal.any([signal, ended.signal]),
+    })
+    try {
+      const [outcome] = await Promise.all([
+        this.#ingest(ordering, signal).finally(() => ended.abort()),
+        scrubbing,
+      ])
+      return outcome
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
   async #ingest(ordering: Ordering, signal: AbortSignal): Promise<'stopped' | 'regressed'> {
     const redis = createWriteConnection(this.#options.redis.path)
     // A Redis that hangs must not keep the process from stopping.
@@ -441,6 +497,7 @@ export class Replica implements Ledger, AsyncDisposable {
           ? {}
           : { participant: this.#options.participant }),
         signal,
+        state: this.#stateFollower,
         onProblem: (error) => this.#options.onProblem?.(error),
         onWriting: (offset) => {
           this.#writing = offset
@@ -453,7 +510,6 @@ export class Replica implements Ledger, AsyncDisposable {
       this.#isRegressed = outcome === 'regressed'
       return outcome
     } finally {
-      this.#isRunning = false
       this.#isHeldByClock = false
       signal.removeEventListener('abort', onAbort)
       endConnection(redis)
@@ -466,6 +522,7 @@ export class Replica implements Ledger, AsyncDisposable {
     const touched = entries.length === 0 ? null : touchedVersions(entries).names
     this.#nameReader.moveTo(mirror.head.offset, touched)
     for (const waiter of this.#waiters) if (waiter.offset <= mirror.head.offset) waiter.wake()
+    this.#state.onWritten(mirror.head.offset)
     this.#tellFollowers(mirror, entries)
     for (const { delta, ...entry } of entries)
       for (const listener of this.#listeners)
@@ -509,6 +566,14 @@ export class Replica implements Ledger, AsyncDisposable {
     } finally {
       this.#waiters.delete(waiter)
     }
+  }
+
+  /** As `#instant`, for what is answered from what is stored. */
+  #trusted(offset: Offset): Instant {
+    const diverged = this.#state.diverged()
+    // No answer is better than one that may be wrong: failures do not vote (Rule 8).
+    if (diverged !== null) throw stateDiverged(diverged)
+    return this.#instant(offset)
   }
 
   #instant(offset: Offset): Instant {

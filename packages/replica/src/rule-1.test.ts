@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { outcomeOf } from '@quorumscan/ledger/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { naiveStates } from './testing/naive-state.ts'
 import { growRandomLog } from './testing/random-log.ts'
 import { hashesOf, replay, replayDigest } from './testing/replay.ts'
 
@@ -44,12 +45,18 @@ describe('the same log gives the same state (Rule 1)', () => {
 
   test('however it is cut into batches, and whenever replica and Redis are killed', async () => {
     const hashes = hashesOf(scenario)
-    const { dump } = await replay(scenario, { seed: 'one piece', faults: false })
+    const states = naiveStates(scenario)
+    const expected = new Map(states.map(({ offset, root }) => [offset, root]))
+    const { dump, roots } = await replay(scenario, { seed: 'one piece', faults: false })
+    expect(roots).toEqual(expected)
     await fc.assert(
       fc.asyncProperty(fc.string(), async (seed) => {
         const replayed = await replay(scenario, { seed, faults: true })
         expect(replayed.hashes).toEqual(hashes)
         expect(replayed.dump).toEqual(dump)
+        // What is written is told, unless the process ends in between.
+        for (const [offset, root] of replayed.roots) expect(root).toBe(expected.get(offset))
+        expect(replayed.roots.size).toBeGreaterThan(expected.size / 2)
       }),
       { numRuns: 4 },
     )

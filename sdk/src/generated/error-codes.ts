@@ -43,6 +43,7 @@ export type ServerErrorCode =
   | 'LOG_FULL'
   | 'CLOCK_OFF'
   | 'LOG_REGRESSED'
+  | 'STATE_DIVERGED'
   | 'USERS_LOST'
   | 'SUBMISSION_UNKNOWN'
   | 'SUBMISSION_EXPIRED'

@@ -962,6 +962,8 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
              *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
              *
              *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
@@ -1177,6 +1179,8 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -1299,6 +1303,8 @@ export interface operations {
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -1425,6 +1431,8 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -1544,6 +1552,8 @@ export interface operations {
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -1688,6 +1698,8 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -1825,6 +1837,8 @@ export interface operations {
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -1964,6 +1978,8 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -2101,6 +2117,8 @@ export interface operations {
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -2240,6 +2258,8 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -2347,6 +2367,8 @@ export interface operations {
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -2459,6 +2481,8 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -2567,6 +2591,8 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
@@ -2671,6 +2697,8 @@ export interface operations {
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *

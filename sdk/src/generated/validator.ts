@@ -1629,6 +1629,8 @@ export interface operations {
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
              *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
              *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
              *
              *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.

@@ -31,6 +31,7 @@ const pinErrors = [
   'OFFSET_PRUNED',
   'NOT_READY',
   'LOG_REGRESSED',
+  'STATE_DIVERGED',
   'DEPENDENCY_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
 

@@ -19,8 +19,18 @@ const proofOf = (pruned: Pruned) => encodeProof(pruned, (leaf) => (leaf as Value
 /** Leaves by number, as a replica would keep them. */
 function createWorld() {
   const known: ValuedLeaf[] = []
-  const tree = createStateTree((id) => known[id] as ValuedLeaf, sha256)
-  return { tree, add: (leaf: ValuedLeaf) => known.push(leaf) - 1 }
+  const freed: number[] = []
+  const leafAt = (id: number) => {
+    if (freed.includes(id)) throw new Error(`leaf ${id} was freed`)
+    return known[id] as ValuedLeaf
+  }
+  const leaves = {
+    leafAt,
+    keyAt: (id: number) => leafAt(id).key,
+    onFreed: (id: number) => freed.push(id),
+  }
+  const tree = createStateTree(leaves, sha256)
+  return { tree, freed, number: (leaf: ValuedLeaf) => known.push(leaf) - 1 }
 }
 
 it('has the root of its set of leaves, whatever led there, in each version until it is released', () => {
@@ -31,22 +41,25 @@ it('has the root of its set of leaves, whatever led there, in each version until
       fc.array(step, { maxLength: 12 }),
       arbitrary.range,
       (all, steps, range) => {
-        const { tree, add } = createWorld()
+        const { tree, freed, number } = createWorld()
         const present = new Map<ValuedLeaf, number>()
         const kept: { leaves: ValuedLeaf[]; root: number | null }[] = []
         for (const [picks, addedMax, isReleased] of steps) {
           const removed = new Set(
             picks.flatMap((pick) => [...present.keys()][pick % Math.max(1, present.size)] ?? []),
           )
-          const ids = [...removed].map((leaf) => present.get(leaf) as number)
-          for (const leaf of removed) present.delete(leaf)
+          for (const leaf of removed) {
+            present.delete(leaf)
+            expect([tree.remove(leaf.key), tree.remove(leaf.key)]).toEqual([true, false])
+          }
           // What was removed may come again in the same commit.
-          const added = all.filter((leaf) => !present.has(leaf)).slice(0, addedMax)
-          for (const leaf of added) present.set(leaf, add(leaf))
-          const version = tree.commit({
-            removed: ids,
-            added: added.map((leaf) => present.get(leaf) as number),
-          })
+          for (const leaf of all.filter((one) => !present.has(one)).slice(0, addedMax)) {
+            const id = number(leaf)
+            present.set(leaf, id)
+            expect([tree.add(id), tree.add(id)]).toEqual([true, false])
+          }
+          const version = tree.commit()
+          for (const leaf of all) expect(tree.find(version.root, leaf.key)).toBe(present.get(leaf))
           const leaves = [...present.keys()]
           expect(version.rootHash).toEqual(Uint8Array.from(naiveRootHash(leaves)))
           kept.push({ leaves, root: version.root })
@@ -67,17 +80,22 @@ it('has the root of its set of leaves, whatever led there, in each version until
           tree.releaseOldest()
           kept.shift()
         }
+        expect(tree.leafCount()).toBe(present.size)
         expect(tree.nodeCount()).toBe(Math.max(0, 2 * present.size - 1))
+        const either = [...freed, ...present.values()].toSorted((a, b) => a - b)
+        expect(either).toEqual(Array.from({ length: either.length }, (_, id) => id))
       },
     ),
   )
 })
 
 it('is empty before the first leaf and behind the last', () => {
-  const { tree, add } = createWorld()
-  const id = add(leafOf(['a'], 'value'))
-  const none: number[] = []
-  expect(tree.commit({ removed: none, added: none })).toEqual({ rootHash: EMPTY_ROOT, root: null })
-  expect(tree.commit({ removed: none, added: [id] }).root).not.toBeNull()
-  expect(tree.commit({ removed: [id], added: none })).toEqual({ rootHash: EMPTY_ROOT, root: null })
+  const { tree, number } = createWorld()
+  const leaf = leafOf(['a'], 'value')
+  expect(tree.commit()).toEqual({ rootHash: EMPTY_ROOT, root: null })
+  expect(tree.find(null, leaf.key)).toBeUndefined()
+  tree.add(number(leaf))
+  expect(tree.commit().root).not.toBeNull()
+  tree.remove(leaf.key)
+  expect(tree.commit()).toEqual({ rootHash: EMPTY_ROOT, root: null })
 })

@@ -4,38 +4,53 @@
  *
  * The tree knows leaves by numbers; what they are, and where that is kept, is the caller's.
  */
-import { bitAt, firstDifference } from './bits.ts'
+import { bitAt, compareKeys, firstDifference } from './bits.ts'
 import type { TreeReader } from './prune.ts'
 import { EMPTY_ROOT, HASH_BYTES, hashInner, hashLeaf, type Leaf, type Sha256 } from './tree-hash.ts'
 
 /** A tree as of one commit; its nodes are there until it is released. */
 export type Version = {
   readonly rootHash: Uint8Array
-  /** For `prune`; null: without leaves. */
+  /** For `prune` and `find`; null: without leaves. */
   readonly root: number | null
 }
 
+/** Where the caller keeps the leaves. */
+export interface Leaves {
+  /** The leaf of a number that was added, until it is told as freed. */
+  leafAt(id: number): Leaf
+  /** Its key alone, which a search needs more often. */
+  keyAt(id: number): Uint8Array
+  /** No version has the leaf any more. */
+  onFreed?(id: number): void
+}
+
 export interface StateTree extends TreeReader<number> {
-  /**
-   * Removes and adds leaves, and makes the next version. Each leaf that is removed is there, no key that is
-   * added is.
-   */
-  commit(changes: { readonly removed: Iterable<number>; readonly added: Iterable<number> }): Version
+  /** Adds a leaf to what the next commit will be; false, and nothing is changed, where its key is there already. */
+  add(id: number): boolean
+  /** Takes the leaf of a key out of what the next commit will be; false where there is none. */
+  remove(key: Uint8Array): boolean
+  /** Makes a version of all that was added and removed. */
+  commit(): Version
   /** Forgets the oldest version, but for what younger ones share with it. */
   releaseOldest(): void
+  /** The leaf of a key in a version, as `Version.root` names it. */
+  find(root: number | null, key: Uint8Array): number | undefined
   /** Of nodes that some version has. */
   nodeCount(): number
+  /** Of leaves that the next commit has. */
+  leafCount(): number
 }
+
+/** Bytes that a node takes. */
+export const NODE_BYTES = 18 + HASH_BYTES
 
 const NONE = -1
 /** The bit index of what is no inner node. */
 const IS_LEAF = 0xffff
 const CAPACITY_MIN = 1024
 
-/**
- * @param leafAt - The leaf of a number, as long as a version that has it is not released.
- */
-export function createStateTree(leafAt: (id: number) => Leaf, sha256: Sha256): StateTree {
+export function createStateTree(leaves: Leaves, sha256: Sha256): StateTree {
   let capacity = CAPACITY_MIN
   /** Of an inner node the bit, of a leaf `IS_LEAF`. */
   let bits = new Uint16Array(capacity)
@@ -48,9 +63,11 @@ export function createStateTree(leafAt: (id: number) => Leaf, sha256: Sha256): S
   let commits = new Uint32Array(capacity)
   let hashes = new Uint8Array(capacity * HASH_BYTES)
   let used = 0
+  let leafCount = 0
   const free: number[] = []
 
-  let commitNumber = 0
+  /** Of the next commit. */
+  let commitNumber = 1
   let root = NONE
   /** For each version but the oldest: the nodes of the one before that it does not have. */
   const retired: number[][] = []
@@ -75,14 +92,28 @@ export function createStateTree(leafAt: (id: number) => Leaf, sha256: Sha256): S
     return node
   }
 
+  const release = (node: number) => {
+    free.push(node)
+    if (bits[node] === IS_LEAF) leaves.onFreed?.(at(leafIds, node))
+  }
+
   /** The node is not part of the next version. */
   const drop = (node: number) => {
-    if (commits[node] === commitNumber) free.push(node)
+    if (commits[node] === commitNumber) release(node)
     else retiring.push(node)
   }
 
   const childOf = (node: number, key: Uint8Array) =>
     at(bitAt(key, at(bits, node)) === 0 ? lefts : rights, node)
+
+  /** The only leaf below the node that could have the key. */
+  const nearestTo = (key: Uint8Array, from: number): number => {
+    let node = from
+    while (bits[node] !== IS_LEAF) node = childOf(node, key)
+    return at(leafIds, node)
+  }
+
+  const isKeyOf = (id: number, key: Uint8Array) => compareKeys(leaves.keyAt(id), key) === 0
 
   /** An inner node of the next version with these children: the node itself, or a copy in its place. */
   const withChildren = (node: number, left: number, right: number): number => {
@@ -103,44 +134,6 @@ export function createStateTree(leafAt: (id: number) => Leaf, sha256: Sha256): S
       ? withChildren(node, child, at(rights, node))
       : withChildren(node, at(lefts, node), child)
 
-  const keyBelow = (node: number) => leafAt(at(leafIds, node)).key
-
-  const insert = (id: number) => {
-    const { key } = leafAt(id)
-    const leaf = allocate(IS_LEAF, id)
-    if (root === NONE) {
-      root = leaf
-      return
-    }
-    let nearest = root
-    while (bits[nearest] !== IS_LEAF) nearest = childOf(nearest, key)
-    const bit = firstDifference(key, keyBelow(nearest))
-    const place = (node: number): number => {
-      if (at(bits, node) < bit) return replaceChild(node, key, place(childOf(node, key)))
-      const branch = allocate(bit, id)
-      const [left, right] = bitAt(key, bit) === 0 ? [leaf, node] : [node, leaf]
-      lefts[branch] = left
-      rights[branch] = right
-      return branch
-    }
-    root = place(root)
-  }
-
-  const remove = (id: number) => {
-    const { key } = leafAt(id)
-    const without = (node: number): number => {
-      if (bits[node] === IS_LEAF) {
-        drop(node)
-        return NONE
-      }
-      const child = without(childOf(node, key))
-      if (child !== NONE) return replaceChild(node, key, child)
-      drop(node)
-      return at(bitAt(key, at(bits, node)) === 0 ? rights : lefts, node)
-    }
-    root = without(root)
-  }
-
   const hashOf = (node: number) => hashes.subarray(node * HASH_BYTES, (node + 1) * HASH_BYTES)
 
   /** Hashes what this commit made; all else has its hash. */
@@ -148,7 +141,7 @@ export function createStateTree(leafAt: (id: number) => Leaf, sha256: Sha256): S
     if (commits[node] !== commitNumber) return
     const bit = at(bits, node)
     if (bit === IS_LEAF) {
-      hashes.set(hashLeaf(leafAt(at(leafIds, node)), sha256), node * HASH_BYTES)
+      hashes.set(hashLeaf(leaves.leafAt(at(leafIds, node)), sha256), node * HASH_BYTES)
       return
     }
     const [left, right] = [at(lefts, node), at(rights, node)]
@@ -159,28 +152,72 @@ export function createStateTree(leafAt: (id: number) => Leaf, sha256: Sha256): S
   }
 
   return {
-    commit({ removed, added }) {
-      commitNumber += 1
-      retiring = []
-      for (const id of removed) remove(id)
-      for (const id of added) insert(id)
+    add(id) {
+      const key = leaves.keyAt(id)
+      if (root === NONE) {
+        root = allocate(IS_LEAF, id)
+        leafCount += 1
+        return true
+      }
+      const nearest = leaves.keyAt(nearestTo(key, root))
+      if (compareKeys(nearest, key) === 0) return false
+      const bit = firstDifference(key, nearest)
+      const leaf = allocate(IS_LEAF, id)
+      const place = (node: number): number => {
+        if (at(bits, node) < bit) return replaceChild(node, key, place(childOf(node, key)))
+        const branch = allocate(bit, id)
+        const [left, right] = bitAt(key, bit) === 0 ? [leaf, node] : [node, leaf]
+        lefts[branch] = left
+        rights[branch] = right
+        return branch
+      }
+      root = place(root)
+      leafCount += 1
+      return true
+    },
+    remove(key) {
+      if (root === NONE || !isKeyOf(nearestTo(key, root), key)) return false
+      const without = (node: number): number => {
+        if (bits[node] === IS_LEAF) {
+          drop(node)
+          return NONE
+        }
+        const child = without(childOf(node, key))
+        if (child !== NONE) return replaceChild(node, key, child)
+        const other = at(bitAt(key, at(bits, node)) === 0 ? rights : lefts, node)
+        drop(node)
+        return other
+      }
+      root = without(root)
+      leafCount -= 1
+      return true
+    },
+    commit() {
+      if (root !== NONE) rehash(root)
       retired.push(retiring)
+      retiring = []
+      commitNumber += 1
       if (root === NONE) return { rootHash: EMPTY_ROOT, root: null }
-      rehash(root)
       return { rootHash: hashOf(root).slice(), root }
     },
     releaseOldest() {
       retired.shift()
-      free.push(...(retired[0] ?? []))
+      for (const node of retired[0] ?? []) release(node)
       if (retired[0] !== undefined) retired[0] = []
     },
+    find(version, key) {
+      if (version === null) return undefined
+      const id = nearestTo(key, version)
+      return isKeyOf(id, key) ? id : undefined
+    },
     nodeCount: () => used - free.length,
+    leafCount: () => leafCount,
     open(node) {
       const bit = at(bits, node)
-      if (bit === IS_LEAF) return leafAt(at(leafIds, node))
+      if (bit === IS_LEAF) return leaves.leafAt(at(leafIds, node))
       return { bit, left: at(lefts, node), right: at(rights, node) }
     },
-    keyBelow,
+    keyBelow: (node) => leaves.keyAt(at(leafIds, node)),
     hash: (node) => hashOf(node).slice(),
   }
 }

@@ -1,11 +1,14 @@
 /** The state at offset 0, and the check that a stored replica grew from this genesis. */
+import { assert } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { genesisDelta, svPartyOf } from '@quorumscan/ledger'
 import { DSO_ENTRY_NAME, svEntryName } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
+import { createStateKeeper } from '../state-tree/state-keeper.ts'
 import { ReplicaStateError } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
-import type { SyntheticEntry } from './plan-versions.ts'
+import { type SyntheticEntry, syntheticFacts } from './plan-versions.ts'
+import type { Step } from './step.ts'
 import { loadMirror, type Mirror, writeGenesis } from './store.ts'
 
 export type GenesisContext = {
@@ -56,6 +59,17 @@ export async function loadOrStart(
       delta: genesisDelta(genesis, genesisHash),
     }
     const synthetic = syntheticEntries(genesis)
-    await writeGenesis(redis, { genesisHash, step, synthetic, layout, signal })
+    const state = { offset: 0, root: genesisRoot(genesis, step) }
+    await writeGenesis(redis, { genesisHash, step, state, synthetic, layout, signal })
   }
+}
+
+/** Of the state at offset 0, hex. */
+function genesisRoot(genesis: Genesis, step: Step): string {
+  const keeper = createStateKeeper(genesis)
+  for (const entry of syntheticEntries(genesis)) keeper.add(syntheticFacts(entry))
+  keeper.apply(step, false)
+  const [first] = keeper.kept()
+  assert(first !== undefined, 'offset 0 is certifiable')
+  return first.point.stateRoot
 }

@@ -13,6 +13,7 @@ import { beginHistory } from '../clean-up/update-history.ts'
 import { isConnectionError, isReplyError, untilReady } from '../connection.ts'
 import { activityRulesOf } from '../reads/activity-reads.ts'
 import { fetchCells } from '../reads/cells.ts'
+import type { StateFollower } from '../state-tree/state-follower.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
 import type { InterpretedEntry } from './step.ts'
@@ -34,6 +35,7 @@ const RETRY_MS = 1_000
 export type IngestContext = GenesisContext & {
   readonly clock: Clock
   readonly participant?: string
+  readonly state: StateFollower
   readonly onProblem: (error: Error) => void
   /** Told the offset that a write is about to reach. */
   readonly onWriting: (offset: Offset) => void
@@ -81,10 +83,11 @@ async function followFromHead(
 ): Promise<void> {
   const { signal } = context
   const mirror = await loadOrStart(redis, context, signal)
+  if (!(await context.state.follow(redis, mirror))) return
   context.onMirror(mirror, [])
   if (context.participant !== undefined && (await beginHistory(redis, mirror, signal)) === 'fenced')
     return
-  const state = new WorkingState()
+  const working = new WorkingState()
   const { offset, recordTime, entryHash } = mirror.head
   const batches = ordering.follow({
     from: offset,
@@ -99,17 +102,16 @@ async function followFromHead(
       const ready = await untilApplicable(rest, context)
       const entries = await interpretBatch(ready, mirror.head, {
         ...context,
-        state,
+        state: working,
         fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
       })
+      const state = await context.state.apply(entries, mirror)
+      if (state === null) return
       context.onWriting(ready.at(-1)?.offset ?? mirror.head.offset)
-      if (
-        (await writeSteps(redis, mirror, { steps: entries, layout: context.layout, signal })) ===
-        'fenced'
-      )
-        return
+      const batch = { steps: entries, state, layout: context.layout, signal }
+      if ((await writeSteps(redis, mirror, batch)) === 'fenced') return
       context.onMirror(mirror, entries)
-      if (state.cellCount > CELLS_MAX) state.clear()
+      if (working.cellCount > CELLS_MAX) working.clear()
       if ((await keepClean(redis, mirror, { ...context, entries })) === 'fenced') return
       rest = rest.slice(ready.length)
     }

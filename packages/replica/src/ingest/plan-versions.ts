@@ -3,7 +3,7 @@ import { assert, concatBytes, utf8 } from '@quorumscan/base'
 import type { ContractCodec } from '@quorumscan/ledger'
 import { type Contract, type PartyId, parseTime } from '@quorumscan/model'
 import { type EndedVersion, encodeEnded } from '../storage/ended.ts'
-import { encodeEntryBody } from '../storage/entry-body.ts'
+import { type EntryBody, encodeEntryBody } from '../storage/entry-body.ts'
 import { tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
 import { type Command, cutCommand } from '../storage/scripts.ts'
@@ -20,7 +20,7 @@ export type StoredVersions = {
 export type SyntheticEntry = { readonly name: string; readonly party: PartyId }
 
 /** Templates of which lookups need the state at an offset. */
-const DOCUMENT_ENTITIES = new Set([
+export const DOCUMENT_ENTITIES = new Set([
   'DsoRules',
   'AnsRules',
   'CoinRules',
@@ -70,7 +70,7 @@ export function planVersions(
       const entity = entityOf(contract)
       if (entity === 'AnsEntry') {
         const name = textOf(contract, 'name')
-        begin(names, name, entryVersion(contract))
+        begin(names, name, versionOf(entryFacts(contract), contract.offset))
         parties.push(partyMember(textOf(contract, 'user'), name))
       } else if (DOCUMENT_ENTITIES.has(entity)) {
         const body = codec.encode(contract)
@@ -138,30 +138,44 @@ export function putVersions(
   )
 }
 
-export function syntheticVersion(entry: SyntheticEntry): Version {
-  const body = encodeEntryBody({
+/** What lookups say of an entry, and the state tree proves. */
+export type EntryFacts = Omit<EntryBody, 'url' | 'description'> & { readonly body: Uint8Array }
+
+export function syntheticFacts({ name, party }: SyntheticEntry): EntryFacts {
+  return factsOf({
     contractId: null,
-    user: entry.party,
-    name: entry.name,
+    user: party,
+    name,
     url: '',
     description: '',
     expiresAt: null,
   })
-  return { from: 0, to: null, expires: null, body }
 }
 
-function entryVersion(contract: Contract): Version {
-  const expires = parseTime(textOf(contract, 'expiresAt'))
-  assert(expires !== undefined, 'an AnsEntry expires at an instant')
-  const body = encodeEntryBody({
+export function entryFacts(contract: Contract): EntryFacts {
+  const expiresAt = parseTime(textOf(contract, 'expiresAt'))
+  assert(expiresAt !== undefined, 'an AnsEntry expires at an instant')
+  return factsOf({
     contractId: contract.contractId,
     user: textOf(contract, 'user'),
     name: textOf(contract, 'name'),
     url: textOf(contract, 'url'),
     description: textOf(contract, 'description'),
-    expiresAt: expires,
+    expiresAt,
   })
-  return { from: contract.offset, to: null, expires, body }
+}
+
+function factsOf(entry: EntryBody): EntryFacts {
+  const { contractId, user, name, expiresAt } = entry
+  return { contractId, user, name, expiresAt, body: encodeEntryBody(entry) }
+}
+
+export function syntheticVersion(entry: SyntheticEntry): Version {
+  return versionOf(syntheticFacts(entry), 0)
+}
+
+function versionOf({ expiresAt, body }: EntryFacts, from: number): Version {
+  return { from, to: null, expires: expiresAt, body }
 }
 
 function begin(all: Map<string, Version[]>, field: string, version: Version): void {

@@ -3,7 +3,7 @@ import { assert, ByteReader, ByteWriter, fromHex, utf8 } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import { planCompletions } from '../reads/completions.ts'
-import type { StoredHead } from '../storage/head.ts'
+import type { StateMark, StoredHead } from '../storage/head.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
 import { type Command, cutCommand } from '../storage/scripts.ts'
@@ -20,19 +20,21 @@ export type Plan = { readonly commands: readonly Command[]; readonly head: Store
  * Appends the steps to the timeline, whose oldest instant is the horizon of `head`.
  *
  * @param input.expired - Ids of seen entries and changes that may go at the record time of `head`.
+ * @param input.state - As of the last step.
  */
 export function planBatch(input: {
   readonly head: Pick<StoredHead, 'genesisHash' | 'dueHash' | 'endedCount' | 'cleanedCount'>
   readonly layout: Layout
   readonly timeline: Timeline
   readonly steps: readonly Step[]
+  readonly state: StateMark
   readonly stored: StoredVersions
   readonly expired: {
     readonly seen: readonly Uint8Array[]
     readonly changes: readonly Uint8Array[]
   }
 }): Plan {
-  const { head, timeline, steps, expired, layout, stored } = input
+  const { head, timeline, steps, state, expired, layout, stored } = input
   const last = steps.at(-1)
   assert(last !== undefined, 'a batch has a step')
   const versions = planVersions(steps, { stored, codec: layout.codec })
@@ -86,6 +88,7 @@ export function planBatch(input: {
       horizon,
       endedCount,
       cleanedCount: head.cleanedCount,
+      state,
     },
   }
 }

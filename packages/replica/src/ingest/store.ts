@@ -5,7 +5,7 @@
 import { assert, bytesEqual } from '@quorumscan/base'
 import type { Redis } from 'ioredis'
 import { isConnectionError, untilReady } from '../connection.ts'
-import { decodeHead, encodeHead, type StoredHead } from '../storage/head.ts'
+import { decodeHead, encodeHead, type StateMark, type StoredHead } from '../storage/head.ts'
 import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
 import { type Command, writeBatch } from '../storage/scripts.ts'
@@ -59,6 +59,7 @@ export async function writeGenesis(
   genesis: {
     readonly genesisHash: string
     readonly step: Step
+    readonly state: StateMark
     readonly synthetic: readonly SyntheticEntry[]
     readonly layout: Layout
     readonly signal: AbortSignal
@@ -76,6 +77,7 @@ export async function writeGenesis(
     layout,
     timeline: createTimeline(),
     steps: [genesis.step],
+    state: genesis.state,
     stored: { names: new Map(), documents: new Map(documents.map((entity) => [entity, []])) },
     expired: { seen: [], changes: [] },
   })
@@ -93,11 +95,13 @@ export async function writeSteps(
   mirror: Mirror,
   batch: {
     readonly steps: readonly Step[]
+    /** As of the last step; as it is where none is given. */
+    readonly state?: StateMark
     readonly layout: Layout
     readonly signal: AbortSignal
   },
 ): Promise<WriteOutcome> {
-  const { steps, layout, signal } = batch
+  const { steps, state = mirror.head.state, layout, signal } = batch
   const recordTime = steps.at(-1)?.recordTime ?? mirror.head.recordTime
   const expected = encodeHead(mirror.head)
   const { stored, expired, head } = await readForPlan(redis, touchedVersions(steps), recordTime)
@@ -108,6 +112,7 @@ export async function writeSteps(
     timeline: mirror.timeline,
     layout,
     steps,
+    state,
     stored,
     expired,
   })

@@ -37,8 +37,13 @@ export type NameReader = {
 
 export function createNameReader(
   redis: Redis,
-  { keptBytesMax = KEPT_BYTES_MAX }: { readonly keptBytesMax?: number } = {},
+  options: {
+    readonly keptBytesMax?: number
+    /** Shown all that Redis answers; throws where it is not to be used. */
+    readonly check?: (fields: NameFields) => void
+  } = {},
 ): NameReader {
+  const { keptBytesMax = KEPT_BYTES_MAX, check = () => {} } = options
   const kept = new LRUCache<string, { readonly value: Buffer | null }>({
     maxSize: keptBytesMax,
     sizeCalculation: ({ value }, name) =>
@@ -54,8 +59,11 @@ export function createNameReader(
     const asked = [...names]
     const [head, ...values] = await redis.hmgetBuffer(KEYS.names, HEAD_FIELD, ...asked)
     const byName = new Map(asked.map((name, index) => [name, values[index]]))
-    // What was read at another head may have changed since, or be ahead of what ingest has told.
-    if (head != null && decodeSpan(head).offset === trueAt)
+    check({ head, byName })
+    // What was read at another head may have changed since, or be ahead of what ingest has told. The names of a
+    // page would drive out those that are asked for one by one.
+    const isKept = asked.length <= NAMES_PER_COMMAND_MAX
+    if (isKept && head != null && decodeSpan(head).offset === trueAt)
       // A copy, as the value is a view into all that came with it.
       for (const [name, value] of byName)
         kept.set(name, { value: value == null ? null : Buffer.from(value) })

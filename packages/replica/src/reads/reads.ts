@@ -9,7 +9,7 @@ import { decodeSpan } from '../storage/head.ts'
 import { lexBound, membersWith, TAG_BYTES, tagOf } from '../storage/intern.ts'
 import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
 import { type Range, type RangeReply, readRanges } from '../storage/scripts.ts'
-import { decodeVersions, findVisible, type Moment } from '../storage/versions.ts'
+import { decodeVersions, findVisible, isActiveAt, type Moment } from '../storage/versions.ts'
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'
 
@@ -29,6 +29,16 @@ export async function readNames(
   names: readonly string[],
   moment: Moment,
 ): Promise<(Uint8Array | null)[]> {
+  const values = await readVersions(reader, names, moment)
+  return values.map((value) => (value === null ? null : findVisible(value, moment)))
+}
+
+/** All versions of these names that may be visible at the moment, null where there is none. */
+export async function readVersions(
+  reader: NameReader,
+  names: readonly string[],
+  moment: Moment,
+): Promise<(Buffer | null)[]> {
   const values = names.map((name) => reader.known(name, moment.offset))
   const missing = names.filter((_, index) => values[index] === undefined)
   if (missing.length > 0) {
@@ -36,7 +46,7 @@ export async function readNames(
     assertReadable(head, moment)
     for (const [index, name] of names.entries()) values[index] ??= byName.get(name) ?? null
   }
-  return values.map((value) => (value == null ? null : findVisible(value, moment)))
+  return values.map((value) => value ?? null)
 }
 
 /** Body of the lowest visible name of each party, null where there is none. */
@@ -106,8 +116,8 @@ export async function readDocuments(
     return result as Buffer | null
   })
   assertReadable(head, moment)
-  return decodeVersions(value ?? new Uint8Array(0)).flatMap(({ from, to, body }) =>
-    from <= moment.offset && (to === null || moment.offset < to) ? [layout.codec.decode(body)] : [],
+  return decodeVersions(value ?? new Uint8Array(0)).flatMap((version) =>
+    isActiveAt(version, moment.offset) ? [layout.codec.decode(version.body)] : [],
   )
 }
 

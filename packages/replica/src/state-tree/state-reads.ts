@@ -2,22 +2,9 @@
  * The port through which apps see the state tree: a root for each certifiable offset, to be signed, and proofs
  * against the roots that are kept.
  */
-import type { HistoryPoint } from '@quorumscan/consensus'
-import type { ProofItem } from '@quorumscan/consensus/proof'
+import type { StatePoint } from '@quorumscan/consensus'
+import type { KeyRange, ProofItem } from '@quorumscan/consensus/state-tree'
 import type { Offset } from '@quorumscan/model'
-
-/** A certifiable offset, its place in history, and the root of the state there. */
-export type StatePoint = HistoryPoint & {
-  /** Hex. */
-  readonly stateRoot: string
-}
-
-/** Leaves with keys in [from, to), up to the `limit`-th that is visible at the record time of the offset. */
-export type StateRange = {
-  readonly from: Uint8Array
-  readonly to: Uint8Array
-  readonly limit: number
-}
 
 /** What the log made and what is stored are not the same. */
 export type StateDivergence = {
@@ -38,7 +25,7 @@ export interface StateReads {
    * @throws {ScanError} OFFSET_PRUNED where no state is kept at the offset, OFFSET_NOT_REACHED; OVERLOADED
    *   where too many expired leaves lie in the range; STATE_DIVERGED; DEPENDENCY_UNAVAILABLE.
    */
-  proveRange(at: Offset, range: StateRange, signal?: AbortSignal): Promise<readonly ProofItem[]>
+  proveRange(at: Offset, range: KeyRange, signal?: AbortSignal): Promise<readonly ProofItem[]>
   /** What was found to differ, until the replica is wiped; null while nothing was. */
   diverged(): StateDivergence | null
 }

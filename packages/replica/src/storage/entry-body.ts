@@ -1,5 +1,5 @@
 /** The bytes of an entry as a lookup answers them, made once and stored ready to be sent. */
-import { utf8 } from '@quorumscan/base'
+import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import { formatTime, type Micros, type PartyId } from '@quorumscan/model'
 
 /** In the member order of D-8. */
@@ -23,6 +23,17 @@ export function encodeEntryBody(entry: EntryBody): Uint8Array {
       expires_at: entry.expiresAt === null ? null : formatTime(entry.expiresAt),
     }),
   )
+}
+
+/** What a stored body says of who has which name. @throws {Error} If no replica wrote it. */
+export function parseEntryBody(body: Uint8Array): Pick<EntryBody, 'contractId' | 'user' | 'name'> {
+  const { contract_id: contractId, user, name } = JSON.parse(fromUtf8(body))
+  const isEntry =
+    typeof user === 'string' &&
+    typeof name === 'string' &&
+    (contractId === null || typeof contractId === 'string')
+  assert(isEntry, 'a stored body is an entry')
+  return { contractId, user, name }
 }
 
 const USER_START = Buffer.from('"user":"')

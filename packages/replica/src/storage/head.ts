@@ -17,12 +17,23 @@ export type StoredHead = Head & {
   readonly endedCount: number
   /** How many of them the clean-up has taken up. */
   readonly cleanedCount: number
+  readonly state: StateMark
+}
+
+/** The root of the state tree at the last certifiable offset: what a tree built from what is stored must have. */
+export type StateMark = {
+  readonly offset: Offset
+  /** Hex; null where what is stored was found to differ from what the log made, until it is wiped. */
+  readonly root: string | null
 }
 
 /** Changes with the layout of any value: a replica of another layout is to be wiped. */
-const LAYOUT = 5
-const HASHES = 4
-const HEAD_BYTES = 1 + HASHES * 32 + 5 * 8
+const LAYOUT = 6
+const HASHES = 5
+const NUMBERS_BYTES = 6 * 8
+const HEAD_BYTES = 1 + HASHES * 32 + NUMBERS_BYTES
+/** In place of a root that is null; that of the empty tree, which no state has. */
+const NO_ROOT = '0'.repeat(64)
 
 /** What lies in Redis is no replica that this process may go on with; the message says what to do. */
 export class ReplicaStateError extends Error {
@@ -30,8 +41,9 @@ export class ReplicaStateError extends Error {
 }
 
 export function encodeHead(head: StoredHead): Uint8Array {
-  const numbers = new DataView(new ArrayBuffer(40))
-  const fields = [head.offset, head.recordTime, head.horizon, head.endedCount, head.cleanedCount]
+  const numbers = new DataView(new ArrayBuffer(NUMBERS_BYTES))
+  const { offset, recordTime, horizon, endedCount, cleanedCount, state } = head
+  const fields = [offset, recordTime, horizon, endedCount, cleanedCount, state.offset]
   for (const [index, value] of fields.entries()) numbers.setBigUint64(index * 8, BigInt(value))
   return concatBytes([
     Uint8Array.of(LAYOUT),
@@ -39,6 +51,7 @@ export function encodeHead(head: StoredHead): Uint8Array {
     fromHex(head.historyHash),
     fromHex(head.entryHash),
     fromHex(head.dueHash),
+    fromHex(state.root ?? NO_ROOT),
     new Uint8Array(numbers.buffer),
   ])
 }
@@ -47,6 +60,7 @@ export function encodeHead(head: StoredHead): Uint8Array {
 export function decodeHead(bytes: Uint8Array): StoredHead {
   const number = numbersOf(bytes)
   const hash = (index: number) => toHex(bytes.subarray(1 + index * 32, 33 + index * 32))
+  const root = hash(4)
   return {
     genesisHash: hash(0),
     historyHash: hash(1),
@@ -57,6 +71,7 @@ export function decodeHead(bytes: Uint8Array): StoredHead {
     horizon: number(2),
     endedCount: number(3),
     cleanedCount: number(4),
+    state: { offset: number(5), root: root === NO_ROOT ? null : root },
   }
 }
 
@@ -71,6 +86,6 @@ function numbersOf(bytes: Uint8Array): (index: number) => number {
     throw new ReplicaStateError(
       'The replica in Redis has a layout that this version does not know: wipe it, it is rebuilt from the log.',
     )
-  const numbers = new DataView(bytes.buffer, bytes.byteOffset + 1 + HASHES * 32, 40)
+  const numbers = new DataView(bytes.buffer, bytes.byteOffset + 1 + HASHES * 32, NUMBERS_BYTES)
   return (index) => Number(numbers.getBigUint64(index * 8))
 }

@@ -40,15 +40,17 @@ export function decodeVersions(bytes: Uint8Array): Version[] {
 export function findVisible(bytes: Uint8Array, moment: Moment): Uint8Array | null {
   const reader = new ByteReader(bytes)
   while (!reader.isAtEnd()) {
-    const { from, to, expires, body } = readVersion(reader)
-    if (
-      from <= moment.offset &&
-      (to === null || moment.offset < to) &&
-      (expires === null || expires > moment.recordTime)
-    )
+    const version = readVersion(reader)
+    const { expires, body } = version
+    if (isActiveAt(version, moment.offset) && (expires === null || expires > moment.recordTime))
       return body
   }
   return null
+}
+
+/** Created at or before the offset, and not archived there; whatever its expiry. */
+export function isActiveAt({ from, to }: Version, offset: Offset): boolean {
+  return from <= offset && (to === null || offset < to)
 }
 
 function readVersion(reader: ByteReader): Version {

@@ -30,6 +30,13 @@ export function hashesOf(scenario: Scenario): string[] {
   return hashes
 }
 
+export type Replayed = {
+  readonly hashes: string[]
+  /** State roots by certifiable offset, as far as the replica told them before it was stopped. */
+  readonly roots: Map<number, string>
+  readonly dump: Record<string, readonly string[]>
+}
+
 /**
  * Applies the whole log to a Redis of its own, in as few batches as it takes; with faults in small ones,
  * while the replica is started anew and Redis killed (SIGKILL), as the seed decides.
@@ -37,15 +44,16 @@ export function hashesOf(scenario: Scenario): string[] {
 export async function replay(
   scenario: Scenario,
   options: { readonly seed: string; readonly faults: boolean },
-): Promise<{ hashes: string[]; dump: Record<string, readonly string[]> }> {
+): Promise<Replayed> {
   await using redis = await startRedis(['--appendonly', 'yes'])
   const below = createSeededIntegers(options.seed)
   const log = scenario.ledger.entries()
   const hashes: string[] = [scenario.network.genesisHash]
+  const roots = new Map<number, string>()
   let isDone = false
   while (!isDone)
-    isDone = await runOnce(scenario, redis, { log, hashes, below, faults: options.faults })
-  return { hashes, dump: await settledDump(redis, scenario.network.genesis) }
+    isDone = await runOnce(scenario, redis, { log, hashes, roots, below, faults: options.faults })
+  return { hashes, roots, dump: await settledDump(redis, scenario.network.genesis) }
 }
 
 /** Everything stored, after the clean-ups have nothing left to do. */
@@ -74,11 +82,12 @@ async function runOnce(
   run: {
     readonly log: readonly LogEntry[]
     readonly hashes: string[]
+    readonly roots: Map<number, string>
     readonly below: (bound: number) => number
     readonly faults: boolean
   },
 ): Promise<boolean> {
-  const { log, hashes, below } = run
+  const { log, hashes, roots, below } = run
   const { genesis, genesisHash } = scenario.network
   const clock = createManualClock(scenario.ledger.head().recordTime)
   const path = redis.socketPath
@@ -97,6 +106,10 @@ async function runOnce(
       throw new Error(`two hashes at ${offset}`)
     hashes[offset] = historyHash
     if (offset >= faultAt) reached()
+  })
+  replica.onStatePoint(({ offset, stateRoot }) => {
+    if ((roots.get(offset) ?? stateRoot) !== stateRoot) throw new Error(`two roots at ${offset}`)
+    roots.set(offset, stateRoot)
   })
   let fault = nextFault()
   const nextCut = () => (run.faults ? 1 + below(25) : Number.MAX_SAFE_INTEGER)
@@ -124,6 +137,6 @@ export async function replayDigest(input: {
   readonly seed: string
 }): Promise<string> {
   const scenario = growRandomLog(input.log, input.steps)
-  const { hashes, dump } = await replay(scenario, { seed: input.seed, faults: false })
-  return toHex(sha256(utf8(JSON.stringify([hashes, dump]))))
+  const { hashes, roots, dump } = await replay(scenario, { seed: input.seed, faults: false })
+  return toHex(sha256(utf8(JSON.stringify([hashes, [...roots], dump]))))
 }

@@ -1,0 +1,93 @@
+/** Whether what is stored is what the state tree says. Each function throws where what is stored cannot be read. */
+import { bytesEqual, sha256, toHex, utf8 } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
+import {
+  componentsOf,
+  type KeyRange,
+  keyOf,
+  prune,
+  visibleLeaves,
+} from '@quorumscan/consensus/state-tree'
+import type { Offset } from '@quorumscan/model'
+import { decodeSpan } from '../storage/head.ts'
+import type { Layout } from '../storage/layout.ts'
+import { decodeVersions, isActiveAt, type Version } from '../storage/versions.ts'
+import type { KeptState, StateKeeper } from './state-keeper.ts'
+import { documentLeaves } from './state-values.ts'
+
+/** Before every record time: all leaves of a range count as visible. */
+const BEFORE_ALL = -1
+
+/** The newest kept state that what was read with this head can be held against. */
+export function comparableState(keeper: StateKeeper, head: Uint8Array): KeptState | undefined {
+  const { offset, horizon } = decodeSpan(head)
+  const newest = keeper.kept().findLast(({ point }) => point.offset <= offset)
+  return newest === undefined || newest.point.offset < horizon ? undefined : newest
+}
+
+/** Keys of the leaves by name behind one name, up to another one; null for the first and the last. */
+export function rangeOfNames(after: string | null, upTo: string | null): Bounds {
+  return {
+    from: after === null ? utf8('n\0') : utf8(`n\0${after}\u0001`),
+    to: upTo === null ? utf8('n\u0001') : utf8(`n\0${upTo}\u0001`),
+  }
+}
+
+export function rangeOfName(name: string): Bounds {
+  return { from: utf8(`n\0${name}\0`), to: utf8(`n\0${name}\u0001`) }
+}
+
+type Bounds = Pick<KeyRange, 'from' | 'to'>
+
+/** A name of the range whose versions are not those that the state has; undefined where all are. */
+export function differingName(
+  keeper: StateKeeper,
+  { point, root }: KeptState,
+  stored: {
+    readonly range: Bounds
+    /** Of every name that the hash of names has in the range. */
+    readonly values: ReadonlyMap<string, Uint8Array | null | undefined>
+  },
+): string | undefined {
+  const nameByLeaf = new Map<string, string>()
+  const all = { limit: Number.MAX_SAFE_INTEGER, at: BEFORE_ALL }
+  const pruned = root === null ? null : prune(keeper.tree, root, { ...stored.range, ...all })
+  for (const { key, expiresAt, valueHash } of visibleLeaves(pruned)) {
+    const [, name = ''] = componentsOf(key)
+    nameByLeaf.set(`${name} ${expiresAt} ${toHex(valueHash)}`, name)
+  }
+  for (const [name, value] of stored.values)
+    for (const { expires, body } of activeVersions(value, point.offset))
+      if (!nameByLeaf.delete(`${name} ${expires} ${toHex(sha256(body))}`)) return name
+  const [missing] = nameByLeaf.values()
+  return missing
+}
+
+/** Whether the documents give the values that the state has of them. */
+export function areDocumentsEqual(
+  keeper: StateKeeper,
+  { point, root }: KeptState,
+  stored: {
+    readonly documents: Readonly<Record<string, Uint8Array>>
+    readonly layout: Layout
+    readonly genesis: Genesis
+  },
+): boolean {
+  const { codec } = stored.layout
+  const documents = new Map(
+    Object.entries(stored.documents).map(([entity, value]) => [
+      entity,
+      activeVersions(value, point.offset).map(({ body }) => codec.decode(body)),
+    ]),
+  )
+  return documentLeaves(documents, stored.genesis).every(({ key, value }) => {
+    const id = keeper.tree.find(root, keyOf(key))
+    return id !== undefined && bytesEqual(keeper.leafAt(id).valueHash, sha256(utf8(value)))
+  })
+}
+
+/** Of a value of the hash of names, or of documents. */
+export function activeVersions(value: Uint8Array | null | undefined, offset: Offset): Version[] {
+  const versions = decodeVersions(value ?? new Uint8Array(0))
+  return versions.filter((version) => isActiveAt(version, offset))
+}

@@ -1,0 +1,103 @@
+/** The state tree as what is stored gives it, at a start. */
+import { assert } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
+import type { Offset } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import type { EntryFacts } from '../ingest/plan-versions.ts'
+import type { Mirror } from '../ingest/store.ts'
+import { parseEntryBody } from '../storage/entry-body.ts'
+import { decodeSpan } from '../storage/head.ts'
+import type { Layout } from '../storage/layout.ts'
+import { decodeVersions, isActiveAt, type Version } from '../storage/versions.ts'
+import { activeVersions } from './compare-state.ts'
+import { readAllDocuments, readNamesAfter } from './read-stored.ts'
+import { createStateKeeper, type StateKeeper } from './state-keeper.ts'
+
+/** Names of one command: 300 µs of Redis, and some 20 ms of this process, which then lets others work. */
+const PORTION = 1_000
+
+/** What is stored is not what the log made; the message says why. */
+export class StateUnusable extends Error {
+  override readonly name = 'StateUnusable'
+}
+
+/**
+ * The state at the head of the mirror. The one at the last certifiable offset is kept, and its root is the one
+ * that was written with the head, unless the horizon has passed it.
+ *
+ * Returns null where the stored replica changed meanwhile so that it has to be loaded again.
+ *
+ * @throws {StateUnusable} If what is stored has another root, or none.
+ */
+export async function loadState(
+  redis: Redis,
+  { head, timeline }: Mirror,
+  context: { readonly genesis: Genesis; readonly layout: Layout },
+): Promise<StateKeeper | null> {
+  const { offset: markedAt, root } = head.state
+  if (root === null)
+    throw new StateUnusable('What is stored was found not to be what the log made.')
+  // Below the horizon, what had ended may be gone.
+  const isComparable = markedAt >= head.horizon
+  const at = isComparable ? markedAt : head.offset
+  const place = timeline.at(at)
+  assert(place !== undefined, 'every offset from the horizon to the head has its instant')
+  const keeper = createStateKeeper(context.genesis)
+  const changes: { readonly change: 'add' | 'remove'; readonly entry: EntryFacts }[] = []
+  const take = (version: Version): void => {
+    const [isBefore, isNow] = [isActiveAt(version, at), isActiveAt(version, head.offset)]
+    if (!isBefore && !isNow) return
+    const entry = { ...parseEntryBody(version.body), ...version, expiresAt: version.expires }
+    if (isBefore) keeper.add(entry)
+    if (isBefore !== isNow) changes.push({ change: isNow ? 'add' : 'remove', entry })
+  }
+  const isReadable = (stored: Buffer | null): boolean => {
+    if (stored === null) return false
+    const { offset, horizon } = decodeSpan(stored)
+    return offset >= head.offset && horizon <= at
+  }
+
+  let after: string | null = null
+  do {
+    const { head: stored, names } = await readNamesAfter(redis, after, PORTION)
+    if (!isReadable(stored)) return null
+    readingStored(() => {
+      for (const value of names.values()) decodeVersions(value ?? new Uint8Array(0)).forEach(take)
+    })
+    after = names.size < PORTION ? null : ([...names.keys()].at(-1) ?? null)
+  } while (after !== null)
+  const { head: stored, documents } = await readAllDocuments(redis)
+  if (!isReadable(stored)) return null
+  readingStored(() => {
+    const documentsAt = (offset: Offset) =>
+      new Map(
+        Object.entries(documents).map(([entity, value]) => [
+          entity,
+          activeVersions(value, offset).map(({ body }) => context.layout.codec.decode(body)),
+        ]),
+      )
+    keeper.setDocuments(documentsAt(at))
+    if (isComparable) {
+      keeper.keep(place)
+      const found = keeper.kept()[0]?.point.stateRoot
+      if (found !== root)
+        throw new StateUnusable(
+          `What is stored has the state root ${found} at offset ${at}; the log made ${root}.`,
+        )
+    }
+    for (const { change, entry } of changes) keeper[change](entry)
+    keeper.setDocuments(documentsAt(head.offset))
+    keeper.moveTo(head)
+  })
+  return keeper
+}
+
+/** What is stored may be anything, once somebody has changed it by hand. */
+function readingStored(read: () => void): void {
+  try {
+    read()
+  } catch (cause) {
+    if (cause instanceof StateUnusable) throw cause
+    throw new StateUnusable('What is stored cannot be read.', { cause })
+  }
+}

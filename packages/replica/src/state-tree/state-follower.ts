@@ -1,0 +1,163 @@
+/**
+ * Keeps a state tree in step with what is stored: loads it, feeds it with each batch before the batch is
+ * written, and drops it once it and what is stored are known to differ. A tree is never behind what is stored;
+ * that it may be ahead, after a write that was fenced or lost, does no harm, as the log makes the same again.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { Genesis } from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+import type { Redis } from 'ioredis'
+import type { InterpretedEntry } from '../ingest/step.ts'
+import type { Mirror } from '../ingest/store.ts'
+import type { StateMark } from '../storage/head.ts'
+import type { Layout } from '../storage/layout.ts'
+import { comparableState, differingName, rangeOfName } from './compare-state.ts'
+import { loadState, StateUnusable } from './load-state.ts'
+import { type KeptState, OtherHistory, type StateKeeper, StateMismatch } from './state-keeper.ts'
+import type { StateDivergence } from './state-reads.ts'
+
+/** Contracts that are applied at a stretch, then lookups get their turn: some 10 ms. */
+const STRETCH_CONTRACTS = 200
+
+export type StateFollower = {
+  /** null while there is none, or none that can be trusted. */
+  keeper(): StateKeeper | null
+  diverged(): StateDivergence | null
+  /** Something else than what the log made is stored: the tree goes, and every write says so until a wipe. */
+  diverge(divergence: StateDivergence): void
+  /**
+   * Holds what was read with a head against the newest kept state of that head. `difference` says what differs;
+   * where it throws, what was read is nothing that a replica stores.
+   */
+  compare(
+    head: Uint8Array | null | undefined,
+    difference: (keeper: StateKeeper, kept: KeptState) => string | null,
+  ): void
+  /**
+   * Compares names that are about to be answered from.
+   *
+   * @throws {ScanError} STATE_DIVERGED.
+   */
+  checkNames(
+    head: Uint8Array | null | undefined,
+    values: ReadonlyMap<string, Uint8Array | null | undefined>,
+  ): void
+  /** Makes the tree one of the stored state; false where that changed meanwhile and is to be loaded again. */
+  follow(redis: Redis, mirror: Mirror): Promise<boolean>
+  /**
+   * Applies what is about to be written; the mark to write with it. null where the tree was of another history:
+   * the stored state is to be loaded again.
+   */
+  apply(entries: readonly InterpretedEntry[], mirror: Mirror): Promise<StateMark | null>
+}
+
+export function createStateFollower(context: {
+  readonly genesis: Genesis
+  readonly layout: Layout
+  readonly onProblem: (error: Error) => void
+}): StateFollower {
+  let keeper: StateKeeper | null = null
+  let diverged: StateDivergence | null = null
+
+  const diverge = (divergence: StateDivergence, cause?: unknown): void => {
+    keeper = null
+    // The first one is told: what follows may be its consequence.
+    if (diverged !== null) return
+    diverged = divergence
+    context.onProblem(stateDiverged(divergence, cause))
+  }
+
+  const compare: StateFollower['compare'] = (head, difference) => {
+    const kept = keeper === null || head == null ? undefined : comparableState(keeper, head)
+    if (keeper === null || kept === undefined) return
+    const { offset } = kept.point
+    try {
+      const what = difference(keeper, kept)
+      if (what !== null) diverge({ offset, what })
+    } catch (error) {
+      diverge({ offset, what: 'A part of it cannot be read.' }, error)
+    }
+  }
+
+  return {
+    keeper: () => keeper,
+    diverged: () => diverged,
+    diverge,
+    compare,
+    checkNames(head, values) {
+      compare(head, (of, kept) => {
+        for (const [name, value] of values) {
+          const stored = { range: rangeOfName(name), values: new Map([[name, value]]) }
+          if (differingName(of, kept, stored) !== undefined) return differs(name)
+        }
+        return null
+      })
+      if (diverged !== null) throw stateDiverged(diverged)
+    },
+    async follow(redis, mirror) {
+      if (keeper !== null && isOfHistory(keeper, mirror)) return true
+      keeper = null
+      try {
+        keeper = await loadState(redis, mirror, context)
+        if (keeper !== null) diverged = null
+        return keeper !== null
+      } catch (error) {
+        if (!(error instanceof StateUnusable)) throw error
+        diverge({ offset: mirror.head.state.offset, what: error.message }, error.cause)
+        return true
+      }
+    },
+    async apply(entries, { head }) {
+      try {
+        let contracts = 0
+        for (const entry of entries) {
+          // A read may have found meanwhile that it cannot be trusted.
+          if (keeper === null) break
+          keeper.apply(entry, entry.result.kind === 'checkpoint')
+          contracts += entry.delta.created.length + entry.delta.archived.length
+          if (contracts < STRETCH_CONTRACTS) continue
+          contracts = 0
+          await setImmediate()
+        }
+      } catch (error) {
+        if (error instanceof OtherHistory) {
+          keeper = null
+          return null
+        }
+        if (!(error instanceof StateMismatch)) throw error
+        diverge({ offset: head.state.offset, what: `In what is stored, ${error.message}.` }, error)
+      }
+      if (keeper === null) return { offset: head.state.offset, root: null }
+      const last = entries.at(-1)?.offset ?? head.offset
+      const newest = keeper.kept().findLast(({ point }) => point.offset <= last)
+      return newest === undefined
+        ? head.state
+        : { offset: newest.point.offset, root: newest.point.stateRoot }
+    },
+  }
+}
+
+/** What is said of names whose entries are others. */
+export function differs(name: string): string {
+  return `The entries of ${name} differ.`
+}
+
+export function stateDiverged(divergence: StateDivergence, cause?: unknown): ScanError {
+  return new ScanError(
+    'STATE_DIVERGED',
+    `What this replica stores is not what the log made: wipe it, it is rebuilt from the log. ${divergence.what}`,
+    { details: { offset: divergence.offset }, ...(cause === undefined ? {} : { cause }) },
+  )
+}
+
+/** The tree may be ahead: what it kept since then tells whether it is of the same history. */
+function isOfHistory(keeper: StateKeeper, { head, timeline }: Mirror): boolean {
+  const place = keeper.place()
+  if (place.offset <= head.offset)
+    return place.offset === head.offset && place.historyHash === head.historyHash
+  const newest = keeper.kept().findLast(({ point }) => point.offset <= head.offset)
+  return (
+    newest !== undefined &&
+    timeline.at(newest.point.offset)?.historyHash === newest.point.historyHash
+  )
+}

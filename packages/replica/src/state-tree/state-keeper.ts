@@ -1,0 +1,199 @@
+/**
+ * The state tree of one history: fed with what each entry of the log did, in order, it has a root at each
+ * certifiable offset, wherever batches were cut, and keeps the trees of recent ones. Pure.
+ */
+import { assert, sha256, toHex } from '@quorumscan/base'
+import type { Genesis, StatePoint } from '@quorumscan/consensus'
+import {
+  createStateTree,
+  keyOf,
+  NODE_BYTES,
+  type StateTree,
+} from '@quorumscan/consensus/state-tree'
+import type { Contract, Micros, Offset } from '@quorumscan/model'
+import { DOCUMENT_ENTITIES, type EntryFacts, entryFacts } from '../ingest/plan-versions.ts'
+import { entityOf, type Step } from '../ingest/step.ts'
+import { isCertifiable } from './certifiable.ts'
+import { createLeafStore, nameKey, partyKey, type StoredLeaf } from './leaf-store.ts'
+import { type ConstantLeaf, type Documents, documentLeaves, membersLeaf } from './state-values.ts'
+
+/** Record time for which trees are kept: a walk over pages takes less … */
+export const KEPT_MICROS = 60_000_000
+/** … and the memory that they may take beside the newest one. */
+export const KEPT_BYTES_MAX = 64 * 2 ** 20
+
+/** A certifiable offset whose tree is kept. */
+export type KeptState = {
+  readonly point: StatePoint
+  /** For `StateKeeper.tree`. */
+  readonly root: number | null
+}
+
+/** What is to be changed is not as the tree has it: one of the two was not made by the log. */
+export class StateMismatch extends Error {
+  override readonly name = 'StateMismatch'
+}
+
+/** The log is another one than the tree was made from. */
+export class OtherHistory extends Error {
+  override readonly name = 'OtherHistory'
+}
+
+export type Place = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  /** Hex. */
+  readonly historyHash: string
+}
+
+export type StateKeeper = {
+  /** Up to where entries were applied; before the genesis at first. */
+  place(): Place
+  /** Kept states, oldest first. */
+  kept(): readonly KeptState[]
+  /** Points up to an offset that were not taken before, oldest first, of states that are not kept any more, too. */
+  takePoints(upTo: Offset): readonly StatePoint[]
+  /**
+   * Applies what the log has next. Entries that were applied are only compared: a Redis that stepped back gets
+   * them again.
+   *
+   * @throws {OtherHistory} If the log has another history than the tree.
+   * @throws {StateMismatch} As `add` and `remove`.
+   */
+  apply(step: Step, isCheckpoint: boolean): void
+  /** Adds an entry. @throws {StateMismatch} If one with its key is there. */
+  add(entry: EntryFacts): void
+  /** Removes an entry. @throws {StateMismatch} If it is not there. */
+  remove(entry: EntryFacts): void
+  setDocuments(documents: Documents): void
+  /** The documents as they are now. */
+  documents(): Documents
+  /** Keeps the state as it is now, as that of a certifiable offset. */
+  keep(place: Place): void
+  /** The log is followed from here. */
+  moveTo(place: Place): void
+  /** Reads the trees of `kept`. */
+  readonly tree: Pick<StateTree, 'open' | 'keyBelow' | 'hash' | 'find'>
+  leafAt(id: number): StoredLeaf
+  /** Bytes that kept states take beside the newest one. */
+  keptBytes(): number
+}
+
+/** Starts without entries and documents. */
+export function createStateKeeper(genesis: Genesis): StateKeeper {
+  const store = createLeafStore()
+  const tree = createStateTree(store, sha256)
+  const kept: KeptState[] = []
+  const untaken: StatePoint[] = []
+  const documents = new Map<string, readonly Contract[]>()
+  let isDocumentsChanged = false
+  let place: Place = { offset: -1, recordTime: 0, historyHash: '' }
+
+  const addLeaf = (id: number): void => {
+    if (!tree.add(id)) throw new StateMismatch('two entries have one key')
+  }
+  const removeLeaf = (key: Uint8Array): void => {
+    if (!tree.remove(key)) throw new StateMismatch('what was archived is not there')
+  }
+  const putConstant = ({ key, value }: ConstantLeaf): void => {
+    const bytes = keyOf(key)
+    tree.remove(bytes)
+    addLeaf(store.putValue(bytes, value))
+  }
+
+  const add = (entry: EntryFacts): void => {
+    for (const id of store.putEntry(entry)) addLeaf(id)
+  }
+  // By name last: it frees the record.
+  const remove = ({ name, contractId, user }: EntryFacts): void => {
+    if (contractId !== null) removeLeaf(partyKey(user, name, contractId))
+    removeLeaf(nameKey(name, contractId))
+  }
+
+  const keptBytes = (): number => {
+    const newestNodes = Math.max(0, 2 * tree.leafCount() - 1)
+    return (tree.nodeCount() - newestNodes) * NODE_BYTES
+  }
+
+  const releaseOld = (newest: Place): void => {
+    const isOld = ({ point }: KeptState) => point.recordTime < newest.recordTime - KEPT_MICROS
+    while (kept.length > 1 && (isOld(kept[0] as KeptState) || keptBytes() > KEPT_BYTES_MAX)) {
+      tree.releaseOldest()
+      kept.shift()
+    }
+  }
+
+  const keep = ({ offset, recordTime, historyHash }: Place): void => {
+    if (isDocumentsChanged) for (const leaf of documentLeaves(documents, genesis)) putConstant(leaf)
+    isDocumentsChanged = false
+    const { rootHash, root } = tree.commit()
+    const point = { offset, recordTime, historyHash, stateRoot: toHex(rootHash) }
+    kept.push({ point, root })
+    untaken.push(point)
+    releaseOld(point)
+  }
+
+  const archive = (contract: Contract): void => {
+    const entity = entityOf(contract)
+    if (entity === 'AnsEntry') remove(entryFacts(contract))
+    else if (DOCUMENT_ENTITIES.has(entity)) {
+      const others = (documents.get(entity) ?? []).filter(
+        ({ contractId }) => contractId !== contract.contractId,
+      )
+      documents.set(entity, others)
+      isDocumentsChanged = true
+    }
+  }
+  const create = (contract: Contract): void => {
+    const entity = entityOf(contract)
+    if (entity === 'AnsEntry') add(entryFacts(contract))
+    else if (DOCUMENT_ENTITIES.has(entity)) {
+      documents.set(entity, [contract, ...(documents.get(entity) ?? [])])
+      isDocumentsChanged = true
+    }
+  }
+
+  const assertSameHistory = ({ offset, historyHash }: Place): void => {
+    const known =
+      offset === place.offset ? place : kept.find(({ point }) => point.offset === offset)?.point
+    if (known !== undefined && known.historyHash !== historyHash)
+      throw new OtherHistory(`the log has another history at ${offset} than the state`)
+  }
+
+  putConstant(membersLeaf(genesis))
+  return {
+    place: () => place,
+    kept: () => kept,
+    takePoints(upTo) {
+      const end = untaken.findIndex(({ offset }) => offset > upTo)
+      return untaken.splice(0, end < 0 ? untaken.length : end)
+    },
+    apply({ offset, recordTime, historyHash, delta }, isCheckpoint) {
+      if (offset <= place.offset) {
+        assertSameHistory({ offset, recordTime, historyHash })
+        return
+      }
+      assert(offset === place.offset + 1, 'entries are applied without gaps')
+      for (const contract of delta.archived) archive(contract)
+      for (const contract of delta.created) create(contract)
+      const before = place.recordTime
+      place = { offset, recordTime, historyHash }
+      if (isCertifiable({ offset, recordTime, isCheckpoint }, before)) keep(place)
+    },
+    add,
+    remove,
+    setDocuments(all) {
+      documents.clear()
+      for (const [entity, contracts] of all) documents.set(entity, contracts)
+      isDocumentsChanged = true
+    },
+    documents: () => documents,
+    keep,
+    moveTo(at) {
+      place = at
+    },
+    tree,
+    leafAt: store.leafAt,
+    keptBytes,
+  }
+}

@@ -1,0 +1,134 @@
+/** The state as its definition says it, built anew at every offset: what the packed tree must equal. */
+import { createHash } from 'node:crypto'
+import { maxFaulty } from '@quorumscan/consensus'
+import { type AppliedEntry, svPartyOf } from '@quorumscan/ledger'
+import { MemoryLedger, type Scenario } from '@quorumscan/ledger/testing'
+import { type Contract, parseTime } from '@quorumscan/model'
+import { entityOf } from '../ingest/step.ts'
+import { documentLeaves } from '../state-tree/state-values.ts'
+
+export type NaiveLeaf = {
+  readonly key: Buffer
+  /** In µs; null: never. */
+  readonly expiresAt: number | null
+  readonly value: string
+}
+
+export type NaiveState = {
+  readonly offset: number
+  readonly recordTime: number
+  readonly leaves: readonly NaiveLeaf[]
+  /** Hex. */
+  readonly root: string
+}
+
+/** The state at each certifiable offset of the scenario's log. */
+export function naiveStates(scenario: Scenario): readonly NaiveState[] {
+  const { network } = scenario
+  const ledger = new MemoryLedger(network)
+  const states = [naiveState(scenario, ledger)]
+  let previous = network.genesis.recordTime
+  for (const { bytes, recordTime } of scenario.ledger.entries()) {
+    const { offset }: AppliedEntry = ledger.append(bytes, recordTime)
+    const isNewInterval = Math.floor(recordTime / 250_000) > Math.floor(previous / 250_000)
+    previous = recordTime
+    if (bytes.byteLength === 0 || offset % 1024 === 0 || isNewInterval)
+      states.push(naiveState(scenario, ledger))
+  }
+  return states
+}
+
+function naiveState({ network }: Scenario, ledger: MemoryLedger): NaiveState {
+  const { genesis } = network
+  const contracts = ledger.contracts()
+  const entries = contracts.filter((contract) => entityOf(contract) === 'AnsEntry')
+  const synthetic = [
+    { name: 'dso.ns', user: genesis.dso },
+    ...genesis.nodes.map((node) => ({ name: `${node.name}.sv.ns`, user: svPartyOf(node) })),
+  ]
+  const members = genesis.nodes.map(
+    ({ name, scanKey, operatorKey }) =>
+      `{"name":"${name}","operator_key":"${operatorKey}","scan_key":"${scanKey}"}`,
+  )
+  const n = genesis.nodes.length
+  const leaves = [
+    ...entries.flatMap(entryLeaves),
+    ...synthetic.map(({ name, user }) => ({
+      key: keyOf('n', name, ''),
+      expiresAt: null,
+      value: `{"contract_id":null,"user":"${user}","name":"${name}","url":"","description":"","expires_at":null}`,
+    })),
+    ...documentLeaves(documentsOf(contracts), genesis).map(({ key, value }) => ({
+      key: keyOf(...key),
+      expiresAt: null,
+      value,
+    })),
+    {
+      key: keyOf('m'),
+      expiresAt: null,
+      value: `{"f":${maxFaulty(n)},"members":[${members.join(',')}],"n":${n}}`,
+    },
+  ]
+  const { offset, recordTime } = ledger.head()
+  const sorted = leaves.toSorted((a, b) => Buffer.compare(a.key, b.key))
+  return { offset, recordTime, leaves: sorted, root: rootOf(sorted).toString('hex') }
+}
+
+function entryLeaves({ contractId, payload }: Contract): NaiveLeaf[] {
+  const { user, name, url, description, expiresAt } = payload as Record<string, string>
+  const value = JSON.stringify({
+    contract_id: contractId,
+    user,
+    name,
+    url,
+    description,
+    expires_at: expiresAt,
+  })
+  const leaf = { expiresAt: parseTime(expiresAt as string) as number, value }
+  return [
+    { ...leaf, key: keyOf('n', name as string, contractId) },
+    { ...leaf, key: keyOf('p', user as string, name as string, contractId) },
+  ]
+}
+
+/** The newest first. */
+function documentsOf(contracts: readonly Contract[]): Map<string, readonly Contract[]> {
+  const newestFirst = contracts.toSorted((a, b) => b.offset - a.offset || b.nodeId - a.nodeId)
+  const documents = new Map<string, Contract[]>()
+  for (const contract of newestFirst)
+    documents.set(entityOf(contract), [...(documents.get(entityOf(contract)) ?? []), contract])
+  return documents
+}
+
+function keyOf(...components: readonly string[]): Buffer {
+  return Buffer.from(components.map((component) => `${component}\0`).join(''))
+}
+
+function rootOf(sorted: readonly NaiveLeaf[], bit = 0): Buffer {
+  const [first] = sorted
+  if (first === undefined) return Buffer.alloc(32)
+  if (sorted.length === 1) return leafHash(first)
+  const right = sorted.findIndex(({ key }) => bitOf(key, bit) === 1)
+  if (right <= 0) return rootOf(sorted, bit + 1)
+  const head = Buffer.from([1, bit >> 8, bit & 255])
+  const halves = [sorted.slice(0, right), sorted.slice(right)]
+  return sha256(head, ...halves.map((half) => rootOf(half, bit + 1)))
+}
+
+function leafHash({ key, expiresAt, value }: NaiveLeaf): Buffer {
+  const head = Buffer.alloc(3)
+  head.writeUInt16BE(key.byteLength, 1)
+  const expiry = Buffer.alloc(8, 0xff)
+  if (expiresAt !== null) expiry.writeBigUInt64BE(BigInt(expiresAt))
+  return sha256(head, key, expiry, sha256(Buffer.from(value)))
+}
+
+function bitOf(key: Buffer, bit: number): number {
+  return ((key[bit >> 3] ?? 0) >> (7 - (bit & 7))) & 1
+}
+
+function sha256(...parts: readonly Buffer[]): Buffer {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
