@@ -1,11 +1,12 @@
 /** Everything that a scan node works with, opened in order and closed in the opposite one. */
 
 import { readFile } from 'node:fs/promises'
-import { type KeyPair, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
+import { type KeyPair, keyPairFromSeed, openAll, readSecret, toHex } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
   beginApp,
+  createCertifier,
   createPeerClocks,
   createSubmitClient,
   type HttpServer,
@@ -54,11 +55,12 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
     config.peerTokensFile === null ? '' : await readFile(config.peerTokensFile, 'utf8'),
   )
 
+  const peers = (config.nodes ?? []).filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
     const clocks = resources.opened(
       createPeerClocks({
         ...app,
-        peers: (config.nodes ?? []).filter(({ name }) => name !== nodeName),
+        peers,
         needed: maxFaulty(genesis.nodes.length) + 1,
       }),
     )
@@ -74,6 +76,14 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       }),
     )
     measureReplica(metrics, replica, clock)
+    const certifier = resources.opened(
+      createCertifier({
+        ...app,
+        self: { name: nodeName, sign: (statement) => toHex(scanKey.sign(statement)) },
+        peers,
+        replica,
+      }),
+    )
     const ordering = createLogReader({
       redis: { path: config.logRedis.path, username: LOG_READER, password },
       genesis: { ...genesis, hash: genesisHash },
@@ -138,6 +148,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       party,
       scanKey,
       clocks,
+      certifier,
       replica,
       jobs,
       failed,

@@ -1,5 +1,6 @@
 /** Binds the scan's routes to its handlers. */
 import { apiDocuments, scanRoutes } from '@quorumscan/api'
+import { sha256 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import {
   buildServer,
@@ -11,7 +12,7 @@ import {
 import type { Head } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
 import { stateDiverged } from '@quorumscan/replica'
-
+import { createCertifiedAnswers } from './certified.ts'
 import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
@@ -26,8 +27,10 @@ export function createServer(
   /** `port` is the one listened on. */
   { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
 ): HttpServer {
-  const { clock, clocks, genesis, genesisHash, logger, nodeName, party, replica } = context
+  const { certifier, clock, clocks, genesis, genesisHash, logger, nodeName, party, replica } =
+    context
   const signer = createSigner(context)
+  const certified = createCertifiedAnswers({ genesis, certifier, reads: replica })
   return buildServer({
     routes: scanRoutes,
     handlers: {
@@ -40,13 +43,29 @@ export function createServer(
         assertReady: () => {
           clocks.assertUsable()
           assertReady(replica)
+          certifier.assertAgrees()
         },
         state: () => replica.state(),
         head: () => replica.head(),
       }),
       ...createActivityHandlers({ reads: replica, signer }),
-      ...createLookupHandlers({ reads: replica, genesisHash, signer }),
-      ...createNetworkHandlers({ reads: replica, genesis, genesisHash, nodeName, party, signer }),
+      ...createLookupHandlers({
+        reads: replica,
+        genesisHash,
+        signer,
+        certified,
+        network: { genesis, genesisHash, sha256 },
+      }),
+      ...createNetworkHandlers({
+        reads: replica,
+        genesis,
+        genesisHash,
+        nodeName,
+        party,
+        signer,
+        certified,
+        certifier,
+      }),
     },
     prefix: PREFIX,
     documents: { '/openapi.json': () => apiDocuments().scan },

@@ -1,4 +1,4 @@
-export { acceptsVerified } from './accepts.ts'
+export { accepts } from './accepts.ts'
 export { isScanAnswer } from './answer-check.ts'
 export { unitsOf } from './cost.ts'
 export { errorCodesOf } from './error-codes.ts'
@@ -30,6 +30,7 @@ export { scanRoutes } from './routes/scan.ts'
 export { SUBMISSION_BYTES_MAX, synchronizerRoutes } from './routes/synchronizer.ts'
 export { validatorRoutes } from './routes/validator.ts'
 export type { ActivitiesStreamRequest } from './schemas/activities.ts'
+export { CERTIFIED_MEDIA_TYPE } from './schemas/certified.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
 export {
   CompletionsRequest,

@@ -83,16 +83,19 @@ function success(route: RouteDef, schemas: Schemas): JsonObject {
       : {
           content: {
             'application/json': { schema: toSchema(route.response, schemas) },
-            ...verifiedContent(route, schemas),
+            ...formsOf(route, Object.keys(route.otherForms ?? {}), schemas),
           },
         }),
   }
 }
 
-function verifiedContent(route: RouteDef, schemas: Schemas): JsonObject {
-  const { verifiedResponse } = route
-  if (verifiedResponse === undefined) return {}
-  return { [VERIFIED_MEDIA_TYPE]: { schema: toSchema(verifiedResponse, schemas) } }
+function formsOf(route: RouteDef, mediaTypes: readonly string[], schemas: Schemas): JsonObject {
+  return Object.fromEntries(
+    mediaTypes.flatMap((mediaType) => {
+      const form = route.otherForms?.[mediaType]
+      return form === undefined ? [] : [[mediaType, { schema: toSchema(form, schemas) }]]
+    }),
+  )
 }
 
 function failures(route: RouteDef, schemas: Schemas): JsonObject {
@@ -113,9 +116,9 @@ function failures(route: RouteDef, schemas: Schemas): JsonObject {
             ? headerRefs(['retry-after'])
             : {}),
         },
-        // Absence is an answer too, and can be proved.
+        // Absence is an answer too: with a receipt it keeps its status, a certified one is a 200.
         content: ofStatus.includes('ENTRY_NOT_FOUND')
-          ? { ...content, ...verifiedContent(route, schemas) }
+          ? { ...content, ...formsOf(route, [VERIFIED_MEDIA_TYPE], schemas) }
           : content,
       },
     ]),

@@ -38,8 +38,8 @@ export type RouteDef = {
   readonly acceptsTextPlain?: boolean
   /** The body of a 200; null for an empty one. */
   readonly response: TSchema | null
-  /** The body where the caller accepts `VERIFIED_MEDIA_TYPE` (D-42), of a 404 as well. */
-  readonly verifiedResponse?: TSchema
+  /** The body of a 200 in other forms than JSON alone, by the media type that the caller accepts. */
+  readonly otherForms?: Readonly<Record<string, TSchema>>
   readonly responseHeaders?: readonly HeaderGroup[]
   /** Beyond those that every route can answer. */
   readonly errors: readonly ErrorCode[]

@@ -1,7 +1,7 @@
 import { isPartyId } from '@quorumscan/model'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { acceptsVerified } from './accepts.ts'
+import { accepts } from './accepts.ts'
 import { unitsOf } from './cost.ts'
 import { errorCodesOf } from './error-codes.ts'
 import type { RouteDef } from './route-def.ts'
@@ -182,5 +182,5 @@ test.each([
   ['', false],
   [undefined, false],
 ])('Accept %j asks for a receipt: %j (D-42)', (accept, isAsked) => {
-  expect(acceptsVerified(accept)).toBe(isAsked)
+  expect(accepts(accept, VERIFIED_MEDIA_TYPE)).toBe(isAsked)
 })

@@ -158,6 +158,18 @@ export const catalogue = {
     retryable: true,
     doc: 'The node has not applied this offset yet.',
   },
+  NO_CERTIFICATE: {
+    httpStatus: 503,
+    definite: true,
+    retryable: true,
+    doc: 'The node has no certificate that so many members signed, at the offset that was asked for.',
+  },
+  LOG_FORK: {
+    httpStatus: 503,
+    definite: true,
+    retryable: false,
+    doc: 'Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.',
+  },
   OVERLOADED: {
     httpStatus: 503,
     definite: true,

@@ -1,4 +1,5 @@
 export { type AppConfig, type AppOverrides, beginApp, serve } from './app.ts'
+export { type Certifier, createCertifier } from './certifier.ts'
 export { trackUnused } from './connections.ts'
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
 export { createHealthHandlers } from './health.ts'

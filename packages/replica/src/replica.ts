@@ -170,10 +170,9 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     const follower = createStateFollower({ ...options, layout: store.layout, onProblem })
     this.#stateFollower = follower
     this.#nameReader = createNameReader(store.redis, {
-      onRead: ({ head, byName }) => follower.compareNames(head, byName),
+      check: ({ head, byName }) => follower.checkNames(head, byName),
     })
-    const head = () => this.#mirror.head
-    this.#state = createStateService({ nameReader: this.#nameReader, follower, head })
+    this.#state = createStateService({ nameReader: this.#nameReader, follower })
     this.#mirror = mirror
     this.#syntheticBodies = new Map(
       syntheticEntries(options.genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
@@ -274,10 +273,7 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     names: readonly string[],
     offset: Offset,
   ): Promise<readonly (Uint8Array | null)[]> {
-    const bodies = await readNames(this.#nameReader, names, this.#trusted(offset))
-    // What was read has been compared meanwhile.
-    this.#trusted(offset)
-    return bodies
+    return await readNames(this.#nameReader, names, this.#trusted(offset))
   }
 
   /** The entry that stands for each party: its synthetic one, else its lowest live name (D-12). */
@@ -526,7 +522,7 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     const touched = entries.length === 0 ? null : touchedVersions(entries).names
     this.#nameReader.moveTo(mirror.head.offset, touched)
     for (const waiter of this.#waiters) if (waiter.offset <= mirror.head.offset) waiter.wake()
-    this.#state.onWritten()
+    this.#state.onWritten(mirror.head.offset)
     this.#tellFollowers(mirror, entries)
     for (const { delta, ...entry } of entries)
       for (const listener of this.#listeners)

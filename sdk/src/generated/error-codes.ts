@@ -38,6 +38,8 @@ export type ServerErrorCode =
   | 'NOT_ENOUGH_NODES'
   | 'CONSENSUS_LAGGING'
   | 'OFFSET_NOT_REACHED'
+  | 'NO_CERTIFICATE'
+  | 'LOG_FORK'
   | 'OVERLOADED'
   | 'NOT_READY'
   | 'LOG_FULL'

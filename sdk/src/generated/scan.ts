@@ -302,6 +302,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/certificate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest certificate that the node has. */
+        get: operations["getCertificate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/state-statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the node signed of the state of late, for other members.
+         * @description Waits up to 5 s for a statement after the offset; none by then is an empty list. Members, and validators, put certificates together from them.
+         */
+        get: operations["listStateStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/genesis": {
         parameters: {
             query?: never;
@@ -567,6 +604,34 @@ export interface components {
             }[];
             /** @description Of a node that was asked to sign: one for each lookup. */
             signatures?: string[];
+        };
+        /** @description What members of the genesis signed of the state. */
+        Certificate: {
+            /** @description Names the network. */
+            genesis_hash: string;
+            /** @description The history hash at the offset. */
+            history_hash: string;
+            /** @description Where the ledger was in this state. */
+            offset: number;
+            /** @description Microseconds since the epoch, there. */
+            record_time: number;
+            /** @description Of members of the genesis, in its order. */
+            signatures: [
+                string,
+                string
+            ][];
+            /** @description The root of the state tree there. */
+            state_root: string;
+        };
+        /** @description The newest certificate that the node has. */
+        CertificateAnswer: {
+            certificate: components["schemas"]["Certificate"];
+        };
+        /** @description Proves the answer to whoever knows the genesis, also that there is none. The answer itself is what a verifier reads out of it. */
+        CertifiedAnswer: {
+            certificate: components["schemas"]["Certificate"];
+            /** @description The part of the state tree that shows the answer, depth first. */
+            proof: unknown[];
         };
         /** @description An active contract. */
         Contract: {
@@ -836,6 +901,11 @@ export interface components {
                 }[];
             }[];
         };
+        /** @description What the answering node signed of late. */
+        StateStatements: {
+            /** @description By ascending offset, each with the signature of the answering node alone. */
+            statements: components["schemas"]["Certificate"][];
+        };
         /** @description What is running. */
         Version: {
             /** @description Of the software. */
@@ -1089,6 +1159,10 @@ export interface operations {
                 page_size: number;
                 /** @description `next_page_token` of the page before; pins the offset of the walk. */
                 page_token?: string;
+                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                signers?: string;
+                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                min_offset?: number;
             };
             header?: {
                 /** @description The offset to read at; absent: the newest. */
@@ -1115,10 +1189,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryPage"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
              *
@@ -1183,6 +1260,10 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -1201,7 +1282,12 @@ export interface operations {
     };
     getEntryByName: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                signers?: string;
+                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                min_offset?: number;
+            };
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
@@ -1230,10 +1316,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
              */
@@ -1308,6 +1397,10 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -1326,7 +1419,12 @@ export interface operations {
     };
     getEntryByParty: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                signers?: string;
+                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                min_offset?: number;
+            };
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
@@ -1355,10 +1453,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
@@ -1435,6 +1536,10 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -1458,6 +1563,10 @@ export interface operations {
                 page_size: number;
                 /** @description `next_page_token` of the page before; pins the offset of the walk. */
                 page_token?: string;
+                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                signers?: string;
+                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                min_offset?: number;
             };
             header?: {
                 /** @description The offset to read at; absent: the newest. */
@@ -1487,10 +1596,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryPage"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
@@ -1556,6 +1668,10 @@ export interface operations {
              *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -1591,6 +1707,8 @@ export interface operations {
                     at_offset?: number | null;
                     /** @description Whether the node signs each answer. */
                     sign?: boolean | null;
+                    /** @description With proofs: how many members must have signed. */
+                    signers?: string | null;
                 };
             };
         };
@@ -1608,10 +1726,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BatchAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
@@ -1701,6 +1822,10 @@ export interface operations {
              *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -1860,7 +1985,12 @@ export interface operations {
     };
     getAnsRules: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                signers?: string;
+                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                min_offset?: number;
+            };
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
@@ -1890,10 +2020,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AnsRulesAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
              *
@@ -1981,6 +2114,10 @@ export interface operations {
              *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -2393,6 +2530,10 @@ export interface operations {
             query?: {
                 /** @description Leave out who answers: equal on every node. */
                 shared?: boolean;
+                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                signers?: string;
+                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                min_offset?: number;
             };
             header?: {
                 /** @description The offset to read at; absent: the newest. */
@@ -2419,10 +2560,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DsoAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
              */
@@ -2485,6 +2629,10 @@ export interface operations {
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
              *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
@@ -2503,7 +2651,12 @@ export interface operations {
     };
     listScans: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                signers?: string;
+                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                min_offset?: number;
+            };
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
@@ -2529,10 +2682,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScansAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
              */
@@ -2594,6 +2750,10 @@ export interface operations {
              *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -2636,6 +2796,222 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Attestation"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCertificate: {
+        parameters: {
+            query?: {
+                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                signers?: string;
+                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                min_offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CertificateAnswer"];
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listStateStatements: {
+        parameters: {
+            query: {
+                /** @description The newest that the caller has; 0 for all that are kept. */
+                after: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateStatements"];
                 };
             };
             /**

@@ -7,10 +7,20 @@ import {
   requestOfEntriesByParty,
   requestOfLookup,
 } from '@quorumscan/consensus'
+import {
+  askBatch,
+  askEntries,
+  askEntriesOfParty,
+  askName,
+  askParty,
+  type HashedNetwork,
+  type Question,
+} from '@quorumscan/consensus/certified'
 import { ScanError } from '@quorumscan/errors'
 import type { Handlers, Reply } from '@quorumscan/http'
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
+import { type CertifiedAnswers, isCertified } from '../certified.ts'
 import {
   answerHeaders,
   commaSeparated,
@@ -29,6 +39,8 @@ type LookupHandlers = Pick<
   'listEntries' | 'getEntryByName' | 'getEntryByParty' | 'listEntriesByParty' | 'lookupEntries'
 >
 
+type PageQuery = { readonly page_size: number; readonly page_token?: string }
+
 /** The answer of a lookup that finds nothing (D-10). */
 const ABSENT = utf8('{"entry":null}')
 const BEFORE_ENTRY = utf8('{"entry":')
@@ -40,8 +52,10 @@ export function createLookupHandlers(context: {
   readonly reads: Reads
   readonly genesisHash: string
   readonly signer: Signer
+  readonly certified: CertifiedAnswers
+  readonly network: HashedNetwork
 }): LookupHandlers {
-  const { reads, signer } = context
+  const { reads, signer, certified, network } = context
 
   const getOne = async (
     lookup: Lookup,
@@ -60,7 +74,7 @@ export function createLookupHandlers(context: {
   const getPage = async (
     subject: PageSubject,
     request: {
-      readonly query: { readonly page_size: number; readonly page_token?: string }
+      readonly query: PageQuery
       readonly headers: ReadHeaders
       readonly signal: AbortSignal
     },
@@ -69,11 +83,7 @@ export function createLookupHandlers(context: {
     const asked = request.headers['x-read-at-offset'] ?? null
     const position =
       token === undefined ? null : parsePageToken(context.genesisHash, subject, token)
-    if (position === undefined)
-      throw new ScanError(
-        'INVALID_PAGE_TOKEN',
-        'the page token was not issued for this list: pass next_page_token of the page before, unchanged',
-      )
+    if (position === undefined) throw foreignToken()
     if (position !== null && asked !== null && asked !== position.offset)
       throw new ScanError(
         'INVALID_PAGE_TOKEN',
@@ -102,15 +112,54 @@ export function createLookupHandlers(context: {
     return { headers: answerHeaders(signable, { at, asked: request.headers, signer }), body }
   }
 
+  const askPage = (subject: PageSubject, query: PageQuery): Question<unknown> => {
+    const page = { pageSize: query.page_size, pageToken: query.page_token ?? null }
+    try {
+      return subject.kind === 'prefix'
+        ? askEntries(subject.prefix, page, network)
+        : askEntriesOfParty(subject.party, page, network)
+    } catch (error) {
+      if (error instanceof RangeError) throw foreignToken()
+      throw error
+    }
+  }
+
   return {
-    getEntryByName: (request) => getOne({ name: request.params.name }, request),
-    getEntryByParty: (request) => getOne({ party: request.params.party }, request),
-    listEntries: (request) =>
-      getPage({ kind: 'prefix', prefix: request.query.name_prefix ?? '' }, request),
-    listEntriesByParty: (request) =>
-      getPage({ kind: 'party', party: request.params.party }, request),
+    getEntryByName: (request) => {
+      const { name } = request.params
+      return isCertified(request)
+        ? certified.document(askName(name), request)
+        : getOne({ name }, request)
+    },
+    getEntryByParty: (request) => {
+      const { party } = request.params
+      return isCertified(request)
+        ? certified.document(askParty(party, network), request)
+        : getOne({ party }, request)
+    },
+    listEntries: (request) => {
+      const prefix = request.query.name_prefix ?? ''
+      return isCertified(request)
+        ? certified.document(askPage({ kind: 'prefix', prefix }, request.query), request)
+        : getPage({ kind: 'prefix', prefix }, request)
+    },
+    listEntriesByParty: (request) => {
+      const { party } = request.params
+      return isCertified(request)
+        ? certified.document(askPage({ kind: 'party', party }, request.query), request)
+        : getPage({ kind: 'party', party }, request)
+    },
     async lookupEntries(request) {
       const { body } = request
+      if (isCertified(request)) {
+        const lookups = body.lookups.map((lookup) =>
+          isByName(lookup) ? { name: lookup.name } : { party: lookup.party },
+        )
+        return certified.document(askBatch(lookups, network), {
+          query: body,
+          signal: request.signal,
+        })
+      }
       const asked = { at: body.at_offset ?? null, floor: body.min_offset ?? 0 }
       const at = await pinAbove(reads, asked, request)
       const answers = await answerAll(reads, body.lookups, at)
@@ -155,13 +204,17 @@ async function answerAll(
 }
 
 /** With all parameters, also the ones that were defaulted (D-41). */
-function requestOfPage(
-  subject: PageSubject,
-  query: { readonly page_size: number; readonly page_token?: string },
-): CanonicalRequest {
+function requestOfPage(subject: PageSubject, query: PageQuery): CanonicalRequest {
   return subject.kind === 'prefix'
     ? requestOfEntries({ ...query, name_prefix: subject.prefix })
     : requestOfEntriesByParty(subject.party, query)
+}
+
+function foreignToken(): ScanError {
+  return new ScanError(
+    'INVALID_PAGE_TOKEN',
+    'the page token was not issued for this list: pass next_page_token of the page before, unchanged',
+  )
 }
 
 /** D-13. */

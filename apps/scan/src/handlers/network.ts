@@ -16,10 +16,12 @@ import {
   requestOfMiningRounds,
   STATEMENT_TAGS,
 } from '@quorumscan/consensus'
-import type { Handlers } from '@quorumscan/http'
+import { askNetwork, type Certificate, encodeCertificate } from '@quorumscan/consensus/certified'
+import type { Certifier, Handlers } from '@quorumscan/http'
 import { openMiningRound, payloadOf, scanAddress } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
+import { type CertifiedAnswers, isCertified } from '../certified.ts'
 import { type ContractWithState, contractWithState } from '../contract-json.ts'
 import { answerHeaders, pinAt, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
 import type { Signer } from '../signer.ts'
@@ -34,6 +36,8 @@ type NetworkHandlers = Pick<
   | 'listScans'
   | 'getAttestation'
   | 'getGenesis'
+  | 'getCertificate'
+  | 'listStateStatements'
 >
 
 /** The genesis opens rounds 0 to 2 (D-22). */
@@ -46,8 +50,10 @@ export function createNetworkHandlers(context: {
   readonly party: PartyId
   readonly genesisHash: string
   readonly signer: Signer
+  readonly certified: CertifiedAnswers
+  readonly certifier: Certifier
 }): NetworkHandlers {
-  const { reads, genesis, signer } = context
+  const { reads, genesis, signer, certified, certifier } = context
   const domainId = genesis.synchronizerId
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
@@ -68,6 +74,7 @@ export function createNetworkHandlers(context: {
 
   return {
     getAnsRules: (asked) => {
+      if (isCertified(asked)) return certified.document(askNetwork('ans-rules'), asked)
       const { body } = asked
       return answer(requestOfAnsRules(body), asked, async (at) => {
         const rules = await stateOf('AnsRules', at)
@@ -105,6 +112,7 @@ export function createNetworkHandlers(context: {
         dso_party_id: genesis.dso,
       })),
     getDso: (asked) => {
+      if (isCertified(asked)) return certified.document(askNetwork('dso'), asked)
       const shared = asked.query.shared === true
       return answer(requestOfDso(shared), asked, async (at) => {
         const [round, coinRules, dsoRules] = await Promise.all([
@@ -127,8 +135,9 @@ export function createNetworkHandlers(context: {
         }
       })
     },
-    listScans: (asked) =>
-      answer(REQUEST_OF_SCANS, asked, async (at) => {
+    listScans: (asked) => {
+      if (isCertified(asked)) return certified.document(askNetwork('scans'), asked)
+      return answer(REQUEST_OF_SCANS, asked, async (at) => {
         const documents = await reads.documentsAsOf('ScanAddress', at.offset)
         const addresses = documents.map((contract) => payloadOf(scanAddress, contract))
         // In the order of the genesis, on every node.
@@ -143,7 +152,15 @@ export function createNetworkHandlers(context: {
             })),
         )
         return { scans: [{ domainId, scans }] }
-      }),
+      })
+    },
+    async getCertificate(asked) {
+      return { body: certificateBody(await certified.certificate(asked)) }
+    },
+    async listStateStatements({ query, signal }) {
+      const statements = await certifier.ownAfter(query.after, signal)
+      return { body: utf8(`{"statements":[${statements.map(encodeCertificate).join(',')}]}`) }
+    },
     async getAttestation(request) {
       const at = await pinAt(reads, request.params.offset, request)
       return {
@@ -161,6 +178,10 @@ export function createNetworkHandlers(context: {
     },
     getGenesis: async () => ({ body: genesisBytes }),
   }
+}
+
+function certificateBody(certificate: Certificate): Uint8Array {
+  return utf8(`{"certificate":${encodeCertificate(certificate)}}`)
 }
 
 function unlessCached(

@@ -2,7 +2,7 @@
  * The scan proxy (D-34 to D-43): every answer is what enough scan nodes gave at one offset, byte for byte.
  * It needs no token, and not the validator's own replica, which only helps to notice forks.
  */
-import { acceptsVerified, VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
+import { accepts, VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import {
   type CanonicalRequest,
@@ -90,7 +90,7 @@ export function scanProxyHandlers(
 
   /** The outcome of a read, in the form that was asked for. */
   const replyTo = (input: ReadRequest, request: QuorumRequest, outcome: Outcome): ProxyReply =>
-    acceptsVerified(request.headers.accept) && isDecided(outcome)
+    accepts(request.headers.accept, VERIFIED_MEDIA_TYPE) && isDecided(outcome)
       ? withReceipt(outcome, input)
       : reply(outcome)
 
@@ -104,7 +104,7 @@ export function scanProxyHandlers(
     form: (outcome: Decided) => Uint8Array,
   ): Promise<ProxyReply> => {
     const outcome = await read(input, request)
-    return !isDecided(outcome) || acceptsVerified(request.headers.accept)
+    return !isDecided(outcome) || accepts(request.headers.accept, VERIFIED_MEDIA_TYPE)
       ? replyTo(input, request, outcome)
       : { headers: quorumHeaders(outcome), body: form(outcome) }
   }

@@ -1,5 +1,5 @@
 /** What a caller of the scan proxy may ask of a read: threshold, floor, freshness and receipt (D-36, D-39, D-42). */
-import { acceptsVerified } from '@quorumscan/api'
+import { accepts, VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { type Genesis, maxFaulty, parseThreshold, type ReadOptions } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 
@@ -36,7 +36,7 @@ export function quorumOptions(
     threshold,
     signal: request.signal,
     headers: request.forward,
-    sign: acceptsVerified(headers.accept),
+    sign: accepts(headers.accept, VERIFIED_MEDIA_TYPE),
     ...(headers['x-min-offset'] === undefined ? {} : { minOffset: headers['x-min-offset'] }),
     ...(headers['x-max-age-ms'] === undefined ? {} : { maxAgeMs: headers['x-max-age-ms'] }),
   }

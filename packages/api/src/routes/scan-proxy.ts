@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
-import { acceptsVerified } from '../accepts.ts'
+import { accepts } from '../accepts.ts'
 import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '../cost.ts'
 import { type CostInput, defineRoutes } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
@@ -23,7 +23,12 @@ import { about } from '../schemas/members.ts'
 import { DsoAnswer, DsoPartyIdAnswer, ScansAnswer } from '../schemas/network.ts'
 import { MaxAgeMs, Quorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
-import { EvidenceAnswer, VerifiedAnswer, VerifiedBatchAnswer } from '../schemas/verified.ts'
+import {
+  EvidenceAnswer,
+  VERIFIED_MEDIA_TYPE,
+  VerifiedAnswer,
+  VerifiedBatchAnswer,
+} from '../schemas/verified.ts'
 
 const quorumHeaders = Type.Object({
   accept: Type.Optional(Type.String()),
@@ -42,7 +47,7 @@ const quorumErrors = [
 ] as const satisfies readonly ErrorCode[]
 
 const isVerified = ({ headers }: CostInput): boolean =>
-  acceptsVerified((headers as { accept?: string }).accept)
+  accepts((headers as { accept?: string }).accept, VERIFIED_MEDIA_TYPE)
 
 const proxied = {
   tag: 'scan-proxy',
@@ -52,7 +57,7 @@ const proxied = {
   responseHeaders: ['quorum'],
   errors: quorumErrors,
   cost: COST_LOOKUP,
-  verifiedResponse: VerifiedAnswer,
+  otherForms: { [VERIFIED_MEDIA_TYPE]: VerifiedAnswer },
   signatureCount: (input: CostInput) => Number(isVerified(input)),
 } as const
 
@@ -106,7 +111,7 @@ export const scanProxyRoutes = defineRoutes({
     response: BatchAnswer,
     errors: [...quorumErrors, 'INVALID_PARTY'],
     cost: batchCost,
-    verifiedResponse: VerifiedBatchAnswer,
+    otherForms: { [VERIFIED_MEDIA_TYPE]: VerifiedBatchAnswer },
     signatureCount: (input) => (isVerified(input) ? lookupCount(input) : 0),
   },
   proxyListActivities: {

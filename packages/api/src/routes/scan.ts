@@ -5,6 +5,12 @@ import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '.
 import { type CostInput, defineRoutes } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import {
+  CERTIFIED_MEDIA_TYPE,
+  CertificateAnswer,
+  CertifiedAnswer,
+  StateStatements,
+} from '../schemas/certified.ts'
+import {
   AmuletRulesAnswer,
   AmuletRulesRequest,
   MiningRoundsAnswer,
@@ -22,6 +28,7 @@ import {
 } from '../schemas/entries.ts'
 import { about, optional } from '../schemas/members.ts'
 import { DsoAnswer, DsoPartyIdAnswer, GenesisAnswer, ScansAnswer } from '../schemas/network.ts'
+import { Quorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
 import { Attestation } from '../schemas/verified.ts'
 import { healthRoutes } from './health.ts'
@@ -42,6 +49,28 @@ const ReadHeaders = Type.Object({
   'x-read-sign': Type.Optional(Type.Boolean({ description: 'Whether the node signs its answer.' })),
 })
 
+/** Of a read that is answered with its proof. Like all that decides an answer, in the URL: a preflight costs a browser a round trip. */
+const certifiedQuery = {
+  signers: Type.Optional(
+    about(Quorum, 'With a proof: how many members must have signed; absent: weak (f+1).'),
+  ),
+  min_offset: Type.Optional(
+    about(
+      LedgerOffset,
+      'With a proof: read no older offset than this; waits up to a second for it.',
+    ),
+  ),
+}
+
+/** Where the caller accepts it; of status 200 also where nothing is found. */
+const certifiedForm = { [CERTIFIED_MEDIA_TYPE]: CertifiedAnswer } as const
+
+const certifiedErrors = [
+  'INVALID_QUORUM',
+  'NO_CERTIFICATE',
+  'LOG_FORK',
+] as const satisfies readonly ErrorCode[]
+
 /** A read at one offset (D-10). */
 const pinned = {
   auth: 'none',
@@ -60,9 +89,10 @@ export const scanRoutes = {
       method: 'GET',
       path: '/v0/ans-entries',
       summary: 'Entries whose name starts with a prefix, in byte order of the name.',
-      query: Type.Object(listQuery),
+      query: Type.Object({ ...listQuery, ...certifiedQuery }),
       response: EntryPage,
-      errors: [...pinErrors, 'INVALID_PAGE_TOKEN'],
+      otherForms: certifiedForm,
+      errors: [...pinErrors, ...certifiedErrors, 'INVALID_PAGE_TOKEN'],
       cost: pageCost,
     },
     getEntryByName: {
@@ -72,8 +102,10 @@ export const scanRoutes = {
       path: '/v0/ans-entries/by-name/{name}',
       summary: 'The live entry of a name.',
       params: Type.Object({ name: LookupName }),
+      query: Type.Object(certifiedQuery),
       response: EntryAnswer,
-      errors: [...pinErrors, 'ENTRY_NOT_FOUND'],
+      otherForms: certifiedForm,
+      errors: [...pinErrors, ...certifiedErrors, 'ENTRY_NOT_FOUND'],
       cost: COST_LOOKUP,
     },
     getEntryByParty: {
@@ -83,8 +115,10 @@ export const scanRoutes = {
       path: '/v0/ans-entries/by-party/{party}',
       summary: 'The entry that stands for a party: its synthetic one, else its lowest live name.',
       params: Type.Object({ party: Party }),
+      query: Type.Object(certifiedQuery),
       response: EntryAnswer,
-      errors: [...pinErrors, 'ENTRY_NOT_FOUND', 'INVALID_PARTY'],
+      otherForms: certifiedForm,
+      errors: [...pinErrors, ...certifiedErrors, 'ENTRY_NOT_FOUND', 'INVALID_PARTY'],
       cost: COST_LOOKUP,
     },
     listEntriesByParty: {
@@ -94,9 +128,10 @@ export const scanRoutes = {
       path: '/v0/ans-entries/by-party/{party}/all',
       summary: 'All live entries of a party, in byte order of the name.',
       params: Type.Object({ party: Party }),
-      query: Type.Object(listByPartyQuery),
+      query: Type.Object({ ...listByPartyQuery, ...certifiedQuery }),
       response: EntryPage,
-      errors: [...pinErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN'],
+      otherForms: certifiedForm,
+      errors: [...pinErrors, ...certifiedErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN'],
       cost: pageCost,
     },
     lookupEntries: {
@@ -110,11 +145,13 @@ export const scanRoutes = {
         ...batchMembers,
         at_offset: optional(LedgerOffset, 'The offset to read at; absent: the newest.'),
         sign: optional(Type.Boolean(), 'Whether the node signs each answer.'),
+        signers: optional(Quorum, 'With proofs: how many members must have signed.'),
       }),
       responseHeaders: ['ledger'],
       acceptsTextPlain: true,
       response: BatchAnswer,
-      errors: [...pinErrors, 'INVALID_PARTY'],
+      otherForms: certifiedForm,
+      errors: [...pinErrors, ...certifiedErrors, 'INVALID_PARTY'],
       cost: batchCost,
       signatureCount: (input) =>
         (input.body as { sign?: boolean | null }).sign === true ? lookupCount(input) : 0,
@@ -139,8 +176,11 @@ export const scanRoutes = {
       method: 'POST',
       path: '/v0/ans-rules',
       summary: 'The rules of the name service, unless the cached ones are current.',
+      query: Type.Object(certifiedQuery),
       body: AnsRulesRequest,
       response: AnsRulesAnswer,
+      otherForms: certifiedForm,
+      errors: [...pinErrors, ...certifiedErrors],
       cost: COST_LOOKUP,
     },
     getAmuletRules: {
@@ -182,8 +222,11 @@ export const scanRoutes = {
         shared: Type.Optional(
           Type.Boolean({ description: 'Leave out who answers: equal on every node.' }),
         ),
+        ...certifiedQuery,
       }),
       response: DsoAnswer,
+      otherForms: certifiedForm,
+      errors: [...pinErrors, ...certifiedErrors],
       cost: COST_LOOKUP,
     },
     listScans: {
@@ -192,7 +235,10 @@ export const scanRoutes = {
       method: 'GET',
       path: '/v0/scans',
       summary: 'The signed addresses of all scan nodes.',
+      query: Type.Object(certifiedQuery),
       response: ScansAnswer,
+      otherForms: certifiedForm,
+      errors: [...pinErrors, ...certifiedErrors],
       cost: COST_LOOKUP,
     },
     getAttestation: {
@@ -207,6 +253,32 @@ export const scanRoutes = {
       errors: pinErrors,
       cost: COST_LOOKUP,
       signatureCount: () => 1,
+    },
+    getCertificate: {
+      tag: 'network',
+      method: 'GET',
+      path: '/v0/certificate',
+      summary: 'The newest certificate that the node has.',
+      query: Type.Object(certifiedQuery),
+      response: CertificateAnswer,
+      auth: 'none',
+      errors: [...pinErrors, ...certifiedErrors],
+      cost: COST_LOOKUP,
+    },
+    listStateStatements: {
+      tag: 'network',
+      method: 'GET',
+      path: '/v0/state-statements',
+      summary: 'What the node signed of the state of late, for other members.',
+      description:
+        'Waits up to 5 s for a statement after the offset; none by then is an empty list. Members, and validators, put certificates together from them.',
+      query: Type.Object({
+        after: about(LedgerOffset, 'The newest that the caller has; 0 for all that are kept.'),
+      }),
+      response: StateStatements,
+      auth: 'none',
+      errors: pinErrors,
+      cost: COST_LOOKUP,
     },
     getGenesis: {
       tag: 'network',

@@ -1,0 +1,208 @@
+/** Certified answers of real nodes that pull each other's statements, read by the verifier that readers have. */
+import { createServer } from 'node:net'
+import { sha256 } from '@quorumscan/base'
+import { createWebCrypto } from '@quorumscan/consensus'
+import {
+  askBatch,
+  askEntries,
+  askEntriesOfParty,
+  askName,
+  askNetwork,
+  askParty,
+  CERTIFIED_MEDIA_TYPE,
+  type Certified,
+  type CertifiedPage,
+  type CertifiedVerifier,
+  createCertifiedVerifier,
+  type HashedNetwork,
+  type PageRequest,
+  type Question,
+} from '@quorumscan/consensus/certified'
+import { type HttpRequest, send, until } from '@quorumscan/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RunningScan } from './start.ts'
+import { type Network, startNetwork, type Wallet } from './testing/network.ts'
+
+const NAMES = ['alice.unverified.ns', 'alicia.unverified.ns', 'bob.unverified.ns']
+const accept = CERTIFIED_MEDIA_TYPE
+
+let network: Network
+let hashed: HashedNetwork
+let verifier: CertifiedVerifier
+let wallet: Wallet
+let nodes: RunningScan[] = []
+let ports: readonly number[]
+
+beforeAll(async () => {
+  network = await startNetwork(4)
+  const { genesis, genesisHash } = network
+  hashed = { genesis, genesisHash, sha256 }
+  verifier = createCertifiedVerifier({ ...hashed, crypto: createWebCrypto() })
+  ports = await Promise.all(genesis.nodes.map(freePort))
+  await startNodes()
+  wallet = await network.createWallet('alice')
+  for (const name of NAMES) {
+    await wallet.pay({ name, description: 'é "quoted"' })
+    await until(name, async () =>
+      (await send(`${urlOf(0)}/v0/ans-entries/by-name/${name}`)).status === 200 ? true : undefined,
+    )
+  }
+})
+afterAll(async () => {
+  await stopNodes()
+  await network?.[Symbol.asyncDispose]()
+})
+
+test.each<[string, string, () => Question<unknown>]>([
+  ['a name', '/v0/ans-entries/by-name/alice.unverified.ns', () => askName('alice.unverified.ns')],
+  ['a node', '/v0/ans-entries/by-name/sv-2.sv.ns', () => askName('sv-2.sv.ns')],
+  ['a party', '/v0/ans-entries/by-party/PARTY', () => askParty(wallet.party, hashed)],
+  ['the operator', '/v0/ans-entries/by-party/DSO', () => askParty(hashed.genesis.dso, hashed)],
+])('the certified entry of %s is the one that all nodes answer', async (_, path, ask) => {
+  const { entry } = (await send(`${urlOf(0)}${pathOf(path)}`)).body
+  const { answer, signers } = await read(pathOf(path), ask(), 'all')
+  expect(answer).toEqual(entry)
+  expect(signers).toEqual(network.genesis.nodes.map(({ name }) => name))
+})
+
+test.each<[string, string, () => Question<unknown>]>([
+  ['a name', '/v0/ans-entries/by-name/carol.unverified.ns', () => askName('carol.unverified.ns')],
+  ['a text', '/v0/ans-entries/by-name/a%00b', () => askName('a\0b')],
+  [
+    'a party',
+    `/v0/ans-entries/by-party/carol::1220${'ab'.repeat(32)}`,
+    () => askParty(`carol::1220${'ab'.repeat(32)}`, hashed),
+  ],
+])('that there is no entry of %s is certified with status 200', async (_, path, ask) => {
+  expect((await send(`${urlOf(0)}${path}`)).status).toBe(404)
+  expect((await read(path, ask())).answer).toBeNull()
+})
+
+test('pages of a list are certified one after the other, and end', async () => {
+  const found: string[] = []
+  let pageToken: string | null = null
+  do {
+    const page: PageRequest = { pageSize: 2, pageToken }
+    const token: string = pageToken === null ? '' : `&page_token=${pageToken}`
+    const path = `/v0/ans-entries?name_prefix=ali&page_size=2${token}`
+    const { answer }: Certified<CertifiedPage> = await read(path, askEntries('ali', page, hashed))
+    found.push(...answer.entries.map(({ name }) => name))
+    pageToken = answer.next_page_token
+  } while (pageToken !== null)
+  expect(found).toEqual(NAMES.slice(0, 2))
+})
+
+test('all names of a party, batches and what the network says of itself', async () => {
+  const page = { pageSize: 10, pageToken: null }
+  const ofParty = await read(
+    pathOf('/v0/ans-entries/by-party/PARTY/all?page_size=10'),
+    askEntriesOfParty(wallet.party, page, hashed),
+  )
+  expect(ofParty.answer.entries.map(({ name }) => name)).toEqual(NAMES)
+
+  const lookups = [{ name: 'bob.unverified.ns' }, { name: 'nobody' }, { party: wallet.party }]
+  const batch = await send(`${urlOf(1)}/v0/ans-entries/batch`, {
+    method: 'POST',
+    body: { lookups },
+    headers: { accept },
+  })
+  const { answer } = await verifier.verify(batch.text, askBatch(lookups, hashed), 'weak')
+  expect(answer.map((entry) => entry?.name ?? null)).toEqual([NAMES[2], null, NAMES[0]])
+
+  const rules = { method: 'POST', body: {} }
+  for (const [path, value, request] of [
+    ['/v0/dso?shared=true', 'dso', {}],
+    ['/v0/scans', 'scans', {}],
+    ['/v0/ans-rules', 'ans-rules', rules],
+  ] as const) {
+    const plain = (await send(`${urlOf(0)}${path}`, request)).body
+    expect((await read(path, askNetwork(value), 'weak', request)).answer).toEqual(plain)
+  }
+})
+
+test('what cannot be certified is refused by name', async () => {
+  const path = '/v0/ans-entries/by-name/alice.unverified.ns'
+  const ask = async (query: string) => {
+    const { status, body } = await send(`${urlOf(0)}${path}?${query}`, { headers: { accept } })
+    return [status, body.code]
+  }
+  expect(await ask('min_offset=1000000')).toEqual([503, 'NO_CERTIFICATE'])
+  expect(await ask('signers=1')).toEqual([400, 'INVALID_QUORUM'])
+  expect(await ask('signers=many')).toEqual([400, 'INVALID_QUORUM'])
+})
+
+test('nodes that were all restarted while nothing happens certify again', async () => {
+  await stopNodes()
+  await startNodes()
+  const path = '/v0/ans-entries/by-name/alice.unverified.ns'
+  expect((await read(path, askName('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
+})
+
+test('a value that somebody changed in the Redis of one node is never served as certified', async () => {
+  const redis = network.nodeRedis[3]?.connect()
+  const versions = (await redis?.hgetBuffer('{replica}:names', 'bob.unverified.ns')) as Buffer
+  const forged = Buffer.from(versions.toString('latin1').replace('quoted', 'QUOTED'), 'latin1')
+  await redis?.hset('{replica}:names', 'bob.unverified.ns', forged)
+  redis?.disconnect()
+  // What it remembers of names may hide it: a node that starts reads all of them.
+  await stopNodes()
+  await startNodes()
+  await until('the node to say so', async () =>
+    (await send(`${urlOf(3)}/readyz`)).body?.code === 'STATE_DIVERGED' ? true : undefined,
+  )
+  const path = '/v0/ans-entries/by-name/bob.unverified.ns'
+  const refused = await send(`${urlOf(3)}${path}`, { headers: { accept } })
+  expect([refused.status, refused.body.code]).toEqual([503, 'STATE_DIVERGED'])
+  expect((await read(path, askName('bob.unverified.ns'))).answer?.description).toContain('quoted')
+})
+
+/** Reads at a node, again until it has a certificate, and verifies. */
+async function read<Answer>(
+  path: string,
+  question: Question<Answer>,
+  signers: 'weak' | 'all' = 'weak',
+  request: HttpRequest = {},
+) {
+  const separator = path.includes('?') ? '&' : '?'
+  return until(`a certified answer to ${path}`, async () => {
+    const url = `${urlOf(0)}${path}${separator}signers=${signers}`
+    const reply = await send(url, { ...request, headers: { accept } })
+    if (reply.status === 503) return undefined
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, accept])
+    return await verifier.verify(reply.text, question, signers)
+  })
+}
+
+const urlOf = (index: number) => nodes[index]?.url ?? ''
+
+/** With the parties in their places, which are known only when the network runs. */
+const pathOf = (path: string) =>
+  path
+    .replace('PARTY', encodeURIComponent(wallet.party))
+    .replace('DSO', encodeURIComponent(network.genesis.dso))
+
+async function startNodes(): Promise<void> {
+  const peers = network.genesis.nodes.map(({ name }, index) => ({
+    name,
+    url: `http://127.0.0.1:${ports[index]}`,
+  }))
+  nodes = await Promise.all(
+    ports.map((port, index) => network.startNode(index, { port, nodes: peers })),
+  )
+}
+
+async function stopNodes(): Promise<void> {
+  await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))
+  nodes = []
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}

@@ -1,0 +1,245 @@
+/**
+ * How a process comes to certificates: what its own replica computed is signed, what each member signed is
+ * pulled by one long poll, and `step` of the collection puts them together. Nothing is pushed, so nobody can
+ * flood a process with statements.
+ */
+import { EventEmitter, once } from 'node:events'
+import { type Clock, within } from '@quorumscan/base'
+import {
+  type CryptoPort,
+  createWebCrypto,
+  type Evidence,
+  encodeStateStatement,
+  type Genesis,
+  type StatePoint,
+} from '@quorumscan/consensus'
+import {
+  type Certificate,
+  type Collection,
+  type CollectionEffect,
+  type CollectionEvent,
+  certificateAt,
+  createCollection,
+  type Divergence,
+  newestCertificate,
+  parseCertificate,
+  type SignedState,
+  statesAfter,
+  step,
+  verifySignatures,
+} from '@quorumscan/consensus/certified'
+import { ScanError } from '@quorumscan/errors'
+import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+import type { Peer } from './peer-clocks.ts'
+import { createUndiciTransport } from './undici-transport.ts'
+
+/** A poll that finds nothing ends after this long, well before any handler must have answered. */
+export const STATEMENTS_WAIT_MS = 5000
+/** What a poll may take altogether: a member that is cut off is asked anew. */
+const POLL_MS_MAX = 2 * STATEMENTS_WAIT_MS
+/** Between polls of a member that does not answer. */
+const RETRY_MS = 500
+/** 64 statements of at most some 600 bytes each. */
+const STATEMENTS_BYTES_MAX = 64 * 1024
+
+/** The part of a replica that is certified. */
+export type CertifiedReplica = {
+  statePoints(): readonly StatePoint[]
+  onStatePoint(listener: (point: StatePoint) => void): Disposable
+  diverged(): { readonly what: string } | null
+}
+
+export type Certifier = AsyncDisposable & {
+  /** The newest certificate with that many signers; null: there is none. */
+  newest(signerCount: number): Certificate | null
+  /** At one of the last certifiable offsets. */
+  at(offset: number): Certificate | null
+  /**
+   * The newest certificate with that many signers, at the offset or behind it.
+   *
+   * @throws {ScanError} NO_CERTIFICATE if there is none within `waitMs`; LOG_FORK, STATE_DIVERGED.
+   */
+  certified(wanted: {
+    readonly signerCount: number
+    readonly minOffset: number
+    readonly waitMs: number
+    readonly signal: AbortSignal
+  }): Promise<Certificate>
+  /** What the own key signed after an offset, ascending; waits for it as long as a poll may. */
+  ownAfter(offset: number, signal: AbortSignal): Promise<readonly Certificate[]>
+  /** @throws {ScanError} LOG_FORK, STATE_DIVERGED: nothing that the replica holds is to be proven. */
+  assertAgrees(): void
+}
+
+/** Begins to pull at once. */
+export function createCertifier(options: {
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  /** Member whose scan key the process has; null: a validator, which signs nothing. */
+  readonly self: { readonly name: string; sign(statement: Uint8Array): string } | null
+  readonly peers: readonly Peer[]
+  readonly replica: CertifiedReplica
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly onEvidence?: (evidence: Evidence) => void
+}): Certifier {
+  const { genesis, genesisHash, self, replica, clock, logger } = options
+  const network = { genesis, genesisHash }
+  const collection: Collection = createCollection(network, self?.name ?? null)
+  const crypto: CryptoPort = createWebCrypto()
+  const transport = createUndiciTransport()
+  const closing = new AbortController()
+  /** Tells of whatever was new to the collection. */
+  const changes = new EventEmitter().setMaxListeners(0)
+
+  const take = (event: CollectionEvent): void => {
+    for (const effect of step(collection, event)) perform(effect)
+    changes.emit('change')
+  }
+
+  const perform = (effect: CollectionEffect): void => {
+    if (effect.kind === 'sign' && self !== null) {
+      const signature = self.sign(encodeStateStatement({ ...effect.point, genesisHash }))
+      take({ kind: 'signed', state: { ...effect.point, member: self.name, signature } })
+    } else if (effect.kind === 'evidence') {
+      logger.error({ evidence: effect.evidence }, `${effect.evidence.signer} contradicts itself`)
+      options.onEvidence?.(effect.evidence)
+    } else if (effect.kind === 'diverged')
+      logger.fatal({ divergence: effect.divergence }, describe(effect.divergence))
+  }
+
+  const receive = async (member: string, body: Uint8Array): Promise<number | null> => {
+    let newest: number | null = null
+    const { statements } = JSON.parse(Buffer.from(body).toString()) as { statements: unknown[] }
+    for (const statement of statements) {
+      const certificate = parseCertificate(JSON.stringify(statement))
+      await verifySignatures(certificate, { ...network, crypto })
+      const [[signer, signature] = [], ...more] = certificate.signatures
+      if (signer !== member || signature === undefined || more.length > 0)
+        throw new Error(`${member} tells what others signed`)
+      take({ kind: 'signed', state: { ...certificate, member, signature } })
+      newest = certificate.offset
+    }
+    return newest
+  }
+
+  const follow = async ({ name, url }: Peer): Promise<void> => {
+    let after = 0
+    while (!closing.signal.aborted) {
+      try {
+        const reply = await within(
+          { clock, timeoutMs: POLL_MS_MAX, signal: closing.signal },
+          (signal) =>
+            transport.request({
+              url,
+              method: 'GET',
+              path: `/v0/state-statements?after=${after}`,
+              headers: {},
+              body: null,
+              bytesMax: STATEMENTS_BYTES_MAX,
+              channel: 'bulk',
+              isPublicOnly: false, // Peers are configured by the operator.
+              signal,
+            }),
+          () => {
+            throw new Error('no answer')
+          },
+        )
+        if (reply.status !== 200) throw new Error(`status ${reply.status}`)
+        after = (await receive(name, reply.body)) ?? after
+      } catch (error) {
+        if (closing.signal.aborted) return
+        logger.debug({ err: error, member: name }, 'what a member signs cannot be pulled')
+        await clock.delay(RETRY_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
+      }
+    }
+  }
+
+  take({ kind: 'computed', points: replica.statePoints() })
+  const subscription = replica.onStatePoint((point) => take({ kind: 'computed', points: [point] }))
+  const isMember = (name: string) => genesis.nodes.some((node) => node.name === name)
+  const following = Promise.all(options.peers.filter(({ name }) => isMember(name)).map(follow))
+
+  const certifier: Certifier = {
+    newest: (signerCount) => newestCertificate(collection, signerCount),
+    at: (offset) => certificateAt(collection, offset),
+    assertAgrees() {
+      const { divergence } = collection
+      if (divergence !== null) throw new ScanError(divergence.code, describe(divergence))
+      const damage = replica.diverged()
+      if (damage !== null) throw new ScanError('STATE_DIVERGED', damage.what)
+    },
+    certified({ signerCount, minOffset, waitMs, signal }) {
+      const find = () => {
+        certifier.assertAgrees()
+        const certificate = newestCertificate(collection, signerCount)
+        return certificate !== null && certificate.offset >= minOffset ? certificate : null
+      }
+      return untilFound(find, { waitMs, signal }, () => {
+        throw new ScanError(
+          'NO_CERTIFICATE',
+          `no certificate of ${signerCount} members at offset ${minOffset} or behind it`,
+          { retryAfterSeconds: 1 },
+        )
+      })
+    },
+    ownAfter(offset, signal) {
+      const find = () => {
+        const states = self === null ? [] : statesAfter(collection, self.name, offset)
+        return states.length === 0 ? null : states.map(toStatement)
+      }
+      return untilFound(find, { waitMs: STATEMENTS_WAIT_MS, signal }, () => [])
+    },
+    async [Symbol.asyncDispose]() {
+      subscription[Symbol.dispose]()
+      closing.abort(new Error('closed'))
+      await following
+      await transport[Symbol.asyncDispose]()
+    },
+  }
+
+  /** What `find` gives once that is not null; looks again at every change. */
+  const untilFound = async <Found, Late>(
+    find: () => Found | null,
+    wait: { readonly waitMs: number; readonly signal: AbortSignal },
+    late: () => Late,
+  ): Promise<Found | Late> => {
+    const found = find()
+    if (found !== null) return found
+    if (wait.waitMs === 0) return late()
+    const look = async (signal: AbortSignal): Promise<Found> => {
+      for (;;) {
+        await once(changes, 'change', { signal })
+        const foundNow = find()
+        if (foundNow !== null) return foundNow
+      }
+    }
+    const signal = AbortSignal.any([wait.signal, closing.signal])
+    return within({ clock, timeoutMs: wait.waitMs, signal }, look, late)
+  }
+
+  const toStatement = ({ member, signature, ...point }: SignedState): Certificate => ({
+    ...point,
+    genesisHash,
+    signatures: [[member, signature]],
+  })
+
+  options.metrics.sampled('gauge', {
+    name: 'certified_offset',
+    help: 'Newest offset with a certificate of f + 1 members.',
+    read: () => {
+      const newest = newestCertificate(collection, 0)
+      return newest === null ? [] : [[[], newest.offset]]
+    },
+  })
+  return certifier
+}
+
+function describe({ code, own, others }: Divergence): string {
+  const names = others.signatures.map(([name]) => name).join(', ')
+  return code === 'LOG_FORK'
+    ? `at offset ${own.offset} this node applied another history than ${names} signed: it read another log`
+    : `at offset ${own.offset} this node holds another state than ${names} signed: wipe its replica`
+}
