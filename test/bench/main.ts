@@ -4,25 +4,28 @@
  *
  *   npm run bench                    some ten minutes
  *   npm run bench -- --full          100 000 names, five rounds
- *   npm run bench -- names           only these: names, proxy, streams
+ *   npm run bench -- names           only these: certified, names, proxy, streams
  */
 import { parseArgs } from 'node:util'
+import { measureCertified } from './certified/measure.ts'
 import { measureNames } from './names/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
 import { print } from './report.ts'
 import { measureStreams } from './streams/measure.ts'
 
 const QUICK = {
+  certified: { nameCount: 100_000, rounds: 1 },
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
   streams: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
 }
 const FULL = {
+  certified: { nameCount: 100_000, rounds: 5 },
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
   proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },
   streams: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
 }
-const PARTS = ['names', 'proxy', 'streams']
+const PARTS = ['certified', 'names', 'proxy', 'streams']
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -39,6 +42,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const parts = positionals.length > 0 ? positionals : PARTS
   const sizes = values.full ? FULL : QUICK
+  if (parts.includes('certified')) await measureCertified(sizes.certified)
   if (parts.includes('names')) await measureNames(sizes.names)
   if (parts.includes('proxy')) await measureProxy(sizes.proxy)
   if (parts.includes('streams')) await measureStreams(sizes.streams)

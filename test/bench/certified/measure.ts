@@ -1,0 +1,74 @@
+/** Certified reads: what the state tree costs a replica. */
+import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
+import { startRedis } from '@quorumscan/testkit'
+import { runChild } from '../child.ts'
+import { median, print, printRow, round } from '../report.ts'
+import type { Loaded, StateArgument, Updated } from './state-child.ts'
+
+export type CertifiedOptions = {
+  /** Names in the state tree. */
+  readonly nameCount: number
+  readonly rounds: number
+}
+
+const STATE = new URL('./state-child.js', import.meta.url)
+const KIB = 1_024
+const MS_PER_SECOND = 1_000
+
+export async function measureCertified({ nameCount, rounds }: CertifiedOptions): Promise<void> {
+  const options = Object.entries(REPLICA_REDIS_OPTIONS)
+  await using redis = await startRedis(options.flatMap(([name, value]) => [`--${name}`, value]))
+  const run = <Result>(task: StateArgument['task']) =>
+    runChild<Result>(STATE, { task, socketPath: redis.socketPath, nameCount })
+  await run('fill')
+  const loaded: Loaded[] = []
+  const updated: Updated[] = []
+  for (let each = 0; each < rounds; each++) {
+    loaded.push(await run<Loaded>('load'))
+    updated.push(await run<Updated>('update'))
+  }
+  const proofBytes = loaded[0]?.proofBytes ?? []
+  print(
+    `${nameCount} random names; a proof of one takes ${round(median(loaded.map(({ proofMs }) => proofMs)) * MS_PER_SECOND)} µs to make`,
+  )
+  const rows = [
+    {
+      what: 'memory of the state tree per name',
+      value: median(loaded.map(({ bytesPerName }) => bytesPerName)),
+      unit: 'B',
+      budget: 512,
+    },
+    {
+      what: 'start: time to load the state tree',
+      value: median(loaded.map(({ loadMs }) => loadMs)) / MS_PER_SECOND,
+      unit: 's',
+      budget: 3,
+    },
+    {
+      what: 'root update per changed leaf, 64 changed per root',
+      value: median(updated.map(({ togetherMicros }) => togetherMicros)),
+      unit: 'µs',
+      budget: 30,
+    },
+    {
+      what: 'root update per changed leaf, one entry alone',
+      value: median(updated.map(({ aloneMicros }) => aloneMicros)),
+      unit: 'µs',
+      budget: 60,
+    },
+    {
+      what: 'proof of one name, with its entry: median',
+      value: median(proofBytes) / KIB,
+      unit: 'KiB',
+      budget: 1.5,
+    },
+    {
+      what: 'proof of one name, with its entry: largest',
+      value: Math.max(...proofBytes) / KIB,
+      unit: 'KiB',
+      budget: 4,
+    },
+  ]
+  for (const { budget, ...row } of rows)
+    printRow({ ...row, budget: { kind: 'at most', value: budget } })
+}

@@ -1,0 +1,157 @@
+/**
+ * A process that does one thing with the state of many random names: fill a Redis with them, load the tree from
+ * it and prove some, or renew some in a tree in memory.
+ */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createSystemClock, sha256Hex, utf8 } from '@quorumscan/base'
+import type { KeyRange } from '@quorumscan/consensus/state-tree'
+import type { Ordering } from '@quorumscan/ledger'
+import { createTestNetwork } from '@quorumscan/ledger/testing'
+import { Replica } from '@quorumscan/replica'
+import {
+  createStateKeeper,
+  type EntryFields,
+  fillNames,
+  type StateKeeper,
+} from '@quorumscan/replica/testing'
+import { Redis } from 'ioredis'
+import { answer, childArgument } from '../child.ts'
+
+export type StateArgument = {
+  readonly task: 'fill' | 'load' | 'update'
+  readonly socketPath: string
+  readonly nameCount: number
+}
+export type Loaded = {
+  readonly loadMs: number
+  readonly bytesPerName: number
+  /** Of proofs of one name, with its entry. */
+  readonly proofBytes: readonly number[]
+  readonly proofMs: number
+}
+export type Updated = {
+  /** Of a leaf of a changed entry, one entry a root. */
+  readonly aloneMicros: number
+  /** The same, many entries a root. */
+  readonly togetherMicros: number
+}
+
+const PROOF_COUNT = 2_000
+const ALONE_COUNT = 2_000
+const TOGETHER_COUNT = 200
+/** Two leaves each. */
+const ENTRIES_PER_ROOT = 32
+const LEAVES_PER_ENTRY = 2
+/** As certifiable offsets follow each other under load. */
+const STEP_MICROS = 250_000
+const NAMES_PER_OWNER = 4
+const EXPIRES_AT = 2_000_000_000_000_000
+
+const { task, socketPath, nameCount } = childArgument<StateArgument>()
+const clock = createSystemClock()
+const network = createTestNetwork()
+if (task === 'fill') await fill()
+else if (task === 'load') answer(await load())
+else answer(update())
+
+function entryOf(index: number): EntryFields {
+  const digest = sha256Hex(utf8(`name ${index}`))
+  const owner = sha256Hex(utf8(`owner ${Math.floor(index / NAMES_PER_OWNER)}`))
+  return {
+    name: `${digest.slice(0, 8 + (index % 12))}.unverified.ns`,
+    user: `${owner.slice(0, 12)}::1220${owner}`,
+    expiresAt: EXPIRES_AT,
+  }
+}
+
+async function fill(): Promise<void> {
+  const redis = new Redis({ path: socketPath })
+  const entries = Array.from({ length: nameCount }, (_, index) => entryOf(index))
+  await fillNames(redis, network, entries)
+  redis.disconnect()
+  answer({})
+}
+
+async function load(): Promise<Loaded> {
+  // Nothing comes: only the state is loaded.
+  const ordering: Ordering = {
+    submit: () => Promise.reject(new Error('this log takes nothing')),
+    follow: async function* ({ signal }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      yield* []
+    },
+  }
+  const stopping = new AbortController()
+  await using replica = await Replica.create({ redis: { path: socketPath }, ...network, clock })
+  const before = memoryBytes()
+  const startedAt = clock.monotonicMs()
+  const loaded = new Promise((resolve) => replica.onStatePoint(resolve))
+  const running = replica.run(ordering, stopping.signal)
+  await loaded
+  const loadMs = clock.monotonicMs() - startedAt
+  const bytesPerName = (memoryBytes() - before) / nameCount
+  const offset = replica.head().offset
+  const proofBytes: number[] = []
+  const provingAt = clock.monotonicMs()
+  for (let each = 0; each < PROOF_COUNT; each++) {
+    const items = await replica.proveRange(offset, rangeOf(entryOf(each * 37).name))
+    proofBytes.push(JSON.stringify(items).length)
+  }
+  const proofMs = (clock.monotonicMs() - provingAt) / PROOF_COUNT
+  stopping.abort()
+  await running
+  return { loadMs, bytesPerName, proofBytes, proofMs }
+}
+
+function rangeOf(name: string): KeyRange {
+  return { from: utf8(`n\0${name}\0`), to: utf8(`n\0${name}\u0001`), limit: 1 }
+}
+
+function update(): Updated {
+  const keeper = createStateKeeper(network.genesis)
+  const facts = (index: number, round: number) => ({
+    ...entryOf(index),
+    contractId: `00${sha256Hex(utf8(`${index} ${round}`))}`,
+    body: utf8(`body ${index} ${round}`),
+  })
+  for (let index = 0; index < nameCount; index++) keeper.add(facts(index, 0))
+  const rounds = new Map<number, number>()
+  const renew = (index: number, of: StateKeeper) => {
+    const round = rounds.get(index) ?? 0
+    rounds.set(index, round + 1)
+    of.remove(facts(index, round))
+    of.add(facts(index, round + 1))
+  }
+  let offset = 0
+  const keep = () => {
+    offset += 1
+    keeper.keep({ offset, recordTime: offset * STEP_MICROS, historyHash: '' })
+  }
+  keep()
+  const microsOf = (count: number, entries: number): number => {
+    const startedAt = clock.monotonicMs()
+    for (let each = 0; each < count; each++) {
+      for (let entry = 0; entry < entries; entry++)
+        renew(((each * entries + entry) * 7_919) % nameCount, keeper)
+      keep()
+    }
+    const ms = clock.monotonicMs() - startedAt
+    return (ms * 1_000) / (count * entries * LEAVES_PER_ENTRY)
+  }
+  // Once for the compiler.
+  microsOf(TOGETHER_COUNT, ENTRIES_PER_ROOT)
+  return {
+    aloneMicros: microsOf(ALONE_COUNT, 1),
+    togetherMicros: microsOf(TOGETHER_COUNT, ENTRIES_PER_ROOT),
+  }
+}
+
+/** What is in use: heap, and what arrays hold outside of it. */
+function memoryBytes(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
