@@ -170,9 +170,10 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     const follower = createStateFollower({ ...options, layout: store.layout, onProblem })
     this.#stateFollower = follower
     this.#nameReader = createNameReader(store.redis, {
-      check: ({ head, byName }) => follower.checkNames(head, byName),
+      onRead: ({ head, byName }) => follower.compareNames(head, byName),
     })
-    this.#state = createStateService({ nameReader: this.#nameReader, follower })
+    const head = () => this.#mirror.head
+    this.#state = createStateService({ nameReader: this.#nameReader, follower, head })
     this.#mirror = mirror
     this.#syntheticBodies = new Map(
       syntheticEntries(options.genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
@@ -273,7 +274,10 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     names: readonly string[],
     offset: Offset,
   ): Promise<readonly (Uint8Array | null)[]> {
-    return await readNames(this.#nameReader, names, this.#trusted(offset))
+    const bodies = await readNames(this.#nameReader, names, this.#trusted(offset))
+    // What was read has been compared meanwhile.
+    this.#trusted(offset)
+    return bodies
   }
 
   /** The entry that stands for each party: its synthetic one, else its lowest live name (D-12). */
@@ -522,7 +526,7 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     const touched = entries.length === 0 ? null : touchedVersions(entries).names
     this.#nameReader.moveTo(mirror.head.offset, touched)
     for (const waiter of this.#waiters) if (waiter.offset <= mirror.head.offset) waiter.wake()
-    this.#state.onWritten(mirror.head.offset)
+    this.#state.onWritten()
     this.#tellFollowers(mirror, entries)
     for (const { delta, ...entry } of entries)
       for (const listener of this.#listeners)

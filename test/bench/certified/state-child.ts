@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import { createSystemClock, sha256Hex, utf8 } from '@quorumscan/base'
 import type { KeyRange } from '@quorumscan/consensus/state-tree'
 import type { Ordering } from '@quorumscan/ledger'
-import { createTestNetwork } from '@quorumscan/ledger/testing'
+
 import { Replica } from '@quorumscan/replica'
 import {
   createStateKeeper,
@@ -15,6 +15,7 @@ import {
   fillNames,
   type StateKeeper,
 } from '@quorumscan/replica/testing'
+import { createTestNetwork } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { answer, childArgument } from '../child.ts'
 

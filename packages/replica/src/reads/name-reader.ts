@@ -39,11 +39,11 @@ export function createNameReader(
   redis: Redis,
   options: {
     readonly keptBytesMax?: number
-    /** Shown all that Redis answers; throws where it is not to be used. */
-    readonly check?: (fields: NameFields) => void
+    /** Shown all that Redis answers. */
+    readonly onRead?: (fields: NameFields) => void
   } = {},
 ): NameReader {
-  const { keptBytesMax = KEPT_BYTES_MAX, check = () => {} } = options
+  const { keptBytesMax = KEPT_BYTES_MAX, onRead = () => {} } = options
   const kept = new LRUCache<string, { readonly value: Buffer | null }>({
     maxSize: keptBytesMax,
     sizeCalculation: ({ value }, name) =>
@@ -59,7 +59,7 @@ export function createNameReader(
     const asked = [...names]
     const [head, ...values] = await redis.hmgetBuffer(KEYS.names, HEAD_FIELD, ...asked)
     const byName = new Map(asked.map((name, index) => [name, values[index]]))
-    check({ head, byName })
+    onRead({ head, byName })
     // What was read at another head may have changed since, or be ahead of what ingest has told. The names of a
     // page would drive out those that are asked for one by one.
     const isKept = asked.length <= NAMES_PER_COMMAND_MAX

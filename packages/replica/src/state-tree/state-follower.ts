@@ -33,12 +33,8 @@ export type StateFollower = {
     head: Uint8Array | null | undefined,
     difference: (keeper: StateKeeper, kept: KeptState) => string | null,
   ): void
-  /**
-   * Compares names that are about to be answered from.
-   *
-   * @throws {ScanError} STATE_DIVERGED.
-   */
-  checkNames(
+  /** As `compare`, of what the hash of names has for each of these. */
+  compareNames(
     head: Uint8Array | null | undefined,
     values: ReadonlyMap<string, Uint8Array | null | undefined>,
   ): void
@@ -84,7 +80,7 @@ export function createStateFollower(context: {
     diverged: () => diverged,
     diverge,
     compare,
-    checkNames(head, values) {
+    compareNames(head, values) {
       compare(head, (of, kept) => {
         for (const [name, value] of values) {
           const stored = { range: rangeOfName(name), values: new Map([[name, value]]) }
@@ -92,7 +88,6 @@ export function createStateFollower(context: {
         }
         return null
       })
-      if (diverged !== null) throw stateDiverged(diverged)
     },
     async follow(redis, mirror) {
       if (keeper !== null && isOfHistory(keeper, mirror)) return true

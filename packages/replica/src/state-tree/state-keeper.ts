@@ -80,7 +80,10 @@ export type StateKeeper = {
 }
 
 /** Starts without entries and documents. */
-export function createStateKeeper(genesis: Genesis): StateKeeper {
+export function createStateKeeper(
+  genesis: Genesis,
+  { keptBytesMax = KEPT_BYTES_MAX }: { readonly keptBytesMax?: number } = {},
+): StateKeeper {
   const store = createLeafStore()
   const tree = createStateTree(store, sha256)
   const kept: KeptState[] = []
@@ -117,7 +120,7 @@ export function createStateKeeper(genesis: Genesis): StateKeeper {
 
   const releaseOld = (newest: Place): void => {
     const isOld = ({ point }: KeptState) => point.recordTime < newest.recordTime - KEPT_MICROS
-    while (kept.length > 1 && (isOld(kept[0] as KeptState) || keptBytes() > KEPT_BYTES_MAX)) {
+    while (kept.length > 1 && (isOld(kept[0] as KeptState) || keptBytes() > keptBytesMax)) {
       tree.releaseOldest()
       kept.shift()
     }

@@ -4,28 +4,27 @@ import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { NameReader } from '../reads/name-reader.ts'
 import { offsetNotReached, offsetPruned, readVersions } from '../reads/reads.ts'
+import type { StoredHead } from '../storage/head.ts'
 import { pruneRange, showRange } from './prove-range.ts'
 import { differs, type StateFollower, stateDiverged } from './state-follower.ts'
 import type { StateKeeper } from './state-keeper.ts'
 import type { StateReads } from './state-reads.ts'
 
 export type StateService = StateReads & {
-  /** What is written reaches up to the head. */
-  onWritten(head: Offset): void
+  /** The head has moved on. */
+  onWritten(): void
 }
 
 export function createStateService(context: {
   readonly nameReader: NameReader
   readonly follower: StateFollower
+  /** Of what is stored. */
+  readonly head: () => Pick<StoredHead, 'offset' | 'horizon'>
 }): StateService {
-  const { nameReader, follower } = context
+  const { nameReader, follower, head } = context
   const listeners = new Set<(point: StatePoint) => void>()
-  /** Up to where what is stored reaches, and up to where listeners were told. */
-  let written: Offset = -1
+  /** Up to where listeners were told. */
   let told: Offset = -1
-
-  const keptStates = () =>
-    (follower.keeper()?.kept() ?? []).filter(({ point }) => point.offset <= written)
 
   const assertTrusted = (): StateKeeper => {
     const diverged = follower.diverged()
@@ -36,14 +35,17 @@ export function createStateService(context: {
   }
 
   return {
-    statePoints: () => keptStates().map(({ point }) => point),
+    statePoints() {
+      const { offset, horizon } = head()
+      const points = (follower.keeper()?.kept() ?? []).map(({ point }) => point)
+      return points.filter((point) => point.offset >= horizon && point.offset <= offset)
+    },
     onStatePoint(listener) {
       listeners.add(listener)
       return { [Symbol.dispose]: () => listeners.delete(listener) }
     },
-    onWritten(head) {
-      written = head
-      for (const point of follower.keeper()?.takePoints(head) ?? []) {
+    onWritten() {
+      for (const point of follower.keeper()?.takePoints(head().offset) ?? []) {
         if (point.offset <= told) continue
         told = point.offset
         for (const listener of listeners) listener(point)
@@ -51,9 +53,10 @@ export function createStateService(context: {
     },
     async proveRange(at, range, signal) {
       const keeper = assertTrusted()
-      if (at > written) throw offsetNotReached(at)
+      const { offset, horizon } = head()
+      if (at > offset) throw offsetNotReached(at)
       const kept = keeper.kept().findLast(({ point }) => point.offset === at)
-      if (kept === undefined) throw offsetPruned(at)
+      if (kept === undefined || at < horizon) throw offsetPruned(at)
       const pruned = pruneRange(keeper, kept, range)
       const values = await readVersions(nameReader, pruned.names, kept.point)
       signal?.throwIfAborted()

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { isCertifiable } from './certifiable.ts'
+
+const SECOND = 1_000_000
+
+test.each([
+  { what: 'the genesis', offset: 0, at: SECOND, before: SECOND - 1, is: true },
+  {
+    what: 'a checkpoint',
+    offset: 5,
+    at: SECOND + 2,
+    before: SECOND + 1,
+    isCheckpoint: true,
+    is: true,
+  },
+  { what: 'any other entry', offset: 5, at: SECOND + 2, before: SECOND + 1, is: false },
+  { what: 'every 1 024th offset', offset: 2048, at: SECOND + 2, before: SECOND + 1, is: true },
+  { what: 'the one before it', offset: 2047, at: SECOND + 2, before: SECOND + 1, is: false },
+  {
+    what: 'the first entry of a quarter of a second',
+    offset: 5,
+    at: SECOND,
+    before: SECOND - 1,
+    is: true,
+  },
+  { what: 'the last one of it', offset: 5, at: SECOND + 249_999, before: SECOND, is: false },
+  {
+    what: 'the first one of the next',
+    offset: 5,
+    at: SECOND + 250_000,
+    before: SECOND + 249_999,
+    is: true,
+  },
+  {
+    what: 'one as late in another quarter',
+    offset: 5,
+    at: SECOND + 500_000,
+    before: SECOND,
+    is: true,
+  },
+])('$what: $is', ({ offset, at, before, isCheckpoint = false, is }) => {
+  expect(isCertifiable({ offset, recordTime: at, isCheckpoint }, before)).toBe(is)
+})

@@ -1,0 +1,372 @@
+import { fromHex, sha256, toHex } from '@quorumscan/base'
+import type { StatePoint } from '@quorumscan/consensus'
+import { verifyRanges } from '@quorumscan/consensus/proof'
+import type { KeyRange } from '@quorumscan/consensus/state-tree'
+import type { LogEntry } from '@quorumscan/ledger'
+import { Scenario } from '@quorumscan/ledger/testing'
+import {
+  createManualClock,
+  type ManualClock,
+  startRedis,
+  type TestRedis,
+  untilTrue,
+} from '@quorumscan/testkit'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Replica } from '../replica.ts'
+import { KEYS } from '../storage/keys.ts'
+import { decodeVersions, encodeVersions } from '../storage/versions.ts'
+import { createMemoryOrdering, type MemoryOrdering } from '../testing/memory-ordering.ts'
+import { type NaiveState, naiveStates } from '../testing/naive-state.ts'
+import { createSeededIntegers, growRandomLog } from '../testing/random-log.ts'
+import { pruneRange } from './prove-range.ts'
+import { createStateKeeper, KEPT_MICROS } from './state-keeper.ts'
+
+let redis: TestRedis
+let client: ReturnType<TestRedis['connect']>
+beforeAll(async () => {
+  redis = await startRedis()
+  client = redis.connect()
+})
+afterAll(async () => {
+  client.disconnect()
+  await redis[Symbol.asyncDispose]()
+})
+beforeEach(() => client.flushall())
+
+const SECOND = 1_000_000
+const { signal } = new AbortController()
+
+type Running = AsyncDisposable & {
+  readonly replica: Replica
+  readonly ordering: MemoryOrdering
+  readonly clock: ManualClock
+  readonly told: readonly StatePoint[]
+  readonly problems: readonly Error[]
+  reach(offset: number): Promise<void>
+}
+
+async function start(
+  scenario: Scenario,
+  options: { readonly entries?: readonly LogEntry[]; readonly nextCut?: () => number } = {},
+): Promise<Running> {
+  const clock = createManualClock(scenario.ledger.head().recordTime)
+  const { genesis, genesisHash } = scenario.network
+  const problems: Error[] = []
+  const replica = await Replica.create({
+    redis: { path: redis.socketPath },
+    genesis,
+    genesisHash,
+    clock,
+    onProblem: (error) => problems.push(error),
+  })
+  const told: StatePoint[] = []
+  replica.onStatePoint((point) => told.push(point))
+  const ordering = createMemoryOrdering(
+    options.entries ?? scenario.ledger.entries(),
+    options.nextCut ?? (() => 40),
+  )
+  void replica.run(ordering, signal)
+  return {
+    replica,
+    ordering,
+    clock,
+    told,
+    problems,
+    reach: (offset) => untilTrue(`offset ${offset}`, () => replica.head().offset >= offset),
+    [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
+  }
+}
+
+/** What a proof of the range says, by its verifier and by the model. */
+async function provenAndModelled(replica: Replica, state: NaiveState, range: KeyRange) {
+  const items = await replica.proveRange(state.offset, range)
+  const [proven] = verifyRanges({
+    proof: JSON.stringify(items),
+    root: fromHex(state.root),
+    at: state.recordTime,
+    ranges: [range],
+    sha256,
+  })
+  const modelled = state.leaves
+    .filter(({ key }) => Buffer.compare(key, range.from) >= 0 && Buffer.compare(key, range.to) < 0)
+    .filter(({ expiresAt }) => expiresAt === null || expiresAt > state.recordTime)
+    .slice(0, range.limit)
+    .map(({ key, expiresAt, value }) => ({
+      key: key.toString().split('\0').slice(0, -1),
+      expiresAt,
+      value,
+    }))
+  return [proven, modelled]
+}
+
+const bound = (text: string) => Buffer.from(text)
+
+describe('the state of a replica', () => {
+  test('is that of the model at each certifiable offset, whatever happens between batches', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (seed) => {
+        await client.flushall()
+        const below = createSeededIntegers(seed)
+        const scenario = growRandomLog(`state ${below(4)}`, 160)
+        const log = scenario.ledger.entries()
+        const states = new Map(naiveStates(scenario).map((state) => [state.offset, state]))
+        const nextCut = () => 1 + below(30)
+        const proven = new Set<number>()
+        let run = await start(scenario, { entries: [], nextCut })
+        let fed = 0
+        let snapshot = async () => {}
+        while (fed < log.length) {
+          const next = Math.min(fed + 1 + below(60), log.length)
+          run.ordering.push(log.slice(fed, next))
+          fed = next
+          await run.reach(fed)
+          for (const { offset, stateRoot } of run.told)
+            expect([offset, stateRoot]).toEqual([offset, states.get(offset)?.root])
+          const offsets = run.told.map(({ offset }) => offset)
+          expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
+          const points = run.replica.statePoints()
+          const newest = [...states.keys()].findLast((offset) => offset <= fed) as number
+          // A tree that was loaded above it has none before the next certifiable offset.
+          if (points.length > 0 || newest >= run.replica.horizon())
+            expect(points.at(-1)?.offset).toBe(newest)
+          for (const { offset } of points) {
+            const state = states.get(offset) as NaiveState
+            const keys = state.leaves.map(({ key }) => key)
+            const from = keys[below(keys.length)] as Buffer
+            const to = keys[below(keys.length)] as Buffer
+            const range = {
+              from: from.subarray(0, 1 + below(from.length)),
+              to,
+              limit: 1 + below(8),
+            }
+            const [shown, modelled] = await provenAndModelled(run.replica, state, range)
+            expect(shown).toEqual(modelled)
+            proven.add(offset)
+          }
+          switch (below(5)) {
+            case 0:
+              await run.replica[Symbol.asyncDispose]()
+              run = await start(scenario, { entries: log.slice(0, fed), nextCut })
+              await run.reach(fed)
+              break
+            case 1:
+              await client.flushall()
+              break
+            case 2:
+              await snapshot()
+              snapshot = await takeSnapshot()
+              break
+            case 3:
+              await run.replica.raiseHorizon(run.replica.head().offset, signal)
+              break
+            default:
+              snapshot = await takeSnapshot()
+          }
+        }
+        expect(run.problems).toEqual([])
+        expect(proven.size).toBeGreaterThan(3)
+        await run.replica[Symbol.asyncDispose]()
+      }),
+      { numRuns: 6 },
+    )
+  })
+})
+
+/** What Redis holds now; the way back to it, which is a Redis that lost what came later. */
+async function takeSnapshot(): Promise<() => Promise<void>> {
+  const keys = await client.keys('*')
+  const values = await Promise.all(keys.map((key) => client.dumpBuffer(key)))
+  return async () => {
+    const step = client.multi().flushall()
+    for (const [index, key] of keys.entries()) step.restore(key, 0, values[index] as Buffer)
+    await step.exec()
+  }
+}
+
+const NAME = 'a.unverified.ns'
+const BY_NAME: KeyRange = { from: bound(`n\0${NAME}\0`), to: bound(`n\0${NAME}\u0001`), limit: 1 }
+const scenario = new Scenario()
+const alice = scenario.actor('alice')
+for (const label of ['a', 'b', 'c']) scenario.register(alice, `${label}.unverified.ns`)
+scenario.ledger.advance(SECOND)
+const log = scenario.ledger.entries()
+const end = scenario.ledger.head()
+
+/** Changes what is stored of the name, as nobody but a thief or a broken disk does. */
+async function tamper(how: (body: string) => string): Promise<void> {
+  const value = (await client.hgetBuffer(KEYS.names, NAME)) as Buffer
+  const versions = decodeVersions(value).map((version) => ({
+    ...version,
+    body: Buffer.from(how(Buffer.from(version.body).toString())),
+  }))
+  await client.hset(KEYS.names, NAME, Buffer.from(encodeVersions(versions)))
+}
+const bob = (body: string) => body.replaceAll('"url":""', '"url":"https://bob.example"')
+
+describe('a value that was changed by hand', () => {
+  const DIVERGED = { code: 'STATE_DIVERGED' }
+
+  test('is not proven, and the replica says so at once', async () => {
+    await using run = await start(scenario)
+    await run.reach(end.offset)
+    await tamper(bob)
+    await expect(run.replica.proveRange(end.offset, BY_NAME)).rejects.toMatchObject(DIVERGED)
+    expect(run.replica.diverged()).toMatchObject({ offset: end.offset })
+    expect(run.problems).toEqual([expect.objectContaining(DIVERGED)])
+    expect(run.replica.statePoints()).toEqual([])
+    await expect(run.replica.lookupNames(['dso.ns'], end.offset)).rejects.toMatchObject(DIVERGED)
+  })
+
+  test('is not answered to a lookup by name either', async () => {
+    await using run = await start(scenario)
+    await run.reach(end.offset)
+    await tamper(bob)
+    await expect(run.replica.lookupNames([NAME], end.offset)).rejects.toMatchObject(DIVERGED)
+    expect(run.replica.diverged()).not.toBeNull()
+  })
+
+  test.each([
+    ['a body', () => tamper(bob)],
+    ['bytes that are none', () => client.hset(KEYS.names, NAME, 'none')],
+    ['a name that is gone', () => client.hdel(KEYS.names, NAME)],
+    ['a name that is not found', () => client.zrem(KEYS.lex, NAME)],
+    ['an entry too many', () => tooMany()],
+    ['the rules', () => documentOf('AnsRules')],
+  ])('is found by the scrub where nobody reads it: %s', async (_what, change) => {
+    await using run = await start(scenario)
+    await run.reach(end.offset)
+    await run.clock.advance(10_000)
+    expect(run.replica.diverged()).toBeNull()
+    await change()
+    await untilTrue('the scrub finds it', async () => {
+      await run.clock.advance(1_000)
+      return run.replica.diverged() !== null
+    })
+  })
+
+  test.each([
+    ['a body', () => tamper(bob)],
+    ['bytes that are none', () => client.hset(KEYS.names, NAME, 'none')],
+    ['a name that is gone', () => client.hdel(KEYS.names, NAME)],
+    ['the rules', () => documentOf('AnsRules')],
+  ])(
+    'is found at a start, and every start from then on, until a wipe: %s',
+    async (_what, change) => {
+      {
+        await using run = await start(scenario)
+        await run.reach(end.offset)
+      }
+      await change()
+      const later = {
+        offset: end.offset + 1,
+        recordTime: end.recordTime + SECOND,
+        bytes: Buffer.of(),
+      }
+      {
+        await using run = await start(scenario)
+        await untilTrue('it is found', () => run.replica.diverged() !== null)
+        run.ordering.push([later])
+        await run.reach(later.offset)
+        expect(run.told).toEqual([])
+      }
+      await using run = await start(scenario, { entries: [...log, later] })
+      await untilTrue('it is found again', () => run.replica.diverged() !== null)
+      await client.flushall()
+      run.ordering.push([{ ...later, offset: later.offset + 1, recordTime: later.recordTime + 1 }])
+      await untilTrue('it is whole again', () => run.replica.diverged() === null)
+      await run.reach(later.offset + 1)
+      expect(await run.replica.proveRange(later.offset + 1, BY_NAME)).not.toEqual([])
+    },
+  )
+})
+
+async function tooMany(): Promise<void> {
+  const value = (await client.hgetBuffer(KEYS.names, NAME)) as Buffer
+  await client.hset(KEYS.names, 'aa.unverified.ns', value)
+  await client.zadd(KEYS.lex, 0, 'aa.unverified.ns')
+}
+
+/** Forgets all versions of a document but for what is not read. */
+async function documentOf(entity: string): Promise<void> {
+  const value = (await client.hgetBuffer(KEYS.documents, entity)) as Buffer
+  const versions = decodeVersions(value).map((version) => ({ ...version, to: version.from + 1 }))
+  await client.hset(KEYS.documents, entity, Buffer.from(encodeVersions(versions)))
+}
+
+describe('proofs', () => {
+  test('are given at kept certifiable offsets only', async () => {
+    await using run = await start(scenario)
+    await run.reach(end.offset)
+    const points = run.replica.statePoints().map(({ offset }) => offset)
+    const between = log.map(({ offset }) => offset).find((offset) => !points.includes(offset))
+    await expect(run.replica.proveRange(between as number, BY_NAME)).rejects.toMatchObject({
+      code: 'OFFSET_PRUNED',
+    })
+    await expect(run.replica.proveRange(end.offset + 1, BY_NAME)).rejects.toMatchObject({
+      code: 'OFFSET_NOT_REACHED',
+    })
+    const late = {
+      offset: end.offset + 1,
+      recordTime: end.recordTime + KEPT_MICROS + 1,
+      bytes: Buffer.of(),
+    }
+    await run.clock.advance(KEPT_MICROS / 1_000)
+    run.ordering.push([late])
+    await run.reach(late.offset)
+    expect(run.replica.statePoints().map(({ offset }) => offset)).toEqual([late.offset])
+    await expect(run.replica.proveRange(end.offset, BY_NAME)).rejects.toMatchObject({
+      code: 'OFFSET_PRUNED',
+    })
+  })
+
+  test('are refused where too many have expired on the way', () => {
+    const keeper = createStateKeeper(scenario.network.genesis)
+    const of = (index: number) => ({
+      name: `${String(index).padStart(6, '0')}.unverified.ns`,
+      contractId: `00${toHex(sha256(Buffer.from(String(index))))}`,
+      user: alice.party,
+      expiresAt: SECOND,
+      body: Buffer.of(),
+    })
+    for (let index = 0; index <= 10_001; index++) keeper.add(of(index))
+    for (const last of [10_000, 10_001]) {
+      const place = { offset: last, recordTime: SECOND, historyHash: '' }
+      keeper.keep(place)
+    }
+    const [kept] = keeper.kept()
+    const upTo = (index: number): KeyRange => ({
+      from: bound('n\0'),
+      to: bound(`n\0${of(index).name}`),
+      limit: 1,
+    })
+    expect(pruneRange(keeper, kept as never, upTo(9_998)).names).toEqual([])
+    expect(() => pruneRange(keeper, kept as never, upTo(10_001))).toThrow(/Too many names/)
+  })
+})
+
+test('trees of the past take no more memory than they may', () => {
+  const keptBytesMax = 2 ** 20
+  const keeper = createStateKeeper(scenario.network.genesis, { keptBytesMax })
+  const of = (index: number, round: number) => ({
+    name: `${index}.unverified.ns`,
+    contractId: `00${toHex(sha256(Buffer.from(`${index} ${round}`)))}`,
+    user: alice.party,
+    expiresAt: null,
+    body: Buffer.of(),
+  })
+  const count = 200
+  for (let index = 0; index < count; index++) keeper.add(of(index, 0))
+  let most = 0
+  for (let round = 0; round < 60; round++) {
+    keeper.keep({ offset: round, recordTime: SECOND + round, historyHash: '' })
+    most = Math.max(most, keeper.keptBytes())
+    for (let index = 0; index < count; index++) {
+      keeper.remove(of(index, round))
+      keeper.add(of(index, round + 1))
+    }
+  }
+  expect(most).toBeLessThanOrEqual(keptBytesMax)
+  expect(most).toBeGreaterThan(keptBytesMax / 2)
+  expect(keeper.kept().length).toBeGreaterThan(10)
+})
