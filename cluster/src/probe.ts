@@ -1,5 +1,6 @@
 /** Asking a process whether it is ready, with a bound on the wait: a paused one answers nothing. */
 import { createConnection } from 'node:net'
+import { CLOCK_TOLERANCE_MICROS, describeOffset, MICROS_PER_MS } from '@quorumscan/base'
 import type { ProcessStateName } from './status.ts'
 
 /** A healthy process answers its health routes within milliseconds. */
@@ -69,7 +70,7 @@ export async function askHealth(url: string): Promise<Health | null> {
       standsStill: !isUp && member(body, 'retryable') === false,
       detail:
         response.status === 200
-          ? response.headers.get('x-detail')
+          ? (response.headers.get('x-detail') ?? clockDetail(response.headers))
           : String(member(body, 'error') ?? `HTTP ${response.status}`),
       offset: offset === null ? null : Number(offset),
       recordTime: response.headers.get('x-ledger-head-time'),
@@ -78,6 +79,14 @@ export async function askHealth(url: string): Promise<Health | null> {
     // Not listening, hung or talking nonsense: all the same to the one who asks.
     return null
   }
+}
+
+/** Of a process that does its work: what is wrong with its clock, before that stops it. */
+function clockDetail(headers: Headers): string | null {
+  const offsetMicros = Number(headers.get('x-clock-offset-ms')) * MICROS_PER_MS
+  return Math.abs(offsetMicros) > CLOCK_TOLERANCE_MICROS
+    ? `its clock is ${describeOffset(offsetMicros, 'those of its peers')}`
+    : null
 }
 
 /** Whether the scan proxy of the validator at this address gets an answer from enough nodes. */

@@ -1,7 +1,7 @@
 /** All attacks, in the order in which they are run. */
 import type { Attack } from './attack.ts'
 import { clockForward } from './clock-forward.ts'
-import { clockSlow } from './clock-slow.ts'
+import { clockOff } from './clock-off.ts'
 import { costlyAnswers } from './costly-answers.ts'
 import { dearEntries } from './dear-entries.ts'
 import { dearRequests } from './dear-requests.ts'
@@ -23,7 +23,7 @@ export const ATTACKS: readonly Attack[] = [
   dearEntries,
   restlessSuperValidator,
   clockForward,
-  clockSlow,
+  clockOff,
   costlyAnswers,
   slowNodes,
   awayNodes,

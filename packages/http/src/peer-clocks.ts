@@ -3,6 +3,7 @@
  * that costs least. No signed statement holds a wall clock; this header is nobody's proof, only counted.
  */
 import {
+  CLOCK_TOLERANCE_MICROS,
   type Clock,
   type ClockReading,
   type ClockVerdict,
@@ -59,7 +60,8 @@ export function createPeerClocks(options: {
   const transport = createUndiciTransport()
   const closing = new AbortController()
   const readingByPeer = new Map<string, ClockReading>()
-  let lastKind: ClockVerdict['kind'] = 'unknown'
+  /** By how much the log says that the clock is ahead; null while it says that it is right, or nothing. */
+  let toldMicros: number | null = null
 
   const moment = (): Moment => ({
     wallMicros: clock.nowMicros(),
@@ -105,29 +107,34 @@ export function createPeerClocks(options: {
     }
   }
 
+  /** A line for each change: a clock that was off and is set to be off otherwise is news, too. */
   const tell = (now: ClockVerdict): void => {
-    if (now.kind === lastKind) return
-    if (now.kind === 'off')
+    if (now.kind === 'off') {
+      const isTold =
+        toldMicros !== null && Math.abs(now.offsetMicros - toldMicros) <= CLOCK_TOLERANCE_MICROS
+      if (isTold) return
+      toldMicros = now.offsetMicros
       logger.warn(
         { offsetMs: now.offsetMicros / 1000 },
         `this clock is ${describeOffset(now.offsetMicros, `those of ${needed} peers or more`)}`,
       )
-    else if (now.kind === 'agrees' && lastKind === 'off')
+    } else if (now.kind === 'agrees' && toldMicros !== null) {
+      toldMicros = null
       logger.info('this clock agrees with its peers again')
-    lastKind = now.kind
+    }
   }
 
   const run = async (): Promise<void> => {
     const { signal } = closing
     while (!signal.aborted && peers.length > 0) {
       await Promise.all(peers.map(ask))
-      tell(verdict())
       await waitForRound()
     }
   }
   /** Cut short by a clock that is set anew, which the readings from before already show. */
   const waitForRound = async (): Promise<void> => {
     for (let waitedMs = 0; waitedMs < ROUND_MS; waitedMs += ROUND_MS_UNEASY) {
+      tell(verdict())
       await clock.delay(ROUND_MS_UNEASY, closing.signal).catch(() => {}) // Closing: the loop ends.
       if (closing.signal.aborted || verdict().kind !== 'agrees') return
     }

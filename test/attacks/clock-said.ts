@@ -1,0 +1,47 @@
+/** What a process says of its clock while that is wrong. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { send, until } from '@quorumscan/testkit'
+import type { RunningCluster } from 'quorumscan'
+
+/** Replicas wait for entries that lie further ahead; the synchronizer waits much sooner. */
+const STANDSTILL_MS = 10_000
+/** Readings of peers' clocks are half of their answers' time off. */
+const CLOSE_MS = 1_000
+const LINE = /this clock is [0-9]+ s (behind|ahead of)/
+
+/** Sets the clock of a process; returns where the process does not say so: `/readyz`, `/status`, metric, log. */
+export async function setClock(
+  cluster: RunningCluster,
+  name: string,
+  offsetMs: number,
+): Promise<readonly string[]> {
+  const url = cluster.urls.nodes[name] ?? cluster.urls[name as 'validator' | 'synchronizer']
+  const linesBefore = await linesOf(cluster, name)
+  await cluster.clock(name, { offsetMs })
+  const isClose = (ms: number) => Math.abs(ms - offsetMs) <= CLOSE_MS
+  const health = name === 'validator' ? `${url}/api/validator` : url
+  const ready = await send(`${health}/readyz`)
+  const standsStill = Math.abs(offsetMs) > STANDSTILL_MS || name === 'synchronizer'
+  const isReadyTold = standsStill
+    ? ready.status === 503 && ready.body?.code === 'CLOCK_OFF' && /clock/i.test(ready.body.error)
+    : ready.status === 200 && isClose(Number(ready.headers.get('x-clock-offset-ms')))
+  const status = await send(`${health}/status`)
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  const measured = [...metrics.matchAll(/^quorumscan_clock_offset_seconds\{.*\} (.*)$/gm)]
+  const isTold = {
+    readyz: isReadyTold,
+    status: isClose(status.body.success.extra.clockOffsetMs),
+    metric: measured.length >= 3 && measured.every(([, value]) => isClose(Number(value) * 1000)),
+    log: await until(`a line of ${name}'s log`, async () =>
+      (await linesOf(cluster, name)) > linesBefore ? true : undefined,
+    ),
+    'one line only': (await linesOf(cluster, name)) === linesBefore + 1,
+  }
+  return Object.entries(isTold).flatMap(([where, isOk]) => (isOk ? [] : `${name}: ${where}`))
+}
+
+async function linesOf({ dataDir }: RunningCluster, name: string): Promise<number> {
+  const text = await readFile(join(dataDir, 'logs', `${name}.log`), 'utf8')
+  return text.split('\n').filter((line) => LINE.test(line)).length
+}
