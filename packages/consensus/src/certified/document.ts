@@ -6,6 +6,7 @@
 
 import type { SignatureVerifier } from '../certificates/certificate.ts'
 import {
+  type CertificateChecks,
   type CheckedCertificate,
   createCertificateChecks,
 } from '../certificates/certificate-checks.ts'
@@ -48,11 +49,13 @@ export interface CertifiedVerifier {
 /**
  * A verifier for one network. It remembers the last certificates that it checked, so that each further answer at
  * the same offset costs hashes only.
+ *
+ * @param checks - Default: of its own.
  */
 export function createCertifiedVerifier(
   network: HashedNetwork & { readonly crypto: SignatureVerifier },
+  checks: CertificateChecks = createCertificateChecks(network),
 ): CertifiedVerifier {
-  const checks = createCertificateChecks(network)
   return {
     async verify(document, question, threshold) {
       const signerCount = thresholdVotes(threshold, network.genesis.nodes.length)

@@ -1,0 +1,53 @@
+/** What comes back from a node, as an event for the policy. */
+
+import { decodeText, parseJson } from '../answers/reply.ts'
+import type { CertificateChecks } from '../certificates/certificate-checks.ts'
+import { type CertifiedVerifier, splitDocument } from '../certified/document.ts'
+import type { Question } from '../certified/question.ts'
+import type { TransportReply } from '../nodes/transport.ts'
+import { InvalidProof } from '../proof/invalid-proof.ts'
+import type { ReaderEvent } from './reader-state.ts'
+
+type Event = Extract<ReaderEvent, { readonly flight: number }>
+
+export async function eventOf(
+  reply: TransportReply,
+  asked: {
+    readonly flight: number
+    /** null: for the newest certificate alone. */
+    readonly question: Question<unknown> | null
+    readonly minOffset: number
+    readonly checks: CertificateChecks
+    readonly verifier: CertifiedVerifier
+  },
+): Promise<Event> {
+  const { flight, question, checks, verifier } = asked
+  if (reply.status !== 200) return refusalOf(reply, asked)
+  try {
+    const document = decodeText(reply.body)
+    if (question === null) {
+      const certificate = document.slice('{"certificate":'.length, -1)
+      return { kind: 'told', flight, point: await checks.check(certificate), answer: null }
+    }
+    const point = await checks.check(splitDocument(document).certificate)
+    // How many have to have signed is the policy's.
+    const { answer } = await verifier.verify(document, question, 'weak')
+    return { kind: 'told', flight, point, answer: { answer, document } }
+  } catch (error) {
+    if (!(error instanceof InvalidProof)) throw error
+    return { kind: 'lied', flight, reason: error.message }
+  }
+}
+
+function refusalOf(
+  { status, header, body }: TransportReply,
+  { flight, minOffset }: { readonly flight: number; readonly minOffset: number },
+): Event {
+  const { code } = Object(parseJson(body))
+  const reason = `status ${status} ${typeof code === 'string' ? code.slice(0, 40) : ''}`.trimEnd()
+  const seconds = header('retry-after') ?? ''
+  const retryAfterMs = /^\d{1,6}$/.test(seconds) ? 1000 * Number(seconds) : null
+  const isBehind = code === 'NO_CERTIFICATE' && minOffset > 0
+  const why = status === 410 ? 'gone' : status === 429 ? 'limit' : isBehind ? 'behind' : 'unable'
+  return { kind: 'refused', flight, reason, why, retryAfterMs }
+}
