@@ -1,6 +1,8 @@
 /** The simulation as a program: many seeds, a verdict, and what to run to see a failure again. */
 import { parseArgs } from 'node:util'
 import { systemRandom } from '@quorumscan/base'
+import { checkCertified, describeCertified } from './certified/certified-check.ts'
+import { runCertified } from './certified/certified-run.ts'
 import { check, describeViolation } from './check.ts'
 import { MODES, type SimMode, simulate } from './simulate.ts'
 
@@ -24,14 +26,18 @@ export async function main(
       reads: { type: 'string' },
       mode: { type: 'string' },
       lean: { type: 'boolean' },
+      certified: { type: 'boolean' },
     },
   })
   const fixed = values.seed ?? env['SEED']
   const first = fixed === undefined ? Math.floor(systemRandom.fraction() * 2 ** 31) : Number(fixed)
   const readCount = Number(values.reads ?? READS_DEFAULT)
-  const modes = values.mode === undefined ? MODES : MODES.filter((mode) => mode === values.mode)
+  const possible = values.certified ? MODES.filter((mode) => mode !== 'split-log') : MODES
+  const modes = possible.filter((mode) => mode === (values.mode ?? mode))
   if (!Number.isSafeInteger(first) || !(readCount > 0) || modes.length === 0) {
-    print(`usage: npm run sim -- [--seed N] [--reads N] [--mode ${MODES.join('|')}] [--lean]`)
+    print(
+      `usage: npm run sim -- [--seed N] [--reads N] [--mode ${MODES.join('|')}] [--lean | --certified]`,
+    )
     return 2
   }
   const seedCount = fixed === undefined ? Math.ceil(readCount / READS_PER_SEED / modes.length) : 1
@@ -40,12 +46,9 @@ export async function main(
   let failureCount = 0
   for (let seed = first; seed < first + seedCount; seed++)
     for (const mode of modes)
-      failureCount += await runSeed({
-        seed,
-        mode,
-        reader: values.lean ? 'lean' : 'whole',
-        outcomes,
-      })
+      failureCount += values.certified
+        ? await runCertifiedSeed(seed, mode, outcomes)
+        : await runSeed({ seed, mode, reader: values.lean ? 'lean' : 'whole', outcomes })
   for (const [kind, count] of [...outcomes].sort((a, b) => b[1] - a[1])) print(`${count}  ${kind}`)
   print(
     failureCount === 0
@@ -71,5 +74,25 @@ async function runSeed(input: {
   for (const violation of violations.slice(0, VIOLATIONS_SHOWN))
     print(`  ${describeViolation(violation)}`)
   print(`  again: SEED=${seed} npm run sim -- --mode ${mode}`)
+  return 1
+}
+
+/** Two logs are beyond what f liars can do to certificates: there would be none. */
+async function runCertifiedSeed(
+  seed: number,
+  mode: SimMode,
+  outcomes: Map<string, number>,
+): Promise<number> {
+  const certifiedMode = mode === 'beyond-f' ? mode : 'budget'
+  const run = await runCertified({ seed, mode: certifiedMode, readCount: READS_PER_SEED })
+  for (const { outcome } of run.reads)
+    outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1)
+  const violations = checkCertified(run)
+  if (violations.length === 0) return 0
+  const { members } = run.world.cluster
+  print(`seed ${seed}, ${mode}, n = ${members.length}, lying: ${run.liars.join(' ') || 'nobody'}`)
+  for (const violation of violations.slice(0, VIOLATIONS_SHOWN))
+    print(`  ${describeCertified(violation)}`)
+  print(`  again: SEED=${seed} npm run sim -- --certified --mode ${mode}`)
   return 1
 }

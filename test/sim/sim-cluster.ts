@@ -66,6 +66,8 @@ export function createSimCluster(options: {
   readonly network?: number
   /** From the first append on, these nodes are shown another log than the others. */
   readonly otherLogFor?: readonly number[]
+  /** What liars do, by name. Default: what they can do to voters. */
+  readonly lies?: Readonly<Record<string, Lie>>
 }): SimCluster {
   const { random } = options
   const latency = random.split()
@@ -114,7 +116,7 @@ export function createSimCluster(options: {
           return { status: code, headers: { 'content-type': 'application/json' }, body }
         }
         case 'lying': {
-          const lie = LIES[lying.pick(condition.lies)] as Lie
+          const lie = (options.lies ?? LIES)[lying.pick(condition.lies)] as Lie
           return lie({ node, request, random: lying, client })
         }
         default:

@@ -72,6 +72,6 @@ export function silentMs(source: Source): number {
   return Math.max(SILENT_MS, HEDGE_FACTOR * expectedMs(source))
 }
 
-export function ageOf({ point }: Told, { micros }: Now): number {
+function ageOf({ point }: Told, { micros }: Now): number {
   return (micros - point.recordTime) / 1000
 }

@@ -1,5 +1,6 @@
 /** What a reader of certified answers decides by, as one record, so that tests can break one of them. */
 import type { CheckedCertificate } from '../certificates/certificate-checks.ts'
+import { isBehind, isStale } from '../certified/freshness.ts'
 import { bytesEqual } from '../encoding/bytes.ts'
 import type { Source } from './sources.ts'
 
@@ -15,8 +16,8 @@ export const CERTIFIED_DECISIONS = {
   /** Distinct nodes to be heard before an answer is believed that is suspiciously old: one of them is honest. */
   heardMin: (faultyMax: number): number => faultyMax + 1,
   isSuspicious: (ageMs: number): boolean => ageMs > SUSPICIOUS_AGE_MS,
-  isStale: (ageMs: number, maxAgeMs: number): boolean => !(ageMs <= maxAgeMs),
-  isBehind: (offset: number, offsetMin: number): boolean => !(offset >= offsetMin),
+  isStale,
+  isBehind,
   hasSigners: (signerCount: number, needed: number): boolean => signerCount >= needed,
   /** Whether no ledger can have been in both states: another one at the same offset, or an earlier one later. */
   contradicts(a: CheckedCertificate, b: CheckedCertificate): boolean {

@@ -131,7 +131,8 @@ export function createDriver(options: {
   }
 
   const wake = async ({ atMs, abort }: NonNullable<typeof alarm>): Promise<void> => {
-    await clock.delay(atMs - now().ms, abort.signal)
+    // Timers count whole milliseconds, and may be early by a part of one.
+    await clock.delay(Math.max(1, Math.ceil(atMs - now().ms)), abort.signal)
     const lateMs = now().ms - atMs
     if (lateMs > STALL_MS) {
       stalledMs += lateMs

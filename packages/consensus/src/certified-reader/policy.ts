@@ -7,15 +7,7 @@
  * old not before f + 1 distinct nodes were heard. So f nodes can neither make an answer wrong nor hold a reader in
  * the past.
  */
-import {
-  ageOf,
-  doubtedCount,
-  flightsOf,
-  isCredible,
-  type Moment,
-  silentMs,
-  undecided,
-} from './belief.ts'
+import { doubtedCount, flightsOf, isCredible, type Moment, silentMs, undecided } from './belief.ts'
 import type {
   Effect,
   Ending,
@@ -202,8 +194,8 @@ function sweep(run: Step, id: number, flight: Flight): void {
 function advance(run: Step, read: Read): void {
   const { state, now } = run
   const { best } = read
-  const isRecent =
-    best !== null && !state.decisions.isStale(ageOf(best, now), read.maxAgeMs) && !read.isWalk
+  const freshness = { nowMicros: now.micros, maxAgeMs: read.maxAgeMs }
+  const isRecent = best !== null && !state.decisions.isStale(best.point.recordTime, freshness)
   if (state.fork !== null) end(run, read, { kind: 'disputed', points: state.fork })
   else if (best !== null && (read.isWalk || (isRecent && isCredible(run, read, best))))
     end(run, read, { kind: 'answered', ...best })

@@ -1,0 +1,18 @@
+/** The reader of certified answers: what the SDK reads with. */
+export { CERTIFIED_DECISIONS, type CertifiedDecisions } from './certified-decisions.ts'
+export type {
+  CertifiedAnswer,
+  CertifiedOutcome,
+  CertifiedReceipt,
+  Expired,
+} from './certified-outcome.ts'
+export {
+  type CertifiedNodeStatus,
+  type CertifiedReader,
+  type CertifiedReaderOptions,
+  type CertifiedReaderStatus,
+  type CertifiedReadOptions,
+  createCertifiedReader,
+} from './certified-reader.ts'
+export { requestOfEntriesPage } from './page-request.ts'
+export { type CertifiedRequest, requestOfLookups } from './requests.ts'

@@ -1,0 +1,185 @@
+/** All that must not be in a run; knows nothing of how the reader works. */
+import { formatTime } from '@quorumscan/model'
+import { entryToWire, type SimEntry } from '@quorumscan/testkit'
+import type { CertifiedRecord, CertifiedRun } from './certified-run.ts'
+
+export type CertifiedViolation = {
+  readonly rule:
+    | 'fork'
+    | 'truth'
+    | 'freshness'
+    | 'monotony'
+    | 'support'
+    | 'availability'
+    | 'patience'
+    | 'held'
+  readonly read: CertifiedRecord
+  readonly why: string
+}
+
+type Checker = (run: CertifiedRun) => readonly CertifiedViolation[]
+type Decided = CertifiedRecord & {
+  readonly outcome: {
+    readonly kind: string
+    readonly offset: number
+    readonly recordTime: number
+    readonly historyHash: string
+    readonly answer: unknown
+    readonly agreed: readonly string[]
+  }
+}
+
+/** With all that is to be asked: two that hang, twice, and a node that waits for an offset. */
+const ANSWER_MS_MAX = 2600
+const SUSPICIOUS_MS = 12_000
+
+function decided(run: CertifiedRun): readonly Decided[] {
+  return run.reads.filter((read): read is Decided => 'answer' in read.outcome)
+}
+
+/** More liars than signers needed promise nothing. */
+const isPromised = ({ liars }: CertifiedRun, read: CertifiedRecord) =>
+  read.signersNeeded > liars.length
+
+const checkTruth: Checker = (run) =>
+  decided(run).flatMap((read) => {
+    if (!isPromised(run, read)) return []
+    const { ledger } = run.world.cluster
+    const { offset, recordTime, historyHash, answer, kind } = read.outcome
+    if (offset > ledger.head()) return [{ rule: 'truth', read, why: `nothing is at ${offset}` }]
+    const point = ledger.pointAt(offset)
+    if (point.historyHash !== historyHash || point.recordTime !== recordTime)
+      return [{ rule: 'truth', read, why: `not what was at ${offset}` }]
+    const truth = truthOf(run, read)
+    const isAbsent = kind.endsWith('absent')
+    const isTrue = JSON.stringify(answer) === JSON.stringify(truth) && isAbsent === (truth === null)
+    return isTrue
+      ? []
+      : [{ rule: 'truth', read, why: `${JSON.stringify(answer)}, not ${JSON.stringify(truth)}` }]
+  })
+
+/** What an honest node answers; of a token only whether there is one. */
+function truthOf(run: CertifiedRun, read: Decided): unknown {
+  const { ledger } = run.world.cluster
+  const { offset, answer } = read.outcome
+  const wire = (entry: SimEntry | null) => (entry === null ? null : entryToWire(entry))
+  if ('lookup' in read) return wire(ledger.find(read.lookup, offset))
+  const { prefix, pageSize, pageToken } = read.page
+  const all = ledger.list(prefix, offset)
+  const after = pageToken === null ? '' : nameIn(pageToken)
+  const rest = all.filter(({ name }) => name > after)
+  const { next_page_token: next } = answer as { next_page_token: string | null }
+  const isMore = rest.length > pageSize
+  return {
+    entries: rest.slice(0, pageSize).map(wire),
+    next_page_token: isMore === (next !== null) ? next : `${isMore}`,
+  }
+}
+
+/** u64 offset, the last name, and 16 bytes. */
+function nameIn(token: string): string {
+  return Buffer.from(token, 'base64url').subarray(8, -16).toString()
+}
+
+const checkFreshness: Checker = (run) =>
+  decided(run).flatMap((read) => {
+    const { maxAgeMs = 60_000, minOffset = 0 } = read.options
+    if ('page' in read && read.page.pageToken !== null) return []
+    const ageMs = (read.endMicros - read.outcome.recordTime) / 1000
+    if (isPromised(run, read) && ageMs > maxAgeMs)
+      return [
+        { rule: 'freshness', read, why: `${ageMs} ms old, ${formatTime(read.outcome.recordTime)}` },
+      ]
+    return read.outcome.offset < minOffset
+      ? [{ rule: 'freshness', read, why: `offset ${read.outcome.offset} below ${minOffset}` }]
+      : []
+  })
+
+const checkMonotony: Checker = (run) =>
+  decided(run).flatMap((read) => {
+    if ('page' in read && read.page.pageToken !== null) return []
+    const before = decided(run).filter(
+      ({ client, endMs }) => client === read.client && endMs < read.startMs,
+    )
+    const highest = Math.max(-1, ...before.map(({ outcome }) => outcome.offset))
+    return read.outcome.offset < highest
+      ? [{ rule: 'monotony', read, why: `offset ${read.outcome.offset} after ${highest}` }]
+      : []
+  })
+
+const checkSupport: Checker = (run) =>
+  decided(run).flatMap((read) => {
+    const { agreed } = read.outcome
+    const members = run.world.cluster.genesis.nodes.map(({ name }) => name)
+    const distinct = new Set(agreed.filter((name) => members.includes(name)))
+    return distinct.size < read.signersNeeded || distinct.size < agreed.length
+      ? [{ rule: 'support', read, why: `${agreed} of ${read.signersNeeded}` }]
+      : []
+  })
+
+/** Liars and broken nodes cost time, within bounds; slow ones are waited for. */
+const checkAvailability: Checker = (run) =>
+  run.liars.length > Math.floor((run.world.cluster.members.length - 1) / 3)
+    ? []
+    : run.reads.flatMap((read): readonly CertifiedViolation[] => {
+        const { outcome, signersNeeded, steadyCount, answeringCount } = read
+        const tookMs = read.endMs - read.startMs - read.stalledMs
+        if (outcome.kind === 'disputed') return [{ rule: 'availability', read, why: 'disputed' }]
+        const isPatient = read.waitMs >= 10_000 && answeringCount >= signersNeeded
+        if (outcome.kind === 'insufficient' && isPatient)
+          return [{ rule: 'patience', read, why: `insufficient after ${tookMs} ms` }]
+        if (steadyCount < signersNeeded || outcome.kind === 'expired') return []
+        // The log itself may be older than asked, or stand still before what was asked for.
+        if (outcome.kind === 'lagging' && outcome.reason !== 'not-reached') return []
+        if (!('answer' in outcome))
+          return [{ rule: 'availability', read, why: `${outcome.kind} with ${steadyCount} up` }]
+        return tookMs > ANSWER_MS_MAX
+          ? [{ rule: 'availability', read, why: `took ${tookMs} ms` }]
+          : []
+      })
+
+/** Nobody is held in the past: what is suspiciously old is the newest that there is. */
+const checkHeld: Checker = (run) =>
+  decided(run).flatMap((read) => {
+    const ageMs = (read.endMicros - read.outcome.recordTime) / 1000
+    if ('page' in read && read.page.pageToken !== null) return []
+    const isHeld = read.heldFrom !== null && read.outcome.offset < read.heldFrom
+    return isHeld && ageMs > SUSPICIOUS_MS
+      ? [{ rule: 'held', read, why: `${ageMs} ms old, and ${read.heldFrom} was certified` }]
+      : []
+  })
+
+/** After two answers of two histories, or states, a reader believes nothing. */
+const checkFork: Checker = (run) => {
+  const first = new Map<string, Decided>()
+  return decided(run).flatMap((read) => {
+    const id = `${read.client} ${read.outcome.offset} ${JSON.stringify('lookup' in read ? read.lookup : read.page)}`
+    const other = first.get(id)
+    if (other === undefined) first.set(id, read)
+    return other === undefined ||
+      JSON.stringify(other.outcome.answer) === JSON.stringify(read.outcome.answer)
+      ? []
+      : [{ rule: 'fork', read, why: `another answer at ${read.outcome.offset} than before` }]
+  })
+}
+
+const CHECKERS = [
+  checkFork,
+  checkTruth,
+  checkFreshness,
+  checkMonotony,
+  checkSupport,
+  checkAvailability,
+  checkHeld,
+]
+
+export function checkCertified(run: CertifiedRun): readonly CertifiedViolation[] {
+  return CHECKERS.flatMap((checker) => checker(run))
+}
+
+/** One line, for a person. */
+export function describeCertified({ rule, read, why }: CertifiedViolation): string {
+  const asked = 'lookup' in read ? read.lookup : read.page
+  const when = `${read.startMs.toFixed(1)}..${read.endMs.toFixed(1)} ms`
+  return `${rule}: client ${read.client} ${JSON.stringify(asked)} ${JSON.stringify(read.options)} ${when} ${read.outcome.kind}: ${why}`
+}

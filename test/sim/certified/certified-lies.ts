@@ -1,0 +1,172 @@
+/** What a lying node may do with a certified request. It has the keys of all liars, and whatever was ever public. */
+import { fromUtf8, toHex, utf8 } from '@quorumscan/base'
+import { askName, type Question } from '@quorumscan/consensus/certified'
+import type { SimReply } from '@quorumscan/testkit'
+import type { Lie } from '../lies.ts'
+import type { SimMember } from '../sim-cluster.ts'
+import { type Asked, type CertifiedWorld, ok, refuse } from './certified-world.ts'
+
+type Liar = {
+  readonly world: CertifiedWorld
+  readonly member: SimMember
+  readonly asked: Asked
+  /** Of all liars. */
+  readonly liars: readonly number[]
+  /** What an honest node would say. */
+  honest(): Promise<SimReply>
+  readonly random: Parameters<Lie>[0]['random']
+}
+
+type CertifiedLie = (liar: Liar) => Promise<SimReply | null>
+
+const changing =
+  (change: (text: string) => string): CertifiedLie =>
+  async ({ honest }) => {
+    const reply = await honest()
+    return reply.status === 200 ? { ...reply, body: utf8(change(fromUtf8(reply.body))) } : reply
+  }
+
+/** A true proof, signed by enough, of some time ago. */
+const replaying =
+  (agoMs: (liar: Liar) => number): CertifiedLie =>
+  async (liar) => {
+    const { world, member, asked } = liar
+    const { clock, ledger } = world.cluster
+    const untilMicros = clock.nowMicros() - agoMs(liar) * 1000
+    const offset = world.certifiable.findLast(
+      (one) =>
+        ledger.pointAt(one).recordTime <= untilMicros &&
+        world.signersAt(member, one).length >= asked.signerCount,
+    )
+    if (offset === undefined) return liar.honest()
+    const certificate = world.certificate(offset, world.signersAt(member, offset))
+    return world.reply(asked, certificate, { offset })
+  }
+
+/** What liars alone sign: more than f of them could fool a reader that asks for few. */
+const inventing =
+  (signersOf: (liar: Liar, offset: number) => readonly number[]): CertifiedLie =>
+  async (liar) => {
+    const { world, asked } = liar
+    const offset = world.certifiable.at(-1) ?? 0
+    const certificate = world.certificate(offset, signersOf(liar, offset), world.fiction)
+    return world.reply(asked, certificate, { offset, states: world.fiction })
+  }
+
+/** A true certificate with a proof of something else. */
+const provingOther =
+  (other: (question: Question<unknown>, liar: Liar) => Question<unknown>): CertifiedLie =>
+  async (liar) => {
+    const { world, member, asked } = liar
+    const offset = world.certifiedOffsets(member, asked.signerCount).at(-1)
+    if (asked.question === null || offset === undefined) return liar.honest()
+    const certificate = world.certificate(offset, world.signersAt(member, offset))
+    return world.reply({ ...asked, question: other(asked.question, liar) }, certificate, { offset })
+  }
+
+export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
+  old: replaying(({ random }) => random.integer(300, 5000)),
+  older: replaying(({ random }) => random.integer(5000, 70_000)),
+  /** Always as old as is believed at once. */
+  almostSuspicious: replaying(() => 11_000),
+  invent: inventing(({ liars }) => liars),
+  inventTwice: inventing(({ liars }) => [...liars, ...liars]),
+  /** Names of honest members beside signatures that are not theirs. */
+  inventNames: async (liar) => {
+    const reply = await inventing(({ liars }) => liars)(liar)
+    const text = reply === null ? '' : fromUtf8(reply.body)
+    const [first = ''] = /\["sv-\d+","[0-9a-f]{128}"\]/.exec(text) ?? []
+    const signature = first.slice(-130)
+    const names = liar.world.cluster.members.map(({ index }) => `["sv-${index + 1}",${signature}`)
+    return ok(text.replace(/"signatures":\[.*?\]\]/, `"signatures":[${names}]`))
+  },
+  /** Signatures of a true certificate over a state that is none. */
+  borrow: async (liar) => {
+    const { world, asked, member } = liar
+    const offset = world.certifiedOffsets(member, asked.signerCount).at(-1)
+    if (offset === undefined) return liar.honest()
+    const certificate = world
+      .certificate(offset, world.signersAt(member, offset))
+      .replace(toHex(world.truth.rootAt(offset)), toHex(world.fiction.rootAt(offset)))
+    return world.reply(asked, certificate, { offset, states: world.fiction })
+  },
+  tooFew: async (liar) => {
+    const { world, member, asked } = liar
+    const offset = world.certifiedOffsets(member, 0).at(-1)
+    if (offset === undefined) return liar.honest()
+    const few = world.signersAt(member, offset).slice(0, Math.max(1, asked.signerCount - 1))
+    return world.reply(asked, world.certificate(offset, few), { offset })
+  },
+  otherTree: async (liar) => {
+    const { world, asked, member } = liar
+    const offset = world.certifiedOffsets(member, asked.signerCount).at(-1)
+    if (offset === undefined) return liar.honest()
+    const certificate = world.certificate(offset, world.signersAt(member, offset))
+    return world.reply(asked, certificate, { offset, states: world.fiction })
+  },
+  otherName: provingOther(() => askName('zz.unverified.ns')),
+  fewerRows: provingOther((question) => ({
+    ...question,
+    ranges: question.ranges.map((range) => ({ ...range, limit: Math.max(1, range.limit - 1) })),
+  })),
+  noRows: provingOther((question) => ({ ...question, ranges: [] })),
+  laterStart: provingOther((question) => ({
+    ...question,
+    ranges: question.ranges.map((range) => ({ ...range, from: utf8('n\0n5') })),
+  })),
+  newerTime: changing((text) =>
+    text.replace(/"record_time":\d+/, '"record_time":4000000000000000'),
+  ),
+  newerOffset: changing((text) =>
+    text.replace(/"offset":(\d+)/, (_, offset) => `"offset":${Number(offset) + 5}`),
+  ),
+  otherGenesis: changing((text) => text.replace(/"genesis_hash":"../, '"genesis_hash":"00')),
+  stolen: changing((text) => text.replaceAll('alice::1220', 'mally::1220')),
+  spaced: changing((text) => text.replace(',"proof"', ', "proof"')),
+  garbage: changing((text) => text.split('').reverse().join('')),
+  truncated: changing((text) => text.slice(0, text.length / 2)),
+  oversize: async ({ honest }) => ({ ...(await honest()), body: new Uint8Array(20_000_000) }),
+  redirect: async () => refuse(302, ''),
+  notFound: async () => refuse(404, 'ENTRY_NOT_FOUND'),
+  error: async () => refuse(500, 'INTERNAL'),
+  busy: async () => refuse(429, 'RATE_LIMITED', '999999'),
+  pruned: async () => refuse(410, 'OFFSET_PRUNED'),
+  withhold: async () => refuse(503, 'NO_CERTIFICATE', '999999'),
+  hang: async () => null,
+  reset: async () => {
+    throw new Error('connection reset')
+  },
+  /** As long as nobody else is asked. */
+  dawdle: async ({ world, honest, random }) => {
+    await world.cluster.clock.delay(random.integer(20, 140))
+    return honest()
+  },
+  /** At first behind what the reader has seen, then it lets it wait. */
+  lure: async (liar) => {
+    if (liar.asked.minOffset === 0) return replaying(() => 2000)(liar)
+    await liar.world.cluster.clock.delay(1000)
+    return refuse(503, 'NO_CERTIFICATE')
+  },
+  /** Says nothing new, and lets nobody hear of something newer. */
+  freeze: replaying(({ world }) => Math.min(world.cluster.clock.monotonicMs(), 58_000)),
+}
+
+/** As the cluster takes them. */
+export function liesOf(
+  worldOf: () => CertifiedWorld,
+  liars: readonly number[],
+): Readonly<Record<string, Lie>> {
+  return Object.fromEntries(
+    Object.entries(CERTIFIED_LIES).map(([name, lie]): [string, Lie] => [
+      name,
+      async ({ node, request, random }) => {
+        const world = worldOf()
+        const member = world.cluster.members.find((one) => one.node === node) as SimMember
+        const asked = world.parse(request)
+        if (asked === null) return node.answer(request)
+        const honest = () => world.answer(member, request)
+        return lie({ world, member, asked, liars: liars.toSorted((a, b) => a - b), honest, random })
+      },
+    ]),
+  )
+}

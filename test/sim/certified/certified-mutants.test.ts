@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { checkCertified } from './certified-check.ts'
+import { CERTIFIED_MUTANTS } from './certified-mutants.ts'
+import { runCertified } from './certified-run.ts'
+
+const SEEDS_MAX = 20
+const READS_PER_SEED = 150
+
+describe('of the reader of certified answers the checkers notice', () => {
+  it.each(CERTIFIED_MUTANTS)('$mistake', async ({ mistake: _, rule, ...broken }) => {
+    const found = new Set<string>()
+    let seed = 1
+    for (; seed <= SEEDS_MAX && !found.has(rule); seed++) {
+      const run = await runCertified({ ...broken, seed, readCount: READS_PER_SEED })
+      for (const violation of checkCertified(run)) found.add(violation.rule)
+    }
+    expect([...found], `seeds 1 to ${seed - 1}`).toContain(rule)
+  })
+})

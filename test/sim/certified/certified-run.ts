@@ -1,0 +1,376 @@
+/**
+ * One run from one seed of readers of certified answers: nodes that lie, fail and lag, a log that moves on, and
+ * clients that look up, walk lists and start anew. What they got is recorded for the checkers.
+ */
+import { sha256 } from '@quorumscan/base'
+import {
+  type CryptoPort,
+  type Lookup,
+  maxFaulty,
+  thresholdVotes,
+  toHex,
+} from '@quorumscan/consensus'
+import type { CertifiedEntry, CertifiedPage } from '@quorumscan/consensus/certified'
+import {
+  type CertifiedDecisions,
+  type CertifiedOutcome,
+  type CertifiedReader,
+  type CertifiedReadOptions,
+  createCertifiedReader,
+  requestOfEntriesPage,
+} from '@quorumscan/consensus/certified-reader'
+import { type SimEntry, simCrypto, simEntry } from '@quorumscan/testkit'
+import { createSeededRandom, type SeededRandom } from '../seeded-random.ts'
+import { type Condition, createSimCluster } from '../sim-cluster.ts'
+import { createStalls, type Stalls } from '../stalls.ts'
+import { CERTIFIED_LIES, liesOf } from './certified-lies.ts'
+import { type CertifiedWorld, createCertifiedWorld } from './certified-world.ts'
+
+export type CertifiedRunOptions = {
+  readonly seed: number
+  readonly readCount: number
+  /** `budget`: at most f nodes lie. `beyond-f`: up to 2f do, together. */
+  readonly mode?: 'budget' | 'beyond-f'
+  /** Drawn from the seed unless given. */
+  readonly nodeCount?: number
+  /** One of them broken, to see that the checkers notice. */
+  readonly decisions?: CertifiedDecisions
+  /** Only these; all otherwise. */
+  readonly lies?: readonly string[]
+  /** None: honest nodes are well all the time. */
+  readonly troubles?: readonly Condition['kind'][]
+}
+
+type Page = {
+  readonly prefix: string
+  readonly pageSize: number
+  readonly pageToken: string | null
+}
+
+export type CertifiedRecord = {
+  readonly client: number
+  readonly options: CertifiedReadOptions
+  readonly signersNeeded: number
+  readonly startMs: number
+  readonly endMs: number
+  /** The reader's clock at the end, µs. */
+  readonly endMicros: number
+  readonly steadyCount: number
+  readonly answeringCount: number
+  /** Newest offset that every honest node had certified a second before the read began, if all were steady. */
+  readonly heldFrom: number | null
+  readonly waitMs: number
+  readonly stalledMs: number
+} & Got
+
+type Got =
+  | { readonly lookup: Lookup; readonly outcome: CertifiedOutcome<CertifiedEntry | null> }
+  | { readonly page: Page; readonly outcome: CertifiedOutcome<CertifiedPage> }
+
+export type CertifiedRun = {
+  readonly world: CertifiedWorld
+  readonly liars: readonly number[]
+  readonly reads: readonly CertifiedRecord[]
+}
+
+const START_MICROS = 1_700_000_000_000_000
+const NAMES = Array.from({ length: 12 }, (_, index) => `n${index}.unverified.ns`)
+const PARTIES = ['alice', 'bob', 'carol'].map((hint) => `${hint}::1220${'a'.repeat(64)}`)
+const MALLORY = `mallory::1220${'6'.repeat(64)}`
+const FAR_MICROS = 4_000_000_000_000_000
+const CLIENTS = 3
+const TROUBLES = [
+  'down',
+  'hung',
+  'slow',
+  'sluggish',
+  'notFound',
+  'failing',
+  'lagging',
+  'wiped',
+  'stuck',
+] as const
+/** As long as an SDK waits, and as long as somebody with little time. */
+const PATIENT_MS = 10_000
+const WAIT_MS = 2000
+const STALL_MS_MAX = 4000
+
+/** Signatures are checked for real once each: most are seen by all clients. */
+function createMemoCrypto(): CryptoPort {
+  const known = new Map<string, Promise<boolean>>()
+  return {
+    ...simCrypto,
+    verifyEd25519(input) {
+      const { publicKey, signature, message } = input
+      const id = [publicKey, signature, sha256(message)].map(toHex).join()
+      const checking = known.get(id) ?? simCrypto.verifyEd25519(input)
+      known.set(id, checking)
+      return checking
+    },
+  }
+}
+
+export async function runCertified(options: CertifiedRunOptions): Promise<CertifiedRun> {
+  const random = createSeededRandom(options.seed)
+  const nodeCount = options.nodeCount ?? random.integer(4, 10)
+  const liars = chooseLiars(random, nodeCount, options)
+  const state: { world?: CertifiedWorld; isOver: boolean } = { isOver: false }
+  const cluster = createSimCluster({
+    random: random.split(),
+    nodeCount,
+    liars,
+    startMicros: START_MICROS,
+    lies: liesOf(() => state.world as CertifiedWorld, liars),
+  })
+  const world = createCertifiedWorld(cluster, sha256)
+  state.world = world
+  const { clock } = cluster
+  for (let count = 0; count < 5; count++) appendSomething(world, random)
+  for (const index of liars) cluster.change(index, lying(random, options))
+  keepAppending(world, random.split(), state)
+  keepBreaking(world, random.split(), { options, state })
+  await clock.pass(600)
+  const reads: CertifiedRecord[] = []
+  const clients = Array.from({ length: CLIENTS }, (_, client) =>
+    runClient({
+      world,
+      random: random.split(),
+      client,
+      reads,
+      options,
+      crypto: createMemoCrypto(),
+    }),
+  )
+  await clock.run(Promise.all(clients))
+  state.isOver = true
+  return { world, liars, reads }
+}
+
+function chooseLiars(
+  random: SeededRandom,
+  nodeCount: number,
+  { mode }: CertifiedRunOptions,
+): readonly number[] {
+  const faultyMax = maxFaulty(nodeCount)
+  const count =
+    mode === 'beyond-f'
+      ? random.integer(faultyMax + 1, 2 * faultyMax)
+      : random.integer(0, faultyMax)
+  const order = Array.from({ length: nodeCount }, (_, index) => ({ index, key: random.fraction() }))
+  return order
+    .sort((a, b) => a.key - b.key)
+    .slice(0, count)
+    .map(({ index }) => index)
+}
+
+function lying(random: SeededRandom, options: CertifiedRunOptions): Condition {
+  const names = options.lies ?? Object.keys(CERTIFIED_LIES)
+  const count = random.integer(1, 3)
+  const lies = Array.from({ length: count }, () => random.pick(names))
+  return {
+    kind: 'lying',
+    lies: options.mode === 'beyond-f' && random.chance(0.5) ? ['invent'] : lies,
+  }
+}
+
+function appendSomething(world: CertifiedWorld, random: SeededRandom): void {
+  const { ledger, clock } = world.cluster
+  const name = random.pick(NAMES)
+  const expiresAt = clock.nowMicros() + random.integer(500, 15_000) * 1000
+  const contractId = `00${random.integer(0, 0xffffff).toString(16).padStart(6, '0')}`
+  const present = ledger.find({ name }, ledger.head())
+  const entry = simEntry(name, { user: random.pick(PARTIES), contractId, expiresAt })
+  const stolen: SimEntry = { ...entry, user: MALLORY, expiresAt: FAR_MICROS }
+  if (present === null) world.append({ put: [entry] }, { remove: [name] })
+  else if (random.chance(0.2)) world.append({ remove: [name] }, { put: [stolen] })
+  else world.append({}, { put: [stolen] })
+}
+
+function keepAppending(
+  world: CertifiedWorld,
+  random: SeededRandom,
+  state: { readonly isOver: boolean },
+): void {
+  if (state.isOver) return
+  appendSomething(world, random)
+  // Now and then the log stands still, for longer than some readers accept, or than any does at once.
+  const pauseMs = random.chance(0.02) ? random.integer(3000, 16_000) : random.integer(10, 400)
+  world.cluster.clock.schedule(pauseMs, () => keepAppending(world, random, state))
+}
+
+function keepBreaking(
+  world: CertifiedWorld,
+  random: SeededRandom,
+  input: { readonly options: CertifiedRunOptions; readonly state: { readonly isOver: boolean } },
+): void {
+  if (input.state.isOver || input.options.troubles?.length === 0) return
+  const { cluster } = world
+  const member = random.pick(cluster.members)
+  const trouble = (): Condition => {
+    const kind = random.pick(input.options.troubles ?? TROUBLES)
+    const lagMs = random.integer(100, 12_000)
+    return (kind === 'lagging' || kind === 'wiped' ? { kind, lagMs } : { kind }) as Condition
+  }
+  if (member.isLiar) cluster.change(member.index, lying(random, input.options))
+  else if (random.chance(0.1)) cluster.move(member.index)
+  else if (random.chance(0.07)) {
+    const condition = trouble()
+    for (const one of cluster.members) {
+      if (one.isLiar || random.chance(0.15)) continue
+      cluster.change(one.index, condition)
+      cluster.clock.schedule(random.integer(3000, 16_000), () => {
+        if (one.condition === condition) cluster.change(one.index, { kind: 'up' })
+      })
+    }
+  } else cluster.change(member.index, random.chance(0.6) ? { kind: 'up' } : trouble())
+  cluster.clock.schedule(random.integer(100, 2500), () => keepBreaking(world, random, input))
+}
+
+type Client = {
+  readonly world: CertifiedWorld
+  readonly random: SeededRandom
+  readonly client: number
+  readonly reads: CertifiedRecord[]
+  readonly options: CertifiedRunOptions
+  readonly crypto: CryptoPort
+}
+
+async function runClient(input: Client): Promise<void> {
+  const { world, random, options } = input
+  const { cluster } = world
+  let { client } = input
+  let stored = 0
+  const waitMs = client === 0 ? PATIENT_MS : WAIT_MS
+  const stalls = createStalls()
+  const start = () =>
+    createCertifiedReader(
+      stalls.through({
+        waitMs,
+        genesis: cluster.genesis,
+        genesisHash: cluster.genesisHash,
+        seeds: random.chance(0.5) ? cluster.urls : [random.pick(cluster.urls)],
+        transport: cluster.network,
+        clock: cluster.clock,
+        crypto: input.crypto,
+        sha256,
+        allowPrivateAddresses: true,
+        floorStore: {
+          load: async () => stored,
+          save: (offset: number) => {
+            stored = offset
+          },
+        },
+        // Kept as the cluster has them: seeds move away too.
+        addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
+      }),
+      options.decisions,
+    )
+  let reader = start()
+  const countMax = Math.ceil(options.readCount / CLIENTS)
+  for (let done = 0; done < countMax; ) {
+    const together = random.integer(1, 4)
+    const reading = Array.from({ length: together }, () => {
+      if (random.chance(0.15)) return walk({ ...input, client, reader, waitMs, stalls })
+      const name = random.pick(NAMES)
+      const lookup = random.chance(0.8) ? { name } : { party: random.pick(PARTIES) }
+      return recorded({ ...input, client, reader, waitMs, stalls }, async (read) => {
+        const [outcome] = await reader.lookup([lookup], read)
+        return { lookup, outcome: outcome as CertifiedOutcome<CertifiedEntry | null> } // One asked.
+      })
+    })
+    if (random.chance(0.02)) stalls.begin(cluster.clock, random.integer(300, STALL_MS_MAX))
+    await Promise.all(reading)
+    done += together
+    const pauseMs = random.chance(0.1) ? random.integer(500, 20_000) : random.integer(0, 300)
+    await cluster.clock.delay(pauseMs)
+    if (!random.chance(0.05)) continue
+    await reader[Symbol.asyncDispose]()
+    if (random.chance(0.5)) {
+      // Another device, which has seen nothing yet.
+      client += CLIENTS
+      stored = 0
+    }
+    reader = start()
+  }
+  await reader[Symbol.asyncDispose]()
+}
+
+type Reading = Client & {
+  readonly reader: CertifiedReader
+  readonly waitMs: number
+  readonly stalls: Stalls
+}
+
+/** A list, page by page. */
+async function walk(input: Reading): Promise<void> {
+  const { random, reader } = input
+  const page = { prefix: random.pick(['n', 'n1', '']), pageSize: random.integer(1, 5) }
+  for (let pageToken: string | null = null; ; ) {
+    const asked: Page = { ...page, pageToken }
+    const record: CertifiedRecord = await recorded(input, async (read) => ({
+      page: asked,
+      outcome: await reader.read(requestOfEntriesPage(asked), read),
+    }))
+    const { outcome } = record
+    if (!('answer' in outcome) || outcome.answer === null) return
+    pageToken = (outcome.answer as CertifiedPage).next_page_token
+    if (pageToken === null) return
+  }
+}
+
+async function recorded(
+  input: Reading,
+  read: (options: CertifiedReadOptions) => Promise<Got>,
+): Promise<CertifiedRecord> {
+  const { world, random, stalls } = input
+  const { cluster } = world
+  const { clock } = cluster
+  const options = chooseOptions(random, world)
+  const startMs = clock.monotonicMs()
+  const stalledBeforeMs = stalls.totalMs()
+  const heldFrom = heldOffset(world, input.options)
+  const got = await read(options)
+  const record: CertifiedRecord = {
+    ...got,
+    client: input.client,
+    options,
+    signersNeeded: thresholdVotes(options.threshold ?? 'weak', cluster.members.length) as number,
+    startMs,
+    endMs: clock.monotonicMs(),
+    endMicros: clock.nowMicros(),
+    steadyCount: cluster.steadyCount(startMs),
+    answeringCount: cluster.answeringCount(startMs),
+    heldFrom,
+    waitMs: input.waitMs,
+    stalledMs: stalls.totalMs() - stalledBeforeMs,
+  }
+  input.reads.push(record)
+  return record
+}
+
+/** What nobody can be held behind where all honest nodes are well. */
+function heldOffset(world: CertifiedWorld, { mode }: CertifiedRunOptions): number | null {
+  const { members, ledger, clock } = world.cluster
+  const honest = members.filter(({ isLiar }) => !isLiar)
+  const nowMs = clock.monotonicMs()
+  const areWell = honest.every(
+    ({ condition, changedAtMs }) => condition.kind === 'up' && changedAtMs < nowMs - 5000,
+  )
+  if (!areWell || mode === 'beyond-f') return null
+  const untilMicros = clock.nowMicros() - 1_000_000
+  const offset = world.certifiable.findLast((one) => ledger.pointAt(one).recordTime <= untilMicros)
+  return offset ?? null
+}
+
+function chooseOptions(random: SeededRandom, world: CertifiedWorld): CertifiedReadOptions {
+  const nodeCount = world.cluster.members.length
+  const threshold = random.chance(0.85)
+    ? random.pick(['weak', 'weak', 'strong', 'strong', 'all'] as const)
+    : random.integer(maxFaulty(nodeCount) + 1, nodeCount)
+  return {
+    threshold,
+    maxAgeMs: random.pick([2500, 10_000, 60_000]),
+    ...(random.chance(0.15) ? { minOffset: world.certifiable.at(-1) ?? 0 } : {}),
+    ...(random.chance(0.1) ? { isShared: false } : {}),
+  }
+}

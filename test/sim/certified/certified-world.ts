@@ -1,0 +1,236 @@
+/** The nodes of a simulation that also sign states and prove answers, as honest nodes do. */
+import { fromUtf8, toHex, utf8 } from '@quorumscan/base'
+import {
+  encodeStateStatement,
+  type Lookup,
+  type TransportRequest,
+  thresholdVotes,
+} from '@quorumscan/consensus'
+import {
+  askBatch,
+  askEntries,
+  askName,
+  askParty,
+  encodeCertificate,
+  encodeDocument,
+  type HashedNetwork,
+  type Question,
+} from '@quorumscan/consensus/certified'
+import type { SimEntry, SimReply } from '@quorumscan/testkit'
+import type { SimCluster, SimMember } from '../sim-cluster.ts'
+import { createStates, type States } from './states.ts'
+
+/** Members pull signatures of each other. */
+const SIGNATURE_MS = 20
+const MINIMUM_WAIT_MS = 1000
+const POLL_MS = 10
+/** States are kept for so much record time. */
+const KEPT_MICROS = 60_000_000
+const BUCKET_MICROS = 250_000
+const STATES_SIGNED_MAX = 64
+
+/** A certified request as a node reads it. */
+export type Asked = {
+  /** null: for the newest certificate alone. */
+  readonly question: Question<unknown> | null
+  readonly signerCount: number
+  readonly minOffset: number
+}
+
+export type CertifiedWorld = {
+  readonly cluster: SimCluster
+  readonly network: HashedNetwork
+  readonly truth: States
+  /** What liars would like to be true: in it names that exist do not, and others are Mallory's. */
+  readonly fiction: States
+  /** Ascending. */
+  readonly certifiable: readonly number[]
+  /** The offset moves on; what is put and removed in fiction is the liars' business. */
+  append(
+    changes: { readonly put?: readonly SimEntry[]; readonly remove?: readonly string[] },
+    fiction: { readonly put?: readonly SimEntry[]; readonly remove?: readonly string[] },
+  ): void
+  parse(request: TransportRequest): Asked | null
+  /** Offsets for which the node has enough signatures, ascending. */
+  certifiedOffsets(member: SimMember, signerCount: number): readonly number[]
+  signersAt(member: SimMember, offset: number): readonly number[]
+  certificate(offset: number, signers: readonly number[], states?: States): string
+  reply(
+    asked: Asked,
+    certificate: string,
+    at: { readonly offset: number; readonly states?: States },
+  ): SimReply
+  answer(member: SimMember, request: TransportRequest): Promise<SimReply>
+}
+
+export function createCertifiedWorld(
+  cluster: SimCluster,
+  sha256: HashedNetwork['sha256'],
+): CertifiedWorld {
+  const { clock, genesis, genesisHash, ledger, members } = cluster
+  const network = { genesis, genesisHash, sha256 }
+  const [truth, fiction] = [createStates(), createStates()]
+  const certifiable: number[] = []
+  /** By member and offset: when it signed. */
+  const signedAtMs = members.map(() => new Map<number, number>())
+  const signatures = new Map<string, string>()
+
+  const bucketOf = (offset: number) => Math.floor(ledger.pointAt(offset).recordTime / BUCKET_MICROS)
+
+  const sign = (index: number, offset: number): void => {
+    const { condition } = members[index] as SimMember
+    const times = signedAtMs[index] as Map<number, number>
+    // Who cannot be reached signs for nobody.
+    if (condition.kind === 'down' || condition.kind === 'hung' || times.has(offset)) return
+    times.set(offset, clock.monotonicMs())
+  }
+
+  for (const { node, index } of members) {
+    let { head } = node
+    Object.defineProperty(node, 'head', {
+      get: () => head,
+      set(value: number) {
+        const passed = certifiable.filter((offset) => offset > head && offset <= value)
+        head = value
+        for (const offset of passed.slice(-STATES_SIGNED_MAX)) sign(index, offset)
+      },
+    })
+  }
+
+  const takeOver = (
+    offset: number,
+    changes: Parameters<CertifiedWorld['append']>[0],
+    states: States,
+  ) => {
+    const { put = [], remove = [] } = changes
+    const isCertifiable = offset === 0 || bucketOf(offset) !== bucketOf(offset - 1)
+    states.append({ offset, put, remove, isCertifiable })
+    return isCertifiable
+  }
+  takeOver(0, {}, fiction)
+  if (takeOver(0, {}, truth)) certifiable.push(0)
+
+  const signersAt = ({ index: self }: SimMember, offset: number): readonly number[] => {
+    const untilMs = clock.monotonicMs() - SIGNATURE_MS
+    const has = (index: number) => {
+      const atMs = signedAtMs[index]?.get(offset)
+      return atMs !== undefined && (index === self || atMs <= untilMs)
+    }
+    return members.flatMap(({ index }) => (has(index) ? [index] : []))
+  }
+
+  const world: CertifiedWorld = {
+    ...{ cluster, network, truth, fiction, certifiable, signersAt },
+    append(changes, otherwise) {
+      cluster.append(changes)
+      const offset = ledger.head()
+      takeOver(offset, otherwise, fiction)
+      if (takeOver(offset, changes, truth)) certifiable.push(offset)
+    },
+    parse: (request) => parseAsked(request, network),
+    certifiedOffsets(member, signerCount) {
+      const sinceMicros = clock.nowMicros() - KEPT_MICROS
+      return certifiable.filter(
+        (offset) =>
+          offset <= member.node.head &&
+          ledger.pointAt(offset).recordTime >= sinceMicros &&
+          signersAt(member, offset).length >= signerCount,
+      )
+    },
+    certificate(offset, signers, states = truth) {
+      const point = { ...ledger.pointAt(offset), stateRoot: toHex(states.rootAt(offset)) }
+      const signatureOf = (index: number): string => {
+        const id = `${index} ${offset} ${point.stateRoot}`
+        const known = signatures.get(id)
+        if (known !== undefined) return known
+        const statement = encodeStateStatement({ ...point, genesisHash })
+        const signature = toHex((members[index] as SimMember).node.keyPair.sign(statement))
+        signatures.set(id, signature)
+        return signature
+      }
+      const all = signers.map((index) => [`sv-${index + 1}`, signatureOf(index)] as const)
+      return encodeCertificate({ ...point, genesisHash, signatures: all })
+    },
+    reply({ question }, certificate, { offset, states = truth }) {
+      if (question === null) return ok(`{"certificate":${certificate}}`)
+      return ok(encodeDocument(certificate, states.prove(question, ledger.pointAt(offset))))
+    },
+    async answer(member, request) {
+      const asked = world.parse(request)
+      if (asked === null) return refuse(404, 'ROUTE_NOT_FOUND')
+      const { question, minOffset, signerCount } = asked
+      const find = (): number | undefined => {
+        const offsets = world.certifiedOffsets(member, signerCount)
+        const pinned = question?.offset ?? null
+        if (pinned !== null) return offsets.find((offset) => offset === pinned)
+        return offsets.filter((offset) => offset >= minOffset).at(-1)
+      }
+      let offset = find()
+      if (question !== null && question.offset !== null && offset === undefined)
+        return refuse(410, 'OFFSET_PRUNED')
+      for (let waited = 0; offset === undefined && waited < MINIMUM_WAIT_MS; waited += POLL_MS) {
+        await clock.delay(POLL_MS)
+        offset = find()
+      }
+      if (offset === undefined) return refuse(503, 'NO_CERTIFICATE')
+      return world.reply(asked, world.certificate(offset, signersAt(member, offset)), { offset })
+    },
+  }
+  for (const member of members) {
+    const { answer } = member.node
+    member.node.answer = (request) =>
+      request.path === '/v0/scans' ? answer(request) : world.answer(member, request)
+  }
+  return world
+}
+
+function parseAsked(request: TransportRequest, network: HashedNetwork): Asked | null {
+  const url = new URL(request.path, 'http://node')
+  const query = url.searchParams
+  const body = request.body === null ? null : JSON.parse(fromUtf8(request.body))
+  const signers = body?.signers ?? query.get('signers') ?? 'weak'
+  const threshold = /^\d+$/.test(signers) ? Number(signers) : signers
+  const bounds = {
+    signerCount: thresholdVotes(threshold, network.genesis.nodes.length) as number, // Readers ask for one.
+    minOffset: Number(body?.min_offset ?? query.get('min_offset') ?? 0),
+  }
+  const question = questionOf(url, body, network)
+  return question === undefined ? null : { ...bounds, question }
+}
+
+function questionOf(
+  { pathname, searchParams }: URL,
+  body: { readonly lookups: readonly Lookup[] } | null,
+  network: HashedNetwork,
+): Question<unknown> | null | undefined {
+  const last = decodeURIComponent(pathname.split('/').at(-1) ?? '')
+  if (pathname === '/v0/certificate') return null
+  if (pathname === '/v0/ans-entries/batch' && body !== null) return askBatch(body.lookups, network)
+  if (pathname.startsWith('/v0/ans-entries/by-name/')) return askName(last)
+  if (pathname.startsWith('/v0/ans-entries/by-party/')) return askParty(last, network)
+  if (pathname !== '/v0/ans-entries') return undefined
+  const page = {
+    pageSize: Number(searchParams.get('page_size')),
+    pageToken: searchParams.get('page_token'),
+  }
+  return askEntries(searchParams.get('name_prefix') ?? '', page, network)
+}
+
+export function ok(text: string): SimReply {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/vnd.quorumscan.certified+json' },
+    body: utf8(text),
+  }
+}
+
+export function refuse(status: number, code: string, retryAfter?: string): SimReply {
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+    },
+    body: utf8(JSON.stringify({ error: 'refused', code })),
+  }
+}

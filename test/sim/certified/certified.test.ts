@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest'
+import { checkCertified, describeCertified } from './certified-check.ts'
+import { runCertified } from './certified-run.ts'
+
+const READS_PER_SEED = 250
+const SEEDS = Array.from({ length: 12 }, (_, index) => 1001 + index)
+
+async function expectValid(seed: number, mode: 'budget' | 'beyond-f'): Promise<void> {
+  const run = await runCertified({ seed, mode, readCount: READS_PER_SEED })
+  expect(
+    checkCertified(run).map(describeCertified),
+    `SEED=${seed} npm run sim -- --certified --mode ${mode}`,
+  ).toEqual([])
+}
+
+describe('up to 2f lie together', () => {
+  it.each(SEEDS.slice(0, 4))('seed %i', (seed) => expectValid(seed, 'beyond-f'))
+})
+
+describe('three thousand certified reads', () => {
+  it.each(SEEDS)('at most f lie, seed %i', (seed) => expectValid(seed, 'budget'))
+})
