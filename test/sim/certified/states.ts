@@ -34,22 +34,22 @@ export type States = {
 
 export function createStates(): States {
   const leaves: StoredLeaf[] = []
-  const tree = createStateTree((id) => leaves[id] as StoredLeaf, sha256)
+  const leafAt = (id: number) => leaves[id] as StoredLeaf // Asked for what was added.
+  const tree = createStateTree({ leafAt, keyAt: (id) => leafAt(id).key }, sha256)
   const versions = new Map<number, Version>()
-  const idsByName = new Map<string, readonly number[]>()
-  const removed = new Set<number>()
-  const added = new Set<number>()
+  const keysByName = new Map<string, readonly Uint8Array[]>()
 
-  const leafOf = (components: readonly string[], entry: SimEntry): number => {
+  const add = (components: readonly string[], entry: SimEntry): Uint8Array => {
     const value = JSON.stringify(entryToWire(entry))
     const key = utf8(components.map((component) => `${component}\0`).join(''))
     const valueHash = sha256(utf8(value))
-    return leaves.push({ key, expiresAt: entry.expiresAt, valueHash, value }) - 1
+    tree.add(leaves.push({ key, expiresAt: entry.expiresAt, valueHash, value }) - 1)
+    return key
   }
 
   const drop = (name: string): void => {
-    for (const id of idsByName.get(name) ?? []) if (!added.delete(id)) removed.add(id)
-    idsByName.delete(name)
+    for (const key of keysByName.get(name) ?? []) tree.remove(key)
+    keysByName.delete(name)
   }
 
   const versionAt = (offset: number): Version => {
@@ -64,17 +64,12 @@ export function createStates(): States {
       for (const entry of put) {
         drop(entry.name)
         const { name, user, contractId } = entry
-        const ids = [
-          leafOf(['n', name, contractId], entry),
-          leafOf(['p', user, name, contractId], entry),
-        ]
-        idsByName.set(name, ids)
-        for (const id of ids) added.add(id)
+        keysByName.set(name, [
+          add(['n', name, contractId], entry),
+          add(['p', user, name, contractId], entry),
+        ])
       }
-      if (!isCertifiable) return
-      versions.set(offset, tree.commit({ removed, added }))
-      removed.clear()
-      added.clear()
+      if (isCertifiable) versions.set(offset, tree.commit())
     },
     rootAt: (offset) => versionAt(offset).rootHash,
     prove(question, { offset, recordTime }) {
