@@ -1,5 +1,4 @@
 /** Certified answers of real nodes that pull each other's statements, read by the verifier that readers have. */
-import { createServer } from 'node:net'
 import { sha256 } from '@quorumscan/base'
 import { createWebCrypto } from '@quorumscan/consensus'
 import {
@@ -31,14 +30,12 @@ let hashed: HashedNetwork
 let verifier: CertifiedVerifier
 let wallet: Wallet
 let nodes: RunningScan[] = []
-let ports: readonly number[]
 
 beforeAll(async () => {
   network = await startNetwork(4)
   const { genesis, genesisHash } = network
   hashed = { genesis, genesisHash, sha256 }
   verifier = createCertifiedVerifier({ ...hashed, crypto: createWebCrypto() })
-  ports = await Promise.all(genesis.nodes.map(freePort))
   await startNodes()
   wallet = await network.createWallet('alice')
   for (const name of NAMES) {
@@ -182,27 +179,10 @@ const pathOf = (path: string) =>
     .replace('DSO', encodeURIComponent(network.genesis.dso))
 
 async function startNodes(): Promise<void> {
-  const peers = network.genesis.nodes.map(({ name }, index) => ({
-    name,
-    url: `http://127.0.0.1:${ports[index]}`,
-  }))
-  nodes = await Promise.all(
-    ports.map((port, index) => network.startNode(index, { port, nodes: peers })),
-  )
+  nodes = await network.startNodes()
 }
 
 async function stopNodes(): Promise<void> {
   await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))
   nodes = []
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -5,6 +5,7 @@ import { ScanError } from '@quorumscan/errors'
 import {
   buildServer,
   clockBehind,
+  createCertifiedAnswers,
   createHealthHandlers,
   type HttpServer,
   type Tracer,
@@ -12,7 +13,6 @@ import {
 import type { Head } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
 import { stateDiverged } from '@quorumscan/replica'
-import { createCertifiedAnswers } from './certified.ts'
 import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
@@ -30,7 +30,7 @@ export function createServer(
   const { certifier, clock, clocks, genesis, genesisHash, logger, nodeName, party, replica } =
     context
   const signer = createSigner(context)
-  const certified = createCertifiedAnswers({ genesis, certifier, reads: replica })
+  const certified = createCertifiedAnswers({ genesis, certifier, replica })
   return buildServer({
     routes: scanRoutes,
     handlers: {

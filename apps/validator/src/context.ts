@@ -9,6 +9,7 @@ import {
   type AppOverrides,
   beginApp,
   clockBehind,
+  createCertifier,
   createPeerClocks,
   createSubmitClient,
   createUndiciTransport,
@@ -96,6 +97,9 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       }),
     )
     measureReplica(metrics, replica, clock)
+    const certifier = resources.opened(
+      createCertifier({ ...app, self: null, peers: config.nodes ?? [], replica }),
+    )
     const readMetrics = createReadMetrics(metrics, clock)
     const submitClient = resources.opened(
       createSubmitClient({ url: config.synchronizerUrl, token }),
@@ -289,6 +293,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       ...app,
       config,
       clocks,
+      certifier,
       store,
       ledger: replica,
       autoRenewals,

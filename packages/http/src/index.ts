@@ -1,5 +1,11 @@
 export { type AppConfig, type AppOverrides, beginApp, serve } from './app.ts'
-export { type Certifier, createCertifier } from './certifier.ts'
+export {
+  type CertifiedAnswers,
+  createCertifiedAnswers,
+  isCertified,
+  type Proven,
+} from './certified/certified-answers.ts'
+export { type Certifier, createCertifier } from './certified/certifier.ts'
 export { trackUnused } from './connections.ts'
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
 export { createHealthHandlers } from './health.ts'

@@ -972,6 +972,30 @@ export interface components {
             /** @description Of a node that was asked to sign: one for each lookup. */
             signatures?: string[];
         };
+        /** @description What members of the genesis signed of the state. */
+        Certificate: {
+            /** @description Names the network. */
+            genesis_hash: string;
+            /** @description The history hash at the offset. */
+            history_hash: string;
+            /** @description Where the ledger was in this state. */
+            offset: number;
+            /** @description Microseconds since the epoch, there. */
+            record_time: number;
+            /** @description Of members of the genesis, in its order. */
+            signatures: [
+                string,
+                string
+            ][];
+            /** @description The root of the state tree there. */
+            state_root: string;
+        };
+        /** @description Proves the answer to whoever knows the genesis, also that there is none. The answer itself is what a verifier reads out of it. */
+        CertifiedAnswer: {
+            certificate: components["schemas"]["Certificate"];
+            /** @description The part of the state tree that shows the answer, depth first. */
+            proof: unknown[];
+        };
         /** @description One coin. */
         CoinPosition: {
             contract: components["schemas"]["ContractWithState"];
@@ -1756,11 +1780,11 @@ export interface operations {
                 page_size: number;
                 /** @description `next_page_token` of the page before; pins the offset of the walk. */
                 page_token?: string;
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -1790,6 +1814,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["EntryPage"];
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
@@ -1869,9 +1894,19 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -1890,11 +1925,11 @@ export interface operations {
     proxyGetEntryByName: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -1927,6 +1962,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["EntryAnswer"];
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
@@ -1958,6 +1994,18 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"];
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
@@ -2005,9 +2053,19 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2026,11 +2084,11 @@ export interface operations {
     proxyGetEntryByParty: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2063,6 +2121,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["EntryAnswer"];
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
@@ -2098,6 +2157,18 @@ export interface operations {
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
             429: {
                 headers: {
@@ -2143,9 +2214,19 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2168,11 +2249,11 @@ export interface operations {
                 page_size: number;
                 /** @description `next_page_token` of the page before; pins the offset of the walk. */
                 page_token?: string;
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2205,6 +2286,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["EntryPage"];
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
@@ -2286,9 +2368,19 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2307,11 +2399,11 @@ export interface operations {
     proxyLookupEntries: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2350,6 +2442,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["BatchAnswer"];
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedBatchAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
@@ -2364,6 +2457,18 @@ export interface operations {
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
             400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
@@ -2443,9 +2548,19 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2464,11 +2579,11 @@ export interface operations {
     proxyListActivities: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2614,11 +2729,11 @@ export interface operations {
     proxyGetAnsRules: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2652,6 +2767,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["AnsRulesAnswer"];
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
@@ -2664,6 +2780,18 @@ export interface operations {
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
             400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
@@ -2743,9 +2871,19 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2764,11 +2902,11 @@ export interface operations {
     proxyGetAmuletRules: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2884,11 +3022,11 @@ export interface operations {
     proxyGetOpenAndIssuingMiningRounds: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -3004,11 +3142,11 @@ export interface operations {
     proxyGetDsoPartyId: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -3124,11 +3262,11 @@ export interface operations {
     proxyGetDso: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -3158,6 +3296,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["DsoAnswer"];
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
@@ -3168,6 +3307,18 @@ export interface operations {
              *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
              */
             400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
@@ -3223,9 +3374,19 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3244,11 +3405,11 @@ export interface operations {
     proxyListScans: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -3278,6 +3439,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ScansAnswer"];
                     "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
             /**
@@ -3288,6 +3450,18 @@ export interface operations {
              *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
              */
             400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
@@ -3343,9 +3517,19 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     OVERLOADED: A bound on work in progress is reached.
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *
+             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *
+             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
+             *
+             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {

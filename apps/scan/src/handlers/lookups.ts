@@ -17,10 +17,9 @@ import {
   type Question,
 } from '@quorumscan/consensus/certified'
 import { ScanError } from '@quorumscan/errors'
-import type { Handlers, Reply } from '@quorumscan/http'
+import { type CertifiedAnswers, type Handlers, isCertified, type Reply } from '@quorumscan/http'
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
-import { type CertifiedAnswers, isCertified } from '../certified.ts'
 import {
   answerHeaders,
   commaSeparated,

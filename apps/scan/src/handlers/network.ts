@@ -17,11 +17,10 @@ import {
   STATEMENT_TAGS,
 } from '@quorumscan/consensus'
 import { askNetwork, type Certificate, encodeCertificate } from '@quorumscan/consensus/certified'
-import type { Certifier, Handlers } from '@quorumscan/http'
+import { type CertifiedAnswers, type Certifier, type Handlers, isCertified } from '@quorumscan/http'
 import { openMiningRound, payloadOf, scanAddress } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
-import { type CertifiedAnswers, isCertified } from '../certified.ts'
 import { type ContractWithState, contractWithState } from '../contract-json.ts'
 import { answerHeaders, pinAt, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
 import type { Signer } from '../signer.ts'

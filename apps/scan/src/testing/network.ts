@@ -4,12 +4,13 @@
  */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
-import { buildServer } from '@quorumscan/http'
+import { buildServer, type Peer } from '@quorumscan/http'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
@@ -72,6 +73,10 @@ export type Network = AsyncDisposable & {
   /** The path of a new file that holds the text. */
   file(name: string, text: string): Promise<string>
   startNode(index: number, options?: Partial<ScanConfig>, more?: Overrides): Promise<RunningScan>
+  /** Where `startNodes` starts them. */
+  readonly peers: readonly Peer[]
+  /** Starts all nodes, which know each other. */
+  startNodes(): Promise<RunningScan[]>
   /** The wallet of a user of this network. */
   createWallet(hint: string): Promise<Wallet>
 }
@@ -184,6 +189,14 @@ export async function startNetwork(
     }
   }
 
+  const startNode: Network['startNode'] = async (index, options = {}, overrides = {}) =>
+    startScan({ ...(await config(index)), ...options }, { clock, ...overrides })
+  const ports = await Promise.all(genesis.nodes.map(freePort))
+  const peers = genesis.nodes.map(({ name }, index) => ({
+    name,
+    url: `http://127.0.0.1:${ports[index]}`,
+  }))
+
   return {
     genesis,
     genesisHash,
@@ -201,8 +214,10 @@ export async function startNetwork(
     shared,
     config,
     file,
-    startNode: async (index, options = {}, overrides = {}) =>
-      startScan({ ...(await config(index)), ...options }, { clock, ...overrides }),
+    startNode,
+    peers,
+    startNodes: () =>
+      Promise.all(ports.map((port, index) => startNode(index, { port, nodes: peers }))),
     async createWallet(hint) {
       const keyPair = testKeyPair(`wallet ${hint}`)
       const party = partyIdOf(hint, keyPair.publicKey) ?? ''
@@ -252,6 +267,18 @@ export async function startNetwork(
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Free a moment ago: who is told of the others before any of them listens needs one. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
 }
 
 /** The machine's clock, plus what it was moved on by. */

@@ -18,9 +18,10 @@ import { ScanError } from '@quorumscan/errors'
 import { DSO_ENTRY_NAME, type PageSubject } from '@quorumscan/model'
 import type { Context } from '../context.ts'
 import { batchBody, batchOutcome } from '../proxy/batch.ts'
+import { certifiedHandlers } from '../proxy/certified.ts'
 import { roundsAnswer, rulesAnswer } from '../proxy/coin-rules.ts'
 import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
-import { outcomeError, quorumHeaders, readerError } from '../proxy/outcome.ts'
+import { entryNotFound, outcomeError, quorumHeaders, readerError } from '../proxy/outcome.ts'
 import { pagePosition, whyOver } from '../proxy/pages.ts'
 import { type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
 import { isAbsence, verifiedAnswer, verifiedBatch } from '../proxy/receipts.ts'
@@ -48,9 +49,7 @@ type ProxyReply =
     }
   | { readonly headers: Record<string, string>; readonly error: ScanError }
 
-export function scanProxyHandlers(
-  context: Context,
-): HandlersOf<
+type VotedOperation =
   | 'proxyListEntries'
   | 'proxyGetEntryByName'
   | 'proxyGetEntryByParty'
@@ -63,8 +62,10 @@ export function scanProxyHandlers(
   | 'proxyGetDsoPartyId'
   | 'proxyGetDso'
   | 'proxyListScans'
-  | 'proxyListEvidence'
-> {
+
+export function scanProxyHandlers(
+  context: Context,
+): HandlersOf<VotedOperation | 'proxyListEvidence'> {
   const { genesis, genesisHash, reader } = context
 
   const withReceipt = (outcome: Decided, request: CanonicalRequest): ProxyReply => ({
@@ -77,12 +78,7 @@ export function scanProxyHandlers(
     const [outcome] = (await attempt(reader.lookup([lookup], options))) as [Outcome]
     if (options.sign && isDecided(outcome)) return withReceipt(outcome, requestOfLookup(lookup))
     if (!isAbsence(outcome)) return reply(outcome)
-    // D-13.
-    const text = 'name' in lookup ? `name: ${lookup.name}` : `party: ${lookup.party}`
-    return {
-      headers: quorumHeaders(outcome),
-      error: new ScanError('ENTRY_NOT_FOUND', `No ans entry found for ${text}`),
-    }
+    return { headers: quorumHeaders(outcome), error: entryNotFound(lookup) }
   }
 
   const read = async (input: ReadRequest, request: QuorumRequest): Promise<Outcome> =>
@@ -131,7 +127,7 @@ export function scanProxyHandlers(
     return (await attempt(reader.lookup(asked, options))) as [Outcome, ...Outcome[]]
   }
 
-  return {
+  const voted: HandlersOf<VotedOperation> = {
     proxyGetEntryByName: (request) => lookupOne({ name: request.params.name }, request),
     proxyGetEntryByParty: (request) => lookupOne({ party: request.params.party }, request),
 
@@ -180,6 +176,10 @@ export function scanProxyHandlers(
     proxyListScans: (request) => readAndReply(scansRequest, request),
 
     proxyGetDso: (request) => readInForm(sharedDsoRequest(genesis), request, sharedDsoAnswer),
+  }
+  return {
+    ...voted,
+    ...certifiedHandlers(context, voted),
     proxyListEvidence: async () => ({
       headers: {},
       body: utf8(JSON.stringify({ evidence: context.evidence.list() })),

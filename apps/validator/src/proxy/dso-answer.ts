@@ -16,7 +16,7 @@ export function isSharedDso(body: unknown, genesis: Genesis): boolean {
 }
 
 /** The agreed answer, known to be `isSharedDso`, with the members of the first agreeing node before it. */
-export function sharedDsoAnswer(outcome: Decided): Uint8Array {
+export function sharedDsoAnswer(outcome: Pick<Decided, 'answer' | 'agreed'>): Uint8Array {
   const shared: object = JSON.parse(fromUtf8(outcome.answer))
   const sv = superValidatorsOf(shared).find(({ name }) => name === outcome.agreed[0])
   assert(sv !== undefined, 'a node of the genesis is a super-validator of the rules')

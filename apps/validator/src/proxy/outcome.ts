@@ -5,6 +5,7 @@ import {
   type Insufficient,
   isDecided,
   type Lagging,
+  type Lookup,
   type Outcome,
   ReaderError,
 } from '@quorumscan/consensus'
@@ -25,6 +26,12 @@ export function quorumHeaders(outcome: Outcome): Record<string, string> {
     headers['x-quorum-record-time'] = formatTime(outcome.recordTime)
   }
   return headers
+}
+
+/** D-13. */
+export function entryNotFound(lookup: Lookup): ScanError {
+  const text = 'name' in lookup ? `name: ${lookup.name}` : `party: ${lookup.party}`
+  return new ScanError('ENTRY_NOT_FOUND', `No ans entry found for ${text}`)
 }
 
 /** D-38. The 502 sentences begin with those that existing clients match on. */

@@ -9,7 +9,7 @@ import type { ValidatorConfig } from '../config.ts'
 const TOKEN_SECONDS = 1_000_000_000
 
 export type TestNetwork = AsyncDisposable &
-  Pick<Network, 'genesis' | 'clock' | 'advance' | 'holdNodes'> & {
+  Pick<Network, 'genesis' | 'genesisHash' | 'clock' | 'advance' | 'holdNodes' | 'peers'> & {
     readonly config: ValidatorConfig
     readonly scans: readonly { stop(): Promise<void> }[]
     /** Whether the nodes see what the log brings, and do their jobs; true at first. */
@@ -22,7 +22,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
   const network = await startScanNetwork(nodeCount)
   const { genesis, clock, advance, holdNodes, file } = network
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-  const nodes = await Promise.all(genesis.nodes.map((_, index) => network.startNode(index)))
+  const nodes = await network.startNodes()
   const stops = nodes.map((node) => {
     let stopped: Promise<void> | null = null
     return async () => {
@@ -50,6 +50,8 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
   let release = () => {}
   return {
     genesis,
+    genesisHash: network.genesisHash,
+    peers: network.peers,
     clock,
     advance,
     holdNodes,

@@ -8,6 +8,7 @@ import { accepts } from '../accepts.ts'
 import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '../cost.ts'
 import { type CostInput, defineRoutes } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
+import { CERTIFIED_MEDIA_TYPE, CertifiedAnswer } from '../schemas/certified.ts'
 import { AmuletRulesProxyAnswer, MiningRoundsProxyAnswer } from '../schemas/coin-rules.ts'
 import {
   AnsRulesAnswer,
@@ -21,7 +22,7 @@ import {
 } from '../schemas/entries.ts'
 import { about } from '../schemas/members.ts'
 import { DsoAnswer, DsoPartyIdAnswer, ScansAnswer } from '../schemas/network.ts'
-import { MaxAgeMs, Quorum } from '../schemas/quorum.ts'
+import { MaxAgeMs, ProxyQuorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
 import {
   EvidenceAnswer,
@@ -32,12 +33,12 @@ import {
 
 const quorumHeaders = Type.Object({
   accept: Type.Optional(Type.String()),
-  'x-quorum': Type.Optional(Quorum),
+  'x-quorum': Type.Optional(ProxyQuorum),
   'x-min-offset': Type.Optional(about(LedgerOffset, 'Read no older offset than this.')),
   'x-max-age-ms': Type.Optional(MaxAgeMs),
 })
 
-const quorumQuery = { quorum: Type.Optional(Quorum) }
+const quorumQuery = { quorum: Type.Optional(ProxyQuorum) }
 
 const quorumErrors = [
   'INVALID_QUORUM',
@@ -61,6 +62,23 @@ const proxied = {
   signatureCount: (input: CostInput) => Number(isVerified(input)),
 } as const
 
+/** Of a read that is answered with its proof as well. */
+const certifiedForms = {
+  [VERIFIED_MEDIA_TYPE]: VerifiedAnswer,
+  [CERTIFIED_MEDIA_TYPE]: CertifiedAnswer,
+} as const
+
+const certifiedErrors = [
+  ...quorumErrors,
+  'NO_CERTIFICATE',
+  'LOG_FORK',
+  'STATE_DIVERGED',
+  'NOT_READY',
+  'OFFSET_PRUNED',
+  'OFFSET_NOT_REACHED',
+  'DEPENDENCY_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+
 export const scanProxyRoutes = defineRoutes({
   proxyListEntries: {
     ...proxied,
@@ -69,7 +87,8 @@ export const scanProxyRoutes = defineRoutes({
     summary: 'Entries whose name starts with a prefix, in byte order of the name.',
     query: Type.Object({ ...listQuery, ...quorumQuery }),
     response: EntryPage,
-    errors: [...quorumErrors, 'INVALID_PAGE_TOKEN', 'OFFSET_PRUNED'],
+    otherForms: certifiedForms,
+    errors: [...certifiedErrors, 'INVALID_PAGE_TOKEN'],
     cost: pageCost,
   },
   proxyGetEntryByName: {
@@ -79,7 +98,8 @@ export const scanProxyRoutes = defineRoutes({
     summary: 'The live entry of a name.',
     params: Type.Object({ name: LookupName }),
     response: EntryAnswer,
-    errors: [...quorumErrors, 'ENTRY_NOT_FOUND'],
+    otherForms: certifiedForms,
+    errors: [...certifiedErrors, 'ENTRY_NOT_FOUND'],
   },
   proxyGetEntryByParty: {
     ...proxied,
@@ -88,7 +108,8 @@ export const scanProxyRoutes = defineRoutes({
     summary: 'The entry that stands for a party: its synthetic one, else its lowest live name.',
     params: Type.Object({ party: Party }),
     response: EntryAnswer,
-    errors: [...quorumErrors, 'ENTRY_NOT_FOUND', 'INVALID_PARTY'],
+    otherForms: certifiedForms,
+    errors: [...certifiedErrors, 'ENTRY_NOT_FOUND', 'INVALID_PARTY'],
   },
   proxyListEntriesByParty: {
     ...proxied,
@@ -98,7 +119,8 @@ export const scanProxyRoutes = defineRoutes({
     params: Type.Object({ party: Party }),
     query: Type.Object({ ...listByPartyQuery, ...quorumQuery }),
     response: EntryPage,
-    errors: [...quorumErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN', 'OFFSET_PRUNED'],
+    otherForms: certifiedForms,
+    errors: [...certifiedErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN'],
     cost: pageCost,
   },
   proxyLookupEntries: {
@@ -109,9 +131,9 @@ export const scanProxyRoutes = defineRoutes({
     body: Type.Object(batchMembers),
     acceptsTextPlain: true,
     response: BatchAnswer,
-    errors: [...quorumErrors, 'INVALID_PARTY'],
+    errors: [...certifiedErrors, 'INVALID_PARTY'],
     cost: batchCost,
-    otherForms: { [VERIFIED_MEDIA_TYPE]: VerifiedBatchAnswer },
+    otherForms: { ...certifiedForms, [VERIFIED_MEDIA_TYPE]: VerifiedBatchAnswer },
     signatureCount: (input) => (isVerified(input) ? lookupCount(input) : 0),
   },
   proxyListActivities: {
@@ -132,6 +154,8 @@ export const scanProxyRoutes = defineRoutes({
   },
   proxyGetAnsRules: {
     ...proxied,
+    otherForms: certifiedForms,
+    errors: certifiedErrors,
     method: 'POST',
     path: '/v0/scan-proxy/ans-rules',
     summary: 'The rules of the name service, unless the cached ones are current.',
@@ -164,6 +188,8 @@ export const scanProxyRoutes = defineRoutes({
   },
   proxyGetDso: {
     ...proxied,
+    otherForms: certifiedForms,
+    errors: certifiedErrors,
     method: 'GET',
     path: '/v0/scan-proxy/dso',
     summary: 'The operator party and its rules, with the first node that agreed.',
@@ -171,6 +197,8 @@ export const scanProxyRoutes = defineRoutes({
   },
   proxyListScans: {
     ...proxied,
+    otherForms: certifiedForms,
+    errors: certifiedErrors,
     method: 'GET',
     path: '/v0/scan-proxy/scans',
     summary: 'The signed addresses of all scan nodes.',

@@ -12,6 +12,13 @@ export const Quorum = about(
   { pattern: '^(weak|strong|all|[1-9][0-9]*)$' },
 )
 
+/** Of the scan proxy. */
+export const ProxyQuorum = about(
+  Type.String(),
+  'How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted.',
+  { pattern: '^(weak|strong|all|[1-9][0-9]*|certified|certified-strong)$' },
+)
+
 export const MaxAgeMs = Type.Integer({
   minimum: 0,
   maximum: AGE_MS_MAX,

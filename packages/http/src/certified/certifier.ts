@@ -29,10 +29,10 @@ import {
   verifySignatures,
 } from '@quorumscan/consensus/certified'
 import { ScanError } from '@quorumscan/errors'
-import type { Logger } from './logger.ts'
-import type { Metrics } from './metrics.ts'
-import type { Peer } from './peer-clocks.ts'
-import { createUndiciTransport } from './undici-transport.ts'
+import type { Logger } from '../logger.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Peer } from '../peer-clocks.ts'
+import { createUndiciTransport } from '../undici-transport.ts'
 
 /** A poll that finds nothing ends after this long, well before any handler must have answered. */
 export const STATEMENTS_WAIT_MS = 5000

@@ -1,0 +1,143 @@
+/**
+ * Certified answers: a certificate of the state and the part of the state tree that proves the answer from it.
+ * Whoever reads one needs to trust neither this process nor the way that it came.
+ */
+import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
+import { utf8 } from '@quorumscan/base'
+import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/consensus'
+import {
+  type Certificate,
+  encodeCertificate,
+  encodeDocument,
+  type KeyRange,
+  type ProofItem,
+  type ProvenLeaf,
+  type Question,
+} from '@quorumscan/consensus/certified'
+import { ScanError } from '@quorumscan/errors'
+import type { Certifier } from './certifier.ts'
+
+/** For a certificate at the least offset that the caller takes: four times what a busy network needs. */
+const CERTIFICATE_WAIT_MS = 1000
+
+/** A second is what certificates are apart; who needs a newer answer says `min_offset`, or asks past caches. */
+const HEADERS = {
+  'content-type': CERTIFIED_MEDIA_TYPE,
+  'cache-control': 'public, max-age=1',
+  vary: 'accept',
+} as const
+
+/** The part of a replica that proofs are made from. */
+export type ProvingReplica = {
+  /** The proof of a range at a kept certifiable offset. */
+  proveRange(offset: number, range: KeyRange, signal: AbortSignal): Promise<readonly ProofItem[]>
+}
+
+export type CertifiedRequest = {
+  readonly query: {
+    /** How many members must have signed; weak (f+1) where it is not given. */
+    readonly signers?: string | null
+    /** The least offset that the caller takes. */
+    readonly min_offset?: number | null
+  }
+  readonly signal: AbortSignal
+}
+
+/** An answer with what proves it. */
+export type Proven<Answer> = {
+  readonly certificate: Certificate
+  readonly answer: Answer
+  readonly document: CertifiedReply
+}
+
+/** To who accepts the certified form. */
+type CertifiedReply = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+export type CertifiedAnswers = {
+  /** The newest certificate that the query takes. @throws {ScanError} As `Certifier.certified`; INVALID_QUORUM. */
+  certificate(request: CertifiedRequest): Promise<Certificate>
+  /**
+   * The answer to a question.
+   *
+   * @throws {ScanError} As `certificate` and `proveRange`; OFFSET_PRUNED where a walk began at an offset that is
+   *   not certified any more.
+   */
+  prove<Answer>(question: Question<Answer>, request: CertifiedRequest): Promise<Proven<Answer>>
+  /** The document of `prove` alone. */
+  document(question: Question<unknown>, request: CertifiedRequest): Promise<CertifiedReply>
+}
+
+export function createCertifiedAnswers(context: {
+  readonly genesis: Genesis
+  readonly certifier: Certifier
+  readonly replica: ProvingReplica
+}): CertifiedAnswers {
+  const { genesis, certifier, replica } = context
+
+  const signerCountOf = (signers: string): number => {
+    const nodeCount = genesis.nodes.length
+    const threshold = parseThreshold(signers, nodeCount)
+    const count = threshold && thresholdVotes(threshold, nodeCount)
+    if (count !== undefined) return count
+    throw new ScanError(
+      'INVALID_QUORUM',
+      `signers is weak, strong, all or a number from ${maxFaulty(nodeCount) + 1} to ${nodeCount}`,
+    )
+  }
+
+  const certificate = async ({ query, signal }: CertifiedRequest) =>
+    certifier.certified({
+      signerCount: signerCountOf(query.signers ?? 'weak'),
+      minOffset: query.min_offset ?? 0,
+      waitMs: CERTIFICATE_WAIT_MS,
+      signal,
+    })
+
+  const certificateOfWalk = (offset: number): Certificate => {
+    certifier.assertAgrees()
+    const found = certifier.at(offset)
+    if (found !== null) return found
+    throw new ScanError('OFFSET_PRUNED', `the state at offset ${offset} is not certified any more`)
+  }
+
+  const prove: CertifiedAnswers['prove'] = async (question, request) => {
+    const { offset, ranges } = question
+    const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
+    const proofs = await Promise.all(
+      ranges.map((range) => replica.proveRange(found.offset, range, request.signal)),
+    )
+    return {
+      certificate: found,
+      get answer() {
+        return question.answer(proofs.map(shownLeaves), found.offset)
+      },
+      get document() {
+        const body = utf8(encodeDocument(encodeCertificate(found), proofs.flat()))
+        return { headers: HEADERS, body }
+      },
+    }
+  }
+
+  return {
+    certificate,
+    prove,
+    document: async (question, request) => (await prove(question, request)).document,
+  }
+}
+
+/** Whether the caller asks for the certified form. */
+export function isCertified(request: { header(name: string): string | null }): boolean {
+  return accepts(request.header('accept'), CERTIFIED_MEDIA_TYPE)
+}
+
+/** What the own replica shows, which is held against the tree already. */
+function shownLeaves(items: readonly ProofItem[]): readonly ProvenLeaf[] {
+  return items.flatMap((item) =>
+    typeof item === 'object' && 'value' in item
+      ? [{ key: item.key, expiresAt: item.expires_at, value: item.value }]
+      : [],
+  )
+}
