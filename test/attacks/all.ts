@@ -8,6 +8,7 @@ import { dearRequests } from './dear-requests.ts'
 import { fuzz } from './fuzz.ts'
 import { heldPlaces } from './held-places.ts'
 import { oneByteChunks } from './one-byte-chunks.ts'
+import { overload } from './overload.ts'
 import { restlessSuperValidator } from './restless-super-validator.ts'
 import { awayNodes, slowNodes } from './slow-nodes.ts'
 import { tooLargeBodies } from './too-large-bodies.ts'
@@ -19,6 +20,7 @@ export const ATTACKS: readonly Attack[] = [
   heldPlaces,
   websocketFloods,
   dearRequests,
+  overload,
   fuzz,
   dearEntries,
   restlessSuperValidator,

@@ -34,7 +34,7 @@ export function createServer(
       submitEntry: async ({ body, client }) => {
         // A request of no bytes has no body at all.
         await admission.submit(body ?? new Uint8Array(), {
-          client: client.key,
+          client: client.isPeer ? client.key : client.network,
           isPeer: client.isPeer,
         })
         return { body: { accepted: true as const } }

@@ -26,7 +26,7 @@ it('counts reads by outcome and replies by node, and sends the caller’s header
       return {
         status: 200,
         header: (name) => answerHeaders.get(name) ?? null,
-        body: utf8('{"results":[]}'),
+        body: new Uint8Array(utf8('{"results":[]}')),
       }
     },
   }

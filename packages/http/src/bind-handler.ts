@@ -46,10 +46,14 @@ export function bindHandler(
     if (route.cost !== 0) work.admit(request.client)
     const units = unitsOf(route, parts)
     const rest = units - admissionUnits(route)
-    if (rest > 0) request.client.budget.charge(request.client.key, rest)
+    if (rest > 0) request.client.charge(rest)
 
     work.begin(units)
-    const answer = await new Call(request, reply, parts).run(binding).finally(() => work.end(units))
+    const answer = await new Call(request, reply, parts).run(binding).catch((error: unknown) => {
+      work.end(units, error)
+      throw error
+    })
+    work.end(units)
     if ('error' in answer) return responder.sendError(reply, answer.error, answer.headers)
     const { body } = answer
     assert(

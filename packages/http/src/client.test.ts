@@ -16,10 +16,25 @@ test('who shows a peer token has a budget of its own, far above that of an addre
   })
   const stranger = clientOf(request())
   const peer = clientOf(request(TOKEN))
-  stranger.budget.admit(stranger.key, 1)
-  expect(() => stranger.budget.admit(stranger.key, 1)).toThrow('too much work')
-  peer.budget.admit(peer.key, 100_000)
-  expect(() => peer.budget.admit(peer.key, 1)).toThrow('too much work')
+  stranger.admit(1)
+  expect(() => stranger.admit(1)).toThrow('too much work')
+  peer.admit(100_000)
+  expect(() => peer.admit(1)).toThrow('too much work')
+})
+
+test('all clients of an IPv6 /48 together have twice what one has', () => {
+  const clientOf = createClients({
+    rateLimit: { unitsPerSecond: 10 },
+    clock: createManualClock(),
+  })
+  const at = (remoteAddress: string) => clientOf({ socket: { remoteAddress }, headers: {} })
+  at('2001:db8:1:1::1').admit(10)
+  expect(() => at('2001:db8:1:1::2').admit(1)).toThrow('too much work')
+  at('2001:db8:1:2::1').admit(4)
+  at('2001:db8:1:2::1').charge(6)
+  expect(() => at('2001:db8:1:3::1').admit(1)).toThrow('too much work')
+  at('2001:db8:2:1::1').admit(10)
+  at('192.0.2.1').admit(10)
 })
 
 test('a connection is asked anew who it is as soon as it shows another token', () => {
@@ -38,7 +53,7 @@ test('a wrong token makes nobody a peer', () => {
     clock: createManualClock(),
   })
   for (const token of [TOKEN.toUpperCase(), `${TOKEN}x`, '', 'x'])
-    expect(clientOf(request(token))).toEqual(clientOf(request()))
+    expect(clientOf(request(token))).toMatchObject({ key: '192.0.2.1', isPeer: false })
 })
 
 test('token files are read, and a bad line is named without showing it', () => {

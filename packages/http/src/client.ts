@@ -5,12 +5,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
-import { clientKey } from './client-key.ts'
+import { clientKey, networkKey } from './client-key.ts'
 import { isPeerToken, PEER_TOKEN_HEADER } from './peer-tokens.ts'
 import { type Budget, createBudget, unlimitedBudget } from './rate-limit.ts'
 
 /** D-33: what a peer may ask for a second. */
 const PEER_UNITS_PER_SECOND = 100_000
+/** What all clients of a network have together, as with connections: so many times what one of them has. */
+const NETWORK_FACTOR = 2
 
 export type RateLimit = {
   /** For each client address. */
@@ -18,7 +20,16 @@ export type RateLimit = {
   readonly peerTokens?: readonly string[]
 }
 
-export type Client = { readonly key: string; readonly budget: Budget; readonly isPeer: boolean }
+export type Client = {
+  /** Its address, or which peer it is. */
+  readonly key: string
+  /** The network that its address is of; of a peer as `key`. */
+  readonly network: string
+  readonly isPeer: boolean
+  /** As `Budget` has it, of all that counts for this client. @throws {ScanError} RATE_LIMITED. */
+  admit(units: number): void
+  charge(units: number): void
+}
 
 type Request = {
   readonly socket: Pick<Socket, 'remoteAddress'>
@@ -31,14 +42,19 @@ export function createClients(options: {
   readonly clock: Clock
 }): (request: Request) => Client {
   const { rateLimit, clock } = options
+  const strangerAt = (address: string | undefined, budget: Budget, networks: Budget): Client => {
+    const [key, network] = [clientKey(address), networkKey(address)]
+    const each = (how: keyof Budget) => (units: number) => {
+      budget[how](key, units)
+      if (network !== key) networks[how](network, units)
+    }
+    return { key, network, isPeer: false, admit: each('admit'), charge: each('charge') }
+  }
   if (rateLimit === null)
-    return ({ socket }) => ({
-      key: clientKey(socket.remoteAddress),
-      budget: unlimitedBudget,
-      isPeer: false,
-    })
+    return ({ socket }) => strangerAt(socket.remoteAddress, unlimitedBudget, unlimitedBudget)
   const { unitsPerSecond, peerTokens = [] } = rateLimit
   const budget = createBudget({ unitsPerSecond, clock })
+  const networks = createBudget({ unitsPerSecond: NETWORK_FACTOR * unitsPerSecond, clock })
   const peerBudget = createBudget({
     unitsPerSecond: Math.max(unitsPerSecond, PEER_UNITS_PER_SECOND),
     clock,
@@ -50,9 +66,14 @@ export function createClients(options: {
       peerByDigest.size > 0 && token !== null && isPeerToken(token)
         ? peerByDigest.get(digest(token))
         : undefined
-    return peer === undefined
-      ? { key: clientKey(socket.remoteAddress), budget, isPeer: false }
-      : { key: peer, budget: peerBudget, isPeer: true }
+    if (peer === undefined) return strangerAt(socket.remoteAddress, budget, networks)
+    return {
+      key: peer,
+      network: peer,
+      isPeer: true,
+      admit: (units) => peerBudget.admit(peer, units),
+      charge: (units) => peerBudget.charge(peer, units),
+    }
   }
   // The next request of a connection is nearly always of the same client.
   const lastBySocket = new WeakMap<

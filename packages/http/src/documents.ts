@@ -18,7 +18,7 @@ export function mountDocuments(
     let text: string | null = null
     for (const prefix of prefixes)
       app.get(`${prefix}${path}`, (request, reply) => {
-        request.client.budget.charge(request.client.key, DOCUMENT_UNITS - 1)
+        request.client.charge(DOCUMENT_UNITS - 1)
         text ??= JSON.stringify(make())
         reply.headers(corsHeaders).type('application/json; charset=utf-8').send(text)
       })

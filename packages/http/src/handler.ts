@@ -9,6 +9,7 @@ import type {
   RouteTable,
 } from '@quorumscan/api'
 import type { ScanError } from '@quorumscan/errors'
+import type { Client } from './client.ts'
 
 export type ApiRequest<Route extends RouteDef, User> = {
   readonly params: ParamsOf<Route>
@@ -23,7 +24,7 @@ export type ApiRequest<Route extends RouteDef, User> = {
   /** Any header as it came, or null. `name` is lower-case. */
   header(name: string): string | null
   /** Who sends it: an address, or a peer that shows its token. */
-  readonly client: { readonly key: string; readonly isPeer: boolean }
+  readonly client: Pick<Client, 'key' | 'network' | 'isPeer'>
   readonly requestId: string
   /** Headers for requests made on behalf of this one: its id, and its trace where requests are traced. */
   readonly forward: Readonly<Record<string, string>>

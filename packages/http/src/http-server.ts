@@ -19,6 +19,12 @@ import { type Guest, type Place, Places } from './places.ts'
 const CHECK_MS = 1000
 /** Once we have said our last word, the other side may go on so long: as long as a request may take to arrive. */
 const CLOSING_MS_MAX = 10_000
+/** After a refusal: as whoever is refused is told, … */
+const REST_MS_MIN = 1000
+/** … longer where many are, of whom one comes back after the other, so that refusing them stays cheap … */
+const REST_APART_MS = 2
+/** … but less long than anybody waits for an answer (D-38: 10 s). */
+const REST_MS_MAX = 4000
 /** Requests that follow on one connection before the one before them is answered. Hardly anybody sends any. */
 const PIPELINED_MAX = 8
 
@@ -36,6 +42,14 @@ export function giveUpReading(request: IncomingMessage): void {
     process.nextTick(discardInput, request.socket)
 }
 
+/**
+ * After this answer, which tells the client to come again later, nothing of its connection is read for a moment:
+ * so that to refuse whoever does not wait costs next to nothing, however often and from wherever it asks.
+ */
+export function restAfter(response: ServerResponse): void {
+  connectionOf.get(response.req.socket)?.rest(response)
+}
+
 const connectionOf = new WeakMap<Socket, Connection>()
 
 export function createHttpServer(
@@ -49,6 +63,7 @@ export function createHttpServer(
     perNetworkMax: limits.connectionsPerNetworkMax,
     areInUse: false,
   })
+  const resting = createResting(clock)
   const open = new Set<Connection>()
   /** Without a place, the first to come first. */
   const spare = new Set<Connection>()
@@ -63,15 +78,14 @@ export function createHttpServer(
     (request, response) => {
       // After it was ended, Node still reads what had come with the request that it was ended for.
       if (request.socket.destroyed) return
-      if (connectionOf.get(request.socket)?.begin(request, response) !== false)
-        listener(request, response)
+      connectionOf.get(request.socket)?.take(request, response, listener)
     },
   )
   server.timeout = limits.idleConnectionMsMax
   // Whoever has no place leaves when the next one comes; until it is gone there are two.
   server.maxConnections = limits.connectionsMax + 2 * limits.spareConnectionsMax
   server.on('connection', (socket: Socket) => {
-    const connection = new Connection(socket)
+    const connection = new Connection(socket, resting)
     connectionOf.set(socket, connection)
     connection.place = places.take(socket.remoteAddress, connection)
     open.add(connection)
@@ -110,41 +124,90 @@ async function endTheLate(server: {
   }
 }
 
+type Resting = {
+  /** How long the next one that is refused rests. */
+  nextMs(): number
+}
+
+function createResting(clock: Clock): Resting {
+  let lastEndsAtMs = 0
+  return {
+    nextMs() {
+      const nowMs = clock.monotonicMs()
+      const endsAtMs = Math.max(nowMs + REST_MS_MIN, lastEndsAtMs + REST_APART_MS)
+      lastEndsAtMs = Math.min(endsAtMs, nowMs + REST_MS_MAX)
+      return lastEndsAtMs - nowMs
+    },
+  }
+}
+
 class Connection implements Guest {
   /** Null where there was none. */
   place: Place | null = null
   /** A WebSocket has bounds of its own. */
   isUpgraded = false
   readonly #socket: Socket
+  readonly #resting: Resting
   #request: IncomingMessage | null = null
   #response: ServerResponse | null = null
-  #pipelinedCount = 0
+  #isBusy = false
+  #isResting = false
+  /** Requests that came ahead of their turn. */
+  readonly #waiting: (() => void)[] = []
   /** For the client, to take what it is sent, or to close its side; null where we do not wait. */
   #waitingSinceMs: number | null = null
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, resting: Resting) {
     this.#socket = socket
+    this.#resting = resting
     const destroySoon = socket.destroySoon.bind(socket)
     // After the last answer, even while the client is still sending what nobody reads.
     socket.destroySoon = () =>
       this.#request?.complete === false ? closeGently(socket) : destroySoon()
   }
 
-  /** False if the request is not to be answered: it was one too many at once. */
-  begin(request: IncomingMessage, response: ServerResponse): boolean {
-    const isPipelined = this.#response !== null && !this.#response.writableFinished
-    this.#pipelinedCount = isPipelined ? this.#pipelinedCount + 1 : 0
-    if (this.#pipelinedCount > PIPELINED_MAX) {
-      this.leave()
-      return false
-    }
+  /** Has the listener answer the request, as soon as those before it are answered. */
+  take(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
+    this.#waiting.push(() => {
+      this.#begin(request, response)
+      listener(request, response)
+    })
+    if (this.#waiting.length > PIPELINED_MAX) this.leave()
+    else this.#next()
+  }
+
+  /** Nothing more is taken from it for a moment after this answer. */
+  rest(response: ServerResponse): void {
+    this.#isResting = true
+    response.once('close', () => {
+      if (!response.shouldKeepAlive) return
+      // Once Node is through with the request, after which it reads on.
+      setImmediate(() => this.#socket.pause())
+      setTimeout(() => {
+        this.#isResting = false
+        this.#socket.resume()
+        this.#next()
+      }, this.#resting.nextMs()).unref()
+    })
+  }
+
+  #next(): void {
+    if (this.#isBusy || this.#isResting || this.#socket.destroyed) return
+    this.#waiting.shift()?.()
+  }
+
+  #begin(request: IncomingMessage, response: ServerResponse): void {
+    this.#isBusy = true
+    response.once('close', () => {
+      this.#isBusy = false
+      if (this.#waiting.length > 0) setImmediate(() => this.#next())
+    })
     this.#request = request
     this.#response = response
     this.place?.touch()
     if (this.place === null) response.shouldKeepAlive = false
     // It may be refused before it was read, and reading it only to keep the connection is dear.
     if (mayBeEndless(request)) response.shouldKeepAlive = false
-    return true
   }
 
   /** We are not at anything, or the client does not send or take its part of it. */

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { buildServer, type ServerOptions } from './server.ts'
 
-const _clock = createSystemClock()
+const clock = createSystemClock()
 const common = { tag: 'test', summary: '', errors: [], auth: 'none', cost: 1 } as const
 const routes = {
   slow: {
@@ -303,6 +303,57 @@ test('who sends many requests ahead of their answers is cut off', async () => {
   const text = await textUntilClosed(socket)
   expect(text.split('HTTP/1.1 200').length - 1).toBeLessThanOrEqual(9)
 })
+
+test('who asks eight requests ahead all the time is answered all the time', async () => {
+  await using running = await start()
+  const socket = running.connect()
+  const request = 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n'
+  socket.write(request.repeat(9))
+  let count = 0
+  await new Promise<void>((resolve, reject) => {
+    socket.on('close', () => reject(new Error(`the connection ended after ${count} answers`)))
+    socket.on('data', (bytes) => {
+      const answers = bytes.toString().split('HTTP/1.1 200').length - 1
+      count += answers
+      if (count >= 200) resolve()
+      else socket.write(request.repeat(answers))
+    })
+  })
+})
+
+test('who was refused is read again after a second, and nobody else waits', async () => {
+  await using running = await start({ rateLimit: { unitsPerSecond: 0.001 } })
+  const socket = running.connect()
+  const probe = 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n'
+  const slow = 'POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}'
+  running.finish()
+  socket.write(slow + slow)
+  await untilText(socket, 'HTTP/1.1 429')
+  const refusedMs = clock.monotonicMs()
+  socket.write(probe)
+  const other = running.connect()
+  other.write(probe)
+  await untilText(other, 'HTTP/1.1 200')
+  const otherMs = clock.monotonicMs() - refusedMs
+  await untilText(socket, 'HTTP/1.1 200')
+  const restMs = clock.monotonicMs() - refusedMs
+  expect(restMs).toBeGreaterThan(900)
+  expect(otherMs).toBeLessThan(restMs)
+  socket.destroy()
+  other.destroy()
+})
+
+/** Until this was received from here on. */
+function untilText(socket: Socket, text: string): Promise<void> {
+  let received = ''
+  return new Promise((resolve, reject) => {
+    socket.once('close', () => reject(new Error(`closed after ${received}`)))
+    socket.on('data', (bytes) => {
+      received += bytes
+      if (received.includes(text)) resolve()
+    })
+  })
+}
 
 test('who does not take its answer is cut off', async () => {
   const body = Buffer.alloc(32 * 1024 * 1024, '1')

@@ -24,17 +24,18 @@ export type Budget = {
 export const unlimitedBudget: Budget = { admit: () => {}, charge: () => {} }
 
 export function createBudget(options: {
-  readonly unitsPerSecond: number
+  /** For each client; a function where it changes. */
+  readonly unitsPerSecond: number | (() => number)
   readonly clock: Clock
   readonly bucketsMax?: number
 }): Budget {
-  const { unitsPerSecond, clock } = options
-  const capacity = Math.max(1, unitsPerSecond)
+  const { unitsPerSecond: rate, clock } = options
+  const rateOf = typeof rate === 'number' ? () => rate : rate
   const buckets = new LRUCache<string, { balance: number; atMs: number }>({
     max: options.bucketsMax ?? BUCKETS_MAX,
   })
 
-  const touch = (client: string) => {
+  const touch = (client: string, unitsPerSecond: number, capacity: number) => {
     const nowMs = clock.monotonicMs()
     let bucket = buckets.get(client)
     if (bucket === undefined) {
@@ -46,8 +47,11 @@ export function createBudget(options: {
     bucket.atMs = nowMs
     return bucket
   }
-  const take = (client: string, units: number, balanceMin: number) => {
-    const bucket = touch(client)
+  const take = (client: string, units: number, unitsMin: number) => {
+    const unitsPerSecond = rateOf()
+    const capacity = Math.max(1, unitsPerSecond)
+    const bucket = touch(client, unitsPerSecond, capacity)
+    const balanceMin = Math.min(unitsMin, capacity)
     if (bucket.balance < balanceMin)
       throw new ScanError('RATE_LIMITED', 'too much work asked for; wait a moment', {
         retryAfterSeconds: Math.max(1, Math.ceil((balanceMin - bucket.balance) / unitsPerSecond)),
@@ -56,7 +60,7 @@ export function createBudget(options: {
   }
 
   return {
-    admit: (client, units) => take(client, units, Math.min(units, capacity)),
+    admit: (client, units) => take(client, units, units),
     charge: (client, units) => take(client, units, 0),
   }
 }

@@ -3,8 +3,12 @@ import { type ScanError, toErrorBody } from '@quorumscan/errors'
 import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
 import { errorHeaders, toScanError } from './errors.ts'
+import { restAfter } from './http-server.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** Refused for who asks, or how many do: whoever asks again at once is in no hurry to be served. */
+const COMES_TOO_OFTEN: ReadonlySet<string> = new Set(['RATE_LIMITED', 'OVERLOADED'])
 
 type Headers = Readonly<Record<string, string>>
 
@@ -49,6 +53,8 @@ export function createResponder(options: {
     sendError(reply, thrown, headers = {}) {
       const error = toScanError(thrown)
       log(reply, error)
+      if (COMES_TOO_OFTEN.has(error.code) && reply.request.client?.isPeer === false)
+        restAfter(reply.raw)
       return send(reply, {
         status: error.spec.httpStatus,
         headers: { ...errorHeaders(error), ...headers },

@@ -111,7 +111,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   })
   const app = createInstance(options, { limits, clock, responder })
   const clientOf = createClients({ rateLimit: options.rateLimit, clock })
-  const work = createWorkInHand()
+  const work = createWorkInHand(clock)
 
   const endUnused = trackUnused(app.server)
   installBodyParser(app)
@@ -141,7 +141,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
         throw new ScanError('OVERLOADED', 'there are too many connections', {
           retryAfterSeconds: 1,
         })
-      request.client.budget.admit(request.client.key, admissionUnits(route))
+      request.client.admit(admissionUnits(route))
       work.admit(request.client)
     }
     done()
@@ -151,7 +151,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   if (metrics !== undefined)
     installMetrics(app, {
       metrics,
-      admit: (client) => client.budget.charge(client.key, METRICS_UNITS - 1),
+      admit: (client) => client.charge(METRICS_UNITS - 1),
     })
   if (options.logger?.isLevelEnabled('debug') === true)
     app.addHook('onResponse', (request, reply, done) => {

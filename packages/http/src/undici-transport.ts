@@ -102,7 +102,7 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
     let controller: Dispatcher.DispatchController | null = null
     let status = 0
     let headers: Headers = {}
-    const answer = createBodyPieces(bytesMax)
+    let answer = createBodyPieces(bytesMax)
     const onAbort = () => {
       controller?.abort(signal.reason)
       fail(signal.reason)
@@ -127,6 +127,7 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
         const length = Number(headerOf(headers, 'content-length') ?? Number.NaN)
         if (!(length <= bytesMax))
           started.abort(new TransportError(`an answer that is not of at most ${bytesMax} bytes`))
+        else answer = createBodyPieces(bytesMax, length)
       },
       onResponseData(started, chunk) {
         try {

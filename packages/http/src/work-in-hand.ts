@@ -3,54 +3,82 @@
  * of them together do, so that a process with more to do than it can does what it took on, in time, and
  * refuses the rest before reading it.
  *
- * What waits for others is counted in units. What is answered from memory never waits, and is never in hand
- * beside anything else: what queues behind it sits in sockets. So a turn of the event loop, in which Node
- * goes through all sockets that have something, is bounded as well.
+ * What waits for others is counted in units, and how many may wait is found out: half as many as soon as one
+ * came too late, which its handler tells, a batch more for as many as were answered in time. What is answered
+ * from memory never waits, and is never in hand beside anything else: what queues behind it sits in sockets. So
+ * a turn of the event loop, in which Node goes through all sockets that have something, is bounded as well.
  */
+import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 
-/** Lookups that a process answers in about half a second: beyond that callers have begun to give up. */
+/** Lookups that are answered within half a second by a machine that has nothing else to do. */
 const UNITS_MAX = 4096
-/** As much of one turn: of processor time, as a machine that gives us none is no crowd of callers. */
-const TURN_CPU_MS_MAX = 500
+/** To begin with: as many as a proxy has under way at its nodes, and as many again. */
+const UNITS_AT_FIRST = 2048
+/** One full batch of lookups (D-14), which is dearer than its units; and what the number grows by. */
+const UNITS_MIN = 256
+/** From one halving to the next: what was taken in before the first is over by then, well or badly. */
+const HALVING_MS = 500
+/**
+ * As much of one turn, in which the last was read as late as it took: as long as a node waits for an offset (D-38).
+ * Of processor time, as a machine that gives us none is no crowd of callers.
+ */
+const TURN_CPU_MS_MAX = 250
 /** Peers have more by so much: what the public asks for keeps no proxy from its answers. */
 const PEER_FACTOR = 2
+
+/** One for all, as where it was thrown says nothing, and to find out is half of what it costs. */
+const TOO_MUCH = new ScanError('OVERLOADED', 'more is asked for than can be done; wait a moment', {
+  retryAfterSeconds: 1,
+})
 
 export type WorkInHand = {
   /** @throws {ScanError} OVERLOADED if there is too much already. */
   admit(client: { readonly isPeer: boolean }): void
   begin(units: number): void
-  end(units: number): void
+  /** `error` is what came instead of an answer. */
+  end(units: number, error?: unknown): void
 }
 
-export function createWorkInHand(): WorkInHand {
+export function createWorkInHand(clock: Clock): WorkInHand {
   let unitsInHand = 0
-  let turnBegan: NodeJS.CpuUsage | null = null
+  let unitsMax = UNITS_AT_FIRST
+  let halvedAtMs = Number.NEGATIVE_INFINITY
+  let turn: { readonly cpu: NodeJS.CpuUsage; readonly beganMs: number } | null = null
 
-  const turnCpuMs = (): number => {
-    if (turnBegan === null) {
-      turnBegan = process.cpuUsage()
+  const isTurnLong = (msMax: number): boolean => {
+    if (turn === null) {
+      turn = { cpu: process.cpuUsage(), beganMs: clock.monotonicMs() }
       setImmediate(() => {
-        turnBegan = null
+        turn = null
       })
     }
-    const { user, system } = process.cpuUsage(turnBegan)
-    return (user + system) / 1000
+    if (clock.monotonicMs() - turn.beganMs < msMax) return false // To ask for processor time is dear.
+    const { user, system } = process.cpuUsage(turn.cpu)
+    return (user + system) / 1000 >= msMax
+  }
+
+  const halve = (): void => {
+    const nowMs = clock.monotonicMs()
+    if (nowMs - halvedAtMs < HALVING_MS) return
+    halvedAtMs = nowMs
+    unitsMax = Math.max(UNITS_MIN, Math.min(unitsMax, unitsInHand) / 2)
   }
 
   return {
     admit({ isPeer }) {
-      const factor = isPeer ? PEER_FACTOR : 1
-      if (unitsInHand < factor * UNITS_MAX && turnCpuMs() < factor * TURN_CPU_MS_MAX) return
-      throw new ScanError('OVERLOADED', 'more is asked for than can be done; wait a moment', {
-        retryAfterSeconds: 1,
-      })
+      const unitsFree = (isPeer ? PEER_FACTOR * UNITS_MAX : unitsMax) - unitsInHand
+      if (unitsFree <= 0 || isTurnLong((isPeer ? PEER_FACTOR : 1) * TURN_CPU_MS_MAX)) throw TOO_MUCH
     },
     begin(units) {
       unitsInHand += units
     },
-    end(units) {
+    end(units, error) {
+      const isMoreWanted = 2 * unitsInHand > unitsMax
       unitsInHand -= units
+      if (error instanceof ScanError && error.code === 'OVERLOADED') halve()
+      else if (isMoreWanted)
+        unitsMax = Math.min(UNITS_MAX, unitsMax + (UNITS_MIN * units) / unitsMax)
     },
   }
 }

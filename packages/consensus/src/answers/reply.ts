@@ -8,7 +8,7 @@ export type Reply =
   | {
       readonly kind: 'answer'
       readonly point: HistoryPoint
-      readonly body: Uint8Array
+      readonly body: Uint8Array<ArrayBuffer>
       /** Of a single answer that was asked for signed, unchecked; a batch has its signatures in the body. */
       readonly signature: string | null
     }

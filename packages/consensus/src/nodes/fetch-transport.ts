@@ -36,7 +36,7 @@ export function createFetchTransport(
 }
 
 /** Gives up while the answer is still coming: a node cannot fill our memory, nor our time with pieces. */
-async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Array> {
+async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   const answer = createBodyPieces(bytesMax)
   const reader = response.body?.getReader()
   for (;;) {

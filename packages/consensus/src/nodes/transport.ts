@@ -24,7 +24,8 @@ export type TransportReply = {
   readonly status: number
   /** The header's value, or null. `name` is lower-case. */
   header(name: string): string | null
-  readonly body: Uint8Array
+  /** The reader's: nobody else writes to it. */
+  readonly body: Uint8Array<ArrayBuffer>
 }
 
 /** Never follows a redirect (D-34). Rejects when the node cannot be reached or the signal aborts. */

@@ -25,7 +25,7 @@ export function createReadWork(options: WorkOptions & { readonly item: Item }): 
     cut(reply, isSigned) {
       if (isSigned && !isSignature(reply.signature)) return undefined
       return {
-        votes: [{ ...reply.point, answer: new Uint8Array(reply.body) }],
+        votes: [{ ...reply.point, answer: reply.body }],
         signatures: isSigned ? [reply.signature as string] : null,
       }
     },

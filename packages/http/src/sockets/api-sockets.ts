@@ -65,9 +65,8 @@ export function apiSocketDialect(
       if (found === undefined) return null
       const { socket, check } = found
       return async (request, requestId) => {
-        const { key, budget } = app.clientOf(request)
-        budget.admit(key, OPENING_UNITS)
-        const charge = (units: number) => budget.charge(key, units)
+        const { admit, charge } = app.clientOf(request)
+        admit(OPENING_UNITS)
         return {
           requestId,
           open: (frame, signal) => {

@@ -42,7 +42,7 @@ export function createSimNetwork(options: {
     return {
       status: reply.status,
       header: (name) => reply.headers[name] ?? null,
-      body: reply.body,
+      body: new Uint8Array(reply.body),
     }
   }
 

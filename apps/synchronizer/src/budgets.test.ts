@@ -1,0 +1,54 @@
+import { createManualClock } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { createBudgets } from './budgets.ts'
+
+const rates = { stranger: 50, peer: 1000, superValidator: 50 }
+const TURN_MS = 50
+
+function setUp() {
+  const clock = createManualClock()
+  const budgets = createBudgets({ rates, operatorKeys: new Set(), clock })
+  /** Whether it gets an entry of this price in. */
+  const submit = (client: string, units: number, isPeer = false): boolean => {
+    try {
+      budgets.admit({ client, isPeer }, units)
+      return true
+    } catch {
+      return false
+    }
+  }
+  return { clock, submit }
+}
+
+describe('the budgets of strangers', () => {
+  it.each([4, 50])('leave their share to others while %d addresses ask for all', async (n) => {
+    const { clock, submit } = setUp()
+    const taken = { hostile: 0, honest: 0 }
+    // Over twenty seconds; the honest ones ask for an entry a second, each from an address of its own.
+    for (let ms = 0; ms < 20_000; ms += TURN_MS) {
+      for (let index = 0; index < n; index++) if (submit(`hostile ${index}`, 7)) taken.hostile += 7
+      if (ms >= 5_000 && ms % 1000 === 500 && submit(`honest ${ms}`, 7)) taken.honest++
+      await clock.advance(TURN_MS)
+    }
+    expect(taken.honest).toBeGreaterThanOrEqual(14) // Of fifteen.
+    expect(taken.hostile).toBeGreaterThan(0.8 * 20 * 4 * rates.stranger)
+    expect(taken.hostile).toBeLessThan(21 * 4 * rates.stranger)
+  })
+
+  it('are one address’s own again when the others are gone', async () => {
+    const { clock, submit } = setUp()
+    for (let index = 0; index < 40; index++) submit(`hostile ${index}`, 1)
+    expect(submit('alice', 5)).toBe(true)
+    expect(submit('alice', 5)).toBe(false)
+    await clock.advance(3_000)
+    for (let count = 0; count < rates.stranger; count++) expect(submit('alice', 1)).toBe(true)
+    expect(submit('alice', 1)).toBe(false)
+  })
+
+  it('are never those of peers', () => {
+    const { submit } = setUp()
+    for (let index = 0; index < 1000; index++) submit(`hostile ${index}`, 50)
+    expect(submit('hostile 1001', 50)).toBe(false)
+    expect(submit('peer 0', 50, true)).toBe(true)
+  })
+})

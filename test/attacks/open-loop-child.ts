@@ -1,0 +1,120 @@
+/**
+ * A crowd: GETs that are due at a rate, whatever comes back, as bytes on bare sockets, so that to ask costs a
+ * small part of what it costs to answer or refuse.
+ */
+import type { Socket } from 'node:net'
+import { createSystemClock } from '@quorumscan/base'
+import { answer, childArgument } from '../bench/child.ts'
+import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
+import { open } from './wire.ts'
+
+const TICK_MS = 5
+/** Before anything is counted: connections open, code is compiled, queues fill. */
+const WARM_UP = 0.4
+const END_OF_HEAD = '\r\n\r\n'
+
+const { url, path, addresses, connections, perSecond, ms, patienceMs } =
+  childArgument<OpenLoopArgument>()
+const clock = createSystemClock()
+const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)
+const counts = { good: 0, refused: 0, late: 0, bad: 0, due: 0, unsent: 0 }
+const times: number[] = []
+let bad = ''
+let start = Number.POSITIVE_INFINITY
+let end = Number.POSITIVE_INFINITY
+
+class Asker {
+  readonly #socket: Socket
+  #sentAtMs: number | null = null
+  #rest = ''
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    socket.setNoDelay()
+    socket.on('data', (bytes) => this.#read(bytes.toString('latin1')))
+    socket.on('close', () => {
+      counts.bad++
+      bad = 'the connection ended'
+    })
+  }
+
+  /** False if one is under way. */
+  ask(): boolean {
+    if (this.#sentAtMs !== null) return false
+    this.#sentAtMs = clock.monotonicMs()
+    this.#socket.write(request)
+    return true
+  }
+
+  #read(text: string): void {
+    let rest = this.#rest + text
+    for (;;) {
+      const headEnd = rest.indexOf(END_OF_HEAD)
+      if (headEnd < 0) break
+      const length = Number(/content-length: ([0-9]+)/i.exec(rest)?.[1])
+      const bodyEnd = headEnd + END_OF_HEAD.length + length
+      if (Number.isNaN(length)) throw new Error(`no length: ${rest.slice(0, headEnd)}`)
+      if (rest.length < bodyEnd) break
+      this.#hear(rest.slice(0, headEnd))
+      rest = rest.slice(bodyEnd)
+    }
+    this.#rest = rest
+  }
+
+  #hear(head: string): void {
+    const tookMs = clock.monotonicMs() - (this.#sentAtMs ?? Number.NaN)
+    this.#sentAtMs = null
+    const status = head.slice(9, 12)
+    if (status === '200') {
+      note(tookMs <= patienceMs ? 'good' : 'late')
+      times.push(tookMs)
+    } else if (/^(429|503)$/.test(status) && /\r\nretry-after: [1-9]/i.test(head)) note('refused')
+    else note('bad', head)
+    if (perSecond === null && clock.monotonicMs() < end) this.ask()
+  }
+}
+
+function note(what: keyof typeof counts, text = ''): void {
+  const nowMs = clock.monotonicMs()
+  if (nowMs < start || nowMs >= end) return
+  counts[what]++
+  if (what === 'bad') bad = text
+}
+
+const askers = await Promise.all(
+  Array.from(
+    { length: connections },
+    (_, index) =>
+      new Promise<Asker>((resolve, reject) => {
+        const socket = open(url, addresses[index % addresses.length])
+        socket.once('connect', () => resolve(new Asker(socket)))
+        socket.once('close', () => reject(new Error(`connection ${index} was refused`)))
+      }),
+  ),
+)
+const beginMs = clock.monotonicMs()
+start = beginMs + WARM_UP * ms
+end = start + ms
+if (perSecond === null) for (const asker of askers) asker.ask()
+let dueCount = 0
+while (clock.monotonicMs() < end) {
+  const due = perSecond === null ? 0 : ((clock.monotonicMs() - beginMs) * perSecond) / 1000
+  for (; dueCount < due; dueCount++) {
+    note('due')
+    if (askers[dueCount % askers.length]?.ask() === false) note('unsent')
+  }
+  await clock.delay(TICK_MS)
+}
+times.sort((a, b) => a - b)
+const rate = (count: number) => (count * 1000) / ms
+answer({
+  goodPerSecond: rate(counts.good),
+  refusedPerSecond: rate(counts.refused),
+  duePerSecond: rate(counts.due),
+  unsentPerSecond: rate(counts.unsent),
+  lateCount: counts.late,
+  badCount: counts.bad,
+  bad,
+  p99Ms: times[Math.floor(times.length * 0.99)] ?? Number.NaN,
+} satisfies OpenLoop)
+process.exit()

@@ -1,0 +1,30 @@
+/** What the process of `open-loop-child.ts` is told, and what it says. */
+export type OpenLoopArgument = {
+  readonly url: string
+  readonly path: string
+  /** Of this machine: connections come from them in turn. */
+  readonly addresses: readonly string[]
+  readonly connections: number
+  /** So many requests are due a second, whatever comes back; null for the next as soon as the last was answered. */
+  readonly perSecond: number | null
+  readonly ms: number
+  /** An answer after that is none. */
+  readonly patienceMs: number
+}
+
+export type OpenLoop = {
+  /** Answers of 200 within the patience of a caller. */
+  readonly goodPerSecond: number
+  /** 429 and 503 that say when to come again. */
+  readonly refusedPerSecond: number
+  /** As it turned out. */
+  readonly duePerSecond: number
+  /** Due, and not sent: no connection would take one more. */
+  readonly unsentPerSecond: number
+  readonly lateCount: number
+  /** Answers that are neither, and connections that ended without having been told. */
+  readonly badCount: number
+  /** One of them, or an empty text. */
+  readonly bad: string
+  readonly p99Ms: number
+}

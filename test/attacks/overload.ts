@@ -1,0 +1,104 @@
+import { createSystemClock } from '@quorumscan/base'
+import { runChild } from '../bench/child.ts'
+import { median } from '../bench/report.ts'
+import type { Attack } from './attack.ts'
+import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
+
+const OPEN_LOOP = new URL('./open-loop-child.js', import.meta.url)
+const TIMES = 10
+const GOODPUT_MIN = 0.8
+/** In full: as long as a proxy waits for a node, and as `status` waits for whom it asks. */
+const full = { ms: 3_000, shareMin: GOODPUT_MIN, patienceMs: 2_000, probeMsMax: 2_000 }
+/** Bounded, beside other tests, which take the processors away: as long as the SDK waits. */
+const bounded = { ms: 1_000, shareMin: 0.4, patienceMs: 10_000, probeMsMax: 10_000 }
+/** With them a process is kept busy and answers most. */
+const PEAK_CONNECTIONS = 256
+const PROBE_EVERY_MS = 100
+const clock = createSystemClock()
+
+/** The connections of the crowd, by its addresses: all that one of them has, or some of each. */
+const crowds = [
+  { who: 'one address', addresses: 1, connections: 512, connectionsShort: 256 },
+  { who: '64 addresses', addresses: 64, connections: 4096, connectionsShort: 512 },
+] as const
+
+/** A crowd that asks for far more than there is gets what there is, and nobody takes the process for dead. */
+export const overload: Attack = {
+  name: 'overload',
+  claim:
+    `A crowd, from one address or many, asks a node and the proxy for ${TIMES} times what they can answer, whatever comes ` +
+    `back. At least ${GOODPUT_MIN} of the most that they answer is still answered in time, every other reply is 429 or 503 ` +
+    'with retry-after, and health endpoints answer.',
+  async run(target) {
+    const { urls } = target.cluster
+    const figures: Record<string, number | string> = {}
+    const of = (what: string, url: string, prefix: string) =>
+      flood({ what, url, path: `${prefix}/ans-entries/by-name/dso.ns` }, target.isLong, figures)
+    const holds = [
+      await of('node', urls.nodes['sv-1'] ?? '', '/v0'),
+      await of('proxy', urls.validator, '/v0/scan-proxy'),
+    ]
+    return { holds: holds.every(Boolean), figures }
+  },
+}
+
+type Flooded = { readonly what: string; readonly url: string; readonly path: string }
+
+/** Whether it holds; what was measured goes to the figures. */
+async function flood(
+  { what, url, path }: Flooded,
+  isLong: boolean,
+  figures: Record<string, number | string>,
+): Promise<boolean> {
+  const { ms, shareMin, patienceMs, probeMsMax } = isLong ? full : bounded
+  const ask = (input: Pick<OpenLoopArgument, 'addresses' | 'connections' | 'perSecond'>) =>
+    runChild<OpenLoop>(OPEN_LOOP, {
+      ...{ url, path, ms, patienceMs },
+      ...input,
+    } satisfies OpenLoopArgument)
+  const own = { addresses: ['127.0.0.1'], connections: PEAK_CONNECTIONS, perSecond: null }
+  await ask(own) // Its code is compiled.
+  let holds = true
+  for (const { who, addresses, connections, connectionsShort } of crowds) {
+    const shares: number[] = []
+    let [refused, bad, slowestMs] = [0, '', 0]
+    while (shares.length < (isLong ? 3 : 1)) {
+      // Beside each other, so that whatever else the machine does slows both sides of the ratio.
+      const peak = await ask(own)
+      const over = new AbortController()
+      const probing = probe(url, over.signal)
+      const load = await ask({
+        addresses: Array.from({ length: addresses }, (_, index) => `127.0.1.${index + 1}`),
+        connections: isLong ? connections : connectionsShort,
+        perSecond: TIMES * peak.goodPerSecond,
+      }).finally(() => over.abort())
+      slowestMs = Math.max(slowestMs, await probing)
+      shares.push(load.goodPerSecond / peak.goodPerSecond)
+      refused += load.refusedPerSecond
+      bad ||= load.bad
+      figures[`${what}, ${who}: answers/s at the peak`] = Math.round(peak.goodPerSecond)
+    }
+    const share = median(shares)
+    holds &&= share >= shareMin && bad === '' && slowestMs <= probeMsMax
+    figures[`${what}, ${who}: answered ÷ peak (at least ${shareMin})`] = share.toFixed(2)
+    figures[`${what}, ${who}: refused/s`] = Math.round(refused / shares.length)
+    figures[`${what}, ${who}: neither`] = bad || 'none'
+    figures[`${what}, ${who}: slowest probe, ms (at most ${probeMsMax})`] = Math.round(slowestMs)
+  }
+  return holds
+}
+
+/** The longest that a probe took, each on a connection of its own; for ever, if it was no 200. */
+async function probe(url: string, signal: AbortSignal): Promise<number> {
+  let slowestMs = 0
+  while (!signal.aborted) {
+    for (const path of ['/livez', '/readyz']) {
+      const startedMs = clock.monotonicMs()
+      const { status } = await fetch(url + path, { headers: { connection: 'close' } })
+      const tookMs = status === 200 ? clock.monotonicMs() - startedMs : Number.POSITIVE_INFINITY
+      slowestMs = Math.max(slowestMs, tookMs)
+    }
+    await clock.delay(PROBE_EVERY_MS, signal).catch(() => {}) // Over: the loop ends.
+  }
+  return slowestMs
+}
