@@ -125,18 +125,18 @@ async function endTheLate(server: {
 }
 
 type Resting = {
-  /** How long the next one that is refused rests. */
-  nextMs(): number
+  /** Resolves when the next one that is refused has rested. */
+  next(): Promise<void>
 }
 
 function createResting(clock: Clock): Resting {
   let lastEndsAtMs = 0
   return {
-    nextMs() {
+    next() {
       const nowMs = clock.monotonicMs()
       const endsAtMs = Math.max(nowMs + REST_MS_MIN, lastEndsAtMs + REST_APART_MS)
       lastEndsAtMs = Math.min(endsAtMs, nowMs + REST_MS_MAX)
-      return lastEndsAtMs - nowMs
+      return clock.delay(lastEndsAtMs - nowMs)
     },
   }
 }
@@ -183,11 +183,11 @@ class Connection implements Guest {
       if (!response.shouldKeepAlive) return
       // Once Node is through with the request, after which it reads on.
       setImmediate(() => this.#socket.pause())
-      setTimeout(() => {
+      void this.#resting.next().then(() => {
         this.#isResting = false
         this.#socket.resume()
         this.#next()
-      }, this.#resting.nextMs()).unref()
+      })
     })
   }
 
