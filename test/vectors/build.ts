@@ -22,7 +22,7 @@ import { createTestNetwork } from '@quorumscan/testkit'
 
 const RECORD_TIME = 1_700_000_000_123_456
 export const { genesis, genesisHash, scans: keyPairs, synchronizer } = createTestNetwork()
-const genesisText = canonicalJson(genesis as unknown as Json)
+export const genesisText = canonicalJson(genesis as unknown as Json)
 
 const PRESENT =
   `{"entry":{"contract_id":"00ab","user":"alice::1220${'a'.repeat(64)}","name":"alice.unverified.ns",` +

@@ -49,13 +49,25 @@ const FORMS: Readonly<
     ask: (p, network) => askEntriesOfParty(text(p, 'party'), pageOf(p), network),
   },
   // What is not the same on all nodes is not certified.
-  getDso: { parameters: ['shared'], ask: () => askNetwork('dso') },
-  // Whatever the caller has cached: the whole.
+  getDso: {
+    parameters: ['shared'],
+    ask: (p) => onlyIf(p['shared'] === true, askNetwork('dso')),
+  },
+  // The whole of it, whatever the caller has.
   getAnsRules: {
     parameters: ['cached_ans_rules_contract_id', 'cached_ans_rules_domain_id'],
-    ask: () => askNetwork('ans-rules'),
+    ask: (p) =>
+      onlyIf(
+        Object.values(p).every((value) => value === null),
+        askNetwork('ans-rules'),
+      ),
   },
   listScans: { parameters: [], ask: () => askNetwork('scans') },
+}
+
+function onlyIf<T>(condition: boolean, question: T): T {
+  if (condition) return question
+  throw new RangeError('there is no certified answer with these parameters')
 }
 
 function pageOf(parameters: Parameters): PageRequest {

@@ -97,8 +97,7 @@ export function verifyRanges(input: {
   })
   const readValue = (leaf: Leaf): string => {
     const value = values.get(leaf)
-    if (value === undefined)
-      throw new InvalidProof('NOT_PROVEN', 'a leaf that was asked for has no value')
+    if (value === undefined) throw leftOut()
     return value
   }
   if (JSON.stringify(needed.flatMap((pruned) => encodeProof(pruned, readValue))) !== proof)
@@ -124,10 +123,19 @@ function parseList(proof: string): readonly unknown[] {
   try {
     list = JSON.parse(proof)
   } catch (cause) {
-    throw new InvalidProof('MALFORMED', 'the proof is no JSON', { cause })
+    throw malformed(cause)
   }
   if (Array.isArray(list)) return list
-  throw new InvalidProof('MALFORMED', 'a proof is a list')
+  throw malformed()
+}
+
+/** One text for all: no honest node sends it, so nobody looks for what is wrong with it. */
+function malformed(cause?: unknown): InvalidProof {
+  return new InvalidProof('MALFORMED', 'the proof is not well-formed', { cause })
+}
+
+function leftOut(): InvalidProof {
+  return new InvalidProof('NOT_PROVEN', 'the proof leaves out a part of what was asked for')
 }
 
 /** A node that was shown, or of which the hash was. */
@@ -140,13 +148,11 @@ type ShownNode = {
 
 const shownTree: TreeReader<ShownNode> = {
   open({ opened }) {
-    if (opened === null)
-      throw new InvalidProof('NOT_PROVEN', 'the proof leaves out a part of what was asked for')
+    if (opened === null) throw leftOut()
     return opened
   },
   keyBelow({ key }) {
-    if (key === null)
-      throw new InvalidProof('NOT_PROVEN', 'the proof shows a branch without a leaf')
+    if (key === null) throw leftOut()
     return key
   },
   hash: ({ hash }) => hash,
@@ -163,8 +169,7 @@ function createProofReader(
     if (typeof item === 'string') return { hash: parseHash(item), key: null, opened: null }
     if (typeof item === 'number') {
       // Bits grow downwards, so a list cannot be deeper than a key is long.
-      if (!Number.isInteger(item) || item < bitMin || item >= DEPTH_MAX)
-        throw new InvalidProof('MALFORMED', 'a branch is not at a bit behind the one above')
+      if (!Number.isInteger(item) || item < bitMin || item >= DEPTH_MAX) throw malformed()
       const left = read(item + 1)
       const right = read(item + 1)
       const hash = hashInner({ bit: item, left: left.hash, right: right.hash }, sha256)
@@ -178,20 +183,14 @@ function createProofReader(
 }
 
 function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string | null } {
-  if (typeof item !== 'object' || item === null)
-    throw new InvalidProof('MALFORMED', 'the list ends too early')
+  if (typeof item !== 'object' || item === null) throw malformed()
   const { key, expires_at, value, value_hash } = item as Record<string, unknown>
   if (!Array.isArray(key) || !key.every((component) => typeof component === 'string'))
-    throw new InvalidProof('MALFORMED', 'the key of a leaf is a list of texts')
-  if (expires_at !== null && !isMicros(expires_at))
-    throw new InvalidProof(
-      'MALFORMED',
-      'a leaf expires at a whole number of microseconds, or never',
-    )
+    throw malformed()
+  if (expires_at !== null && !isMicros(expires_at)) throw malformed()
   const isShown = typeof value === 'string'
   // Else two texts would have one hash.
-  if (isShown && LONE_SURROGATE.test(value))
-    throw new InvalidProof('MALFORMED', 'a value is no well-formed text')
+  if (isShown && LONE_SURROGATE.test(value)) throw malformed()
   const valueHash = isShown ? sha256(utf8(value)) : parseHash(value_hash)
   return {
     leaf: { key: parseKey(key), expiresAt: expires_at, valueHash },
@@ -207,12 +206,12 @@ function parseKey(components: readonly string[]): Uint8Array {
   try {
     return keyOf(components)
   } catch (cause) {
-    throw new InvalidProof('MALFORMED', 'a leaf has a key that no tree has', { cause })
+    throw malformed(cause)
   }
 }
 
 function parseHash(text: unknown): Uint8Array {
   const hash = typeof text === 'string' ? fromBase64(text) : undefined
   if (hash?.length === HASH_BYTES) return hash
-  throw new InvalidProof('MALFORMED', 'a hash is 32 bytes in base64')
+  throw malformed()
 }

@@ -1,6 +1,6 @@
 import { fromHex, sha256, toHex } from '@quorumscan/base'
 import type { StatePoint } from '@quorumscan/consensus'
-import { verifyRanges } from '@quorumscan/consensus/proof'
+import { verifyRanges } from '@quorumscan/consensus/certified'
 import type { KeyRange } from '@quorumscan/consensus/state-tree'
 import type { LogEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'

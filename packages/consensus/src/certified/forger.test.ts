@@ -1,0 +1,351 @@
+/**
+ * The reader of certified answers against the forger, and so that the forger is known to look everywhere, broken
+ * readers: each is the reader with one line of its source replaced.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { describe, expect, it } from 'vitest'
+import * as reader from './index.ts'
+import { findFlaws, honestDocuments, network, type Reader } from './testing/forger.ts'
+
+const SOURCES = join(import.meta.dirname, '..')
+
+/** The reader, with what stands in a file once replaced. */
+async function breakReader({ file, line, by }: Mutant): Promise<Reader> {
+  const path = join(SOURCES, file)
+  const source = readFileSync(path, 'utf8')
+  if (source.split(line).length !== 2) throw new Error(`not once in ${file}: ${line}`)
+  const { outputFiles } = await build({
+    entryPoints: [join(SOURCES, 'certified/index.ts')],
+    bundle: true,
+    format: 'esm',
+    write: false,
+    plugins: [
+      {
+        name: 'break',
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /\.ts$/ }, (args) =>
+            args.path === path ? { contents: source.replace(line, () => by), loader: 'ts' } : null,
+          ),
+      },
+    ],
+  })
+  const code = outputFiles[0]?.contents ?? new Uint8Array(0)
+  return await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`)
+}
+
+type Mutant = {
+  readonly mistake: string
+  readonly file: string
+  readonly line: string
+  readonly by: string
+}
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    mistake: 'any number of signers is enough',
+    file: 'certified/document.ts',
+    line: 'if (checked.signers.length < signerCount)',
+    by: 'if (checked.signers.length < 1)',
+  },
+  {
+    mistake: 'f signers are enough',
+    file: 'genesis/threshold.ts',
+    line: 'const votesMin = maxFaulty(nodeCount) + 1',
+    by: 'const votesMin = maxFaulty(nodeCount)',
+  },
+  {
+    mistake: 'a member that signs twice counts twice',
+    file: 'certificates/certificate.ts',
+    line: 'for (const { name, scanKey } of genesis.nodes) {',
+    by: 'for (const { name, scanKey } of signatures.flatMap(([signer]) => genesis.nodes.filter(({ name }) => name === signer))) {',
+  },
+  {
+    mistake: 'signatures are not checked',
+    file: 'certificates/certificate.ts',
+    line: '(await Promise.all(checks)).indexOf(false)',
+    by: '(await Promise.all(checks)).indexOf(undefined as never)',
+  },
+  {
+    mistake: 'only the first signature is checked',
+    file: 'certificates/certificate.ts',
+    line: '(await Promise.all(checks)).indexOf(false)',
+    by: '(await Promise.all(checks.slice(0, 1))).indexOf(false)',
+  },
+  {
+    mistake: 'the key of the first member is everybody’s',
+    file: 'certificates/certificate.ts',
+    line: 'const publicKey = fromHex(scanKey)',
+    by: 'const publicKey = fromHex(genesis.nodes[0]?.scanKey ?? scanKey)',
+  },
+  {
+    mistake: 'strangers count',
+    file: 'certificates/certificate.ts',
+    line: 'if (index < signatures.length)',
+    by: 'if (index < 0)',
+  },
+  {
+    mistake: 'the network is the one that the certificate names',
+    file: 'certificates/certificate.ts',
+    line: 'certificate.genesisHash !== genesisHash',
+    by: 'certificate.genesisHash === ""',
+  },
+  {
+    mistake: 'the offset is not signed',
+    file: 'statements/statements.ts',
+    line: 'return encode(STATE, statement, [...historyPoint(statement), hash(statement.stateRoot)])',
+    by: 'return encode(STATE, statement, [hash(statement.stateRoot)])',
+  },
+  {
+    mistake: 'a walk goes on at any offset',
+    file: 'certified/document.ts',
+    line: 'question.offset !== offset',
+    by: 'question.offset < 0',
+  },
+  {
+    mistake: 'nothing is too old',
+    file: 'certified/freshness.ts',
+    line: '!(nowMicros - recordTime <= maxAgeMs * 1000)',
+    by: 'false',
+  },
+  {
+    mistake: 'nothing lies before what was seen',
+    file: 'certified/freshness.ts',
+    line: '!(offset >= offsetMin)',
+    by: 'false',
+  },
+  {
+    mistake: 'the root is not compared',
+    file: 'proof/range-proof.ts',
+    line: 'if (!bytesEqual(shown.hash, root))',
+    by: 'if (shown.hash === root)',
+  },
+  {
+    mistake: 'an empty tree has any root',
+    file: 'proof/range-proof.ts',
+    line: 'const isEmpty = bytesEqual(root, EMPTY_ROOT)',
+    by: 'const isEmpty = items.length === 0 || bytesEqual(root, EMPTY_ROOT)',
+  },
+  {
+    mistake: 'the value is that of the first document that showed the key',
+    file: 'proof/range-proof.ts',
+    line: 'const valueHash = isShown ? sha256(utf8(value)) : parseHash(value_hash)',
+    by: `const known = ((decodeLeaf as unknown as { hashes: Map<string, Uint8Array> }).hashes ??= new Map())
+      const valueHash = (isShown && known.get(key.join()))
+        || (isShown ? sha256(utf8(value)) : parseHash(value_hash))
+      if (isShown) known.set(key.join(), valueHash)`,
+  },
+  {
+    mistake: 'a proof has many spellings',
+    file: 'proof/range-proof.ts',
+    line: 'if (JSON.stringify(needed.flatMap((pruned) => encodeProof(pruned, readValue))) !== proof)',
+    by: 'if (items.length === -1)',
+  },
+  {
+    mistake: 'what was cut off is taken for what lies outside',
+    file: 'proof/prune.ts',
+    line: 'const visit = (node: N): Pruned => {',
+    by: 'const visit = (node: N): Pruned => {\n if ((node as { opened?: unknown }).opened === null) return cut(node)',
+  },
+  {
+    mistake: 'the prefix of what was cut off is not looked at to its end',
+    file: 'proof/bits.ts',
+    line: "if (index > bit) return 'both'",
+    by: "if (index > bit) return 'from'",
+  },
+  {
+    mistake: 'the prefix of what was cut off ends before the bit that parts it from its sibling',
+    file: 'proof/bits.ts',
+    line: '(index === bit ? side : bitAt(key, index))',
+    by: 'bitAt(key, index)',
+  },
+  {
+    mistake: 'what lies before the run belongs to it',
+    file: 'proof/prune.ts',
+    line: 'compareKeys(leaf.key, from) >= 0 &&',
+    by: '',
+  },
+  {
+    mistake: 'what lies behind the run belongs to it',
+    file: 'proof/prune.ts',
+    line: 'compareKeys(leaf.key, end) < 0 &&',
+    by: '',
+  },
+  {
+    mistake: 'a run has one leaf more than its limit',
+    file: 'proof/prune.ts',
+    line: 'visibleCount === limit',
+    by: 'visibleCount === limit + 1',
+  },
+  {
+    mistake: 'nothing is claimed behind the first leaf of a run',
+    file: 'proof/prune.ts',
+    line: 'visibleCount === limit',
+    by: 'visibleCount === 1',
+  },
+  {
+    mistake: 'an entry is visible when it expires',
+    file: 'proof/prune.ts',
+    line: 'leaf.expiresAt > at',
+    by: 'leaf.expiresAt >= at',
+  },
+  {
+    mistake: 'nothing expires',
+    file: 'proof/prune.ts',
+    line: 'leaf.expiresAt > at',
+    by: 'leaf.expiresAt > 0',
+  },
+  {
+    mistake: 'the run of a name holds the names that it begins',
+    file: 'certified/question.ts',
+    line: '\\x01`)',
+    by: '\\xff`)',
+  },
+  {
+    mistake: 'the run of a prefix ends too late',
+    file: 'certified/lists.ts',
+    line: '(successor.at(-1) as number) + 1',
+    by: '(successor.at(-1) as number) + 2',
+  },
+  {
+    mistake: 'a page begins with the last entry of the page before',
+    file: 'certified/lists.ts',
+    line: 'return rangeUnder(components, 1).to',
+    by: 'return rangeUnder(components, 1).from',
+  },
+  {
+    mistake: 'no entry behind a page of a prefix is looked for',
+    file: 'certified/lists.ts',
+    line: 'limit: page.pageSize + 1,',
+    by: 'limit: page.pageSize,',
+  },
+  {
+    mistake: 'no entry behind a page of a party is looked for',
+    file: 'certified/lists.ts',
+    line: "rangeUnder(['p', party], page.pageSize + 1)",
+    by: "rangeUnder(['p', party], page.pageSize)",
+  },
+  {
+    mistake: 'a party is looked up as a name',
+    file: 'certified/lookups.ts',
+    line: "return firstUnder(['p', party])",
+    by: "return firstUnder(['n', party])",
+  },
+  {
+    mistake: 'the ranges of a batch are given to its lookups one each',
+    file: 'certified/lookups.ts',
+    line: 'next += ranges.length',
+    by: 'next += 1',
+  },
+  {
+    mistake: 'the operator has no name of its own',
+    file: 'certified/lookups.ts',
+    line: "if (party === genesis.dso) return 'dso.ns'",
+    by: '',
+  },
+  {
+    mistake: 'members have no names of their own',
+    file: 'certified/lookups.ts',
+    line: 'return node === undefined ? null',
+    by: 'return node !== null ? null',
+  },
+  {
+    mistake: 'who is called like a member has its name',
+    file: 'certified/lookups.ts',
+    line: 'toHex(sha256(fromHex(operatorKey)))',
+    by: 'party.slice(-64)',
+  },
+  {
+    mistake: 'the list of a member lacks its own name',
+    file: 'certified/lists.ts',
+    line: 'if (synthetic !== null &&',
+    by: 'if (synthetic === "" &&',
+  },
+  {
+    mistake: 'the own name of a member is on each page of its list',
+    file: 'certified/lists.ts',
+    line: '(position === null || compareNames(synthetic, position.after) > 0)',
+    by: 'true',
+  },
+  {
+    mistake: 'the own name of a member stands last in its list',
+    file: 'certified/lists.ts',
+    line: 'if (runs.length > 1) found.sort(',
+    by: 'if (runs.length > 9) found.sort(',
+  },
+  {
+    mistake: 'the name of an entry is not that of its key',
+    file: 'certified/question.ts',
+    line: 'entry?.name === name &&',
+    by: 'entry !== null &&',
+  },
+  {
+    mistake: 'the user of an entry is not that of its key',
+    file: 'certified/question.ts',
+    line: 'entry?.user === user &&',
+    by: '',
+  },
+  {
+    mistake: 'the entry of a member is anybody’s',
+    file: 'certified/lookups.ts',
+    line: 'if (entry === null || entry.user === party) return entry',
+    by: 'if (entry === null || party !== "") return entry',
+  },
+  {
+    mistake: 'a text with U+0000 is the name before it',
+    file: 'certified/question.ts',
+    line: String.raw`!text.includes('\0') && `,
+    by: '',
+  },
+  {
+    mistake: 'half of a surrogate pair is the character that stands for what is none',
+    file: 'certified/question.ts',
+    line: ' && !LONE_SURROGATE.test(text)',
+    by: '',
+  },
+]
+
+/** The same numbers in each run. */
+function createDice(): (below: number) => number {
+  let state = 1
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+describe('the forger', () => {
+  it('gets nothing past the reader', async () => {
+    const flaws = []
+    for await (const flaw of findFlaws(reader, { cutCount: 100, roll: createDice() }))
+      flaws.push(flaw)
+    expect(flaws).toEqual([])
+  })
+
+  it('gets no document past it of which one byte was changed, left out or doubled', async () => {
+    const roll = createDice()
+    const verifier = reader.createCertifiedVerifier(network)
+    for (const { document, request } of honestDocuments()) {
+      const question = reader.questionOf(request, network)
+      const bytes = Buffer.from(document)
+      for (const [index, byte] of bytes.entries()) {
+        const changes = [[byte ^ (1 << roll(8))], [], [byte, byte]]
+        const change = Buffer.from(changes[roll(3)] ?? [])
+        const changed = Buffer.concat([bytes.subarray(0, index), change, bytes.subarray(index + 1)])
+        if (changed.equals(bytes)) continue
+        const taken = await verifier.verify(changed, question, 'weak').then(
+          () => 'taken',
+          ({ name }: Error) => name,
+        )
+        expect(taken, `${index}: ${changed}`).toBe('InvalidProof')
+      }
+    }
+  })
+
+  it.each(MUTANTS)('notices where $mistake', async (mutant) => {
+    const broken = await breakReader(mutant)
+    const { value: flaw } = await findFlaws(broken, { cutCount: 10, roll: createDice() }).next()
+    expect(flaw).toBeDefined()
+  })
+})
