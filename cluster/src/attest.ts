@@ -1,6 +1,7 @@
 /** What the nodes say about the history up to an offset, each with its signature (D-41). */
 import { fromHex, verifySignature } from '@quorumscan/base'
 import { encodeAttestationStatement, type Genesis, hashGenesis } from '@quorumscan/consensus'
+import { ask } from './ask.ts'
 
 /** A node waits 250 ms for an offset; on a machine under load it takes longer to say anything. */
 const TIMEOUT_MS = 5000
@@ -25,13 +26,11 @@ export async function askAttestations(
   return await Promise.all(
     options.genesis.nodes.map(async ({ name, scanKey }) => {
       const url = options.nodes.find((node) => node.name === name)?.url
+      const answer = await ask(`${url}/v0/attestations/${offset}`, { timeoutMs: TIMEOUT_MS })
+      const body = Object(answer.body)
+      if (answer.status !== 200)
+        return failed(name, answer.reason ?? String(body.code ?? answer.status))
       try {
-        const response = await fetch(`${url}/v0/attestations/${offset}`, {
-          redirect: 'error',
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-        })
-        const body = Object(await response.json())
-        if (response.status !== 200) return failed(name, String(body.code ?? response.status))
         const { history_hash: historyHash, record_time: recordTime, signature } = body
         if (typeof historyHash !== 'string' || !HASH.test(historyHash))
           return failed(name, 'gives no history hash')

@@ -1,6 +1,7 @@
 /** Asking a process whether it is ready, with a bound on the wait: a paused one answers nothing. */
 import { createConnection } from 'node:net'
 import { CLOCK_TOLERANCE_MICROS, describeOffset, MICROS_PER_MS } from '@quorumscan/base'
+import { ask } from './ask.ts'
 import type { ProcessStateName } from './status.ts'
 
 /** A healthy process answers its health routes within milliseconds. */
@@ -52,32 +53,23 @@ export type Health = {
 
 /** What the process at this address, its mount point included, says, or null if it does not answer. A scan node tells its head with it. */
 export async function askHealth(url: string): Promise<Health | null> {
-  try {
-    const response = await fetch(`${url}/readyz`, {
-      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
-    })
-    const text = await response.text()
-    const body: unknown = text === '' ? null : JSON.parse(text)
-    const code = member(body, 'code')
-    const isFull = code === 'LOG_FULL'
-    // A log without room for more is read all the same.
-    const isUp = response.status === 200 || isFull
-    const isStarting = member(member(body, 'details'), 'state') === 'starting'
-    const offset = response.headers.get('x-ledger-head')
-    return {
-      state: isUp ? 'up' : isStarting ? 'starting' : 'catching-up',
-      code: typeof code === 'string' ? code : null,
-      standsStill: !isUp && member(body, 'retryable') === false,
-      detail:
-        response.status === 200
-          ? (response.headers.get('x-detail') ?? clockDetail(response.headers))
-          : String(member(body, 'error') ?? `HTTP ${response.status}`),
-      offset: offset === null ? null : Number(offset),
-      recordTime: response.headers.get('x-ledger-head-time'),
-    }
-  } catch {
-    // Not listening, hung or talking nonsense: all the same to the one who asks.
-    return null
+  const { status, headers, body } = await ask(`${url}/readyz`, { timeoutMs: PROBE_TIMEOUT_MS })
+  if (status === null) return null
+  const { code, error, details, retryable } = Object(body)
+  // A log without room for more is read all the same.
+  const isUp = status === 200 || code === 'LOG_FULL'
+  const isStarting = Object(details).state === 'starting'
+  const offset = headers.get('x-ledger-head')
+  return {
+    state: isUp ? 'up' : isStarting ? 'starting' : 'catching-up',
+    code: typeof code === 'string' ? code : null,
+    standsStill: !isUp && retryable === false,
+    detail:
+      status === 200
+        ? (headers.get('x-detail') ?? clockDetail(headers))
+        : String(error ?? `HTTP ${status}`),
+    offset: offset === null ? null : Number(offset),
+    recordTime: headers.get('x-ledger-head-time'),
   }
 }
 
@@ -91,17 +83,6 @@ function clockDetail(headers: Headers): string | null {
 
 /** Whether the scan proxy of the validator at this address gets an answer from enough nodes. */
 export async function answersByQuorum(validatorUrl: string): Promise<boolean> {
-  try {
-    const url = `${validatorUrl}/v0/scan-proxy/dso-party-id`
-    const response = await fetch(url, { signal: AbortSignal.timeout(QUORUM_TIMEOUT_MS) })
-    await response.arrayBuffer()
-    return response.status === 200
-  } catch {
-    // As above.
-    return false
-  }
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+  const url = `${validatorUrl}/v0/scan-proxy/dso-party-id`
+  return (await ask(url, { timeoutMs: QUORUM_TIMEOUT_MS })).status === 200
 }

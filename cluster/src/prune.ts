@@ -1,5 +1,6 @@
 /** Pruning in a running cluster: the validator's participant forgets updates, a scan node moves its horizon. */
 import type { Clock } from '@quorumscan/base'
+import { ask } from './ask.ts'
 import { ClusterError } from './cluster-error.ts'
 import { call, connectControl } from './control/client.ts'
 import type { DataDirectory } from './data-directory.ts'
@@ -35,24 +36,13 @@ async function pruneParticipant(
     ttlSeconds: TOKEN_TTL_SECONDS,
     clock: options.clock,
   })
-  const response = await fetch(`${validator.url}/v2/participant/prune`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}` },
-    body: JSON.stringify({ pruneUpTo: options.to }),
-    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-  }).catch((cause: unknown) => {
-    throw new ClusterError('the validator does not answer', { cause })
+  const { status, body, text } = await ask(`${validator.url}/v2/participant/prune`, {
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    token,
+    body: { pruneUpTo: options.to },
   })
-  const text = await response.text()
-  if (!response.ok) throw new ClusterError(`the validator refused: ${causeOf(text)}`)
-  return Number(JSON.parse(text).participantPrunedUpToInclusive)
-}
-
-function causeOf(text: string): string {
-  try {
-    return String(JSON.parse(text).cause)
-  } catch {
-    // Not JSON: the text says it.
-    return text
-  }
+  const { cause = text, participantPrunedUpToInclusive } = Object(body)
+  if (status === null) throw new ClusterError('the validator does not answer')
+  if (status !== 200) throw new ClusterError(`the validator refused: ${cause}`)
+  return Number(participantPrunedUpToInclusive)
 }

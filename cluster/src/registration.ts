@@ -3,19 +3,18 @@
  * what `npm start` does for its seed names. A client like any other; knows nothing of the inside.
  */
 import { type Clock, waitFor } from '@quorumscan/base'
+import { type Asked, ask } from './ask.ts'
 import { ClusterError } from './cluster-error.ts'
 
 /** A confirmation takes a few log entries; a laptop that also compiles takes its time. */
 const RESOLVE_TIMEOUT_MS = 30_000
 const REQUEST_TIMEOUT_MS = 20_000
 
-export type Exchange = {
+export type Exchange = Asked & {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly requestBody: unknown
   readonly status: number
-  readonly headers: Headers
-  readonly body: unknown
 }
 
 export type RegistrationInput = {
@@ -55,7 +54,7 @@ export async function registerName(input: RegistrationInput): Promise<Exchange> 
     path: '/v0/entry/create',
     body: { name: input.name, url: '', description: input.description },
   })
-  const request = String(memberOf(created.body, 'subscriptionRequestCid'))
+  const request = String(Object(created.body).subscriptionRequestCid)
   await step('Pay for it: accept the subscription request', {
     method: 'POST',
     path: `/v0/wallet/subscription-requests/${request}/accept`,
@@ -94,41 +93,25 @@ type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonl
 
 async function send(
   server: { readonly validatorUrl: string; readonly token: string | null },
-  request: Request,
+  { method, path, body }: Request,
 ): Promise<Exchange> {
-  const { method, path, body } = request
-  const headers: Record<string, string> = {}
-  if (server.token !== null) headers['authorization'] = `Bearer ${server.token}`
-  if (body !== null) headers['content-type'] = 'application/json'
-  const response = await fetch(`${server.validatorUrl}${path}`, {
-    method,
-    headers,
-    body: body === null ? null : JSON.stringify(body),
-    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-  }).catch((error: unknown) => {
-    throw new ClusterError(`${method} ${path}: the validator does not answer`, { cause: error })
+  const answer = await ask(`${server.validatorUrl}${path}`, {
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    token: server.token,
+    ...(method === 'POST' ? { body } : {}),
   })
-  const text = await response.text()
-  return {
-    method,
-    path,
-    requestBody: body,
-    status: response.status,
-    headers: response.headers,
-    body: text === '' ? null : JSON.parse(text),
-  }
+  const { status, reason } = answer
+  if (status === null)
+    throw new ClusterError(`${method} ${path}: the validator does not answer (${reason})`)
+  return { ...answer, status, method, path, requestBody: body }
 }
 
 function expectOk(exchange: Exchange): Exchange {
   if (exchange.status === 200) return exchange
-  const sentence = memberOf(exchange.body, 'error') ?? 'no reason given'
+  const { error: sentence = 'no reason given' } = Object(exchange.body)
   throw new ClusterError(`${exchange.method} ${exchange.path}: ${exchange.status}, ${sentence}`)
 }
 
 function lookupPath(name: string): string {
   return `/v0/scan-proxy/ans-entries/by-name/${encodeURIComponent(name)}`
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

@@ -3,6 +3,7 @@
  * would, and writes down what it was told. It trusts nothing and repeats nothing.
  */
 import type { Clock } from '@quorumscan/base'
+import { type Asked, ask } from '../ask.ts'
 import type { HistoryEvent, SeenEntry, Subject, WriteOutcome } from './history.ts'
 import type { Seeded } from './seeded-random.ts'
 
@@ -29,12 +30,6 @@ export type Shared = {
   readonly parties: string[]
 }
 
-type Answer = {
-  readonly status: number | null
-  readonly headers: Headers | null
-  readonly body: unknown
-}
-
 export type ChaosClient = {
   readonly party: string
   /** Acts until the signal aborts. */
@@ -58,32 +53,15 @@ export async function createChaosClient(options: {
   let transferCount = 0
   let streamedThrough = 0
 
-  const send = async (
-    method: 'GET' | 'POST',
+  const send = (
     path: string,
     sent: { body?: unknown; headers?: Record<string, string>; timeoutMs?: number } = {},
-  ): Promise<Answer> => {
-    try {
-      const response = await fetch(`${shared.validatorUrl}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${options.token}`,
-          ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...sent.headers,
-        },
-        body: sent.body === undefined ? null : JSON.stringify(sent.body),
-        signal: AbortSignal.timeout(sent.timeoutMs ?? REQUEST_TIMEOUT_MS),
-      })
-      const text = await response.text()
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: text === '' ? null : JSON.parse(text),
-      }
-    } catch {
-      return { status: null, headers: null, body: null } // Refused, reset, too late or cut short.
-    }
-  }
+  ): Promise<Asked> =>
+    ask(`${shared.validatorUrl}${path}`, {
+      token: options.token,
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      ...sent,
+    })
 
   const write = async (
     operation: Extract<HistoryEvent, { kind: 'write' }>['operation'],
@@ -91,7 +69,7 @@ export async function createChaosClient(options: {
     contractOf: (body: unknown) => unknown,
   ): Promise<void> => {
     const startMs = nowMs()
-    const answer = await send('POST', sent.path, { body: sent.body })
+    const answer = await send(sent.path, { body: sent.body })
     const contractId = answer.status === 200 ? contractOf(answer.body) : null
     record({
       kind: 'write',
@@ -112,11 +90,11 @@ export async function createChaosClient(options: {
         ? `by-name/${encodeURIComponent(subject.name)}`
         : `by-party/${encodeURIComponent(subject.party)}`
     const startMs = nowMs()
-    const answer = await send('GET', `/v0/scan-proxy/ans-entries/${path}`, {
+    const answer = await send(`/v0/scan-proxy/ans-entries/${path}`, {
       headers: { 'x-quorum': quorum },
       timeoutMs: LOOKUP_TIMEOUT_MS,
     })
-    const said = answer.headers?.get('x-quorum-outcome') ?? null
+    const said = answer.headers.get('x-quorum-outcome') ?? null
     const isDecided =
       said !== null &&
       (answer.status === 200 || (answer.status === 404 && said.endsWith('-absent')))
@@ -130,9 +108,9 @@ export async function createChaosClient(options: {
       outcome: isDecided
         ? {
             kind: 'decided',
-            offset: Number(answer.headers?.get('x-quorum-offset')),
-            entry: answer.status === 200 ? (memberOf(answer.body, 'entry') as SeenEntry) : null,
-            dissented: namesIn(answer.headers?.get('x-quorum-dissented') ?? ''),
+            offset: Number(answer.headers.get('x-quorum-offset')),
+            entry: answer.status === 200 ? (Object(answer.body).entry as SeenEntry) : null,
+            dissented: namesIn(answer.headers.get('x-quorum-dissented') ?? ''),
           }
         : { kind: 'undecided', code: codeOf(answer) ?? 'UNREACHABLE' },
     })
@@ -147,15 +125,15 @@ export async function createChaosClient(options: {
     nameCount += 1
     const name = isContested ? known : `${options.prefix}-${client}-${nameCount}.unverified.ns`
     if (!isContested) shared.names.push(name)
-    const created = await send('POST', '/v0/entry/create', {
+    const created = await send('/v0/entry/create', {
       body: { name, url: '', description: `of ${client}` },
     })
-    const reference = memberOf(created.body, 'subscriptionRequestCid')
+    const reference = Object(created.body).subscriptionRequestCid
     if (created.status !== 200 || typeof reference !== 'string') return
     await write(
       'accept',
       { path: `/v0/wallet/subscription-requests/${reference}/accept`, body: {}, reference },
-      (body) => memberOf(body, 'initial_payment_contract_id'),
+      (body) => Object(body).initial_payment_contract_id,
     )
   }
 
@@ -177,16 +155,16 @@ export async function createChaosClient(options: {
           tracking_id: reference,
         },
       },
-      (body) => memberOf(memberOf(body, 'output'), 'transfer_instruction_cid'),
+      (body) => Object(Object(body).output).transfer_instruction_cid,
     )
   }
 
   const acceptTransfer = async () => {
-    const offers = await send('GET', '/v0/wallet/token-standard/transfers')
-    const list = memberOf(offers.body, 'transfers')
+    const offers = await send('/v0/wallet/token-standard/transfers')
+    const list = Object(offers.body).transfers
     for (const offer of Array.isArray(list) ? list : []) {
-      const id = memberOf(offer, 'contract_id')
-      const receiver = memberOf(memberOf(memberOf(offer, 'payload'), 'transfer'), 'receiver')
+      const id = Object(offer).contract_id
+      const receiver = Object(Object(Object(offer).payload).transfer).receiver
       if (typeof id !== 'string' || receiver !== party) continue
       await write(
         'accept-transfer',
@@ -198,45 +176,41 @@ export async function createChaosClient(options: {
   }
 
   const renew = async () => {
-    const list = memberOf((await send('GET', '/v0/wallet/subscriptions')).body, 'subscriptions')
+    const list = Object((await send('/v0/wallet/subscriptions')).body).subscriptions
     const subscriptions = Array.isArray(list) ? list : []
     const chosen = subscriptions[random.below(Math.max(1, subscriptions.length))]
-    const reference = memberOf(memberOf(chosen, 'subscription'), 'contract_id')
+    const reference = Object(Object(chosen).subscription).contract_id
     if (typeof reference !== 'string') return
     await write(
       'renew',
       { path: `/v0/wallet/subscriptions/${reference}/pay`, body: {}, reference },
-      (body) => memberOf(body, 'payment_contract_id'),
+      (body) => Object(body).payment_contract_id,
     )
   }
 
   const stream = async () => {
     const startMs = nowMs()
-    const end = memberOf((await send('GET', '/v2/state/ledger-end')).body, 'offset')
+    const end = Object((await send('/v2/state/ledger-end')).body).offset
     const endInclusive = Number(end)
     if (!Number.isSafeInteger(endInclusive) || endInclusive <= streamedThrough) return
     const beginExclusive = streamedThrough
-    const answer = await send(
-      'POST',
-      `/v2/updates?limit=${STREAM_PAGE}&stream_idle_timeout_ms=500`,
-      {
-        body: {
-          beginExclusive,
-          endInclusive,
-          verbose: false,
-          updateFormat: {
-            includeTransactions: {
-              eventFormat: { filtersByParty: { [party]: {} }, verbose: false },
-              transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
-            },
+    const answer = await send(`/v2/updates?limit=${STREAM_PAGE}&stream_idle_timeout_ms=500`, {
+      body: {
+        beginExclusive,
+        endInclusive,
+        verbose: false,
+        updateFormat: {
+          includeTransactions: {
+            eventFormat: { filtersByParty: { [party]: {} }, verbose: false },
+            transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
           },
         },
       },
-    )
+    })
     if (answer.status !== 200 || !Array.isArray(answer.body)) return
     const updates = answer.body.flatMap((item: unknown) => {
-      const value = memberOf(memberOf(memberOf(item, 'update'), 'Transaction'), 'value')
-      const [offset, updateId] = [memberOf(value, 'offset'), memberOf(value, 'updateId')]
+      const value = Object(Object(Object(item).update).Transaction).value
+      const [offset, updateId] = [Object(value).offset, Object(value).updateId]
       return typeof updateId === 'string' ? [{ offset: Number(offset), updateId }] : []
     })
     const isWhole = answer.body.length < STREAM_PAGE
@@ -272,9 +246,9 @@ export async function createChaosClient(options: {
     [5, stream],
   ]
 
-  const registered = await send('POST', '/v0/register', { body: {} })
-  const party = String(memberOf(registered.body, 'party_id') ?? '')
-  const tapped = await send('POST', '/v0/wallet/tap', { body: { amount: TAP_USD } })
+  const registered = await send('/v0/register', { body: {} })
+  const party = String(Object(registered.body).party_id ?? '')
+  const tapped = await send('/v0/wallet/tap', { body: { amount: TAP_USD } })
   if (registered.status !== 200 || tapped.status !== 200)
     throw new Error(`the validator did not take ${client}: ${codeOf(registered) ?? codeOf(tapped)}`)
   shared.parties.push(party)
@@ -299,22 +273,18 @@ export async function createChaosClient(options: {
   }
 }
 
-function outcomeOf(answer: Answer): WriteOutcome {
+function outcomeOf(answer: Asked): WriteOutcome {
   if (answer.status === 200) return 'acknowledged'
-  return memberOf(answer.body, 'definite') === true ? 'refused' : 'unknown'
+  return Object(answer.body).definite === true ? 'refused' : 'unknown'
 }
 
-function codeOf(answer: Answer): string | null {
+function codeOf(answer: Asked): string | null {
   if (answer.status === 200) return null
-  const code = memberOf(answer.body, 'code')
+  const code = Object(answer.body).code
   if (typeof code === 'string') return code
   return answer.status === null ? 'UNREACHABLE' : `HTTP_${answer.status}`
 }
 
 function namesIn(list: string): string[] {
   return list.split(',').filter((name) => name !== '')
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

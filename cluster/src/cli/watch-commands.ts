@@ -1,5 +1,6 @@
 /** The commands of who looks after a cluster: replicas compared and pruned, job queues, a steady load. */
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { ask } from '../ask.ts'
 import { askAttestations } from '../attest.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
@@ -124,19 +125,12 @@ async function load(
   let [registered, refused] = [0, 0]
 
   const lookup = async (name: string) => {
-    const startedMs = clock.monotonicMs()
-    const outcome = await fetch(
-      `${validator.url}/v0/scan-proxy/ans-entries/by-name/${encodeURIComponent(name)}`,
-      { signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS) },
-    ).then(
-      async (response) => {
-        await response.arrayBuffer()
-        return response.headers.get('x-quorum-outcome') ?? `refused (${response.status})`
-      },
-      () => 'unreachable',
-    )
+    const path = `/v0/scan-proxy/ans-entries/by-name/${encodeURIComponent(name)}`
+    const answer = await ask(validator.url + path, { timeoutMs: LOOKUP_TIMEOUT_MS })
+    const refusal = answer.status === null ? 'unreachable' : `refused (${answer.status})`
+    const outcome = answer.headers.get('x-quorum-outcome') ?? refusal
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
-    latencies.push(clock.monotonicMs() - startedMs)
+    latencies.push(answer.latencyMs)
   }
   const register = async () => {
     const user = `load-${randomHex(systemRandom, 4)}`

@@ -22,18 +22,12 @@ import {
   type AnsRulesConfig,
   ansRules,
   confirmSetConfigCommand,
-  encodeEntry,
   svPartyOf,
 } from '@quorumscan/ledger'
-import {
-  type Command,
-  type ContractId,
-  formatAmount,
-  type Micros,
-  type PartyId,
-  parseAmount,
-} from '@quorumscan/model'
+import { type ContractId, formatAmount, type Micros, parseAmount } from '@quorumscan/model'
+import { signSubmission } from '@quorumscan/submit'
 import { z } from 'zod'
+import { ask } from '../ask.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { type Prepared, submitTokenOf } from '../prepare.ts'
 
@@ -89,11 +83,7 @@ export function createAnsConfigControl(
   const proxyUrl = `http://127.0.0.1:${prepared.ports.validator}/v0/scan-proxy`
 
   const get = async (): Promise<AnsConfigInForce> => {
-    const body = await ask(`${proxyUrl}/ans-rules`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{}',
-    })
+    const body = await askProxy(`${proxyUrl}/ans-rules`, {})
     const { contract } = (body as AnsRulesBody).ans_rules_update
     return {
       contractId: contract.contract_id,
@@ -102,7 +92,7 @@ export function createAnsConfigControl(
   }
 
   const confirm = async (current: ContractId, config: AnsRulesConfig): Promise<void> => {
-    const { dso_rules } = (await ask(`${proxyUrl}/dso`, {})) as DsoBody
+    const { dso_rules } = (await askProxy(`${proxyUrl}/dso`)) as DsoBody
     const dsoRules = dso_rules.contract.contract_id
     await using synchronizer = createSubmitClient({
       url: `http://127.0.0.1:${prepared.ports.synchronizer}`,
@@ -112,9 +102,24 @@ export function createAnsConfigControl(
     for (const node of nodes.slice(0, quorumOf(nodes.length))) {
       const confirmer = svPartyOf(node)
       const command = confirmSetConfigCommand({ dsoRules, confirmer, ansRules: current, config })
-      const bytes = encodeEntry(
-        submissionOf(prepared, { node, actor: confirmer, command, clock }),
-        operatorKeyOf(prepared, node),
+      const { bytes } = signSubmission(
+        {
+          genesisHash: prepared.genesisHash,
+          keyPair: operatorKeyOf(prepared, node),
+          random: systemRandom,
+        },
+        {
+          userId: node.name,
+          actAs: [confirmer],
+          readAs: [],
+          commandId: randomHex(systemRandom, 16),
+          submissionId: '',
+          workflowId: '',
+          deduplication: { kind: 'duration', micros: 0 },
+          commands: [command],
+          disclosed: [],
+        },
+        clock.nowMicros() + NOT_AFTER_MICROS,
       )
       await synchronizer.submit(bytes, AbortSignal.timeout(REQUEST_TIMEOUT_MS)).catch(refuse)
     }
@@ -195,47 +200,19 @@ function textOf(config: AnsRulesConfig): string {
   ])
 }
 
-function submissionOf(
-  prepared: Prepared,
-  work: {
-    readonly node: GenesisNode
-    readonly actor: PartyId
-    readonly command: Command
-    readonly clock: Clock
-  },
-) {
-  return {
-    genesis: prepared.genesisHash,
-    participant: work.node.operatorKey,
-    id: randomHex(systemRandom, 16),
-    notAfter: work.clock.nowMicros() + NOT_AFTER_MICROS,
-    userId: work.node.name,
-    actAs: [work.actor],
-    readAs: [],
-    commandId: randomHex(systemRandom, 16),
-    submissionId: '',
-    workflowId: '',
-    deduplication: { kind: 'duration', micros: 0 } as const,
-    commands: [work.command],
-    disclosed: [],
-  }
-}
-
 function operatorKeyOf({ directory }: Prepared, { name }: GenesisNode): KeyPair {
   return keyPairFromSeed(readFileSync(directory.keyFile(`${name}.operator`), 'utf8').trim())
 }
 
 /** The JSON of a 200. */
-async function ask(url: string, init: RequestInit): Promise<unknown> {
-  const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  const response = await fetch(url, { ...init, signal }).catch((cause: unknown) => {
-    throw new ClusterError('the validator does not answer, so nobody can say which rules hold', {
-      cause,
-    })
-  })
-  const body: unknown = await response.json()
-  if (response.status === 200) return body
-  throw new ClusterError(`${url}: ${response.status}, ${(body as { error?: string }).error}`)
+async function askProxy(url: string, body?: object): Promise<unknown> {
+  const answer = await ask(url, { timeoutMs: REQUEST_TIMEOUT_MS, body })
+  if (answer.status === 200) return answer.body
+  throw new ClusterError(
+    answer.status === null
+      ? 'the validator does not answer, so nobody can say which rules hold'
+      : `${url}: ${answer.status}, ${Object(answer.body).error}`,
+  )
 }
 
 function refuse(error: unknown): never {

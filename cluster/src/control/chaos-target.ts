@@ -1,6 +1,7 @@
 /** The cluster as a chaos run sees it. */
 import { type Clock, systemRandom, toHex } from '@quorumscan/base'
 import { createLogReader } from '@quorumscan/log'
+import { ask } from '../ask.ts'
 import { askAttestations } from '../attest.ts'
 import type { LogLine } from '../chaos/history.ts'
 import type { ChaosTarget } from '../chaos/target.ts'
@@ -59,10 +60,9 @@ export function createChaosTarget(options: {
 
 /** How many pairs of contradicting statements the scan proxy keeps of each node. */
 async function askEvidence(validatorUrl: string): Promise<{ node: string; pairs: number }[]> {
-  const response = await fetch(`${validatorUrl}/v0/scan-proxy/evidence`, {
-    signal: AbortSignal.timeout(EVIDENCE_TIMEOUT_MS),
-  })
-  const { evidence } = (await response.json()) as { evidence: readonly { signer: string }[] }
+  const url = `${validatorUrl}/v0/scan-proxy/evidence`
+  const { body } = await ask(url, { timeoutMs: EVIDENCE_TIMEOUT_MS })
+  const { evidence } = body as { evidence: readonly { signer: string }[] }
   const signers = evidence.map(({ signer }) => signer)
   return [...new Set(signers)]
     .sort()

@@ -3,8 +3,8 @@
  * where the latencies, the outcomes and the agreement of `status` and of the console come from.
  */
 import type { Clock } from '@quorumscan/base'
-import { parseStrictJson } from '@quorumscan/consensus'
 import { formatTime } from '@quorumscan/model'
+import { type Asked, ask } from '../ask.ts'
 import { createFeed, type Feed } from './feed.ts'
 
 const INTERVAL_MS = 1000
@@ -72,17 +72,17 @@ export function startProber(options: {
     const at = formatTime(clock.nowMicros())
     const path = `/ans-entries/by-name/${NAME}`
     const proxied = await ask(`${options.validatorUrl}/v0/scan-proxy${path}`, {
-      clock,
       timeoutMs: PROXY_TIMEOUT_MS,
-      closing: closing.signal,
+      signal: closing.signal,
+      bytesMax: ANSWER_BYTES_MAX,
     })
-    const offset = proxied.headers?.get('x-quorum-offset') ?? null
+    const offset = proxied.headers.get('x-quorum-offset') ?? null
     const nodes = await Promise.all(
       options.nodes.map(async ({ name, url }) => {
         const answer = await ask(`${url}/v0${path}`, {
-          clock,
           timeoutMs: NODE_TIMEOUT_MS,
-          closing: closing.signal,
+          signal: closing.signal,
+          bytesMax: ANSWER_BYTES_MAX,
           ...(offset === null ? {} : { headers: { 'x-read-at-offset': offset } }),
         })
         return sampleOf(name, answer, proxied)
@@ -137,66 +137,14 @@ export function percentile(sorted: readonly number[], share: number): number | n
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null
 }
 
-type Answer = {
-  readonly status: number | null
-  readonly headers: Headers | null
-  readonly text: string
-  readonly latencyMs: number
-  readonly reason: string | null
-}
-
-async function ask(
-  url: string,
-  options: {
-    readonly clock: Clock
-    readonly timeoutMs: number
-    readonly closing: AbortSignal
-    readonly headers?: Record<string, string>
-  },
-): Promise<Answer> {
-  const startedMs = options.clock.monotonicMs()
-  const elapsed = () => options.clock.monotonicMs() - startedMs
-  try {
-    const response = await fetch(url, {
-      headers: options.headers ?? {},
-      redirect: 'error',
-      signal: AbortSignal.any([AbortSignal.timeout(options.timeoutMs), options.closing]),
-    })
-    const text = await boundedText(response)
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      latencyMs: elapsed(),
-      reason: null,
-    }
-  } catch (error) {
-    const cause = Object(Object(error).cause)
-    const reason = String(cause.code ?? Object(error).message ?? error)
-    return { status: null, headers: null, text: '', latencyMs: elapsed(), reason }
-  }
-}
-
-/** A lying node may send anything, and for ever. */
-async function boundedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > ANSWER_BYTES_MAX) throw new Error('the answer is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-function sampleOf(node: string, answer: Answer, proxied: Answer): NodeSample {
-  const isAnswer = answer.status === 200 || codeOf(answer.text) === ABSENT
+function sampleOf(node: string, answer: Asked, proxied: Asked): NodeSample {
+  const isAnswer = answer.status === 200 || codeOf(answer) === ABSENT
   if (!isAnswer)
     return {
       node,
       vote: 'failed',
       latencyMs: null,
-      reason: answer.reason ?? codeOf(answer.text) ?? `status ${answer.status}`,
+      reason: answer.reason ?? codeOf(answer) ?? `status ${answer.status}`,
     }
   const vote =
     proxied.status !== 200 ? 'unknown' : answer.text === proxied.text ? 'agreed' : 'dissented'
@@ -208,18 +156,12 @@ function sampleOf(node: string, answer: Answer, proxied: Answer): NodeSample {
   }
 }
 
-function outcomeOf(proxied: Answer): string {
-  if (proxied.status === 200) return proxied.headers?.get('x-quorum-outcome') ?? 'unknown'
-  return proxied.status === null
-    ? 'unreachable'
-    : (codeOf(proxied.text) ?? `HTTP ${proxied.status}`)
+function outcomeOf(proxied: Asked): string {
+  if (proxied.status === 200) return proxied.headers.get('x-quorum-outcome') ?? 'unknown'
+  return proxied.status === null ? 'unreachable' : (codeOf(proxied) ?? `HTTP ${proxied.status}`)
 }
 
-function codeOf(text: string): string | null {
-  try {
-    const { code } = Object(parseStrictJson(text))
-    return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : null
-  } catch {
-    return null // Somebody else answered.
-  }
+function codeOf({ body }: Asked): string | null {
+  const { code } = Object(body)
+  return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : null
 }

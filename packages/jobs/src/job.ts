@@ -6,11 +6,11 @@ import type { Ledger } from '@quorumscan/ledger'
 import type { Command, Contract, ContractId, PartyId } from '@quorumscan/model'
 
 /**
- * One kind of work, in a file of its name under `definitions/`. The queue has its name, the job's id is
- * the contract's id, and there is no other job data: everything else is read from the ledger.
+ * One kind of work. The queue has its name, the job's id is the contract's id, and there is no other job
+ * data: everything else is read from the ledger.
  */
 export type JobDefinition<Deps> = {
-  /** The file's name; equal to `DueItem.job`. */
+  /** Equal to `DueItem.job`. */
   readonly name: string
   /** One sentence: what the job does and when it is due. */
   readonly doc: string

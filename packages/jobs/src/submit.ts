@@ -6,6 +6,9 @@ import { singleton } from './reads.ts'
 /** A submission whose entry is not seen within this is tried again: log and checkpoints take under 1 s. */
 const SUBMIT_TIMEOUT_MS = 10_000
 
+/** The rules that each command of a super-validator exercises, and its party. */
+export type BySuperValidator = { readonly dsoRules: ContractId; readonly sv: PartyId }
+
 /**
  * Submits what `build` makes of today's DsoRules.
  *
@@ -15,7 +18,7 @@ const SUBMIT_TIMEOUT_MS = 10_000
 export async function submitAsOperator(
   deps: OperatorDeps & JobRun,
   work: { readonly job: string; readonly contractId: ContractId },
-  build: (by: { readonly dsoRules: ContractId; readonly sv: PartyId }) => Command,
+  build: (by: BySuperValidator) => Command,
 ): Promise<void> {
   const dsoRules = await singleton(deps.ledger, 'DsoRules')
   await deps.submitter.submit(

@@ -10,8 +10,8 @@ import {
 } from '@quorumscan/ledger'
 import { type Actor, amountOf, Scenario } from '@quorumscan/ledger/testing'
 import { expect, test } from 'vitest'
-import { retryMs } from './definitions/wallet/renew-subscription.ts'
 import type { JobDefinition, WalletDeps } from './job.ts'
+import { retryMs } from './wallet/renew-subscription.ts'
 import { walletJobs } from './wallet-jobs.ts'
 
 const DAY_MICROS = 86_400_000_000

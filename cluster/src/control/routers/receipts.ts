@@ -1,6 +1,6 @@
 /** Receipts of lookups, through the scan proxy as any client gets them (D-42). */
 import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
-import { parseStrictJson } from '@quorumscan/consensus'
+import { ask } from '../../ask.ts'
 import { ClusterError } from '../../cluster-error.ts'
 import { lookupInput, procedure, router } from '../trpc.ts'
 
@@ -13,16 +13,13 @@ export const receiptsRouter = router({
     const { url } = ctx.cluster.status().validator
     const kind = input.subject.includes('::') ? 'by-party' : 'by-name'
     const path = `/v0/scan-proxy/ans-entries/${kind}/${encodeURIComponent(input.subject)}`
-    const response = await fetch(url + path, {
+    const { status, text, body } = await ask(url + path, {
       headers: { accept: VERIFIED_MEDIA_TYPE, 'x-quorum': input.quorum },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    }).catch((error: unknown) => {
-      throw new ClusterError('the validator does not answer', { cause: error })
+      timeoutMs: TIMEOUT_MS,
     })
-    const text = await response.text()
-    const { receipt, error } = Object(parseStrictJson(text))
-    if (receipt === undefined)
-      throw new ClusterError(`no receipt: ${String(error ?? response.status)}`)
+    if (status === null) throw new ClusterError('the validator does not answer')
+    const { receipt, error = status } = Object(body)
+    if (receipt === undefined) throw new ClusterError(`no receipt: ${error}`)
     const { signatures, offset, history_hash: historyHash } = Object(receipt)
     return {
       text,

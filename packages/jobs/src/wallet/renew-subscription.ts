@@ -1,8 +1,8 @@
 import { isScanError } from '@quorumscan/errors'
 import { payloadOf, subscriptionIdleState } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
-import type { JobDefinition, WalletDeps } from '../../job.ts'
-import { activeContract } from '../../reads.ts'
+import type { JobDefinition, WalletDeps } from '../job.ts'
+import { activeContract } from '../reads.ts'
 
 /** A renewal that cannot be paid is tried some twenty times in what is left of the window … */
 const TRIES = 20

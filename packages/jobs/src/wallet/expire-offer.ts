@@ -1,8 +1,8 @@
 import { expireTransferCommand, payloadOf, transferInstruction } from '@quorumscan/ledger'
 import type { Contract, PartyId } from '@quorumscan/model'
-import type { JobDefinition, WalletDeps } from '../../job.ts'
-import { activeContract, selectActive } from '../../reads.ts'
-import { submitAsParty } from '../../submit.ts'
+import type { JobDefinition, WalletDeps } from '../job.ts'
+import { activeContract, selectActive } from '../reads.ts'
+import { submitAsParty } from '../submit.ts'
 
 /** No super-validator can do this: the coin of an offer belongs to its sender. */
 export const expireOffer: JobDefinition<WalletDeps> = {

@@ -6,9 +6,9 @@ import {
   subscriptionPayment,
 } from '@quorumscan/ledger'
 import type { Contract, PartyId } from '@quorumscan/model'
-import type { JobDefinition, WalletDeps } from '../../job.ts'
-import { activeContract, selectActive } from '../../reads.ts'
-import { submitAsParty } from '../../submit.ts'
+import type { JobDefinition, WalletDeps } from '../job.ts'
+import { activeContract, selectActive } from '../reads.ts'
+import { submitAsParty } from '../submit.ts'
 
 /** Gives a party its coin back though no super-validator is there to do it (D-23: any signatory may). */
 export const expireOwnPayment: JobDefinition<WalletDeps> = {
