@@ -6,6 +6,7 @@ import { CompletionsElement, CompletionsRequest } from './schemas/ledger/command
 import { LedgerErrorAnswer } from './schemas/ledger/errors.ts'
 import { ActiveContractsElement, GetActiveContractsRequest } from './schemas/ledger/state.ts'
 import { GetUpdatesElement, GetUpdatesRequest } from './schemas/ledger/updates.ts'
+import { component } from './schemas/members.ts'
 import { VerifiedAnswer } from './schemas/verified.ts'
 
 export type SocketDef = {
@@ -62,15 +63,12 @@ export const socketRoutes = {
       'An empty page stands at the end of what there is; another follows when there is more, and after 15 s at the latest. ' +
       'A page costs what it costs over HTTP. Of one client address at most 256 such sockets, of all clients 1024.',
     request: ActivitiesStreamRequest,
-    element: Type.Object(
-      {
-        ...VerifiedAnswer.properties,
-        headers: Type.Record(Type.String(), Type.String(), {
-          description: 'The `x-quorum-*` headers that the page has over HTTP.',
-        }),
-      },
-      { title: 'ActivitiesPage', description: 'A page of the history with its receipt.' },
-    ),
+    element: component('ActivitiesPage', 'A page of the history with its receipt.', {
+      ...VerifiedAnswer.properties,
+      headers: Type.Record(Type.String(), Type.String(), {
+        description: 'The `x-quorum-*` headers that the page has over HTTP.',
+      }),
+    }),
     error: ErrorAnswer,
     auth: 'none',
   },

@@ -1,44 +1,42 @@
 /** The activity history (D-24, D-25). */
 import { Type } from 'typebox'
-import { about, nullable, optional } from './members.ts'
+import { about, component, formed, nullable, optional, part } from './members.ts'
 import { MaxAgeMs, Quorum } from './quorum.ts'
 import { ContractId, Decimal, LedgerOffset, PAGE_SIZE_MAX, Party, Time } from './scalars.ts'
 
-const EventId = Type.String({
-  pattern: '^[0-9]{16}:[0-9]{4}$',
-  description:
-    '`<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text.',
-})
+const EventId = formed(
+  '^[0-9]{16}:[0-9]{4}$',
+  '`<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text.',
+)
 
 /** How the order differs from what clients of the upstream network may expect (D-25). */
 export const ACTIVITY_ORDER =
   'Oldest rows come first unless `sort_order` is `desc`, and `begin_after_id` is an exclusive bound in the direction of the walk. ' +
   'The scan interface of the upstream network differs: it answers newest rows first and has no `sort_order`; send `desc` for its order. '
 
-export const ActivitiesRequest = Type.Object(
-  {
-    page_size: Type.Integer({
-      minimum: 1,
-      maximum: PAGE_SIZE_MAX,
-      description: 'The largest number of rows in the answer.',
+export const ActivitiesRequest = component('ActivitiesRequest', 'Which rows to show.', {
+  page_size: Type.Integer({
+    minimum: 1,
+    maximum: PAGE_SIZE_MAX,
+    description: 'The largest number of rows in the answer.',
+  }),
+  begin_after_id: Type.Optional(
+    Type.Union([Type.String({ pattern: '^([0-9]{16}:[0-9]{4})?$' }), Type.Null()], {
+      description:
+        'event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none.',
     }),
-    begin_after_id: Type.Optional(
-      Type.Union([Type.String({ pattern: '^([0-9]{16}:[0-9]{4})?$' }), Type.Null()], {
-        description:
-          'event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none.',
-      }),
-    ),
-    sort_order: Type.Optional(
-      Type.Union([Type.Literal('asc'), Type.Literal('desc'), Type.Null()], {
-        description: '`asc` (oldest first) unless given.',
-      }),
-    ),
-  },
-  { title: 'ActivitiesRequest', description: 'Which rows to show.' },
-)
+  ),
+  sort_order: Type.Optional(
+    Type.Union([Type.Literal('asc'), Type.Literal('desc'), Type.Null()], {
+      description: '`asc` (oldest first) unless given.',
+    }),
+  ),
+})
 
 /** First frame of the WebSocket beside `POST /v0/scan-proxy/activities`; order and bounds are checked by the proxy. */
-export const ActivitiesStreamRequest = Type.Object(
+export const ActivitiesStreamRequest = component(
+  'ActivitiesStreamRequest',
+  'Where to begin, and what to ask of each page.',
   {
     page_size: ActivitiesRequest.properties.page_size,
     begin_after_id: ActivitiesRequest.properties.begin_after_id,
@@ -51,32 +49,27 @@ export const ActivitiesStreamRequest = Type.Object(
     min_offset: optional(LedgerOffset, 'Read no older offset than this.'),
     max_age_ms: optional(MaxAgeMs, 'The largest age of the ledger time of a page.'),
   },
-  {
-    title: 'ActivitiesStreamRequest',
-    description: 'Where to begin, and what to ask of each page.',
-  },
 )
 export type ActivitiesStreamRequest = Type.Static<typeof ActivitiesStreamRequest>
 
 const zero = about(Decimal, 'Always zero: there are no fees and no such rewards.')
 
-const Transfer = Type.Object(
+const Transfer = component(
+  'ActivityTransfer',
+  'There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody.',
   {
-    sender: Type.Object(
-      {
-        party: about(Party, 'Who paid.'),
-        sender_change_fee: zero,
-        sender_change_amount: about(Decimal, 'What came back as change.'),
-        sender_fee: zero,
-        holding_fees: zero,
-        input_coin_amount: about(Decimal, 'The coin that went in.'),
-        input_app_reward_amount: zero,
-        input_validator_reward_amount: zero,
-        input_sv_reward_amount: zero,
-        input_validator_faucet_amount: zero,
-      },
-      { description: 'Whose coin went in.' },
-    ),
+    sender: part('Whose coin went in.', {
+      party: about(Party, 'Who paid.'),
+      sender_change_fee: zero,
+      sender_change_amount: about(Decimal, 'What came back as change.'),
+      sender_fee: zero,
+      holding_fees: zero,
+      input_coin_amount: about(Decimal, 'The coin that went in.'),
+      input_app_reward_amount: zero,
+      input_validator_reward_amount: zero,
+      input_sv_reward_amount: zero,
+      input_validator_faucet_amount: zero,
+    }),
     receivers: Type.Array(
       Type.Object({
         party: about(Party, 'Who received.'),
@@ -107,27 +100,19 @@ const Transfer = Type.Object(
       'Whether an offer was made or taken; null for a transfer at once.',
     ),
   },
-  {
-    title: 'ActivityTransfer',
-    description:
-      'There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody.',
-  },
 )
 
-const NewCoin = Type.Object(
-  { coin_owner: about(Party, 'Who got it.'), coin_amount: about(Decimal, 'How much.') },
-  { title: 'ActivityNewCoin', description: 'Coin that came to be.' },
-)
+const NewCoin = component('ActivityNewCoin', 'Coin that came to be.', {
+  coin_owner: about(Party, 'Who got it.'),
+  coin_amount: about(Decimal, 'How much.'),
+})
 
-const Abort = Type.Object(
-  {
-    transfer_instruction_cid: about(ContractId, 'The offer.'),
-    abort_kind: Type.Union([Type.Literal('withdraw'), Type.Literal('reject')], {
-      description: 'Whether its sender or its receiver ended it.',
-    }),
-  },
-  { title: 'ActivityAbort', description: 'An offer that came to nothing.' },
-)
+const Abort = component('ActivityAbort', 'An offer that came to nothing.', {
+  transfer_instruction_cid: about(ContractId, 'The offer.'),
+  abort_kind: Type.Union([Type.Literal('withdraw'), Type.Literal('reject')], {
+    description: 'Whether its sender or its receiver ended it.',
+  }),
+})
 
 const absent = (what: string) => Type.Null({ description: `Null: it is no ${what}.` })
 const none = { transfer: absent('transfer'), mint: absent('mint'), tap: absent('tap') }
@@ -140,7 +125,7 @@ const common = {
   event_id: EventId,
   date: about(Time, 'The record time.'),
   domain_id: Type.String({ description: 'The synchronizer.' }),
-  offset: Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'The ledger offset, decimal.' }),
+  offset: formed('^(0|[1-9][0-9]*)$', 'The ledger offset, decimal.'),
 }
 
 const Activity = Type.Union(
@@ -183,7 +168,6 @@ const Activity = Type.Union(
   },
 )
 
-export const ActivitiesAnswer = Type.Object(
-  { activities: Type.Array(Activity, { description: 'In the order asked for.' }) },
-  { title: 'ActivitiesAnswer', description: 'A page of the history of coin.' },
-)
+export const ActivitiesAnswer = component('ActivitiesAnswer', 'A page of the history of coin.', {
+  activities: Type.Array(Activity, { description: 'In the order asked for.' }),
+})

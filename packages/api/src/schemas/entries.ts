@@ -1,7 +1,7 @@
 /** Name entries and the lookups that find them (D-8, D-11, D-14). */
 import { Type } from 'typebox'
 import { MaybeCachedContract } from './contracts.ts'
-import { about, nullable, optional } from './members.ts'
+import { about, component, nullable, optional } from './members.ts'
 import {
   BATCH_LOOKUPS_MAX,
   ContractId,
@@ -16,7 +16,9 @@ import {
   WellFormedText,
 } from './scalars.ts'
 
-const AnsEntry = Type.Object(
+const AnsEntry = component(
+  'AnsEntry',
+  'A live entry; contract_id and expires_at are null for those of the operator and the super-validators.',
   {
     contract_id: about(nullable(ContractId), 'The AnsEntry contract; a renewal makes a new one.'),
     user: about(Party, 'The owner.'),
@@ -28,25 +30,16 @@ const AnsEntry = Type.Object(
       'From this record time on the entry is gone, unless renewed.',
     ),
   },
-  {
-    title: 'AnsEntry',
-    description:
-      'A live entry; contract_id and expires_at are null for those of the operator and the super-validators.',
-  },
 )
 
-export const EntryAnswer = Type.Object(
-  { entry: AnsEntry },
-  { title: 'EntryAnswer', description: 'The entry that was looked for.' },
-)
+export const EntryAnswer = component('EntryAnswer', 'The entry that was looked for.', {
+  entry: AnsEntry,
+})
 
-export const EntryPage = Type.Object(
-  {
-    entries: Type.Array(AnsEntry, { description: 'In byte order of the name.' }),
-    next_page_token: about(nullable(Type.String()), 'Asks for the next page; null on the last.'),
-  },
-  { title: 'EntryPage', description: 'A page of entries.' },
-)
+export const EntryPage = component('EntryPage', 'A page of entries.', {
+  entries: Type.Array(AnsEntry, { description: 'In byte order of the name.' }),
+  next_page_token: about(nullable(Type.String()), 'Asks for the next page; null on the last.'),
+})
 
 /** With both members nobody could say which of the two is asked for. */
 const Lookup = Type.Union([Type.Object({ name: LookupName }), Type.Object({ party: Party })], {
@@ -60,7 +53,9 @@ const lookups = Type.Array(Lookup, {
   description: 'What to look for.',
 })
 
-export const BatchAnswer = Type.Object(
+export const BatchAnswer = component(
+  'BatchAnswer',
+  'One result for each lookup, in its order; from a node with `sign`, a signature for each too.',
   {
     results: Type.Array(
       Type.Object({ entry: about(nullable(AnsEntry), 'The entry, or null for none.') }),
@@ -71,11 +66,6 @@ export const BatchAnswer = Type.Object(
         description: 'Of a node that was asked to sign: one for each lookup.',
       }),
     ),
-  },
-  {
-    title: 'BatchAnswer',
-    description:
-      'One result for each lookup, in its order; from a node with `sign`, a signature for each too.',
   },
 )
 
@@ -94,20 +84,14 @@ export const batchMembers = {
   min_offset: optional(LedgerOffset, 'Read no older offset than this.'),
 }
 
-export const AnsRulesRequest = Type.Object(
-  {
-    cached_ans_rules_contract_id: optional(ContractIdInput, 'The contract that the caller has.'),
-    cached_ans_rules_domain_id: optional(WellFormedText, 'The synchronizer that the caller knows.'),
-  },
-  { title: 'AnsRulesRequest', description: 'What the caller has of them.' },
-)
+export const AnsRulesRequest = component('AnsRulesRequest', 'What the caller has of them.', {
+  cached_ans_rules_contract_id: optional(ContractIdInput, 'The contract that the caller has.'),
+  cached_ans_rules_domain_id: optional(WellFormedText, 'The synchronizer that the caller knows.'),
+})
 
-export const AnsRulesAnswer = Type.Object(
-  {
-    ans_rules_update: about(
-      MaybeCachedContract,
-      'What is in force: fee, lifetime and renewal window of names.',
-    ),
-  },
-  { title: 'AnsRulesAnswer', description: 'The rules of the name service.' },
-)
+export const AnsRulesAnswer = component('AnsRulesAnswer', 'The rules of the name service.', {
+  ans_rules_update: about(
+    MaybeCachedContract,
+    'What is in force: fee, lifetime and renewal window of names.',
+  ),
+})

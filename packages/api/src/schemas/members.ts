@@ -1,5 +1,5 @@
 /** How a schema says what a member of it means, beside what it looks like. */
-import { type TSchema, Type } from 'typebox'
+import { type TProperties, type TSchema, Type } from 'typebox'
 
 /** Under this name a schema has what only one member says of it; `toSchema` puts it into the document. */
 export const ABOUT = '~about'
@@ -9,6 +9,20 @@ type About = Readonly<Record<string, unknown>>
 
 /** Marks a member that decodes without it, to be refused with a code of its own: in the document it is required. */
 export const NEEDED = '~needed'
+
+/** An object that the documents list under a name of its own. */
+export function component<Members extends TProperties>(
+  title: string,
+  description: string,
+  members: Members,
+) {
+  return Type.Object(members, { title, description })
+}
+
+/** An object within another one. */
+export function part<Members extends TProperties>(description: string, members: Members) {
+  return Type.Object(members, { description })
+}
 
 /** The schema as a member with a meaning of its own; a component's own description is left alone. */
 export function about<Schema extends TSchema>(
@@ -23,6 +37,11 @@ export function about<Schema extends TSchema>(
 export function extended<Schema extends TSchema>(schema: Schema, keywords: object): Schema {
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema))
   return Object.assign(copy, keywords) as Schema
+}
+
+/** A text of this form. */
+export function formed(pattern: string, description: string) {
+  return Type.String({ pattern, description })
 }
 
 /** A member that is there, with null for nothing. */

@@ -1,15 +1,16 @@
 /** The network's parties, rules, addresses and genesis; health of a process. */
 import { Type } from 'typebox'
 import { ContractWithState } from './contracts.ts'
-import { about, nullable } from './members.ts'
+import { about, component, nullable, part } from './members.ts'
 import { Decimal, Hex32, LedgerOffset, NodeName, Party, Signature, Time } from './scalars.ts'
 
-export const DsoPartyIdAnswer = Type.Object(
-  { dso_party_id: about(Party, 'The operator party.') },
-  { title: 'DsoPartyIdAnswer', description: 'Who operates the network.' },
-)
+export const DsoPartyIdAnswer = component('DsoPartyIdAnswer', 'Who operates the network.', {
+  dso_party_id: about(Party, 'The operator party.'),
+})
 
-export const DsoAnswer = Type.Object(
+export const DsoAnswer = component(
+  'DsoAnswer',
+  'With `shared=true` a node leaves out sv_user and sv_party_id.',
   {
     sv_user: Type.Optional(Type.String({ description: 'The answering node.' })),
     sv_party_id: Type.Optional(about(Party, 'Its party.')),
@@ -28,173 +29,140 @@ export const DsoAnswer = Type.Object(
     sv_node_states: Type.Array(ContractWithState, { description: 'Their nodes.' }),
     initial_round: Type.String({ description: 'The first round, decimal.' }),
   },
-  {
-    title: 'DsoAnswer',
-    description: 'With `shared=true` a node leaves out sv_user and sv_party_id.',
-  },
 )
 
-export const ScansAnswer = Type.Object(
-  {
-    scans: Type.Array(
-      Type.Object({
-        domainId: Type.String({ description: 'The synchronizer.' }),
-        scans: Type.Array(
-          Type.Object({
-            publicUrl: Type.String({ description: 'Where the node is reached.' }),
-            svName: NodeName,
-            sequence: Type.Integer({
-              minimum: 0,
-              description: 'Of two records of a node, the higher one counts.',
-            }),
-            signature: about(Signature, "The node's, of the record."),
+export const ScansAnswer = component('ScansAnswer', 'Address records, each signed by its node.', {
+  scans: Type.Array(
+    Type.Object({
+      domainId: Type.String({ description: 'The synchronizer.' }),
+      scans: Type.Array(
+        Type.Object({
+          publicUrl: Type.String({ description: 'Where the node is reached.' }),
+          svName: NodeName,
+          sequence: Type.Integer({
+            minimum: 0,
+            description: 'Of two records of a node, the higher one counts.',
           }),
-          { description: 'One a node.' },
-        ),
-      }),
-      { description: 'By synchronizer.' },
-    ),
-  },
-  { title: 'ScansAnswer', description: 'Address records, each signed by its node.' },
-)
+          signature: about(Signature, "The node's, of the record."),
+        }),
+        { description: 'One a node.' },
+      ),
+    }),
+    { description: 'By synchronizer.' },
+  ),
+})
 
 const micros = (what: string) =>
   Type.Integer({ minimum: 1, description: `${what}, in microseconds.` })
 
 /** `parseGenesis` of `packages/consensus` is the strict check; this is its shape for documents. */
-export const GenesisAnswer = Type.Object(
-  {
-    version: Type.Literal(1, { description: 'Of the form.' }),
-    nonce: about(Hex32, 'Random: no two networks share a genesis hash.'),
-    recordTime: micros('The record time of offset 0, since the epoch'),
-    synchronizerId: about(Party, 'The synchronizer.'),
-    synchronizerKey: about(Hex32, 'Signs groups of the log.'),
-    dso: about(Party, 'The operator party; nobody has its key.'),
-    nodes: Type.Array(
-      Type.Object({
-        name: NodeName,
-        scanKey: about(Hex32, 'Signs its answers.'),
-        operatorKey: about(Hex32, 'Signs its submissions.'),
-      }),
-      { description: 'The super-validators.' },
-    ),
-    devnet: Type.Boolean({ description: 'Whether coin can be had for nothing.' }),
-    names: Type.Object(
-      {
-        entryFeeUsd: about(Decimal, 'What a name costs, in USD.'),
-        entryLifetimeMicros: micros('How long a payment lasts'),
-        renewalDurationMicros: micros('How long before its end it can be renewed'),
-        descriptionPrefix: Type.String({
-          description: 'What the text of a subscription begins with.',
-        }),
-        requestLifetimeMicros: micros('After this a request that nobody paid expires'),
-        openRequestsMax: Type.Integer({
-          minimum: 1,
-          maximum: 1000,
-          description: 'Open requests of a party.',
-        }),
-      },
-      { description: 'Rules of names.' },
-    ),
-    coin: Type.Object(
-      {
-        tickMicros: micros('How long a round lasts'),
-        priceUsd: about(Decimal, 'The price of a coin, in USD.'),
-        rewardPerRound: about(Decimal, 'What each super-validator gets a round.'),
-      },
-      { description: 'Rules of coin.' },
-    ),
-    deduplicationMicrosMax: Type.Integer({
-      minimum: 600_000_000,
-      description: 'The longest deduplication period, in microseconds.',
+export const GenesisAnswer = component('Genesis', 'Its RFC 8785 form hashes to the genesis hash.', {
+  version: Type.Literal(1, { description: 'Of the form.' }),
+  nonce: about(Hex32, 'Random: no two networks share a genesis hash.'),
+  recordTime: micros('The record time of offset 0, since the epoch'),
+  synchronizerId: about(Party, 'The synchronizer.'),
+  synchronizerKey: about(Hex32, 'Signs groups of the log.'),
+  dso: about(Party, 'The operator party; nobody has its key.'),
+  nodes: Type.Array(
+    Type.Object({
+      name: NodeName,
+      scanKey: about(Hex32, 'Signs its answers.'),
+      operatorKey: about(Hex32, 'Signs its submissions.'),
     }),
-    activityRetentionMicros: micros('How long activities are kept'),
-  },
-  { title: 'Genesis', description: 'Its RFC 8785 form hashes to the genesis hash.' },
-)
+    { description: 'The super-validators.' },
+  ),
+  devnet: Type.Boolean({ description: 'Whether coin can be had for nothing.' }),
+  names: part('Rules of names.', {
+    entryFeeUsd: about(Decimal, 'What a name costs, in USD.'),
+    entryLifetimeMicros: micros('How long a payment lasts'),
+    renewalDurationMicros: micros('How long before its end it can be renewed'),
+    descriptionPrefix: Type.String({
+      description: 'What the text of a subscription begins with.',
+    }),
+    requestLifetimeMicros: micros('After this a request that nobody paid expires'),
+    openRequestsMax: Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'Open requests of a party.',
+    }),
+  }),
+  coin: part('Rules of coin.', {
+    tickMicros: micros('How long a round lasts'),
+    priceUsd: about(Decimal, 'The price of a coin, in USD.'),
+    rewardPerRound: about(Decimal, 'What each super-validator gets a round.'),
+  }),
+  deduplicationMicrosMax: Type.Integer({
+    minimum: 600_000_000,
+    description: 'The longest deduplication period, in microseconds.',
+  }),
+  activityRetentionMicros: micros('How long activities are kept'),
+})
 
 const count = (what: string) => Type.Integer({ minimum: 0, description: what })
 const orNull = <Schema extends Type.TSchema>(schema: Schema, what: string) =>
   about(nullable(schema), what)
 
 /** What a reader of several nodes knows of them, counted since it was started. */
-const ReaderStatus = Type.Object(
-  {
-    nodeCount: count('Nodes of the genesis.'),
-    faultyMax: count('How many of them may lie.'),
-    floor: about(LedgerOffset, 'No read is older than this.'),
-    waiting: count('Reads under way.'),
-    nodes: Type.Array(
-      Type.Object({
-        name: NodeName,
-        url: orNull(Type.String(), 'Where it is reached, if known.'),
-        sequence: orNull(Type.Integer({ minimum: 0 }), 'Of its address record.'),
-        state: Type.String({ description: 'unknown, live, silent or failing.' }),
-        head: orNull(LedgerOffset, 'The newest offset that it has claimed.'),
-        requests: count('Requests to it.'),
-        errors: count('Those that failed.'),
-        lastError: orNull(Type.String(), 'Why the last of them failed.'),
-        votes: count('Answers of it.'),
-        dissents: count('Answers of it that were outvoted.'),
-        latencyMs: orNull(Type.Number(), 'How long it takes, in milliseconds.'),
-        latencyMsLast: orNull(Type.Number(), 'How long it took last.'),
-      }),
-      { description: 'How each of them answers.' },
-    ),
-    forks: Type.Array(
-      Type.Object({
-        offset: about(LedgerOffset, 'Where they differ.'),
-        histories: Type.Array(
-          Type.Object({
-            historyHash: about(Hex32, 'What they hold.'),
-            nodes: Type.Array(Type.String(), { description: 'Who holds it.' }),
-          }),
-          { description: 'What is held there.' },
-        ),
-      }),
-      { description: 'An alarm: who holds which history, `local` being the own replica.' },
-    ),
-  },
-  { title: 'ReaderStatus', description: 'How the scan nodes answer the scan proxy.' },
-)
+const ReaderStatus = component('ReaderStatus', 'How the scan nodes answer the scan proxy.', {
+  nodeCount: count('Nodes of the genesis.'),
+  faultyMax: count('How many of them may lie.'),
+  floor: about(LedgerOffset, 'No read is older than this.'),
+  waiting: count('Reads under way.'),
+  nodes: Type.Array(
+    Type.Object({
+      name: NodeName,
+      url: orNull(Type.String(), 'Where it is reached, if known.'),
+      sequence: orNull(Type.Integer({ minimum: 0 }), 'Of its address record.'),
+      state: Type.String({ description: 'unknown, live, silent or failing.' }),
+      head: orNull(LedgerOffset, 'The newest offset that it has claimed.'),
+      requests: count('Requests to it.'),
+      errors: count('Those that failed.'),
+      lastError: orNull(Type.String(), 'Why the last of them failed.'),
+      votes: count('Answers of it.'),
+      dissents: count('Answers of it that were outvoted.'),
+      latencyMs: orNull(Type.Number(), 'How long it takes, in milliseconds.'),
+      latencyMsLast: orNull(Type.Number(), 'How long it took last.'),
+    }),
+    { description: 'How each of them answers.' },
+  ),
+  forks: Type.Array(
+    Type.Object({
+      offset: about(LedgerOffset, 'Where they differ.'),
+      histories: Type.Array(
+        Type.Object({
+          historyHash: about(Hex32, 'What they hold.'),
+          nodes: Type.Array(Type.String(), { description: 'Who holds it.' }),
+        }),
+        { description: 'What is held there.' },
+      ),
+    }),
+    { description: 'An alarm: who holds which history, `local` being the own replica.' },
+  ),
+})
 
-export const StatusAnswer = Type.Object(
-  {
-    success: Type.Object(
-      {
-        id: Type.String({ description: 'Which process it is.' }),
-        uptime: Type.String({ description: 'ISO-8601 duration.' }),
-        ports: Type.Record(Type.String(), Type.Integer(), { description: 'Where it listens.' }),
-        active: Type.Boolean({ description: 'Whether it does its work.' }),
-        extra: Type.Object(
-          {
-            state: Type.String({ description: 'What it is doing.' }),
-            offset: orNull(LedgerOffset, 'The newest offset applied.'),
-            recordTime: orNull(Time, 'Its record time.'),
-            clockOffsetMs: Type.Optional(
-              orNull(
-                Type.Integer(),
-                'By how much the clock of the process is ahead of those of its peers; null while too few answer.',
-              ),
-            ),
-            detail: Type.Optional(
-              orNull(Type.String(), 'What an operator must know beside the state.'),
-            ),
-            reader: Type.Optional(ReaderStatus),
-          },
-          { description: 'Where it stands.' },
+export const StatusAnswer = component('NodeStatus', 'Where the process stands.', {
+  success: part('Always there: who can answer has started.', {
+    id: Type.String({ description: 'Which process it is.' }),
+    uptime: Type.String({ description: 'ISO-8601 duration.' }),
+    ports: Type.Record(Type.String(), Type.Integer(), { description: 'Where it listens.' }),
+    active: Type.Boolean({ description: 'Whether it does its work.' }),
+    extra: part('Where it stands.', {
+      state: Type.String({ description: 'What it is doing.' }),
+      offset: orNull(LedgerOffset, 'The newest offset applied.'),
+      recordTime: orNull(Time, 'Its record time.'),
+      clockOffsetMs: Type.Optional(
+        orNull(
+          Type.Integer(),
+          'By how much the clock of the process is ahead of those of its peers; null while too few answer.',
         ),
-      },
-      { description: 'Always there: who can answer has started.' },
-    ),
-  },
-  { title: 'NodeStatus', description: 'Where the process stands.' },
-)
+      ),
+      detail: Type.Optional(orNull(Type.String(), 'What an operator must know beside the state.')),
+      reader: Type.Optional(ReaderStatus),
+    }),
+  }),
+})
 
-export const VersionAnswer = Type.Object(
-  {
-    version: Type.String({ description: 'Of the software.' }),
-    commit_ts: Type.String({ description: 'When it was committed, ISO-8601.' }),
-  },
-  { title: 'Version', description: 'What is running.' },
-)
+export const VersionAnswer = component('Version', 'What is running.', {
+  version: Type.String({ description: 'Of the software.' }),
+  commit_ts: Type.String({ description: 'When it was committed, ISO-8601.' }),
+})

@@ -6,6 +6,7 @@
  */
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
+import { formed } from './members.ts'
 
 /** A text that has a UTF-8 form. */
 export const WELL_FORMED_PATTERN = '^\\P{Cs}*$'
@@ -28,10 +29,7 @@ export const BATCH_LOOKUPS_MAX = 256
 /** Longer texts are no names: a registered one has at most 60 characters, `<node>.sv.ns` at most 38. */
 const LOOKUP_TEXT_LENGTH_MAX = 255
 
-export const Party = Type.String({
-  pattern: PARTY_PATTERN,
-  description: 'A party identifier: `<hint>::1220<64 hex digits>`.',
-})
+export const Party = formed(PARTY_PATTERN, 'A party identifier: `<hint>::1220<64 hex digits>`.')
 
 /**
  * A name that is looked up. Any text is a legal question, but one with a lone surrogate has no UTF-8
@@ -49,10 +47,10 @@ export const PageSize = Type.Integer({
   description: 'The largest number of entries in the answer.',
 })
 
-export const PageToken = Type.String({
-  pattern: PAGE_TOKEN_PATTERN,
-  description: '`next_page_token` of the page before; pins the offset of the walk.',
-})
+export const PageToken = formed(
+  PAGE_TOKEN_PATTERN,
+  '`next_page_token` of the page before; pins the offset of the walk.',
+)
 
 /** `Offset` of `packages/model`. */
 export const LedgerOffset = Type.Integer({
@@ -62,33 +60,27 @@ export const LedgerOffset = Type.Integer({
 })
 
 /** ISO-8601 UTC with `Z` and six fractional digits (D-4). */
-export const Time = Type.String({
-  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$',
-  description: 'ISO-8601 UTC with six fractional digits.',
-})
+export const Time = formed(
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$',
+  'ISO-8601 UTC with six fractional digits.',
+)
 
 /** A decimal in an answer: exactly 10 fractional digits (D-4). */
-export const Decimal = Type.String({
-  pattern: '^-?[0-9]{1,28}\\.[0-9]{10}$',
-  description: 'A decimal with exactly 10 fractional digits.',
-})
+export const Decimal = formed(
+  '^-?[0-9]{1,28}\\.[0-9]{10}$',
+  'A decimal with exactly 10 fractional digits.',
+)
 
 /** A decimal in a request; `parseAmount` of `packages/model` reads it. */
-export const DecimalInput = Type.String({
-  pattern: '^[0-9]{1,28}(\\.[0-9]{1,10})?$',
-  description: 'A decimal without sign, with at most 10 fractional digits.',
-})
+export const DecimalInput = formed(
+  '^[0-9]{1,28}(\\.[0-9]{1,10})?$',
+  'A decimal without sign, with at most 10 fractional digits.',
+)
 
-export const ContractId = Type.String({
-  pattern: '^00[0-9a-f]{64}$',
-  description: 'A contract id: `00` and 64 hex digits.',
-})
+export const ContractId = formed('^00[0-9a-f]{64}$', 'A contract id: `00` and 64 hex digits.')
 
 /** Any text that has a UTF-8 form, so that a canonical request can name it (D-41). */
-export const WellFormedText = Type.String({
-  pattern: WELL_FORMED_PATTERN,
-  description: 'Any text.',
-})
+export const WellFormedText = formed(WELL_FORMED_PATTERN, 'Any text.')
 
 /** As it comes in a path or body: an unknown one is 404, whatever it looks like. */
 export const ContractIdInput = Type.String({
@@ -98,15 +90,9 @@ export const ContractIdInput = Type.String({
 })
 
 /** An Ed25519 signature. */
-export const Signature = Type.String({
-  pattern: '^[0-9a-f]{128}$',
-  description: 'An Ed25519 signature in hex.',
-})
+export const Signature = formed('^[0-9a-f]{128}$', 'An Ed25519 signature in hex.')
 
-export const Hex32 = Type.String({ pattern: '^[0-9a-f]{64}$', description: '32 bytes in hex.' })
+export const Hex32 = formed('^[0-9a-f]{64}$', '32 bytes in hex.')
 
 /** D-33. */
-export const NodeName = Type.String({
-  pattern: '^[a-z0-9-]{1,32}$',
-  description: 'The name of a node.',
-})
+export const NodeName = formed('^[a-z0-9-]{1,32}$', 'The name of a node.')

@@ -1,6 +1,6 @@
 /** What can be checked offline: receipts, attestations, evidence (D-41 to D-43). */
 import { Type } from 'typebox'
-import { about } from './members.ts'
+import { about, component, part } from './members.ts'
 import { Hex32, LedgerOffset, NodeName, Signature } from './scalars.ts'
 
 /** Names the form of an answer that carries its receipt (D-42). */
@@ -14,79 +14,68 @@ const position = {
 }
 
 /** `verifyReceipt` of `packages/consensus` is the strict check; this is its shape for documents. */
-const Receipt = Type.Object(
-  {
-    tag: Type.Literal('quorumscan/answer/1', { description: 'What was signed.' }),
-    ...position,
-    request: Type.Object(
-      {
-        operation: Type.String({ description: 'Which read.' }),
-        parameters: Type.Record(Type.String(), Type.Unknown(), {
-          description: 'All of them, also those that were left out.',
-        }),
-      },
-      { description: 'What was asked.' },
-    ),
-    answer: Type.String({ description: 'The bytes that were signed, in hex.' }),
-    signatures: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
-      description: 'Pairs of a node and its signature, in hex.',
+const Receipt = component('Receipt', 'Proves the answer to whoever knows the genesis.', {
+  tag: Type.Literal('quorumscan/answer/1', { description: 'What was signed.' }),
+  ...position,
+  request: part('What was asked.', {
+    operation: Type.String({ description: 'Which read.' }),
+    parameters: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'All of them, also those that were left out.',
     }),
-  },
-  { title: 'Receipt', description: 'Proves the answer to whoever knows the genesis.' },
-)
+  }),
+  answer: Type.String({ description: 'The bytes that were signed, in hex.' }),
+  signatures: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
+    description: 'Pairs of a node and its signature, in hex.',
+  }),
+})
 
-export const VerifiedAnswer = Type.Object(
+export const VerifiedAnswer = component(
+  'VerifiedAnswer',
+  'The answer of the operation with its receipt.',
   {
     status: Type.Integer({ description: '200, or 404 where the answer is that there is none.' }),
     answer: Type.Unknown({ description: 'What the operation answers without a receipt.' }),
     receipt: Receipt,
   },
-  { title: 'VerifiedAnswer', description: 'The answer of the operation with its receipt.' },
 )
 
-export const VerifiedBatchAnswer = Type.Object(
+export const VerifiedBatchAnswer = component(
+  'VerifiedBatchAnswer',
+  'For each lookup, in order, what it would be answered with alone.',
   { results: Type.Array(VerifiedAnswer, { description: 'One for each lookup.' }) },
-  {
-    title: 'VerifiedBatchAnswer',
-    description: 'For each lookup, in order, what it would be answered with alone.',
-  },
 )
 
 /** A statement as a receipt holds it, of one node. */
-export const Attestation = Type.Object(
+export const Attestation = component(
+  'Attestation',
+  'What the node holds for the history up to the offset.',
   {
     tag: Type.Literal('quorumscan/attestation/1', { description: 'What was signed.' }),
     ...position,
     node: NodeName,
     signature: Signature,
   },
-  { title: 'Attestation', description: 'What the node holds for the history up to the offset.' },
 )
 
-const SignedStatement = Type.Object(
-  { statement: Type.String({ description: 'Its bytes in hex.' }), signature: Signature },
-  { title: 'SignedStatement', description: 'Something that a node signed.' },
-)
+const SignedStatement = component('SignedStatement', 'Something that a node signed.', {
+  statement: Type.String({ description: 'Its bytes in hex.' }),
+  signature: Signature,
+})
 
-export const EvidenceAnswer = Type.Object(
+export const EvidenceAnswer = component(
+  'EvidenceAnswer',
+  'Proofs that nodes contradicted themselves.',
   {
     evidence: Type.Array(
-      Type.Object(
-        {
-          signer: NodeName,
-          statements: Type.Array(SignedStatement, {
-            minItems: 2,
-            maxItems: 2,
-            description: 'Two that cannot both be true.',
-          }),
-        },
-        {
-          title: 'Evidence',
-          description: 'Two statements by one key that contradict each other.',
-        },
-      ),
+      component('Evidence', 'Two statements by one key that contradict each other.', {
+        signer: NodeName,
+        statements: Type.Array(SignedStatement, {
+          minItems: 2,
+          maxItems: 2,
+          description: 'Two that cannot both be true.',
+        }),
+      }),
       { description: 'The first and the last of each node.' },
     ),
   },
-  { title: 'EvidenceAnswer', description: 'Proofs that nodes contradicted themselves.' },
 )

@@ -1,6 +1,6 @@
 /** Submitting commands, and what became of them (docs/upstream.md §L4, §L5.1). */
 import { type Static, Type } from 'typebox'
-import { about, extended, nullable } from '../members.ts'
+import { about, component, extended, formed, nullable, part } from '../members.ts'
 import { TransactionFormat } from './formats.ts'
 import {
   Choice,
@@ -39,13 +39,10 @@ const value = (description: string) =>
 
 const NANOS = { minimum: -999_999_999, maximum: 999_999_999 }
 
-const LedgerDuration = Type.Object(
-  {
-    seconds: int64('Whole seconds.'),
-    nanos: defaulted(extended(Int32, { ...NANOS, description: 'Nanoseconds beyond them.' }), 0),
-  },
-  { title: 'Duration', description: 'A length of time.' },
-)
+const LedgerDuration = component('Duration', 'A length of time.', {
+  seconds: int64('Whole seconds.'),
+  nanos: defaulted(extended(Int32, { ...NANOS, description: 'Nanoseconds beyond them.' }), 0),
+})
 
 const templateId = about(Identifier, 'The template, by package name or id.')
 const targetId = about(Identifier, 'The template, or an interface that the contract implements.')
@@ -54,34 +51,34 @@ const choiceArgument = value('The argument of the choice')
 
 const JsCommand = oneOf(
   {
-    CreateCommand: Type.Object(
-      { templateId, createArguments },
-      { title: 'CreateCommand', description: 'Creates a contract.' },
-    ),
-    ExerciseCommand: Type.Object(
-      { templateId: targetId, contractId: LedgerContractId, choice: Choice, choiceArgument },
-      { title: 'ExerciseCommand', description: 'Exercises a choice of a contract.' },
-    ),
-    ExerciseByKeyCommand: Type.Object(
+    CreateCommand: component('CreateCommand', 'Creates a contract.', {
+      templateId,
+      createArguments,
+    }),
+    ExerciseCommand: component('ExerciseCommand', 'Exercises a choice of a contract.', {
+      templateId: targetId,
+      contractId: LedgerContractId,
+      choice: Choice,
+      choiceArgument,
+    }),
+    ExerciseByKeyCommand: component(
+      'ExerciseByKeyCommand',
+      'Always refused: no template of this ledger has keys.',
       { templateId, contractKey: value('The key'), choice: Choice, choiceArgument },
-      {
-        title: 'ExerciseByKeyCommand',
-        description: 'Always refused: no template of this ledger has keys.',
-      },
     ),
-    CreateAndExerciseCommand: Type.Object(
+    CreateAndExerciseCommand: component(
+      'CreateAndExerciseCommand',
+      'Creates a contract and exercises a choice of it.',
       { templateId, createArguments, choice: Choice, choiceArgument },
-      {
-        title: 'CreateAndExerciseCommand',
-        description: 'Creates a contract and exercises a choice of it.',
-      },
     ),
   },
   { title: 'Command', description: 'One step of a transaction.' },
 )
 export type JsCommand = Static<typeof JsCommand>
 
-const DisclosedContract = Type.Object(
+const DisclosedContract = component(
+  'DisclosedContract',
+  'A contract that the submitters do not see.',
   {
     createdEventBlob: defaulted(
       extended(Base64, { minLength: 4, description: 'The blob of its created event, Base64.' }),
@@ -89,24 +86,17 @@ const DisclosedContract = Type.Object(
     ),
     templateId: Type.Optional(about(Identifier, 'Its template; must be that of the blob.')),
     contractId: Type.Optional(
-      Type.String({
-        pattern: emptyOr(LEDGER_CONTRACT_ID_PATTERN),
-        description: 'Its id; must be that of the blob.',
-      }),
+      formed(emptyOr(LEDGER_CONTRACT_ID_PATTERN), 'Its id; must be that of the blob.'),
     ),
     synchronizerId: Type.Optional(synchronizerIdOrEmpty('Where it is: the one synchronizer.')),
   },
-  { title: 'DisclosedContract', description: 'A contract that the submitters do not see.' },
 )
 
-const PrefetchContractKey = Type.Object(
-  {
-    templateId,
-    contractKey: value('The key'),
-    limit: Type.Optional(extended(Int32, { minimum: 1, description: 'Contracts of the key.' })),
-  },
-  { title: 'PrefetchContractKey', description: 'Checked, and without effect.' },
-)
+const PrefetchContractKey = component('PrefetchContractKey', 'Checked, and without effect.', {
+  templateId,
+  contractKey: value('The key'),
+  limit: Type.Optional(extended(Int32, { minimum: 1, description: 'Contracts of the key.' })),
+})
 
 const bothTimes = {
   required: ['minLedgerTimeAbs', 'minLedgerTimeRel'],
@@ -190,159 +180,129 @@ export const JsCommands = Type.Object(
 )
 export type JsCommands = Static<typeof JsCommands>
 
-export const SubmitAnswer = Type.Object(
-  {},
-  { title: 'SubmitResponse', description: 'The submission was taken.' },
-)
+export const SubmitAnswer = component('SubmitResponse', 'The submission was taken.', {})
 
 const updateId = Type.String({ description: 'The id of the transaction, in hex.' })
 
-export const SubmitAndWaitAnswer = Type.Object(
+export const SubmitAndWaitAnswer = component(
+  'SubmitAndWaitResponse',
+  'The submission took effect.',
   { updateId, completionOffset: about(Int64, 'Where the completion stands.') },
-  { title: 'SubmitAndWaitResponse', description: 'The submission took effect.' },
 )
 
-export const CompletionsRequest = Type.Object(
+export const CompletionsRequest = component(
+  'CompletionStreamRequest',
+  'Which completions to show.',
   {
     userId: Type.Optional(userIdOrEmpty("The token's user, which it is if absent.")),
     parties: list(LedgerParty, 'Of submissions that one of these acted in.', { minItems: 1 }),
     beginExclusive: int64('Only what came after this offset.', { minimum: 0 }),
   },
-  { title: 'CompletionStreamRequest', description: 'Which completions to show.' },
 )
 export type CompletionsRequest = Static<typeof CompletionsRequest>
 
-const unknownFields = Type.Object(
-  { fields: Type.Object({}, { description: 'Empty.' }) },
-  { description: 'Nothing; clients expect it.' },
-)
+const unknownFields = part('Nothing; clients expect it.', {
+  fields: Type.Object({}, { description: 'Empty.' }),
+})
 
-const WireDuration = Type.Object(
-  {
-    seconds: about(Int64, 'Whole seconds.'),
-    nanos: about(Int32, 'Nanoseconds beyond them.'),
-    unknownFields,
-  },
-  { description: 'A length of time.' },
-)
+const WireDuration = part('A length of time.', {
+  seconds: about(Int64, 'Whole seconds.'),
+  nanos: about(Int32, 'Nanoseconds beyond them.'),
+  unknownFields,
+})
 
-const Completion = Type.Object(
-  {
-    commandId: Type.String({ description: 'As submitted.' }),
-    status: Type.Object(
-      {
-        code: about(Int32, '0 if it was accepted, else a gRPC code.'),
-        message: Type.String({ description: 'Why it was not.' }),
-        details: Type.Array(
-          Type.Object({
-            typeUrl: Type.String({ description: 'What the detail is.' }),
-            value: Type.String({ description: 'Its bytes, Base64.' }),
-            valueDecoded: Type.Record(Type.String(), Type.Unknown(), {
-              description: 'The same as JSON.',
-            }),
-            unknownFields,
-          }),
-          { description: 'More about a refusal.' },
-        ),
-      },
-      { title: 'JsStatus', description: 'Whether it was accepted.' },
+const Completion = component('Completion', 'What became of a submission.', {
+  commandId: Type.String({ description: 'As submitted.' }),
+  status: component('JsStatus', 'Whether it was accepted.', {
+    code: about(Int32, '0 if it was accepted, else a gRPC code.'),
+    message: Type.String({ description: 'Why it was not.' }),
+    details: Type.Array(
+      Type.Object({
+        typeUrl: Type.String({ description: 'What the detail is.' }),
+        value: Type.String({ description: 'Its bytes, Base64.' }),
+        valueDecoded: Type.Record(Type.String(), Type.Unknown(), {
+          description: 'The same as JSON.',
+        }),
+        unknownFields,
+      }),
+      { description: 'More about a refusal.' },
     ),
-    updateId: about(updateId, 'The id of the transaction, in hex; empty if it was not accepted.'),
-    userId: Type.String({ description: 'Who submitted.' }),
-    actAs: Type.Array(Type.String(), { description: 'Those of its parties that were asked for.' }),
-    submissionId: Type.String({ description: 'As submitted, or drawn.' }),
-    deduplicationPeriod: oneOf(
-      {
-        DeduplicationOffset: wrapped(Int64, 'Completions after this offset.'),
-      },
-      { description: 'The period in effect.' },
-    ),
-    traceContext: about(TraceContext, 'Of the request that submitted it.'),
-    offset: about(Int64, 'Where the completion stands.'),
-    synchronizerTime: about(SynchronizerTime, 'When it was ordered.'),
-    paidTrafficCost: about(nullable(Int64), 'Always 0 or null: traffic costs nothing.'),
-  },
-  { title: 'Completion', description: 'What became of a submission.' },
-)
+  }),
+  updateId: about(updateId, 'The id of the transaction, in hex; empty if it was not accepted.'),
+  userId: Type.String({ description: 'Who submitted.' }),
+  actAs: Type.Array(Type.String(), { description: 'Those of its parties that were asked for.' }),
+  submissionId: Type.String({ description: 'As submitted, or drawn.' }),
+  deduplicationPeriod: oneOf(
+    {
+      DeduplicationOffset: wrapped(Int64, 'Completions after this offset.'),
+    },
+    { description: 'The period in effect.' },
+  ),
+  traceContext: about(TraceContext, 'Of the request that submitted it.'),
+  offset: about(Int64, 'Where the completion stands.'),
+  synchronizerTime: about(SynchronizerTime, 'When it was ordered.'),
+  paidTrafficCost: about(nullable(Int64), 'Always 0 or null: traffic costs nothing.'),
+})
 export type JsCompletion = Static<typeof Completion>
 
-export const CompletionsElement = Type.Object(
+export const CompletionsElement = component(
+  'CompletionStreamResponse',
+  'One element of the stream.',
   {
     completionResponse: oneOf(
       { Completion: wrapped(Completion), OffsetCheckpoint: wrapped(OffsetCheckpoint) },
       { description: 'A completion, or how far the stream is.' },
     ),
   },
-  { title: 'CompletionStreamResponse', description: 'One element of the stream.' },
 )
 export const CompletionsAnswer = Type.Array(CompletionsElement)
 
-export const SubmitForTransactionRequest = Type.Object(
+export const SubmitForTransactionRequest = component(
+  'JsSubmitAndWaitForTransactionRequest',
+  'A submission, and how to show it.',
   {
     commands: JsCommands,
     transactionFormat: Type.Optional(
       about(TransactionFormat, 'How to show it. Absent: ACS_DELTA for actAs and readAs.'),
     ),
   },
-  {
-    title: 'JsSubmitAndWaitForTransactionRequest',
-    description: 'A submission, and how to show it.',
-  },
 )
 
-export const SubmitForTransactionAnswer = Type.Object(
+export const SubmitForTransactionAnswer = component(
+  'JsSubmitAndWaitForTransactionResponse',
+  'The transaction.',
   { transaction: JsTransaction },
-  { title: 'JsSubmitAndWaitForTransactionResponse', description: 'The transaction.' },
 )
 
 const supported = (what: string) => Type.Boolean({ description: `Whether there is ${what}.` })
 
-export const VersionAnswer = Type.Object(
-  {
-    version: Type.String({ description: 'Of the interface that this one is compatible with.' }),
-    features: Type.Object(
-      {
-        experimental: Type.Object(
-          {
-            staticTime: Type.Object(
-              { supported: supported('a clock that is set by hand') },
-              { description: 'A clock for tests.' },
-            ),
-            commandInspectionService: Type.Object(
-              { supported: supported('such a service') },
-              { description: 'Looking into commands under way.' },
-            ),
-          },
-          { description: 'What may go away.' },
-        ),
-        userManagement: Type.Object(
-          {
-            supported: supported('user management'),
-            maxRightsPerUser: about(Int32, 'Rights of a user.'),
-            maxUsersPageSize: about(Int32, 'The largest page of users.'),
-          },
-          { description: 'Users.' },
-        ),
-        partyManagement: Type.Object(
-          { maxPartiesPageSize: about(Int32, 'The largest page of parties.') },
-          { description: 'Parties.' },
-        ),
-        offsetCheckpoint: Type.Object(
-          {
-            maxOffsetCheckpointEmissionDelay: about(
-              WireDuration,
-              'How long a stream may be silent about how far it is.',
-            ),
-          },
-          { description: 'Checkpoints of streams.' },
-        ),
-        packageFeature: Type.Object(
-          { maxVettedPackagesPageSize: about(Int32, 'The largest page of packages.') },
-          { description: 'Packages.' },
-        ),
-      },
-      { description: 'What there is, and how much of it.' },
-    ),
-  },
-  { title: 'GetLedgerApiVersionResponse', description: 'Which interface this is.' },
-)
+export const VersionAnswer = component('GetLedgerApiVersionResponse', 'Which interface this is.', {
+  version: Type.String({ description: 'Of the interface that this one is compatible with.' }),
+  features: part('What there is, and how much of it.', {
+    experimental: part('What may go away.', {
+      staticTime: part('A clock for tests.', {
+        supported: supported('a clock that is set by hand'),
+      }),
+      commandInspectionService: part('Looking into commands under way.', {
+        supported: supported('such a service'),
+      }),
+    }),
+    userManagement: part('Users.', {
+      supported: supported('user management'),
+      maxRightsPerUser: about(Int32, 'Rights of a user.'),
+      maxUsersPageSize: about(Int32, 'The largest page of users.'),
+    }),
+    partyManagement: part('Parties.', {
+      maxPartiesPageSize: about(Int32, 'The largest page of parties.'),
+    }),
+    offsetCheckpoint: part('Checkpoints of streams.', {
+      maxOffsetCheckpointEmissionDelay: about(
+        WireDuration,
+        'How long a stream may be silent about how far it is.',
+      ),
+    }),
+    packageFeature: part('Packages.', {
+      maxVettedPackagesPageSize: about(Int32, 'The largest page of packages.'),
+    }),
+  }),
+})

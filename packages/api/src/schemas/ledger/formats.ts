@@ -1,6 +1,6 @@
 /** What to read and how to show it: filters and formats (docs/upstream.md §L1.3). */
 import { Type } from 'typebox'
-import { about } from '../members.ts'
+import { about, component, part } from '../members.ts'
 import { LEDGER_PARTY_PATTERN, LedgerParty } from './grammar.ts'
 import { bool, defaulted, Empty, Identifier, list, needed, oneOf, wrapped } from './relaxed.ts'
 
@@ -14,41 +14,30 @@ const FILTERED = {
 const IdentifierFilter = oneOf(
   {
     Empty,
-    WildcardFilter: wrapped(
-      Type.Object({ includeCreatedEventBlob }, { description: 'Every template.' }),
-    ),
+    WildcardFilter: wrapped(part('Every template.', { includeCreatedEventBlob })),
     TemplateFilter: wrapped(
-      Type.Object(
-        {
-          templateId: about(Identifier, 'The template, by package name.', FILTERED),
-          includeCreatedEventBlob,
-        },
-        { description: 'One template.' },
-      ),
+      part('One template.', {
+        templateId: about(Identifier, 'The template, by package name.', FILTERED),
+        includeCreatedEventBlob,
+      }),
     ),
     InterfaceFilter: wrapped(
-      Type.Object(
-        {
-          interfaceId: about(Identifier, 'The interface, by package name.', FILTERED),
-          includeInterfaceView: bool('Whether created events have its view.'),
-          includeCreatedEventBlob,
-        },
-        { description: 'Every template that implements the interface.' },
-      ),
+      part('Every template that implements the interface.', {
+        interfaceId: about(Identifier, 'The interface, by package name.', FILTERED),
+        includeInterfaceView: bool('Whether created events have its view.'),
+        includeCreatedEventBlob,
+      }),
     ),
   },
   { title: 'IdentifierFilter', description: 'Which templates match.' },
 )
 
-const Filters = Type.Object(
-  {
-    cumulative: list(
-      Type.Object({ identifierFilter: defaulted(IdentifierFilter, { Empty: {} }) }),
-      'What matches one of them matches.',
-    ),
-  },
-  { title: 'Filters', description: 'No entry, or `Empty` alone, matches every template.' },
-)
+const Filters = component('Filters', 'No entry, or `Empty` alone, matches every template.', {
+  cumulative: list(
+    Type.Object({ identifierFilter: defaulted(IdentifierFilter, { Empty: {} }) }),
+    'What matches one of them matches.',
+  ),
+})
 
 const FiltersByParty = defaulted(
   Type.Record(Type.String(), Filters, {
@@ -83,35 +72,28 @@ export const TRANSACTION_SHAPES = [
   'TRANSACTION_SHAPE_LEDGER_EFFECTS',
 ] as const
 
-export const TransactionFormat = Type.Object(
-  {
-    eventFormat: needed(EventFormat, 'Which events, for whom.'),
-    transactionShape: Type.Enum(TRANSACTION_SHAPES, {
-      description:
-        'ACS_DELTA shows creates and archivals, LEDGER_EFFECTS exercises as well; UNSPECIFIED is refused.',
-    }),
-  },
-  { title: 'TransactionFormat', description: 'How transactions are shown.' },
-)
+export const TransactionFormat = component('TransactionFormat', 'How transactions are shown.', {
+  eventFormat: needed(EventFormat, 'Which events, for whom.'),
+  transactionShape: Type.Enum(TRANSACTION_SHAPES, {
+    description:
+      'ACS_DELTA shows creates and archivals, LEDGER_EFFECTS exercises as well; UNSPECIFIED is refused.',
+  }),
+})
 
-const TopologyFormat = Type.Object(
-  {
-    includeParticipantAuthorizationEvents: Type.Optional(
-      Type.Object(
-        {
-          parties: list(
-            LedgerParty,
-            'Of these parties; none: of all, which needs the right to read as everyone.',
-          ),
-        },
-        { description: 'Where parties are hosted.' },
+const TopologyFormat = component('TopologyFormat', 'Which topology events are shown.', {
+  includeParticipantAuthorizationEvents: Type.Optional(
+    part('Where parties are hosted.', {
+      parties: list(
+        LedgerParty,
+        'Of these parties; none: of all, which needs the right to read as everyone.',
       ),
-    ),
-  },
-  { title: 'TopologyFormat', description: 'Which topology events are shown.' },
-)
+    }),
+  ),
+})
 
-export const UpdateFormat = Type.Object(
+export const UpdateFormat = component(
+  'UpdateFormat',
+  'Which updates are delivered; what is absent is not.',
   {
     includeTransactions: Type.Optional(TransactionFormat),
     includeReassignments: Type.Optional(
@@ -119,16 +101,13 @@ export const UpdateFormat = Type.Object(
     ),
     includeTopologyEvents: Type.Optional(TopologyFormat),
   },
-  { title: 'UpdateFormat', description: 'Which updates are delivered; what is absent is not.' },
 )
 
 /** Kept for clients that do not know `UpdateFormat`. */
-export const TransactionFilter = Type.Object(
+export const TransactionFilter = component(
+  'TransactionFilter',
+  'The older form of a format; at least one filter is given.',
   { filtersByParty: FiltersByParty, filtersForAnyParty },
-  {
-    title: 'TransactionFilter',
-    description: 'The older form of a format; at least one filter is given.',
-  },
 )
 
 /** Members of the older form, beside the one that replaces them. */

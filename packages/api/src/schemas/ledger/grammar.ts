@@ -1,5 +1,6 @@
 /** Texts of the ledger interface with a grammar (docs/upstream.md §L4.8), and what it bounds. */
 import { Type } from 'typebox'
+import { formed } from '../members.ts'
 
 export const LEDGER_STRING_PATTERN = '^[A-Za-z0-9._:\\-#/ ]{1,255}$'
 export const LEDGER_PARTY_PATTERN = '^[A-Za-z0-9:\\-_ ]{1,255}$'
@@ -20,18 +21,12 @@ export const DISCLOSED_MAX = 100
 
 export const emptyOr = (pattern: string) => `^$|${pattern}`
 
-export const LedgerParty = Type.String({
-  pattern: LEDGER_PARTY_PATTERN,
-  description: 'A party identifier.',
-})
-export const LedgerContractId = Type.String({
-  pattern: LEDGER_CONTRACT_ID_PATTERN,
-  description: 'The id of the contract, in hex.',
-})
-export const Choice = Type.String({
-  pattern: '^[A-Za-z$_][A-Za-z0-9$_]{0,999}$',
-  description: 'The name of the choice.',
-})
+export const LedgerParty = formed(LEDGER_PARTY_PATTERN, 'A party identifier.')
+export const LedgerContractId = formed(
+  LEDGER_CONTRACT_ID_PATTERN,
+  'The id of the contract, in hex.',
+)
+export const Choice = formed('^[A-Za-z$_][A-Za-z0-9$_]{0,999}$', 'The name of the choice.')
 
 export const ledgerString = (description: string) =>
   Type.String({ pattern: LEDGER_STRING_PATTERN, description })

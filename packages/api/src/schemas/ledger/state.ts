@@ -1,14 +1,13 @@
 /** Where the ledger stands and what is active on it (docs/upstream.md §L5.2). */
 import { Type } from 'typebox'
-import { about, extended, nullable } from '../members.ts'
+import { about, component, extended, nullable, part } from '../members.ts'
 import { CreatedEvent } from './events.ts'
 import { EventFormat, olderForm, oneForm } from './formats.ts'
 import { Int32, Int64, needed, oneOf, text } from './relaxed.ts'
 
-export const LedgerEndAnswer = Type.Object(
-  { offset: about(Int64, 'The newest offset; 0 of an empty ledger.') },
-  { title: 'GetLedgerEndResponse', description: 'Where the ledger ends.' },
-)
+export const LedgerEndAnswer = component('GetLedgerEndResponse', 'Where the ledger ends.', {
+  offset: about(Int64, 'The newest offset; 0 of an empty ledger.'),
+})
 
 export const GetActiveContractsRequest = Type.Object(
   {
@@ -29,22 +28,20 @@ export const GetActiveContractsRequest = Type.Object(
 
 const synchronizerId = Type.String({ description: 'The one synchronizer.' })
 
-const JsActiveContract = Type.Object(
-  {
-    createdEvent: CreatedEvent,
-    synchronizerId,
-    reassignmentCounter: about(Int32, 'Always 0.'),
-  },
-  { title: 'JsActiveContract', description: 'An active contract.' },
-)
+const JsActiveContract = component('JsActiveContract', 'An active contract.', {
+  createdEvent: CreatedEvent,
+  synchronizerId,
+  reassignmentCounter: about(Int32, 'Always 0.'),
+})
 
-export const ActiveContractsElement = Type.Object(
+export const ActiveContractsElement = component(
+  'JsGetActiveContractsResponse',
+  'One element of the stream.',
   {
     workflowId: Type.String({ description: 'Of the submission that created it.' }),
     contractEntry: oneOf({ JsActiveContract }, { description: 'The contract.' }),
     streamContinuationToken: Type.String({ description: 'Always empty.' }),
   },
-  { title: 'JsGetActiveContractsResponse', description: 'One element of the stream.' },
 )
 export const ActiveContractsAnswer = Type.Array(ActiveContractsElement)
 
@@ -54,7 +51,9 @@ export const ConnectedSynchronizersQuery = Type.Object({
   identityProviderId: Type.Optional(Type.String({ description: 'Empty: there is one provider.' })),
 })
 
-export const ConnectedSynchronizersAnswer = Type.Object(
+export const ConnectedSynchronizersAnswer = component(
+  'GetConnectedSynchronizersResponse',
+  'Where the participant is connected.',
   {
     connectedSynchronizers: Type.Array(
       Type.Object({
@@ -67,32 +66,26 @@ export const ConnectedSynchronizersAnswer = Type.Object(
       { description: 'The one there is.' },
     ),
   },
-  {
-    title: 'GetConnectedSynchronizersResponse',
-    description: 'Where the participant is connected.',
-  },
 )
 
-export const PrunedOffsetsAnswer = Type.Object(
-  {
-    participantPrunedUpToInclusive: about(
-      Int64,
-      'Up to there updates and completions are gone; 0: none are.',
-    ),
-    allDivulgedContractsPrunedUpToInclusive: about(
-      Int64,
-      'The same for divulged contracts, of which there are none.',
-    ),
-  },
-  { title: 'GetLatestPrunedOffsetsResponse', description: 'What was pruned.' },
-)
+export const PrunedOffsetsAnswer = component('GetLatestPrunedOffsetsResponse', 'What was pruned.', {
+  participantPrunedUpToInclusive: about(
+    Int64,
+    'Up to there updates and completions are gone; 0: none are.',
+  ),
+  allDivulgedContractsPrunedUpToInclusive: about(
+    Int64,
+    'The same for divulged contracts, of which there are none.',
+  ),
+})
 
-export const PruneRequest = Type.Object(
-  { pruneUpTo: extended(Int64, { minimum: 1, description: 'Up to this offset, inclusive.' }) },
-  { title: 'PruneRequest', description: 'What to forget.' },
-)
+export const PruneRequest = component('PruneRequest', 'What to forget.', {
+  pruneUpTo: extended(Int64, { minimum: 1, description: 'Up to this offset, inclusive.' }),
+})
 
-export const ActiveContractsPageRequest = Type.Object(
+export const ActiveContractsPageRequest = component(
+  'GetActiveContractsPageRequest',
+  'Which page of active contracts.',
   {
     activeAtOffset: Type.Optional(
       extended(Int64, {
@@ -106,10 +99,11 @@ export const ActiveContractsPageRequest = Type.Object(
       Type.String({ description: '`nextPageToken` of the page before; empty for the first.' }),
     ),
   },
-  { title: 'GetActiveContractsPageRequest', description: 'Which page of active contracts.' },
 )
 
-export const ActiveContractsPageAnswer = Type.Object(
+export const ActiveContractsPageAnswer = component(
+  'JsGetActiveContractsPageResponse',
+  'A page of active contracts.',
   {
     activeContracts: Type.Array(ActiveContractsElement, { description: 'By contract id.' }),
     activeAtOffset: about(Int64, 'Where they are active.'),
@@ -117,24 +111,22 @@ export const ActiveContractsPageAnswer = Type.Object(
       about(nullable(Type.String()), 'Asks for the next page; null on the last.'),
     ),
   },
-  { title: 'JsGetActiveContractsPageResponse', description: 'A page of active contracts.' },
 )
 
-export const EventsByContractIdRequest = Type.Object(
+export const EventsByContractIdRequest = component(
+  'GetEventsByContractIdRequest',
+  'Which contract.',
   {
     contractId: text('The contract.', { minLength: 1 }),
     eventFormat: needed(EventFormat, 'How to show it, for whom.'),
   },
-  { title: 'GetEventsByContractIdRequest', description: 'Which contract.' },
 )
 
-export const EventsByContractIdAnswer = Type.Object(
+export const EventsByContractIdAnswer = component(
+  'JsGetEventsByContractIdResponse',
+  'What happened to a contract.',
   {
-    created: Type.Object(
-      { createdEvent: CreatedEvent, synchronizerId },
-      { description: 'Its creation.' },
-    ),
+    created: part('Its creation.', { createdEvent: CreatedEvent, synchronizerId }),
     archived: Type.Null({ description: 'Always null: what was archived is not found.' }),
   },
-  { title: 'JsGetEventsByContractIdResponse', description: 'What happened to a contract.' },
 )

@@ -1,6 +1,6 @@
 /** Requests for updates and what they answer (docs/upstream.md §L1.2, §L2). */
 import { Type } from 'typebox'
-import { about, extended, nullable } from '../members.ts'
+import { about, component, extended, nullable } from '../members.ts'
 import { Event, TreeEvent } from './events.ts'
 import { olderForm, oneForm, TransactionFormat, UpdateFormat } from './formats.ts'
 import { bool, Int64, int64, needed, oneOf, Timestamp, text, wrapped } from './relaxed.ts'
@@ -62,13 +62,10 @@ export const ListQuery = Type.Object({
 const nullableText = (description: string) => about(nullable(Type.String()), description)
 
 export const TraceContext = nullable(
-  Type.Object(
-    {
-      traceparent: nullableText('As the W3C defines it.'),
-      tracestate: nullableText('As the W3C defines it.'),
-    },
-    { title: 'TraceContext', description: 'The trace of the request that submitted it.' },
-  ),
+  component('TraceContext', 'The trace of the request that submitted it.', {
+    traceparent: nullableText('As the W3C defines it.'),
+    tracestate: nullableText('As the W3C defines it.'),
+  }),
 )
 
 const synchronizerId = Type.String({ description: 'The one synchronizer.' })
@@ -77,19 +74,18 @@ const offset = about(Int64, 'Where the update stands; each has one of its own, a
 const updateId = Type.String({ description: 'The id of the update, in hex.' })
 const traceContext = about(TraceContext, 'The trace of the request that submitted it, if any.')
 
-export const SynchronizerTime = Type.Object(
+export const SynchronizerTime = component(
+  'SynchronizerTime',
+  'Where the clock of a synchronizer stands.',
   { synchronizerId, recordTime: about(Timestamp, 'Its record time.') },
-  { title: 'SynchronizerTime', description: 'Where the clock of a synchronizer stands.' },
 )
 
-export const OffsetCheckpoint = Type.Object(
+export const OffsetCheckpoint = component(
+  'OffsetCheckpoint',
+  'How far the stream is, also where nothing was to be shown.',
   {
     offset: about(Int64, 'Everything up to there was delivered.'),
     synchronizerTimes: Type.Array(SynchronizerTime, { description: 'Record times there.' }),
-  },
-  {
-    title: 'OffsetCheckpoint',
-    description: 'How far the stream is, also where nothing was to be shown.',
   },
 )
 
@@ -104,46 +100,41 @@ const ofTransaction = {
   recordTime,
 }
 
-export const JsTransaction = Type.Object(
+export const JsTransaction = component(
+  'JsTransaction',
+  'A transaction, as far as it is to be shown.',
   {
     ...ofTransaction,
     events: Type.Array(Event, { description: 'What is to be shown of it, by node id.' }),
     externalTransactionHash: nullableText('Always null: nothing is signed outside.'),
     paidTrafficCost: about(nullable(Int64), 'Always 0 or null: traffic costs nothing.'),
   },
-  { title: 'JsTransaction', description: 'A transaction, as far as it is to be shown.' },
 )
 
 const AuthorizationAdded = wrapped(
-  Type.Object(
-    {
-      partyId: Type.String({ description: 'The party.' }),
-      participantId: Type.String({ description: 'The participant that hosts it.' }),
-      participantPermission: Type.String({ description: 'What it may do for the party.' }),
-    },
-    { title: 'ParticipantAuthorizationAdded', description: 'A participant hosts a party.' },
-  ),
+  component('ParticipantAuthorizationAdded', 'A participant hosts a party.', {
+    partyId: Type.String({ description: 'The party.' }),
+    participantId: Type.String({ description: 'The participant that hosts it.' }),
+    participantPermission: Type.String({ description: 'What it may do for the party.' }),
+  }),
 )
 
-const JsTopologyTransaction = Type.Object(
-  {
-    updateId,
-    offset,
-    synchronizerId,
-    recordTime,
-    events: Type.Array(
-      Type.Object({
-        event: oneOf(
-          { ParticipantAuthorizationAdded: AuthorizationAdded },
-          { description: 'The change.' },
-        ),
-      }),
-      { description: 'What changed.' },
-    ),
-    traceContext,
-  },
-  { title: 'JsTopologyTransaction', description: 'A change of who hosts whom.' },
-)
+const JsTopologyTransaction = component('JsTopologyTransaction', 'A change of who hosts whom.', {
+  updateId,
+  offset,
+  synchronizerId,
+  recordTime,
+  events: Type.Array(
+    Type.Object({
+      event: oneOf(
+        { ParticipantAuthorizationAdded: AuthorizationAdded },
+        { description: 'The change.' },
+      ),
+    }),
+    { description: 'What changed.' },
+  ),
+  traceContext,
+})
 
 /** One synchronizer, so there are no reassignments (D-27). */
 export const Update = oneOf(
@@ -155,59 +146,54 @@ export const Update = oneOf(
   { title: 'Update', description: 'One update.' },
 )
 
-export const GetUpdatesElement = Type.Object(
-  { update: Update },
-  { title: 'JsGetUpdatesResponse', description: 'One element of the stream.' },
-)
+export const GetUpdatesElement = component('JsGetUpdatesResponse', 'One element of the stream.', {
+  update: Update,
+})
 export const GetUpdatesAnswer = Type.Array(GetUpdatesElement)
 
-const JsTransactionTree = Type.Object(
-  {
-    ...ofTransaction,
-    eventsById: Type.Record(Type.String({ pattern: '^[0-9]+$' }), TreeEvent, {
-      description: 'Events by their node ids.',
-    }),
-  },
-  { title: 'JsTransactionTree', description: 'A transaction as a tree.' },
-)
+const JsTransactionTree = component('JsTransactionTree', 'A transaction as a tree.', {
+  ...ofTransaction,
+  eventsById: Type.Record(Type.String({ pattern: '^[0-9]+$' }), TreeEvent, {
+    description: 'Events by their node ids.',
+  }),
+})
 
 export const GetUpdateTreesAnswer = Type.Array(
-  Type.Object(
-    {
-      update: oneOf(
-        {
-          TransactionTree: wrapped(JsTransactionTree),
-          OffsetCheckpoint: wrapped(OffsetCheckpoint),
-        },
-        { description: 'One update.' },
-      ),
-    },
-    { title: 'JsGetUpdateTreesResponse', description: 'One element of the stream.' },
-  ),
+  component('JsGetUpdateTreesResponse', 'One element of the stream.', {
+    update: oneOf(
+      {
+        TransactionTree: wrapped(JsTransactionTree),
+        OffsetCheckpoint: wrapped(OffsetCheckpoint),
+      },
+      { description: 'One update.' },
+    ),
+  }),
 )
 
 const neededId = text('The id of the update, in hex.', { minLength: 1, maxLength: 255 })
 const neededFormat = needed(UpdateFormat, 'How to show it.')
 
-export const GetUpdateByIdRequest = Type.Object(
+export const GetUpdateByIdRequest = component(
+  'GetUpdateByIdRequest',
+  'Which update, and how to show it.',
   {
     updateId: neededId,
     updateFormat: neededFormat,
   },
-  { title: 'GetUpdateByIdRequest', description: 'Which update, and how to show it.' },
 )
 
-export const GetUpdateByOffsetRequest = Type.Object(
+export const GetUpdateByOffsetRequest = component(
+  'GetUpdateByOffsetRequest',
+  'Which update, and how to show it.',
   { offset: int64('Where the update stands.', { minimum: 1 }), updateFormat: neededFormat },
-  { title: 'GetUpdateByOffsetRequest', description: 'Which update, and how to show it.' },
 )
 
-export const GetTransactionByIdRequest = Type.Object(
+export const GetTransactionByIdRequest = component(
+  'GetTransactionByIdRequest',
+  'Which transaction, and how to show it.',
   { updateId: neededId, transactionFormat: needed(TransactionFormat, 'How to show it.') },
-  { title: 'GetTransactionByIdRequest', description: 'Which transaction, and how to show it.' },
 )
 
-export const GetTransactionAnswer = Type.Object(
-  { transaction: JsTransaction },
-  { title: 'JsGetTransactionResponse', description: 'The transaction.' },
-)
+export const GetTransactionAnswer = component('JsGetTransactionResponse', 'The transaction.', {
+  transaction: JsTransaction,
+})
