@@ -167,6 +167,7 @@ export const validatorRoutes = {
       response: CoinsAnswer,
     },
     listTransactions: {
+      ...shown,
       tag: 'wallet',
       auth: 'user',
       method: 'POST',
