@@ -55,7 +55,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
     config.peerTokensFile === null ? '' : await readFile(config.peerTokensFile, 'utf8'),
   )
 
-  const peers = (config.nodes ?? []).filter(({ name }) => name !== nodeName)
+  const peers = config.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
     const clocks = resources.opened(
       createPeerClocks({

@@ -102,6 +102,7 @@ async function setUp(
     host: '127.0.0.1',
     port: 0,
     logLevel: 'silent',
+    tracesEndpoint: null,
     logRedis: { path: redis.socketPath, passwordFile: await file('password', 'w\n') },
     keyFile: await file('key', `${network.synchronizer.seed}\n`),
     logDirectory: directory,

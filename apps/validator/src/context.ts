@@ -78,7 +78,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     const clocks = resources.opened(
       createPeerClocks({
         ...app,
-        peers: config.nodes ?? [],
+        peers: config.nodes,
         needed,
       }),
     )
@@ -236,7 +236,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       participant: keyPair.publicKey,
       hasUsers: async () => (await store.users.get(FIRST_ADMIN_USER)) !== null,
       wasHereBefore: async () => {
-        assertAsFarAsNodes(replica, { clocks, nodeCount: config.nodes?.length ?? 0, needed })
+        assertAsFarAsNodes(replica, { clocks, nodeCount: config.nodes.length, needed })
         return await hasOperatorParty({ ledger: replica, participant: keyPair.publicKey })
       },
       isLossAccepted: config.isLossAccepted,

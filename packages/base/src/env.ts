@@ -6,7 +6,8 @@ export class EnvError extends Error {
   override readonly name = 'EnvError'
 }
 
-type Reader = {
+/** What a config is built from; each call notes what is missing or bad. */
+export type EnvReader = {
   text(name: string, fallback?: string): string
   optional(name: string): string | null
   /** A text that is read further; where `parse` throws, its message is the problem. */
@@ -21,7 +22,7 @@ type Reader = {
  *
  * @throws {EnvError} That names every missing or bad variable, one a line.
  */
-export function readEnv<Config>(env: Env, build: (reader: Reader) => Config): Config {
+export function readEnv<Config>(env: Env, build: (reader: EnvReader) => Config): Config {
   const problems: string[] = []
   const config = build({
     text(name, fallback) {

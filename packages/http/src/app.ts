@@ -3,19 +3,11 @@ import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
 import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
+import type { AppConfig } from './app-config.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import type { HttpServer } from './server.ts'
 import { startTracing, type Tracer } from './tracing.ts'
-
-export type AppConfig = {
-  readonly genesisFile: string
-  readonly host: string
-  readonly port: number
-  readonly logLevel: string
-  /** Where traces are sent; nothing is traced without. */
-  readonly tracesEndpoint?: string | null
-}
 
 /** What tests and composed processes hand in. */
 export type AppOverrides = {
@@ -51,7 +43,7 @@ export async function serve(
   context: AsyncDisposable & {
     readonly name: string
     readonly logger: Logger
-    readonly config: AppConfig
+    readonly config: Pick<AppConfig, 'host' | 'port' | 'tracesEndpoint'>
   },
   createServer: (listening: {
     /** The port listened on. */
@@ -61,7 +53,7 @@ export async function serve(
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const { name, logger, config } = context
   try {
-    const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint ?? null })
+    const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint })
     // Listening on TCP when it is asked for, so the address is no text. Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
     const server: HttpServer = createServer({ port, tracer })

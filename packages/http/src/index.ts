@@ -1,4 +1,5 @@
-export { type AppConfig, type AppOverrides, beginApp, serve } from './app.ts'
+export { type AppOverrides, beginApp, serve } from './app.ts'
+export { type AppConfig, readAppConfig, readFollowerConfig } from './app-config.ts'
 export {
   type CertifiedAnswers,
   createCertifiedAnswers,
@@ -20,7 +21,6 @@ export {
   createPeerClocks,
   type Peer,
   type PeerClocks,
-  parsePeers,
 } from './peer-clocks.ts'
 export { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 export { measureQueues, measureReplica, timeJobs } from './process-metrics.ts'

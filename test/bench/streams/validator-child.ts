@@ -26,6 +26,8 @@ const validator = await startValidator({
   genesisFile: await file('genesis.json', JSON.stringify(createTestNetwork().genesis)),
   host: '127.0.0.1',
   port: 0,
+  tracesEndpoint: null,
+  nodes: [],
   logLevel: 'silent',
   redisPath: socketPath,
   logRedis: { path: join(directory, 'no-log'), passwordFile: await file('reader', 'reader\n') },

@@ -63,6 +63,8 @@ export type Network = AsyncDisposable & {
     | 'host'
     | 'port'
     | 'logLevel'
+    | 'tracesEndpoint'
+    | 'nodes'
     | 'logRedis'
     | 'synchronizerUrl'
     | 'synchronizerTokenFile'
@@ -170,6 +172,8 @@ export async function startNetwork(
     host: '127.0.0.1',
     port: 0,
     logLevel: 'silent',
+    tracesEndpoint: null,
+    nodes: [],
     logRedis: { path: logRedis.socketPath, passwordFile },
     synchronizerUrl,
     synchronizerTokenFile: null,
