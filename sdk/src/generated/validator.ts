@@ -4981,6 +4981,7 @@ export interface operations {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     [name: string]: unknown;
                 };
                 content: {
