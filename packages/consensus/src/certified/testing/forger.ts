@@ -7,7 +7,6 @@ import { type Certificate, encodeCertificate } from '../../certificates/certific
 import { type Pruned, prune } from '../../proof/prune.ts'
 import { encodeProof, type ProofItem, type ShownLeaf } from '../../proof/range-proof.ts'
 import {
-  buildNaiveTree,
   leafOf,
   type NaiveNode,
   naiveReader,
@@ -27,6 +26,7 @@ import {
   pointOf,
   proofOf,
   tokenOf,
+  treeOf,
   type World,
   type WorldEntry,
 } from './world.ts'
@@ -65,6 +65,9 @@ const truth = createWorld(network, owned, { offset: 42, recordTime: T })
 const past = createWorld(network, stolen, { offset: 41, recordTime: T - 10 })
 /** A state that no honest member has seen. */
 const lie = createWorld(network, stolen, { offset: 42, recordTime: T })
+/** A state that members signed, in which entries stand under keys of others. */
+const odd = oddLeaves()
+const oddPoint = pointOf(odd, { offset: 43, recordTime: T })
 
 const page = (pageSize: number, pageToken: string | null = null) => ({
   page_size: pageSize,
@@ -233,14 +236,11 @@ function* nearlyRight(request: CanonicalRequest, reader: Reader): Forgeries {
       yield ['another run', documentOf(truth, proof)]
     }
 
-  // A state in which entries stand under keys of others, and which was signed all the same.
-  const odd = oddLeaves()
   const shown = proofOf(odd, question, T)
   // By its name alone nobody knows whose it is.
   const isKnown = request.parameters['name'] !== 'dso.ns'
   if (isKnown && shown.some((item) => typeof item === 'object' && 'value' in item)) {
-    const point = pointOf(odd, { offset: 43, recordTime: T })
-    yield ['an entry under a key that is not its own', documentOf({ point }, shown)]
+    yield ['an entry under a key that is not its own', documentOf({ point: oddPoint }, shown)]
   }
 }
 
@@ -279,7 +279,7 @@ function otherLeaves({ expires_at, key, ...value }: ShownLeaf): readonly ShownLe
 /** The true tree, cut wherever the dice say, as often as the request has ranges. */
 function* cut(request: CanonicalRequest, reader: Reader, { cutCount, roll }: Dice): Forgeries {
   const { ranges } = reader.questionOf(request, network)
-  const root = buildNaiveTree(truth.leaves) as NaiveNode
+  const root = treeOf(truth.leaves) as NaiveNode
   for (let count = 0; count < cutCount; count++) {
     const proof = ranges.flatMap(() => encode(cutAnywhere(root, roll)))
     yield ['the true tree with parts cut off', documentOf(truth, proof)]

@@ -5,6 +5,7 @@ import { encodeProof, type ProofItem } from '../../proof/range-proof.ts'
 import {
   buildNaiveTree,
   leafOf,
+  type NaiveNode,
   naiveReader,
   naiveRootHash,
   sha256,
@@ -103,6 +104,17 @@ export function pointOf(
   return { ...at, historyHash: 'ab'.repeat(32), stateRoot }
 }
 
+const treeByLeaves = new WeakMap<readonly ValuedLeaf[], NaiveNode | null>()
+
+/** The tree of a list of leaves that is not changed any more. */
+export function treeOf(leaves: readonly ValuedLeaf[]): NaiveNode | null {
+  const known = treeByLeaves.get(leaves)
+  if (known !== undefined) return known
+  const tree = buildNaiveTree(leaves)
+  treeByLeaves.set(leaves, tree)
+  return tree
+}
+
 /** What an honest node that has these leaves proves. */
 export function proofOf(
   leaves: readonly ValuedLeaf[],
@@ -110,7 +122,7 @@ export function proofOf(
   at: number,
   pruneTree: typeof prune = prune,
 ): readonly ProofItem[] {
-  const root = buildNaiveTree(leaves)
+  const root = treeOf(leaves)
   return ranges.flatMap((range) => {
     const pruned = root && pruneTree(naiveReader, root, { ...range, at })
     return encodeProof(pruned, (leaf) => (leaf as ValuedLeaf).value)
