@@ -47,16 +47,19 @@ export function componentsOf(key: Uint8Array): readonly string[] {
   return decoder.decode(key).split('\0').slice(0, -1)
 }
 
+// What is hashed is written here: arrays of this size are dear to make, and a tree has many nodes.
+const leafBytes = new Uint8Array(11 + KEY_BYTES_MAX + HASH_BYTES)
+const leafView = new DataView(leafBytes.buffer)
+const innerBytes = new Uint8Array(3 + 2 * HASH_BYTES)
+
 /** SHA-256(00 ‖ u16 key length ‖ key ‖ u64 expiry in µs ‖ SHA-256(value)). */
 export function hashLeaf({ key, expiresAt, valueHash }: Leaf, sha256: Sha256): Uint8Array {
-  const bytes = new Uint8Array(11 + key.length + HASH_BYTES)
-  const view = new DataView(bytes.buffer)
-  view.setUint8(0, LEAF_TAG)
-  view.setUint16(1, key.length)
-  bytes.set(key, 3)
-  view.setBigUint64(3 + key.length, expiresAt === null ? NEVER : BigInt(expiresAt))
-  bytes.set(valueHash, 11 + key.length)
-  return sha256(bytes)
+  leafView.setUint8(0, LEAF_TAG)
+  leafView.setUint16(1, key.length)
+  leafBytes.set(key, 3)
+  leafView.setBigUint64(3 + key.length, expiresAt === null ? NEVER : BigInt(expiresAt))
+  leafBytes.set(valueHash, 11 + key.length)
+  return sha256(leafBytes.subarray(0, 11 + key.length + HASH_BYTES))
 }
 
 /** SHA-256(01 ‖ u16 bit index ‖ left ‖ right); left are the keys whose bit is 0. */
@@ -64,11 +67,10 @@ export function hashInner(
   { bit, left, right }: { bit: number; left: Uint8Array; right: Uint8Array },
   sha256: Sha256,
 ): Uint8Array {
-  const bytes = new Uint8Array(3 + 2 * HASH_BYTES)
-  bytes[0] = INNER_TAG
-  bytes[1] = bit >> 8
-  bytes[2] = bit & 255
-  bytes.set(left, 3)
-  bytes.set(right, 3 + HASH_BYTES)
-  return sha256(bytes)
+  innerBytes[0] = INNER_TAG
+  innerBytes[1] = bit >> 8
+  innerBytes[2] = bit & 255
+  innerBytes.set(left, 3)
+  innerBytes.set(right, 3 + HASH_BYTES)
+  return sha256(innerBytes)
 }

@@ -1,4 +1,5 @@
 import { sha256, utf8 } from '@quorumscan/base'
+import { keyOf } from '@quorumscan/consensus/state-tree'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createLeafStore, nameKey, partyKey } from './leaf-store.ts'
@@ -28,8 +29,16 @@ test('gives back what was put in, while others come and go in its place', () => 
         if (gone !== undefined) present.delete(gone)
         for (const [ids, { name, contractId, user, expiresAt, body }] of present) {
           const facts = { expiresAt, valueHash: sha256(body) }
-          const leaves = [{ ...facts, key: nameKey(name, contractId) }]
-          if (contractId !== null) leaves.push({ ...facts, key: partyKey(user, name, contractId) })
+          const keys = [nameKey(name, contractId)]
+          if (contractId !== null) keys.push(partyKey(user, name, contractId))
+          const components = [
+            ['n', name, contractId ?? ''],
+            ['p', user, name, contractId ?? ''],
+          ]
+          expect(keys).toEqual(
+            components.slice(0, keys.length).map((each) => Buffer.from(keyOf(each))),
+          )
+          const leaves = keys.map((key) => ({ ...facts, key }))
           expect(ids.map(store.leafAt)).toEqual(leaves)
           expect(ids.map(store.keyAt)).toEqual(leaves.map(({ key }) => key))
         }

@@ -3,7 +3,7 @@
  * entry, by name and by party, share a record: a network has many. The few other leaves are objects.
  */
 import { assert, fromHex, sha256, utf8 } from '@quorumscan/base'
-import { keyOf, type Leaf } from '@quorumscan/consensus/state-tree'
+import type { Leaf } from '@quorumscan/consensus/state-tree'
 import type { ContractId, PartyId } from '@quorumscan/model'
 import type { EntryFacts } from '../ingest/plan-versions.ts'
 
@@ -44,11 +44,11 @@ const VALUE_ID_MIN = 2 ** 30
 
 /** Key of the leaf by name; `contractId` is '' for a synthetic entry. */
 export function nameKey(name: string, contractId: ContractId | null): Uint8Array {
-  return keyOf(['n', name, contractId ?? ''])
+  return Buffer.from(`n\0${name}\0${contractId ?? ''}\0`)
 }
 
 export function partyKey(user: PartyId, name: string, contractId: ContractId): Uint8Array {
-  return keyOf(['p', user, name, contractId])
+  return Buffer.from(`p\0${user}\0${name}\0${contractId}\0`)
 }
 
 export function createLeafStore(): LeafStore {
@@ -99,26 +99,31 @@ export function createLeafStore(): LeafStore {
     const partyLength = isByParty ? hintLength + PARTICIPANT_PREFIX.length + 2 * HASH_BYTES + 1 : 0
     const idLength =
       bytes[start + IS_SYNTHETIC_AT] === 1 ? 0 : CONTRACT_PREFIX.length + 2 * HASH_BYTES
-    const key = new Uint8Array(2 + partyLength + nameLength + 1 + idLength + 1)
+    // Of Node's pool: an array of its own takes longer than what is written into it.
+    const key = Buffer.allocUnsafe(2 + partyLength + nameLength + 1 + idLength + 1)
     key[0] = isByParty ? BY_PARTY : BY_NAME
+    key[1] = END
     let position = 2
     if (isByParty) {
       position = write(key, position, start + TEXTS_AT, hintLength)
       key.set(PARTICIPANT_PREFIX_BYTES, position)
-      position = writeHex(key, position + PARTICIPANT_PREFIX.length, start + PARTICIPANT_AT) + 1
+      position = writeHex(key, position + PARTICIPANT_PREFIX.length, start + PARTICIPANT_AT)
+      key[position++] = END
     }
-    position = write(key, position, start + TEXTS_AT + hintLength, nameLength) + 1
+    position = write(key, position, start + TEXTS_AT + hintLength, nameLength)
+    key[position++] = END
     if (idLength > 0) {
       key.set(CONTRACT_PREFIX_BYTES, position)
-      writeHex(key, position + CONTRACT_PREFIX.length, start + CONTRACT_AT)
+      position = writeHex(key, position + CONTRACT_PREFIX.length, start + CONTRACT_AT)
     }
+    key[position] = END
     return key
   }
 
   return {
     putEntry({ name, contractId, user, expiresAt, body }) {
       const [hint = '', participant = ''] = user.split(PARTICIPANT_PREFIX)
-      const [hintBytes, nameBytes] = [utf8(hint), utf8(name)]
+      const [hintBytes, nameBytes] = [Buffer.from(hint), Buffer.from(name)]
       assert(hintBytes.length < 256 && nameBytes.length < 256, 'names and hints are short')
       const block = allocate(blockCount(hintBytes.length + nameBytes.length))
       const start = block * BLOCK_BYTES
@@ -164,6 +169,8 @@ export function createLeafStore(): LeafStore {
 
 const BY_NAME = 'n'.charCodeAt(0)
 const BY_PARTY = 'p'.charCodeAt(0)
+/** Behind each component of a key. */
+const END = 0
 const ZEROS = '0'.repeat(2 * HASH_BYTES)
 const PARTICIPANT_PREFIX_BYTES = utf8(PARTICIPANT_PREFIX)
 const CONTRACT_PREFIX_BYTES = utf8(CONTRACT_PREFIX)
