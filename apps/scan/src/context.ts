@@ -17,7 +17,7 @@ import {
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { svPartyOf } from '@quorumscan/ledger'
-import { createLogReader } from '@quorumscan/log'
+import { createGroupKeeper, createLogReader } from '@quorumscan/log'
 import { Replica } from '@quorumscan/replica'
 import { createSubmitter } from '@quorumscan/submit'
 import { publishAddress } from './address.ts'
@@ -84,10 +84,17 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
         replica,
       }),
     )
+    const keeper = resources.opened(
+      createGroupKeeper({
+        path: config.redisPath,
+        onProblem: (error) => logger.warn({ err: error }, 'groups of the log are not kept'),
+      }),
+    )
     const ordering = createLogReader({
       redis: { path: config.logRedis.path, username: LOG_READER, password },
       genesis: { ...genesis, hash: genesisHash },
       submit: resources.opened(createSubmitClient({ url: config.synchronizerUrl, token })).submit,
+      keep: keeper.keep,
       clock,
       random,
       onProblem: (error) => logger.warn({ err: error }, 'the log'),

@@ -36,6 +36,8 @@ export type LogConnection = {
   newest(): Promise<RawGroup | null>
   /** False if the newest element is not the one that ends at `expectedOffset` (0: none). */
   append(group: SignedGroup, expectedOffset: number): Promise<boolean>
+  /** Adds elements as they are behind all others, where nobody else writes. */
+  add(groups: readonly RawGroup[]): Promise<void>
   setting(name: string): Promise<string>
   close(): void
 }
@@ -130,6 +132,13 @@ export async function openLogConnection(
           Buffer.from(group.signature),
         ),
       )) === 1,
+    add: (groups) =>
+      guarded(async () => {
+        const pipeline = client.pipeline()
+        for (const { id, bytes, signature } of groups)
+          pipeline.xadd(LOG_STREAM_KEY, id, 'g', Buffer.from(bytes), 's', Buffer.from(signature))
+        for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error
+      }),
     async setting(name) {
       const reply = await guarded(() => client.config('GET', name))
       return String((reply as unknown[])[1])
@@ -140,6 +149,11 @@ export async function openLogConnection(
 /** Stream id of the group that ends at this offset. */
 export function idOf(lastOffset: number): string {
   return `${lastOffset}-0`
+}
+
+/** What the id says: true of a group that is whole. */
+export function lastOffsetOf({ id }: RawGroup): number {
+  return Number.parseInt(id, 10)
 }
 
 /** An element without the two fields becomes a group of no bytes, which is malformed to whoever opens it. */

@@ -90,7 +90,8 @@ function shorter(end: Offset, judged: { count: number; head: Offset }): ScanErro
   return new ScanError(
     'LOG_REGRESSED',
     `The log ends at offset ${end}, but ${judged.count} nodes have applied it up to ${judged.head} or further: ` +
-      'its directory was swapped, or its end is lost. Put back the directory that has its end.',
+      'its directory was swapped, or its end is lost. Put back the directory that has its end, or let ' +
+      '`quorumscan log repair` refill it from what the nodes keep.',
     { details: { offset: end, applied: judged.head } },
   )
 }
@@ -127,7 +128,8 @@ function sentenceOf(pause: ClockPause, count: number, witnesses: Witnesses | nul
     case 'log-ahead':
       return (
         `The log's newest entry lies ${describeOffset(pause.byMicros, "the synchronizer's clock")}: ` +
-        'nothing is ordered until the clock reaches it.'
+        'nothing is ordered until the clock reaches it, or `quorumscan log repair` cuts it off, which it can ' +
+        'while no node has applied it.'
       )
   }
 }

@@ -19,6 +19,9 @@ export {
   LogUnavailableError,
 } from './log-errors.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'
+export { createGroupKeeper } from './recent-groups.ts'
+export { prepareRepair } from './repair.ts'
+export type { Cut, OffsetRange, Refusal } from './repair-plan.ts'
 export {
   DAMAGE_ADVICE,
   describeDamage,

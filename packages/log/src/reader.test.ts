@@ -57,6 +57,18 @@ const resign = (group: SignedGroup, changes: Partial<Parameters<typeof signGroup
   signGroup({ ...group, ...changes }, { genesisHash: genesis.hash, keyPair })
 
 describe('following the log', () => {
+  it('hands on every group that it verified, before its entries', async () => {
+    const groups = chainOf(entriesOf(6), [1, 2, 3])
+    await appendAll(writer, groups)
+    const seen: unknown[] = []
+    const ordering = log.reader({ keep: async (kept) => void seen.push(...kept) })
+    await readUntil(ordering, {
+      until: reaches(6),
+      onBatch: (batch) => seen.push(batch.at(-1)?.offset),
+    })
+    expect(seen).toEqual([...groups, 6])
+  })
+
   it('gives the same entries however they were grouped, read and resumed', async () => {
     const cut = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 60 })
     const run = fc.record({

@@ -24,6 +24,8 @@ export type LogReaderOptions = {
   readonly genesis: LogGenesis
   /** How entries reach the synchronizer: the apps pass http's submit client. */
   readonly submit: Ordering['submit']
+  /** Given every group that was verified, before its entries are. */
+  readonly keep?: (groups: readonly SignedGroup[]) => Promise<void>
   readonly clock: Clock
   readonly random: Random
   /** Told of every lost connection. */
@@ -70,7 +72,8 @@ async function* follow(
         if (raw.length === 0) await verifyEnd(connection, end, options.genesis)
         const read = await readGroups(connection, { raw, end, genesis: options.genesis })
         end = read.end
-        entries = read.entries
+        await options.keep?.(read.groups)
+        entries = read.groups.flatMap((group) => group.entries)
       }
     } catch (error) {
       if (signal.aborted) return
@@ -138,9 +141,9 @@ async function readGroups(
     readonly end: ChainEnd
     readonly genesis: LogGenesis
   },
-): Promise<{ end: ChainEnd; entries: LogEntry[] }> {
+): Promise<{ end: ChainEnd; groups: SignedGroup[] }> {
   let { end } = input
-  const entries: LogEntry[] = []
+  const groups: SignedGroup[] = []
   for (const raw of input.raw) {
     const group = openRawGroup(raw, input.genesis)
     try {
@@ -153,9 +156,9 @@ async function readGroups(
       await verifyEnd(connection, end, input.genesis)
       throw error
     }
-    entries.push(...group.entries)
+    groups.push(group)
   }
-  return { end, entries }
+  return { end, groups }
 }
 
 function regressed(cause: LogGroupError | LogForkError): ScanError {

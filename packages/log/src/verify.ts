@@ -2,7 +2,12 @@
 import type { Clock } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 import { openRawGroup } from './chain.ts'
-import { type LogRedisAddress, openLogConnection, type RawGroup } from './connection.ts'
+import {
+  type LogRedisAddress,
+  lastOffsetOf,
+  openLogConnection,
+  type RawGroup,
+} from './connection.ts'
 import type { LogGenesis, SignedGroup } from './group.ts'
 import { type GroupFault, LogGroupError } from './group.ts'
 
@@ -46,16 +51,39 @@ export type Walk = {
   readonly hash: string | null
 }
 
+/** `group`: null where the element is damaged. */
+export type WalkStep = {
+  readonly walk: Walk
+  readonly damages: readonly LogDamage[]
+  readonly group: SignedGroup | null
+}
+
 /**
  * Reads the log from its start to its end at this moment.
  *
  * @throws {LogUnavailableError} If its Redis cannot be reached, or goes away.
  */
 export async function verifyLog(options: VerifyLogOptions): Promise<LogVerdict> {
+  const damages: LogDamage[] = []
+  let end: Walk | null = null
+  for await (const step of walkLog(options)) {
+    end = step.walk
+    for (const damage of step.damages) {
+      damages.push(damage)
+      options.onDamage?.(damage)
+    }
+  }
+  const { offset, recordTime } = end ?? { offset: 0, recordTime: options.genesis.recordTime }
+  return { end: offset, recordTime, damages }
+}
+
+/** The log element by element. @throws {LogUnavailableError} As `verifyLog`. */
+export async function* walkLog(
+  options: Omit<VerifyLogOptions, 'onDamage'>,
+): AsyncGenerator<WalkStep> {
   const { genesis, pace, signal } = options
   const connection = await openLogConnection(options.redis, { signal })
   try {
-    const damages: LogDamage[] = []
     let walk: Walk = { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash }
     for (;;) {
       const startedMs = pace?.clock.monotonicMs() ?? 0
@@ -63,29 +91,21 @@ export async function verifyLog(options: VerifyLogOptions): Promise<LogVerdict> 
       for (const raw of portion) {
         const step = stepOver(walk, raw, genesis)
         walk = step.walk
-        for (const damage of step.damages) {
-          damages.push(damage)
-          options.onDamage?.(damage)
-        }
+        yield step
       }
-      if (portion.length < GROUPS_PER_READ) break
+      if (portion.length < GROUPS_PER_READ) return
       if (pace !== undefined) {
         const usedMs = pace.clock.monotonicMs() - startedMs
         await pace.clock.delay(usedMs * (1 / pace.share - 1), signal)
       }
     }
-    return { end: walk.offset, recordTime: walk.recordTime, damages }
   } finally {
     connection.close()
   }
 }
 
 /** One element of the stream further: what is wrong with it, and where the next one must go on. Pure. */
-export function stepOver(
-  walk: Walk,
-  raw: RawGroup,
-  genesis: LogGenesis,
-): { readonly walk: Walk; readonly damages: LogDamage[]; readonly group: SignedGroup | null } {
+export function stepOver(walk: Walk, raw: RawGroup, genesis: LogGenesis): WalkStep {
   const expected = walk.offset + 1
   let group: SignedGroup
   try {
@@ -98,7 +118,7 @@ export function stepOver(
       throw new LogGroupError('time', 'its record time does not rise')
   } catch (error) {
     if (!(error instanceof LogGroupError)) throw error
-    const to = Math.max(expected, Number.parseInt(raw.id, 10))
+    const to = Math.max(expected, lastOffsetOf(raw))
     const damage = { from: expected, to, fault: error.fault, reason: error.message }
     return {
       walk: { offset: to, recordTime: walk.recordTime, hash: null },
@@ -122,8 +142,7 @@ export function stepOver(
 
 /** What an operator can do about any damage. */
 export const DAMAGE_ADVICE =
-  "Stop the cluster and put a whole copy of the directory of the log's Redis back; wipe no replica before, " +
-  'because none can be rebuilt.'
+  '`quorumscan log repair` refills it from what the nodes have kept. Wipe no replica before, because none can be rebuilt.'
 
 /** The damage in a sentence, with its offsets. */
 export function describeDamage({ from, to, fault, reason }: LogDamage): string {

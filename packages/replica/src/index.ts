@@ -1,6 +1,8 @@
+export { RECORD_TIME_AHEAD_MICROS_MAX } from './ingest/ingest.ts'
 export type { ActivityBody, ActivityPage } from './reads/activity-reads.ts'
 export type { JoinedContracts } from './reads/joined-reads.ts'
 export type { NamedBody } from './reads/reads.ts'
+export { readStoredOffset } from './reads/stored-head.ts'
 export type { UpdatePortion, UpdateRange } from './reads/update-reads.ts'
 export {
   type DocumentEntity,

@@ -18,6 +18,7 @@ import {
   type TestRedis,
 } from '@quorumscan/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readStoredOffset } from './reads/stored-head.ts'
 import { Replica } from './replica.ts'
 import { ReplicaStateError } from './storage/head.ts'
 import { KEYS } from './storage/keys.ts'
@@ -97,10 +98,12 @@ async function start(options: {
 describe('a replica', () => {
   test('resumes where it stopped, and tells listeners of each entry once, in order', async () => {
     const offsets: number[] = []
+    expect(await readStoredOffset(redis.socketPath)).toBe(0)
     for (const part of [log.slice(0, 30), log.slice(0, 31), log]) {
       await using run = await start({ entries: part })
       run.replica.onApplied((entry) => offsets.push(entry.offset))
       await run.reach(part.length)
+      expect(await readStoredOffset(redis.socketPath)).toBe(part.length)
     }
     expect(offsets).toEqual(log.map((entry) => entry.offset))
   })
@@ -216,6 +219,7 @@ describe('a replica', () => {
     await run.replica[Symbol.asyncDispose]()
     await inRedis((connection) => connection.hset(KEYS.names, '', 'what is this'))
     await expect(start({})).rejects.toThrow(ReplicaStateError)
+    await expect(readStoredOffset(redis.socketPath)).rejects.toThrow(ReplicaStateError)
     await inRedis((connection) => connection.flushall())
     await inRedis((connection) => connection.config('SET', 'maxmemory-policy', 'allkeys-lru'))
     await expect(start({})).rejects.toThrow('noeviction')

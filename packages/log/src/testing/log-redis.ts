@@ -1,11 +1,11 @@
 /** For tests: a log's Redis with its ACL users, a network's genesis, and readers and writers on them. */
-import { type Clock, createKeyPair, createSystemClock, systemRandom } from '@quorumscan/base'
+import { createKeyPair, createSystemClock, systemRandom } from '@quorumscan/base'
 import type { LogEntry, Ordering } from '@quorumscan/ledger'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import { LOG_ACL } from '../acl.ts'
 import { type LogConnection, type LogRedisAddress, openLogConnection } from '../connection.ts'
 import { type LogGenesis, type SignedGroup, signGroup } from '../group.ts'
-import { createLogReader } from '../reader.ts'
+import { createLogReader, type LogReaderOptions } from '../reader.ts'
 import { createLogWriter, type LogWriter, type LogWriterOptions } from '../writer.ts'
 
 export const START_MICROS = 1_700_000_000_000_000
@@ -21,7 +21,7 @@ export type LogRedis = AsyncDisposable & {
   readonly redis: TestRedis
   address(user: 'writer' | 'reader'): LogRedisAddress
   writer(options?: Partial<LogWriterOptions>): Promise<LogWriter>
-  reader(clock?: Clock): Ordering
+  reader(options?: Partial<LogReaderOptions>): Ordering
   connection(user: 'writer' | 'reader'): Promise<LogConnection>
 }
 
@@ -62,13 +62,14 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
         signal: never,
         ...options,
       }),
-    reader: (clock = createSystemClock()) =>
+    reader: (options) =>
       createLogReader({
         redis: address('reader'),
         genesis,
         submit: async () => {},
-        clock,
+        clock: createSystemClock(),
         random: systemRandom,
+        ...options,
       }),
     connection: (name) => openLogConnection(address(name), { signal: never }),
     [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),

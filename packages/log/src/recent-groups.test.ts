@@ -1,0 +1,114 @@
+import { utf8 } from '@quorumscan/base'
+import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { SignedGroup } from './group.ts'
+import { createGroupKeeper, RECENT_BYTES_MAX, readRecentGroups } from './recent-groups.ts'
+import { chainOf, START_MICROS } from './testing/log-redis.ts'
+
+let redis: TestRedis
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(() => redis[Symbol.asyncDispose]())
+beforeEach(async () => {
+  const admin = redis.connect()
+  await admin.flushall()
+  admin.disconnect()
+})
+
+const groupsOf = (label: string, count = 5): SignedGroup[] =>
+  chainOf(
+    Array.from({ length: 2 * count }, (_, index) => ({
+      recordTime: START_MICROS + 1 + index,
+      bytes: utf8(`${label} ${index}`),
+    })),
+    Array.from({ length: count }, () => 2),
+  )
+const keeperOf = (problems: Error[] = []) =>
+  createGroupKeeper({ path: redis.socketPath, onProblem: (error) => problems.push(error) })
+const read = async (applied: number) => [
+  ...(await readRecentGroups({ path: redis.socketPath, applied })).values(),
+]
+const bytesOf = (groups: readonly { readonly bytes: Uint8Array }[]) =>
+  groups.map(({ bytes }) => Buffer.from(bytes).toString('hex'))
+
+describe('the newest groups that a follower keeps', () => {
+  it('are what it was given, as signed, up to what its replica has applied', async () => {
+    await using keeper = keeperOf()
+    const groups = groupsOf('entry')
+    await keeper.keep(groups.slice(0, 2))
+    await keeper.keep(groups.slice(2))
+    const kept = await read(7)
+    expect(bytesOf(kept)).toEqual(bytesOf(groups.slice(0, 4)))
+    expect(kept.map(({ signature }) => signature)).toEqual(
+      groups.slice(0, 4).map(({ signature }) => signature),
+    )
+    expect(kept[3]).toMatchObject({ firstOffset: 7, lastOffset: 8 })
+  })
+
+  it('go on behind those of the process before, and a group that came again counts once', async () => {
+    const groups = groupsOf('entry')
+    for (const portion of [groups.slice(0, 3), groups.slice(2)]) {
+      await using keeper = keeperOf()
+      await keeper.keep(portion)
+    }
+    expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
+  })
+
+  it('are kept again after another process kept some as well', async () => {
+    const problems: Error[] = []
+    await using keeper = keeperOf(problems)
+    await using other = keeperOf()
+    const groups = groupsOf('entry')
+    await keeper.keep(groups.slice(0, 1))
+    await other.keep(groups.slice(0, 3))
+    await keeper.keep(groups.slice(1, 2))
+    await keeper.keep(groups.slice(2))
+    expect(problems).toHaveLength(1)
+    expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
+  })
+
+  it('hold what was kept later where a part that nobody had applied was cut off', async () => {
+    await using keeper = keeperOf()
+    const [first, ...others] = groupsOf('other') as [SignedGroup, ...SignedGroup[]]
+    await keeper.keep(groupsOf('entry', 1))
+    await keeper.keep([first, ...others])
+    expect(bytesOf(await read(10))).toEqual(bytesOf([first, ...others]))
+  })
+
+  it('are passed over where they are damaged', async () => {
+    await using keeper = keeperOf()
+    const groups = groupsOf('entry')
+    await keeper.keep([
+      ...groups.slice(0, 2),
+      { ...(groups[2] as SignedGroup), bytes: utf8('damaged') },
+      ...groups.slice(3),
+    ])
+    expect((await read(10)).map(({ firstOffset }) => firstOffset)).toEqual([1, 3, 7, 9])
+  })
+
+  it('take no more room than their bound, the oldest go', async () => {
+    await using keeper = keeperOf()
+    const [group] = groupsOf('entry') as [SignedGroup]
+    const bytes = new Uint8Array(2 ** 20)
+    const count = RECENT_BYTES_MAX / bytes.byteLength + 6
+    for (let done = 0; done < count; done++) await keeper.keep([{ ...group, bytes }])
+    const client = redis.connect()
+    expect(await client.xlen('log:recent')).toBe(RECENT_BYTES_MAX / bytes.byteLength + 1)
+    client.disconnect()
+  })
+
+  it('stop no follower: what its Redis refuses is told and left out', async () => {
+    const problems: Error[] = []
+    await using keeper = keeperOf(problems)
+    const groups = groupsOf('entry')
+    const client = redis.connect()
+    await client.config('SET', 'maxmemory', '1')
+    await keeper.keep(groups.slice(0, 1))
+    expect(problems).toMatchObject([{ message: expect.stringMatching(/^OOM/) }])
+    await client.config('SET', 'maxmemory', '0')
+    client.disconnect()
+    await keeper.keep(groups.slice(1))
+    expect(bytesOf(await read(10))).toEqual(bytesOf(groups.slice(1)))
+  })
+})

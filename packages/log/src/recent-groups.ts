@@ -1,0 +1,127 @@
+/**
+ * What a follower keeps of the log in its own Redis: the newest groups, as they were signed. A log that was
+ * damaged is refilled from them. They follow from the log: a follower that lost them is none the worse.
+ */
+import { createConnection, endConnection } from '@quorumscan/redis'
+import { decodeGroup, type Group, LogGroupError, type SignedGroup } from './group.ts'
+import { LogUnavailableError } from './log-errors.ts'
+
+/** stream: id `<bytes of all groups before and this one>-0`, fields as in the log */
+const KEY = 'log:recent'
+/** Of groups: some 7 000 registrations of 10 KB each, in 80 MiB of Redis. */
+export const RECENT_BYTES_MAX = 64 * 2 ** 20
+/** At most 32 MiB in memory, as a group has at most 1 MiB. */
+const GROUPS_PER_READ = 32
+/** As long as the replica in the same Redis waits for a read. */
+const COMMAND_TIMEOUT_MS = 1000
+const RECONNECT = { stepMs: 20, msMax: 500 }
+
+export type GroupKeeper = AsyncDisposable & {
+  /** Resolves when they are kept, or could not be: following the log goes on without. */
+  keep(groups: readonly SignedGroup[]): Promise<void>
+}
+
+/** A group that a follower kept. Its signature is not verified. */
+export type KeptGroup = Pick<Group, 'firstOffset' | 'previousHash'> & {
+  readonly lastOffset: number
+  readonly bytes: Uint8Array
+  readonly signature: Uint8Array
+}
+
+/** Keeps groups in the Redis behind the unix socket, up to `RECENT_BYTES_MAX`. */
+export function createGroupKeeper(options: {
+  readonly path: string
+  /** Told why groups could not be kept. */
+  readonly onProblem: (error: Error) => void
+}): GroupKeeper {
+  const redis = connect(options.path, RECONNECT)
+  /** Bytes of all groups that were ever kept; null: to be read. */
+  let total: number | null = null
+
+  return {
+    async keep(groups) {
+      try {
+        if (redis.status === 'wait') await redis.connect()
+        if (total === null) {
+          const [newest] = await redis.xrevrange(KEY, '+', '-', 'COUNT', 1)
+          total = newest === undefined ? 0 : Number.parseInt(newest[0], 10)
+        }
+        const pipeline = redis.pipeline()
+        for (const { bytes, signature } of groups) {
+          total += bytes.byteLength
+          const oldest = Math.max(0, total - RECENT_BYTES_MAX)
+          const fields = ['g', Buffer.from(bytes), 's', Buffer.from(signature)]
+          pipeline.xadd(KEY, 'MINID', '~', oldest, `${total}-0`, ...fields)
+        }
+        for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error
+      } catch (error) {
+        total = null
+        options.onProblem(error as Error)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      endConnection(redis)
+    },
+  }
+}
+
+/**
+ * The groups that the follower with this Redis keeps and has applied the beginning of, by where they begin.
+ *
+ * @param options.applied - The offset of its replica's head.
+ * @throws {LogUnavailableError} If its Redis cannot be read.
+ */
+export async function readRecentGroups(options: {
+  readonly path: string
+  readonly applied: number
+}): Promise<ReadonlyMap<number, KeptGroup>> {
+  const redis = connect(options.path, null)
+  const kept = new Map<number, KeptGroup>()
+  try {
+    await redis.connect()
+    for (let after = '-'; ; ) {
+      const portion = await redis.xrangeBuffer(KEY, after, '+', 'COUNT', GROUPS_PER_READ)
+      for (const [id, [, bytes, , signature]] of portion) {
+        const group = opened(bytes, signature)
+        // What was kept later holds: a part of the log that nobody had applied may have been cut off since.
+        if (group !== null && group.firstOffset <= options.applied)
+          kept.set(group.firstOffset, group)
+        after = `(${id.toString()}`
+      }
+      if (portion.length < GROUPS_PER_READ) return kept
+    }
+  } catch (cause) {
+    throw new LogUnavailableError('the groups that a follower kept cannot be read', { cause })
+  } finally {
+    endConnection(redis)
+  }
+}
+
+/** Null for what is damaged. */
+function opened(bytes: Buffer | undefined, signature: Buffer | undefined): KeptGroup | null {
+  try {
+    const copy = new Uint8Array(bytes ?? [])
+    const { firstOffset, previousHash, entries } = decodeGroup(copy)
+    return {
+      firstOffset,
+      lastOffset: firstOffset + entries.length - 1,
+      previousHash,
+      bytes: copy,
+      signature: new Uint8Array(signature ?? []),
+    }
+  } catch (error) {
+    if (error instanceof LogGroupError) return null
+    throw error
+  }
+}
+
+function connect(path: string, reconnect: typeof RECONNECT | null) {
+  return createConnection({
+    path,
+    reconnect,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+  })
+}

@@ -1,0 +1,231 @@
+/**
+ * How a damaged log becomes whole again: what is copied, what is refilled from the nodes that followed it, and
+ * what is cut off its end. Pure.
+ *
+ * A part with whole groups behind it is proven by the hash that the next group names. An end that was lost is
+ * what f + 1 nodes hold alike. Only what nobody has applied is ever left out.
+ */
+import type { Micros, Offset } from '@quorumscan/model'
+import type { KeptGroup } from './recent-groups.ts'
+
+/** Inclusive. */
+export type OffsetRange = { readonly from: Offset; readonly to: Offset }
+
+/** A stretch of the log, in whole groups. */
+export type LogPart =
+  | (OffsetRange & {
+      /** `ahead`: so far ahead of the clock that no replica applies it yet. */
+      readonly kind: 'whole' | 'ahead'
+      /** What its first group names. */
+      readonly previousHash: string
+      /** Of its last group. */
+      readonly hash: string
+      /** Of its first entry. */
+      readonly recordTime: Micros
+    })
+  | (OffsetRange & { readonly kind: 'damaged' })
+
+/** A group by what links it to others; `hash` is of its bytes. */
+export type GroupLink = Pick<KeptGroup, 'firstOffset' | 'lastOffset' | 'previousHash'> & {
+  readonly hash: string
+}
+
+/** What is known of a follower of the log. */
+export type Follower = {
+  readonly name: string
+  /** What it has applied; null: it does not answer. */
+  readonly head: Offset | null
+  /** What it kept of that, in any order; empty where it keeps nothing. */
+  readonly groups: readonly GroupLink[]
+  /** Whether it applied another group than lies in the log. */
+  readonly isElsewhere: boolean
+}
+
+export type RepairStep =
+  | (OffsetRange & { readonly kind: 'copy' })
+  | { readonly kind: 'refill'; readonly group: GroupLink }
+
+export type Refusal =
+  | { readonly kind: 'too-few'; readonly silent: readonly string[]; readonly needed: number }
+  /** So many applied other groups than lie in the log. */
+  | { readonly kind: 'another-log'; readonly nodes: readonly string[] }
+  /** Fewer than `needed` hold what is missing; `keptFrom`: where what a node keeps begins. */
+  | (OffsetRange & {
+      readonly kind: 'not-kept'
+      readonly needed: number
+      readonly keptFrom: Offset | null
+    })
+  /** These have applied what fewer than `needed` hold. */
+  | (OffsetRange & {
+      readonly kind: 'applied'
+      readonly needed: number
+      readonly by: readonly string[]
+    })
+  /** Two groups for one offset are signed, and enough nodes hold each. */
+  | { readonly kind: 'forked'; readonly at: Offset }
+  /** An end could be cut off, but nobody knows what these have applied. */
+  | { readonly kind: 'unknown-heads'; readonly silent: readonly string[] }
+
+/** `recordTime`: where it begins, if all of it is whole and only ahead of the clock; null for damage. */
+export type Cut = OffsetRange & { readonly recordTime: Micros | null }
+
+export type RepairPlan =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | {
+      /** `whole`: everything is only copied. */
+      readonly kind: 'whole' | 'repair'
+      /** In the order of the log. */
+      readonly steps: readonly RepairStep[]
+      readonly refilled: readonly OffsetRange[]
+      /** What is given up; null for nothing. */
+      readonly cut: Cut | null
+      /** Of the repaired log. */
+      readonly end: Offset
+    }
+
+export type RepairInput = {
+  readonly genesisHash: string
+  /** The log without a gap, from offset 1 on; neighbours that are damaged are one part. */
+  readonly parts: readonly LogPart[]
+  /** All nodes of the genesis. */
+  readonly nodes: readonly Follower[]
+  /** Followers that vouch for nothing, such as a validator, but that must not be left behind. */
+  readonly others: readonly Follower[]
+  /** How many nodes may lie or be dead. */
+  readonly f: number
+}
+
+/** Decides whether the log can be repaired, and how. */
+export function planRepair(input: RepairInput): RepairPlan {
+  const { parts, nodes, others, f } = input
+  const silent = namesOf(nodes, ({ head }) => head === null)
+  if (silent.length > f) return refused({ kind: 'too-few', silent, needed: nodes.length - f })
+  const elsewhere = namesOf(nodes, ({ isElsewhere }) => isElsewhere)
+  if (elsewhere.length > f) return refused({ kind: 'another-log', nodes: elsewhere })
+
+  const held = heldBy(nodes, f + 1)
+  const followers = [...nodes, ...others]
+  const applied = Math.max(0, ...followers.map(({ head }) => head ?? 0))
+  const tailAt =
+    parts.findLastIndex(
+      ({ kind, from }) => kind === 'whole' || (kind === 'ahead' && from <= applied),
+    ) + 1
+
+  const steps: RepairStep[] = []
+  const refilled: OffsetRange[] = []
+  let end = { offset: 0, hash: input.genesisHash }
+  const refill = (groups: readonly GroupLink[]): void => {
+    const [first] = groups
+    const last = groups.at(-1)
+    if (first === undefined || last === undefined) return
+    for (const group of groups) steps.push({ kind: 'refill', group })
+    refilled.push({ from: first.firstOffset, to: last.lastOffset })
+    end = { offset: last.lastOffset, hash: last.hash }
+  }
+  for (const [index, part] of parts.slice(0, tailAt).entries()) {
+    const next = parts[index + 1]
+    if (part.kind !== 'damaged') {
+      steps.push({ kind: 'copy', from: part.from, to: part.to })
+      end = { offset: part.to, hash: part.hash }
+    } else {
+      if (next !== undefined && next.kind !== 'damaged')
+        refill(between(end, { last: next.previousHash, to: part.to, held }))
+      if (end.offset !== part.to) return refused(notKept(part, input))
+    }
+  }
+
+  const behind = new Map<string, readonly GroupLink[]>()
+  for (const group of held.values())
+    behind.set(group.previousHash, [...(behind.get(group.previousHash) ?? []), group])
+  const tail: GroupLink[] = []
+  for (let { offset, hash } = end; ; ) {
+    const next = (behind.get(hash) ?? []).filter(({ firstOffset }) => firstOffset === offset + 1)
+    const [group] = next
+    if (group === undefined) break
+    if (next.length > 1) return refused({ kind: 'forked', at: group.firstOffset })
+    tail.push(group)
+    offset = group.lastOffset
+    hash = group.hash
+  }
+  refill(tail)
+
+  if (applied > end.offset) {
+    const lost = { from: end.offset + 1, to: applied }
+    const isAhead = ({ head }: Follower) => (head ?? 0) > end.offset
+    const by = namesOf(followers, isAhead)
+    return refused(
+      nodes.filter(isAhead).length > f
+        ? notKept(lost, input)
+        : { kind: 'applied', ...lost, needed: f + 1, by },
+    )
+  }
+  const cut = cutOf(parts.slice(tailAt), end.offset)
+  const unknown = namesOf(others, ({ head }) => head === null)
+  if (cut !== null && unknown.length > 0) return refused({ kind: 'unknown-heads', silent: unknown })
+  const kind = cut === null && refilled.length === 0 ? 'whole' : 'repair'
+  return { kind, steps, refilled, cut, end: end.offset }
+}
+
+/** The groups that at least `count` nodes hold alike, by their hashes. */
+function heldBy(nodes: readonly Follower[], count: number): ReadonlyMap<string, GroupLink> {
+  const counts = new Map<string, { readonly group: GroupLink; readonly nodes: Set<string> }>()
+  for (const { name, groups } of nodes)
+    for (const group of groups) {
+      const seen = counts.get(group.hash) ?? { group, nodes: new Set() }
+      counts.set(group.hash, seen)
+      seen.nodes.add(name)
+    }
+  return new Map(
+    [...counts].flatMap(([hash, seen]) =>
+      seen.nodes.size >= count ? [[hash, seen.group] as const] : [],
+    ),
+  )
+}
+
+/** The held groups that lead from the end to the group of hash `last`; none if one of them is not held. */
+function between(
+  end: { readonly offset: Offset; readonly hash: string },
+  goal: {
+    readonly last: string
+    readonly to: Offset
+    readonly held: ReadonlyMap<string, GroupLink>
+  },
+): readonly GroupLink[] {
+  const groups: GroupLink[] = []
+  let { last, to } = goal
+  while (to > end.offset) {
+    const group = goal.held.get(last)
+    if (group?.lastOffset !== to) return []
+    groups.push(group)
+    last = group.previousHash
+    to = group.firstOffset - 1
+  }
+  return to === end.offset && last === end.hash ? groups.reverse() : []
+}
+
+/** What of the parts behind the last that stays lies above the new end. */
+function cutOf(tail: readonly LogPart[], end: Offset): Cut | null {
+  const last = tail.at(-1)
+  const [first] = tail
+  if (last === undefined || first === undefined || last.to <= end) return null
+  const isAhead = tail.every(({ kind }) => kind === 'ahead')
+  const recordTime = isAhead && first.kind !== 'damaged' ? first.recordTime : null
+  return { from: end + 1, to: last.to, recordTime }
+}
+
+function notKept({ from, to }: OffsetRange, { nodes, f }: RepairInput): Refusal {
+  const begins = nodes.flatMap(({ groups }) => groups.map(({ firstOffset }) => firstOffset))
+  const keptFrom = begins.reduce((least: Offset | null, one) => Math.min(least ?? one, one), null)
+  return { kind: 'not-kept', from, to, needed: f + 1, keptFrom }
+}
+
+function namesOf(
+  followers: readonly Follower[],
+  is: (follower: Follower) => boolean,
+): readonly string[] {
+  return followers.filter(is).map(({ name }) => name)
+}
+
+function refused(refusal: Refusal): RepairPlan {
+  return { kind: 'refused', refusal }
+}

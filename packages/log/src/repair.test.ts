@@ -1,0 +1,160 @@
+import { utf8 } from '@quorumscan/base'
+import { startRedis, type TestRedis } from '@quorumscan/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { LogConnection, RawGroup } from './connection.ts'
+import { idOf } from './connection.ts'
+import type { SignedGroup } from './group.ts'
+import { createGroupKeeper } from './recent-groups.ts'
+import { prepareRepair, type RepairOptions } from './repair.ts'
+import {
+  chainOf,
+  genesis,
+  type LogRedis,
+  never,
+  START_MICROS,
+  startLogRedis,
+} from './testing/log-redis.ts'
+
+const LATEST = START_MICROS + 1_000_000
+const END = 200
+
+let log: LogRedis
+let target: LogRedis
+let kept: TestRedis
+let keptBadly: TestRedis
+beforeAll(async () => {
+  ;[log, target] = [await startLogRedis(), await startLogRedis()]
+  ;[kept, keptBadly] = [await startRedis(), await startRedis()]
+})
+afterAll(async () => {
+  for (const one of [log, target, kept, keptBadly]) await one?.[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  for (const redis of [log.redis, target.redis, kept, keptBadly]) {
+    const admin = redis.connect()
+    await admin.flushall()
+    admin.disconnect()
+  }
+})
+
+/** Groups of two entries each, the last `aheadCount` of them far ahead. */
+const historyOf = (label: string, aheadCount = 0): SignedGroup[] =>
+  chainOf(
+    Array.from({ length: END }, (_, index) => ({
+      recordTime: START_MICROS + 1 + index + (index >= END - 2 * aheadCount ? 1_000_000_000 : 0),
+      bytes: utf8(`${label} ${index}`),
+    })),
+    Array.from({ length: END / 2 }, () => 2),
+  )
+
+const rawOf = ({ lastOffset, bytes, signature }: SignedGroup): RawGroup => ({
+  id: idOf(lastOffset),
+  bytes,
+  signature,
+})
+const damaged = (raw: RawGroup): RawGroup => ({ ...raw, bytes: raw.bytes.map((byte) => byte ^ 1) })
+
+async function fill(redis: LogRedis, raws: readonly RawGroup[]): Promise<void> {
+  const connection = await redis.connection('writer')
+  await connection.add(raws)
+  connection.close()
+}
+
+async function keep(redis: TestRedis, groups: readonly SignedGroup[]): Promise<void> {
+  await using keeper = createGroupKeeper({ path: redis.socketPath, onProblem: () => {} })
+  await keeper.keep(groups)
+}
+
+async function all(redis: LogRedis): Promise<RawGroup[]> {
+  const connection: LogConnection = await redis.connection('reader')
+  const raws = await connection.range(0, END)
+  connection.close()
+  return raws
+}
+
+function prepare(options: Partial<RepairOptions> & { readonly head?: number } = {}) {
+  const { head = END, ...rest } = options
+  return prepareRepair({
+    redis: log.address('reader'),
+    genesis,
+    latest: LATEST,
+    nodes: [keptBadly, kept, kept, kept].map(({ socketPath: path }, index) => ({
+      name: `sv-${index + 1}`,
+      head,
+      path,
+    })),
+    others: [{ name: 'validator', head }],
+    f: 1,
+    signal: never,
+    ...rest,
+  })
+}
+
+describe('repairing a log', () => {
+  it('gives back every byte of what was damaged, lacking and lost, and only reads what it repairs', async () => {
+    const groups = historyOf('entry')
+    const raws = groups.map(rawOf)
+    const found = raws.flatMap((raw, index) =>
+      index === 3 || index === 40 ? damaged(raw) : index === 50 || index > 95 ? [] : raw,
+    )
+    await fill(log, found)
+    await keep(kept, groups)
+    // One that holds the same groups, with a signature that is worth nothing.
+    await keep(
+      keptBadly,
+      groups.map((group) => ({ ...group, signature: new Uint8Array(64) })),
+    )
+    const { plan, write } = await prepare()
+    expect(plan).toMatchObject({
+      kind: 'repair',
+      refilled: [
+        { from: 7, to: 8 },
+        { from: 81, to: 82 },
+        { from: 101, to: 102 },
+        { from: 193, to: 200 },
+      ],
+      cut: null,
+    })
+    await write(target.address('writer'))
+    expect(await all(target)).toEqual(raws)
+    expect(await all(log)).toEqual(found)
+  })
+
+  it('rebuilds a log of which nothing can be read', async () => {
+    const groups = historyOf('entry')
+    await keep(kept, groups)
+    const { write } = await prepare({ redis: null })
+    await write(target.address('writer'))
+    expect(await all(target)).toEqual(groups.map(rawOf))
+  })
+
+  it('cuts off what lies ahead of the clock and damage behind it, once nobody has applied it', async () => {
+    const groups = historyOf('entry', 10)
+    await fill(log, groups.map(rawOf).with(-1, damaged(rawOf(groups.at(-1) as SignedGroup))))
+    await keep(kept, groups)
+    const { plan, write } = await prepare({ head: 180 })
+    expect(plan).toMatchObject({ refilled: [], cut: { from: 181, to: 200, recordTime: null } })
+    await write(target.address('writer'))
+    expect(await all(target)).toEqual(groups.slice(0, 90).map(rawOf))
+  })
+
+  it('refuses a signed log that is not the one that the nodes followed', async () => {
+    await fill(log, historyOf('another').slice(0, 50).map(rawOf))
+    await keep(kept, historyOf('entry'))
+    expect((await prepare()).plan).toEqual({
+      kind: 'refused',
+      refusal: { kind: 'another-log', nodes: ['sv-2', 'sv-3', 'sv-4'] },
+    })
+  })
+
+  it('counts a node whose Redis is away as silent', async () => {
+    const nodes = [1, 2].map((number) => ({
+      name: `sv-${number}`,
+      head: END,
+      path: `/nowhere/${number}`,
+    }))
+    expect((await prepare({ nodes })).plan).toMatchObject({
+      refusal: { kind: 'too-few', silent: ['sv-1', 'sv-2'] },
+    })
+  })
+})

@@ -1,0 +1,207 @@
+/**
+ * Repairing a log: looks through it and through what its followers kept, and writes the repaired one into
+ * another Redis. The damaged one is only read. What is to be done is decided in `repair-plan.ts`.
+ */
+import { sha256, toHex } from '@quorumscan/base'
+import type { Micros, Offset } from '@quorumscan/model'
+import {
+  idOf,
+  type LogConnection,
+  type LogRedisAddress,
+  lastOffsetOf,
+  openLogConnection,
+  type RawGroup,
+} from './connection.ts'
+import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
+import { LogUnavailableError } from './log-errors.ts'
+import { type KeptGroup, readRecentGroups } from './recent-groups.ts'
+import {
+  type Follower,
+  type GroupLink,
+  type LogPart,
+  type OffsetRange,
+  planRepair,
+  type RepairPlan,
+} from './repair-plan.ts'
+import { verifyLog, walkLog } from './verify.ts'
+
+/** At most 32 MiB at once. */
+const GROUPS_PER_WRITE = 32
+
+export type FollowerAddress = {
+  readonly name: string
+  /** What its replica has applied; null: nobody knows. */
+  readonly head: Offset | null
+  /** The unix socket of the Redis in which it keeps groups. */
+  readonly path: string
+}
+
+export type RepairOptions = {
+  /** Of the ACL user `reader` or `writer`; null: nothing of the log can be read. */
+  readonly redis: LogRedisAddress | null
+  readonly genesis: LogGenesis
+  /** Record times up to this one are applied by replicas now. */
+  readonly latest: Micros
+  readonly nodes: readonly FollowerAddress[]
+  /** Followers that keep no groups. */
+  readonly others: readonly Pick<FollowerAddress, 'name' | 'head'>[]
+  /** How many nodes may lie or be dead. */
+  readonly f: number
+  readonly signal: AbortSignal
+}
+
+export type PreparedRepair = {
+  readonly plan: RepairPlan
+  /**
+   * Writes the repaired log into an empty Redis and verifies it to its end.
+   *
+   * @param target - Of the ACL user `writer`.
+   * @throws {LogGroupError} If what was written does not verify.
+   * @throws {LogUnavailableError}
+   */
+  write(target: LogRedisAddress): Promise<void>
+}
+
+/**
+ * Changes nothing. Nobody may append meanwhile.
+ *
+ * @throws {LogUnavailableError} If the log's Redis goes away.
+ */
+export async function prepareRepair(options: RepairOptions): Promise<PreparedRepair> {
+  const { redis, genesis, signal, f } = options
+  const parts = redis === null ? [] : await survey({ ...options, redis })
+  /** By hash, from whoever kept it: bytes are equal, of signatures one may be damaged. */
+  const copies = new Map<string, KeptGroup[]>()
+  const nodes: Follower[] = []
+  for (const node of options.nodes) {
+    const kept = await keptBy(node)
+    const groups = [...(kept?.values() ?? [])].map((copy) => {
+      const hash = toHex(sha256(copy.bytes))
+      const others = copies.get(hash) ?? []
+      copies.set(hash, [...others, { ...copy, bytes: others[0]?.bytes ?? copy.bytes }])
+      const { firstOffset, lastOffset, previousHash } = copy
+      return { firstOffset, lastOffset, previousHash, hash }
+    })
+    nodes.push({
+      name: node.name,
+      head: kept === null ? null : node.head,
+      groups,
+      isElsewhere: await liesElsewhere(groups, parts, options),
+    })
+  }
+  const others = options.others.map((one) => ({ ...one, groups: [], isElsewhere: false }))
+  const plan = planRepair({ genesisHash: genesis.hash, parts, nodes, others, f })
+  return {
+    plan,
+    async write(target) {
+      if (plan.kind === 'refused') throw new Error('the log cannot be repaired')
+      const connection = await openLogConnection(target, { signal })
+      const source = redis === null ? null : await openLogConnection(redis, { signal })
+      try {
+        let refills: RawGroup[] = []
+        const flush = async () => {
+          await connection.add(refills)
+          refills = []
+        }
+        for (const step of plan.steps) {
+          if (step.kind === 'refill') {
+            refills.push(signedCopy(copies.get(step.group.hash) ?? [], genesis))
+            if (refills.length === GROUPS_PER_WRITE) await flush()
+          } else {
+            await flush()
+            if (source !== null) await copyRange(source, connection, step)
+          }
+        }
+        await flush()
+      } finally {
+        connection.close()
+        source?.close()
+      }
+      const { end, damages } = await verifyLog({ redis: target, genesis, signal })
+      if (end !== plan.end || damages.length > 0)
+        throw new LogGroupError('chain', `the repaired log is not whole up to ${plan.end}`)
+    },
+  }
+}
+
+/** Null where the node does not answer. */
+async function keptBy({ path, head }: FollowerAddress) {
+  if (head === null) return null
+  return await readRecentGroups({ path, applied: head }).catch((error: unknown) => {
+    if (error instanceof LogUnavailableError) return null
+    throw error
+  })
+}
+
+async function survey(options: RepairOptions & { readonly redis: LogRedisAddress }) {
+  const parts: LogPart[] = []
+  for await (const { damages, group } of walkLog(options)) {
+    for (const { from, to } of damages) {
+      const last = parts.at(-1)
+      if (last?.kind === 'damaged') parts[parts.length - 1] = { ...last, to }
+      else parts.push({ kind: 'damaged', from, to })
+    }
+    if (group !== null) addGroup(parts, group, options.latest)
+  }
+  return parts
+}
+
+function addGroup(parts: LogPart[], group: SignedGroup, latest: Micros): void {
+  const { firstOffset: from, lastOffset: to, previousHash, hash, entries } = group
+  const recordTime = entries[0]?.recordTime ?? 0
+  const kind = recordTime > latest ? 'ahead' : 'whole'
+  const last = parts.at(-1)
+  if (last !== undefined && last.kind === kind) parts[parts.length - 1] = { ...last, to, hash }
+  else parts.push({ kind, from, to, previousHash, hash, recordTime })
+}
+
+/** Whether the log holds another group where the newest of these that lies in a whole part of it ends. */
+async function liesElsewhere(
+  groups: readonly GroupLink[],
+  parts: readonly LogPart[],
+  options: RepairOptions,
+): Promise<boolean> {
+  const newest = groups
+    .toSorted((one, other) => other.lastOffset - one.lastOffset)
+    .find(({ lastOffset }) =>
+      parts.some(
+        ({ kind, from, to }) => kind !== 'damaged' && from <= lastOffset && lastOffset <= to,
+      ),
+    )
+  if (options.redis === null || newest === undefined) return false
+  const connection = await openLogConnection(options.redis, options)
+  try {
+    const [raw] = await connection.range(newest.lastOffset, 1)
+    return raw === undefined || toHex(sha256(raw.bytes)) !== newest.hash
+  } finally {
+    connection.close()
+  }
+}
+
+async function copyRange(
+  source: LogConnection,
+  target: LogConnection,
+  { from, to }: OffsetRange,
+): Promise<void> {
+  for (let next = from; next <= to; ) {
+    const portion = await source.range(next, GROUPS_PER_WRITE)
+    const inside = portion.filter((raw) => lastOffsetOf(raw) <= to)
+    const last = inside.at(-1)
+    if (last === undefined) throw new LogUnavailableError(`the log has lost ${next} meanwhile`)
+    await target.add(inside)
+    next = lastOffsetOf(last) + 1
+  }
+}
+
+/** The group as an element of the log. @throws {LogGroupError} If no copy has the synchronizer's signature. */
+function signedCopy(copies: readonly KeptGroup[], genesis: LogGenesis): RawGroup {
+  let failure: unknown = new LogGroupError('malformed', 'nobody kept the group')
+  for (const { bytes, signature } of copies)
+    try {
+      const group = openGroup({ bytes, signature }, genesis)
+      return { id: idOf(group.lastOffset), bytes, signature }
+    } catch (error) {
+      failure = error
+    }
+  throw failure
+}
