@@ -1,10 +1,10 @@
 /** The cluster with small stand-in processes for the apps, and every Redis real. */
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock } from '@quorumscan/base'
-import { LOG_ACL } from '@quorumscan/log'
+import { createSystemClock, keyPairFromSeed, systemRandom } from '@quorumscan/base'
+import { createLogWriter, LOG_ACL } from '@quorumscan/log'
 import { until, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -12,6 +12,7 @@ import { verifyLogOf } from './cli/log-verify.ts'
 import { Cluster, cleanUp } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 import { dataDirectory, readOwnJson } from './data-directory.ts'
+import { logGenesisOf } from './genesis.ts'
 import { prepareCluster } from './prepare.ts'
 
 // Real processes take their time on a machine that does other things, too.
@@ -358,8 +359,52 @@ describe('a broken append-only file', () => {
     await breakFile(world, 'synchronizer')
     await using next = stopping(world.createCluster({ adopt: false }))
     await expect(next.cluster.start()).rejects.toThrow(
-      /synchronizer is .*; the log is in .*: mend or restore that/s,
+      /synchronizer is .*; the log is in .*: `quorumscan log repair` mends it/s,
     )
+  })
+
+  it('of the log is made anew up to where it can be read, the damaged one is kept', async () => {
+    await using world = await startWorld()
+    const { directory, genesis } = world.prepared
+    const writer = await createLogWriter({
+      redis: {
+        ...world.cluster.logAddress(),
+        username: 'writer',
+        password: world.prepared.secrets.logWriter,
+      },
+      genesis: logGenesisOf(genesis),
+      keyPair: keyPairFromSeed(await readFile(directory.keyFile('synchronizer'), 'utf8')),
+      clock,
+      random: systemRandom,
+      witnesses: null,
+      signal: new AbortController().signal,
+    })
+    await writer.append(new Uint8Array(10))
+    await writer[Symbol.asyncDispose]()
+    await world.cluster.stop()
+    const files = join(directory.redisDirectory('synchronizer'), 'appendonlydir')
+    for (const file of await readdir(files))
+      if (file.endsWith('.incr.aof')) await appendFile(join(files, file), 'what is this')
+
+    const repaired = async (isCutAllowed: boolean) => {
+      await using stopped = stopping(world.createCluster({ adopt: false }))
+      return await stopped.cluster.repairLog({ isCutAllowed })
+    }
+    const end = writer.head().offset
+    const found = { end, isUnloadable: true, cut: null }
+    expect(await repaired(false)).toMatchObject({ kind: 'to-cut', ...found })
+    const outcome = await repaired(true)
+    expect(outcome).toMatchObject({ kind: 'repaired', ...found })
+    expect(await readdir(join(directory.path, 'redis'))).toEqual([
+      'sv-1',
+      'sv-2',
+      'synchronizer',
+      expect.stringMatching(/^synchronizer\.before-/),
+      'validator',
+    ])
+    await using next = stopping(world.createCluster({ adopt: false }))
+    await next.cluster.start()
+    expect(await verifyLogOf(directory)).toMatchObject({ json: { whole: true, end } })
   })
 
   it('leaves the fault in the list when a heal cannot start the Redis', async () => {
@@ -397,7 +442,7 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
   log.disconnect()
   const before = world.node('sv-1')
   await expect(world.cluster.wipe('sv-1')).rejects.toThrow(
-    /^no replica is deleted: The log is damaged at offsets 1 to 7 .* put a whole copy .* back/,
+    /^no replica is deleted: The log is damaged at offsets 1 to 7 .*`quorumscan log repair` refills it/,
   )
   expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
   expect(await verifyLogOf(directory)).toMatchObject({
@@ -405,6 +450,16 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
     text: expect.stringMatching(/^The log is damaged at offsets 1 to 7 /),
     json: { whole: false, end: 7, damages: [{ from: 1, to: 7 }] },
   })
+  expect(await world.cluster.repairLog({ isCutAllowed: false })).toMatchObject({
+    kind: 'to-cut',
+    end: 0,
+    cut: { from: 1, to: 7 },
+  })
+  await untilTrue(
+    'the synchronizer to be up again',
+    () => world.cluster.status().synchronizer.state === 'up',
+  )
+  await expect(world.cluster.repairLog({ isCutAllowed: true })).rejects.toThrow(/`quorumscan down`/)
   await world.cluster.kill({ node: 'synchronizer', redis: true })
   await expect(verifyLogOf(directory)).rejects.toThrow(/`quorumscan restart synchronizer --redis`/)
   await world.cluster.stop()

@@ -14,6 +14,7 @@ import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { logGenesisOf } from './genesis.ts'
+import { type RepairOutcome, repairLog } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
 import { ServiceRunner } from './service-runner.ts'
 import {
@@ -23,7 +24,7 @@ import {
 } from './socket-directory.ts'
 import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
 import { endLeftovers, Supervisor } from './supervisor.ts'
-import { planServices, type Service, type TopologyInput } from './topology.ts'
+import { planLogRedis, planServices, type Service, type TopologyInput } from './topology.ts'
 
 /** Longer than any log of one machine takes. */
 const VERIFY_TIMEOUT_MS = 600_000
@@ -58,11 +59,14 @@ export type ServiceJobs = {
 
 export class Cluster {
   readonly #options: ClusterOptions
+  readonly #topology: TopologyInput
   readonly #services: readonly Service[]
   readonly #supervisor: Supervisor
   readonly #runner: ServiceRunner
   readonly #faults: FaultControl
-  #wiping: Promise<void> = Promise.resolve()
+  #isStarted = false
+  /** What reads all of the log, or replaces it, one at a time. */
+  #logWork: Promise<unknown> = Promise.resolve()
   #wipedNode: string | null = null
   #stopped: Promise<void> | null = null
   #adoptedCount = 0
@@ -71,11 +75,12 @@ export class Cluster {
     this.#options = options
     const { directory } = options.prepared
     const kept = options.adopt === true ? keptSocketDirectory(directory) : null
-    this.#services = planServices({
+    this.#topology = {
       ...options.topology,
       prepared: options.prepared,
       socketDirectory: kept ?? makeSocketDirectory(directory),
-    })
+    }
+    this.#services = planServices(this.#topology)
     this.#supervisor = new Supervisor({
       ...supervisorOptions(directory, options.clock),
       onEnd: (id, how) => this.#runner.noteEnd(id, how),
@@ -127,6 +132,7 @@ export class Cluster {
    */
   async start(): Promise<void> {
     const { onStep } = this.#options
+    this.#isStarted = true
     onStep('starting Redis')
     await Promise.allSettled(
       this.#services
@@ -305,9 +311,63 @@ export class Cluster {
    *   log is not whole, or what was wiped before is not back: nothing is deleted then.
    */
   wipe(node: string): Promise<void> {
-    const wiping = this.#wiping.then(() => this.#wipe(node))
-    this.#wiping = wiping.catch(() => {})
-    return wiping
+    return this.#withLog(() => this.#wipe(node))
+  }
+
+  /**
+   * Makes a damaged log whole again, from what the nodes kept of it, or says why it cannot be. The synchronizer
+   * stands still meanwhile. Of a cluster that was not started, only what Redis it needs is.
+   *
+   * @throws {ClusterError} If an end may be cut off while the cluster runs: its followers have read it.
+   */
+  repairLog(options: { readonly isCutAllowed: boolean }): Promise<RepairOutcome> {
+    return this.#withLog(() => this.#repairLog(options))
+  }
+
+  #withLog<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#logWork.then(work)
+    this.#logWork = done.catch(() => {})
+    return done
+  }
+
+  async #repairLog({ isCutAllowed }: { readonly isCutAllowed: boolean }): Promise<RepairOutcome> {
+    const runner = this.#runner
+    if (isCutAllowed && this.#isStarted)
+      throw new ClusterError(
+        'an end of the log is cut off only while nobody follows it: `quorumscan down` first',
+      )
+    const followers = this.#services.filter(({ kind }) => kind !== 'synchronizer')
+    // Those that cannot start do not answer.
+    if (!this.#isStarted)
+      await Promise.allSettled(followers.map((service) => runner.startRedis(service)))
+    const outcome = await runner.exclusively('synchronizer', async (service) => {
+      await runner.stop(service.app.id)
+      try {
+        return await repairLog({
+          ...this.#options.prepared,
+          services: this.#services,
+          spares: {
+            copy: planLogRedis(this.#topology, 'synchronizer.copy'),
+            repaired: planLogRedis(this.#topology, 'synchronizer.repaired'),
+          },
+          runner,
+          isCutAllowed,
+          clock: this.#options.clock,
+        })
+      } finally {
+        if (this.#isStarted && !runner.isKilled(service, false)) {
+          await runner.startRedis(service).catch(() => {}) // It is started again, and `status` tells of it.
+          await runner.startApp(service)
+        }
+      }
+    })
+    this.#faults.refresh()
+    if (!this.#isStarted || outcome.kind !== 'repaired') return outcome
+    await runner.untilUp(runner.service('synchronizer')).catch(() => {}) // As above.
+    for (const service of followers)
+      if (runner.healthOf(service)?.code === 'LOG_REGRESSED')
+        await this.restart({ node: service.name, redis: false })
+    return outcome
   }
 
   async #wipe(node: string): Promise<void> {

@@ -161,7 +161,8 @@ function writeTemporary(path: string, text: string): string {
   return temporary
 }
 
-function syncDirectory(path: string): void {
+/** Makes it durable which files are in the directory. */
+export function syncDirectory(path: string): void {
   const directory = openSync(path, 'r')
   try {
     fsyncSync(directory)

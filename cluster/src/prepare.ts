@@ -19,7 +19,8 @@ import { createGenesis, type GenesisOverrides, hashGenesis } from './genesis.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'
 
 const DEFAULT_NODE_COUNT = 4
-const VALIDATOR = 'validator'
+/** Its name as a service. */
+export const VALIDATOR = 'validator'
 /** More SVs than this do not start on one machine in a useful time. */
 export const NODE_COUNT_MAX = 13
 

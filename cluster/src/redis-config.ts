@@ -43,6 +43,8 @@ export function redisConfig(input: RedisConfigInput): string {
   ]
   if (input.users !== null)
     lines.push(
+      // The log only grows: to write it anew would save nothing, and as commands a damaged part can be read past.
+      'auto-aof-rewrite-percentage 0',
       'user default off',
       ...input.users.map(
         (user) =>

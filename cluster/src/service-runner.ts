@@ -14,7 +14,7 @@ import { Keeper } from './keeper.ts'
 import { answersByQuorum, askHealth, type Health, isRedisReady } from './probe.ts'
 import type { ServiceStatus } from './status.ts'
 import type { Supervisor } from './supervisor.ts'
-import type { Service } from './topology.ts'
+import type { RedisService, Service } from './topology.ts'
 import { deleteReplica } from './wipe.ts'
 
 /** A cold start of an app under full load of the machine; a replay that gets on may take as long as it takes. */
@@ -65,9 +65,10 @@ export class ServiceRunner {
     })
   }
 
-  /** A process ended without having been told to: it is started again, unless it is killed on purpose. */
+  /** A process of a service ended without having been told to: it is started again, unless it is killed on purpose. */
   noteEnd(id: string, how: string): void {
-    if (!this.#stopping.signal.aborted) this.#keeper.noteEnd(id, how)
+    if (!this.#stopping.signal.aborted && this.#findOwner(id) !== undefined)
+      this.#keeper.noteEnd(id, how)
   }
 
   /** Starts the process, unless it runs already or is killed on purpose. */
@@ -94,20 +95,20 @@ export class ServiceRunner {
    *
    * @throws {ClusterError} If it ends meanwhile; the end of its log is shown.
    */
-  async startRedis(service: Service): Promise<void> {
+  async startRedis(service: RedisService): Promise<void> {
     if (this.#supervisor.pid(service.redis.id) !== null) return
     this.#keeper.forget(service.redis.id)
     await this.#spawnRedis(service)
     await this.#untilRedisReady(service)
   }
 
-  async #spawnRedis(service: Service): Promise<void> {
+  async #spawnRedis(service: RedisService): Promise<void> {
     this.#stopping.signal.throwIfAborted()
     writeFileUnlessEqual(service.redisConfig.file, service.redisConfig.text)
     await this.#supervisor.start(service.redis)
   }
 
-  async #untilRedisReady(service: Service): Promise<void> {
+  async #untilRedisReady(service: RedisService): Promise<void> {
     await waitFor(
       async () => {
         this.assertRunning(service.redis.id)
@@ -186,7 +187,7 @@ export class ServiceRunner {
     if (!hasEnded && !standsStill) return null
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` says more`
     if (kind === 'synchronizer')
-      return `the log is in ${service.redisDirectory}: mend or restore that; ${logs}`
+      return `the log is in ${service.redisDirectory}: \`quorumscan log repair\` mends it, or says what can; ${logs}`
     if (this.healthOf(service)?.code === 'USERS_LOST')
       return `restore ${service.redisDirectory}, or \`down\` and \`up --accept-lost-users\``
     if (kind === 'validator' && isRedisBroken)
@@ -287,13 +288,13 @@ export class ServiceRunner {
   }
 
   /** One operation at a time on one node; others wait for it. */
-  async exclusively(node: string, work: (service: Service) => Promise<void>): Promise<void> {
+  async exclusively<T>(node: string, work: (service: Service) => Promise<T>): Promise<T> {
     const service = this.service(node)
     this.#stopping.signal.throwIfAborted()
     const before = this.#lastWorkByName.get(node) ?? Promise.resolve()
     const done = before.catch(() => {}).then(() => work(service))
     this.#lastWorkByName.set(node, done)
-    await done
+    return await done
   }
 
   /** @throws {ClusterError} If there is none of that name. */
@@ -342,9 +343,12 @@ export class ServiceRunner {
     this.#options.onRevived()
   }
 
+  #findOwner(id: string): Service | undefined {
+    return this.#options.services.find(({ app, redis }) => app.id === id || redis.id === id)
+  }
+
   #ownerOf(id: string): Service {
-    const { services } = this.#options
-    const owner = services.find(({ app, redis }) => app.id === id || redis.id === id)
+    const owner = this.#findOwner(id)
     if (owner === undefined) throw new Error(`${id} is no process of this cluster`)
     return owner
   }

@@ -118,6 +118,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       isLossAccepted: false,
       overrides: options.genesisOverrides ?? null,
       redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+      isIdle: false,
       wipe: false,
       detach: false,
       probe: options.probe ?? false,

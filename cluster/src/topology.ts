@@ -7,20 +7,23 @@ import { type RedisUser, redisConfig } from './redis-config.ts'
 import { redisSocketOf } from './socket-directory.ts'
 import type { ProcessSpec } from './supervisor.ts'
 
-/** An app with the Redis that is its own. */
-export type Service = {
-  /** `sv-1` …, `validator` or `synchronizer`. */
+/** A Redis of a cluster, and what it is started with. */
+export type RedisService = {
   readonly name: string
-  readonly kind: 'scan' | 'validator' | 'synchronizer'
-  readonly url: string
-  readonly app: ProcessSpec
   readonly redis: ProcessSpec
   readonly redisAddress: RedisAddress
   readonly redisDirectory: string
-  /** The unix socket on which its process takes faults. */
-  readonly faultSocket: string
   /** Where `redis` reads its configuration, and what stands there. */
   readonly redisConfig: { readonly file: string; readonly text: string }
+}
+
+/** An app with the Redis that is its own; `sv-1` …, `validator` or `synchronizer`. */
+export type Service = RedisService & {
+  readonly kind: 'scan' | 'validator' | 'synchronizer'
+  readonly url: string
+  readonly app: ProcessSpec
+  /** The unix socket on which its process takes faults. */
+  readonly faultSocket: string
 }
 
 export type TopologyInput = {
@@ -44,24 +47,62 @@ export type TopologyInput = {
 
 const HOST = '127.0.0.1'
 
+/** A Redis with the users of the log's, under another name, in a directory of its own. */
+export function planLogRedis(input: TopologyInput, name: string): RedisService {
+  return planRedis(input, { name, fsync: 'always', users: logUsers(input) })
+}
+
+function planRedis(
+  input: TopologyInput,
+  options: {
+    readonly name: string
+    readonly fsync: 'always' | 'everysec'
+    readonly users: readonly RedisUser[] | null
+  },
+): RedisService {
+  const { name, fsync, users } = options
+  const { directory } = input.prepared
+  const redisDirectory = directory.redisDirectory(name)
+  const file = join(redisDirectory, 'redis.conf')
+  const socketPath = redisSocketOf(input.socketDirectory, name)
+  const login = users?.[0] ?? null
+  return {
+    name,
+    redis: {
+      id: `${name}.redis`,
+      command: input.redisServer,
+      args: [file],
+      env: input.env,
+      logFile: directory.logFile(`${name}.redis`),
+    },
+    redisAddress: {
+      socketPath,
+      login: login === null ? null : { user: login.name, password: login.password },
+    },
+    redisDirectory,
+    redisConfig: {
+      file,
+      text: redisConfig({ socketPath, directory: redisDirectory, fsync, users }),
+    },
+  }
+}
+
+/** The first may append, the second only read. */
+function logUsers({ prepared, logRules }: TopologyInput): readonly RedisUser[] {
+  const { logWriter, logReader } = prepared.secrets
+  return [
+    { name: 'writer', password: logWriter, rules: logRules.writer },
+    { name: 'reader', password: logReader, rules: logRules.reader },
+  ]
+}
+
 /** In the order in which they start; they stop in the opposite one. */
 export function planServices(input: TopologyInput): readonly Service[] {
   const { prepared } = input
-  const { directory, ports, secrets } = prepared
+  const { directory, ports } = prepared
   const urlOf = (port: number) => `http://${HOST}:${port}`
   const nodeUrls = ports.nodes.map(urlOf)
   const socketOf = (name: string) => redisSocketOf(input.socketDirectory, name)
-
-  const writer: RedisUser = {
-    name: 'writer',
-    password: secrets.logWriter,
-    rules: input.logRules.writer,
-  }
-  const reader: RedisUser = {
-    name: 'reader',
-    password: secrets.logReader,
-    rules: input.logRules.reader,
-  }
 
   const service = (options: {
     name: string
@@ -72,12 +113,9 @@ export function planServices(input: TopologyInput): readonly Service[] {
     env: Record<string, string>
   }): Service => {
     const { name, kind } = options
-    const redisDirectory = directory.redisDirectory(name)
-    const configFile = join(redisDirectory, 'redis.conf')
-    const login = options.users?.[0] ?? null
     const faultSockets = socketOf(`f-${name}`)
     return {
-      name,
+      ...planRedis(input, options),
       kind,
       url: urlOf(options.port),
       app: {
@@ -97,28 +135,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
         },
         logFile: directory.logFile(name),
       },
-      redis: {
-        id: `${name}.redis`,
-        command: input.redisServer,
-        args: [configFile],
-        env: input.env,
-        logFile: directory.logFile(`${name}.redis`),
-      },
-      redisAddress: {
-        socketPath: socketOf(name),
-        login: login === null ? null : { user: login.name, password: login.password },
-      },
-      redisDirectory,
       faultSocket: `${faultSockets}.faults`,
-      redisConfig: {
-        file: configFile,
-        text: redisConfig({
-          socketPath: socketOf(name),
-          directory: redisDirectory,
-          fsync: options.fsync,
-          users: options.users,
-        }),
-      },
     }
   }
 
@@ -135,7 +152,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
       kind: 'synchronizer',
       port: ports.synchronizer,
       fsync: 'always',
-      users: [writer, reader],
+      users: logUsers(input),
       env: {
         QS_LOG_DIRECTORY: directory.redisDirectory('synchronizer'),
         QS_DISK_FREE_MIB_MIN: String(input.diskFreeMibMin),

@@ -1,15 +1,21 @@
 /** What a disk, a careless copy or a lost file can do to a data directory: found, named, contained, mended. */
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { keyPairFromSeed, sha256, toHex } from '@quorumscan/base'
+import { parseGenesis } from '@quorumscan/consensus'
+import { genesisHashOf } from '@quorumscan/ledger'
+import { signGroup } from '@quorumscan/log'
 import { send, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
-import { createUser, lookup, untilFound } from './client.ts'
+import { clock, createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { controlPid } from './control-pid.ts'
+import { append, logFileOf, newestOf } from './log-file.ts'
 
 const NAME = 'alice.unverified.ns'
+const MONTH_MICROS = 30 * 86_400_000_000
 
 let cluster: RunningCluster
 beforeAll(async () => {
@@ -125,4 +131,73 @@ it('a byte that flips in an old entry of the log is named, and ends nothing', as
   const { synchronizer } = await cluster.status()
   expect(synchronizer.state).toBe('up')
   expect((await lookup(cluster, NAME)).headers.get('x-quorum-outcome')).toBe('verified')
+})
+
+it('a damaged log is left alone while too few nodes answer to tell what it held', async () => {
+  await cluster.kill('sv-2', { redis: true })
+  await cluster.kill('sv-3', { redis: true })
+  const { code, text } = await runCommand(cluster, 'log', 'repair')
+  expect([code, text]).toEqual([
+    1,
+    expect.stringMatching(/^Nothing was changed: sv-2 and sv-3 do not answer, and\s3 nodes must/),
+  ])
+  await runCommand(cluster, 'heal', '--all')
+})
+
+it('a damaged log is refilled from what the nodes keep while they answer, and all goes on', async () => {
+  const repair = await runCommand(cluster, 'log', 'repair')
+  expect([repair.code, repair.text]).toEqual([0, expect.stringMatching(/^Refilled offset [0-9]+ /)])
+  const verdict = await runCommand(cluster, 'log', 'verify')
+  expect([verdict.code, verdict.text]).toEqual([0, expect.stringMatching(/^The log is whole/)])
+  const carol = await createUser(cluster, 'carol')
+  await carol.pay('carol.unverified.ns')
+  await untilFound(cluster, 'carol.unverified.ns')
+})
+
+it('an end of the log that lies ahead of the clock is cut off', async () => {
+  await runCommand(cluster, 'down')
+  const file = logFileOf(cluster.dataDir)
+  const last = newestOf(file)
+  const genesis = parseGenesis(
+    JSON.parse(readFileSync(join(cluster.dataDir, 'genesis.json'), 'utf8')),
+  )
+  const group = signGroup(
+    {
+      firstOffset: Number.parseInt(last.id, 10) + 1,
+      previousHash: toHex(sha256(last.bytes)),
+      entries: [{ recordTime: clock.nowMicros() + MONTH_MICROS, bytes: new Uint8Array(0) }],
+    },
+    {
+      genesisHash: genesisHashOf(genesis),
+      keyPair: keyPairFromSeed(readFileSync(join(cluster.dataDir, 'keys', 'synchronizer'), 'utf8')),
+    },
+  )
+  append(file, { ...group, id: `${group.lastOffset}-0` })
+  const done = await runCommand(cluster, 'log', 'repair', '--cut')
+  expect([done.code, done.text]).toEqual([
+    0,
+    expect.stringContaining(`Cut off offset ${group.lastOffset}, `),
+  ])
+})
+
+it('a log directory that was swapped begins no log anew: it is named, and rebuilt as it was', async () => {
+  const directory = join(cluster.dataDir, 'redis', 'synchronizer')
+  renameSync(directory, `${directory}.moved`)
+  const up = await runCommand(cluster, 'up', '--detach')
+  expect([up.code, up.text.replace(/\s+/g, ' ')]).toEqual([
+    1,
+    expect.stringMatching(
+      /The log ends at offset 0, but [234] nodes have applied it .*`quorumscan log repair`/,
+    ),
+  ])
+  const repair = await runCommand(cluster, 'log', 'repair')
+  expect([repair.code, repair.text]).toEqual([0, expect.stringMatching(/^Refilled offsets 1 to /)])
+  const again = await runCommand(cluster, 'up', '--detach')
+  expect([again.code, again.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
+  // Rebuilt from the log that was repaired; votes of another history would not count with the others.
+  await cluster.wipe('sv-4')
+  await untilTrue('all nodes to agree', async () => {
+    const found = await lookup(cluster, 'carol.unverified.ns', { 'x-quorum': 'all' })
+    return found.headers.get('x-quorum-outcome') === 'verified' && found.status === 200
+  })
 })

@@ -19,6 +19,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'resolve alice::1220ab… --json',
   ],
   verify: ['verify receipt.json --request alice.unverified.ns', 'verify - < evidence.json'],
+  'log repair': ['log repair', 'log repair --cut'],
   'log verify': ['log verify', 'log verify --json | jq .damages'],
   'config get': ['config get --json'],
   'config set': ['config set entry-fee=2.5 entry-lifetime=90d'],

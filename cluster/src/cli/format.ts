@@ -15,14 +15,17 @@ const WIDTH = 80
 /** Quorum headers of a proxied answer (D-40), in the order in which they read best. */
 const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 'offset']
 
-/** Whether all is up, and what is not. */
+/** Whether all is up, and what is not, or what it says all the same. */
 export function formatUp(status: ClusterStatus): string {
-  const lacking = servicesOf(status).filter(({ state }) => state !== 'up')
+  const services = servicesOf(status)
+  const lacking = services.filter(({ state, detail }) => state !== 'up' || detail !== null)
   if (lacking.length === 0) return 'quorumscan is up.'
   return [
-    canLookUp(status)
-      ? 'quorumscan runs, but not all of it is up:'
-      : 'quorumscan runs, but names cannot be looked up:',
+    services.every(({ state }) => state === 'up')
+      ? 'quorumscan is up, but:'
+      : canLookUp(status)
+        ? 'quorumscan runs, but not all of it is up:'
+        : 'quorumscan runs, but names cannot be looked up:',
     ...lacking.flatMap(({ name, state, detail }) =>
       wrap(`${name} is ${state}${detail === null ? '' : `: ${detail}`}`),
     ),

@@ -29,7 +29,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<{
   if (sockets === null)
     throw new ClusterError(
       `no cluster runs in ${directory.path}: start it with \`quorumscan up\`, ` +
-        "because the log can be read while the log's Redis runs",
+        "because the log can be read while the log's Redis runs; `quorumscan log repair` needs no running cluster",
     )
   const { end, recordTime, damages } = await verifyLog({
     redis: {
@@ -42,7 +42,8 @@ export async function verifyLogOf(directory: DataDirectory): Promise<{
   }).catch((error: unknown) => {
     if (!(error instanceof LogUnavailableError)) throw error
     throw new ClusterError(
-      `${error.message}; \`quorumscan restart synchronizer --redis\` starts it again`,
+      `${error.message}; \`quorumscan restart synchronizer --redis\` starts it again, ` +
+        'and if it does not start, `quorumscan log repair` mends its files',
       { cause: error },
     )
   })

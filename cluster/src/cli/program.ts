@@ -18,6 +18,7 @@ import { formatConfig, parseConfigChange } from './config.ts'
 import { addExamples } from './examples.ts'
 import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus, wrap } from './format.ts'
+import { repairLogOf } from './log-repair.ts'
 import { verifyLogOf } from './log-verify.ts'
 import { integer, print, slowly } from './options.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
@@ -270,6 +271,21 @@ export async function runCommandLine(
     .action(async (options: Common) => {
       const { isWhole, text, json } = await slowly('reading the log', clock, () =>
         verifyLogOf(dataDirectory(options.dataDir)),
+      )
+      print(options.json ? JSON.stringify(json) : text.split('\n').flatMap(wrap).join('\n'))
+      exitCode = isWhole ? 0 : 1
+    })
+
+  command('repair', 'make a damaged log whole again; exit status 1 if that cannot be', log)
+    .option('--cut', 'cut off an end that nobody has applied and nothing can bring back')
+    .option('--json', 'print what was done, or why nothing was, as JSON')
+    .action(async (options: Common & { cut?: boolean }) => {
+      const { isWhole, text, json } = await slowly('repairing the log', clock, () =>
+        repairLogOf(dataDirectory(options.dataDir), {
+          isCutAllowed: options.cut ?? false,
+          redisServer: environment.redisServer,
+          clock,
+        }),
       )
       print(options.json ? JSON.stringify(json) : text.split('\n').flatMap(wrap).join('\n'))
       exitCode = isWhole ? 0 : 1

@@ -86,6 +86,7 @@ function controlOptions(options: UpOptions): ControlOptions {
     isLossAccepted: options.isLossAccepted,
     overrides: readOverrides(options.genesisOverridesFile),
     redisServer: options.redisServer,
+    isIdle: false,
     wipe: options.wipe,
     detach: options.detach,
     probe: true,

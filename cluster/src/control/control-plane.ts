@@ -56,6 +56,8 @@ export type ControlOptions = {
   readonly wipe: boolean
   /** Whether to measure a lookup a second all the time. */
   readonly probe: boolean
+  /** Whether to start nothing, for work on a cluster that is stopped. */
+  readonly isIdle: boolean
   /** Whether the cluster outlives the command that started it. */
   readonly detach: boolean
 }
@@ -205,7 +207,7 @@ export async function createControlPlane(
     throw error
   }
   const start = async () => {
-    await cluster?.start()
+    if (!options.isIdle) await cluster?.start()
     tellReady()
   }
   return { start, stop, stopped }

@@ -1,4 +1,5 @@
 /** The cluster as a whole: what it is like, how that changes, and its end. */
+import { z } from 'zod'
 import { procedure, router } from '../trpc.ts'
 
 export const clusterRouter = router({
@@ -13,6 +14,9 @@ export const clusterRouter = router({
   watchEvents: procedure.subscription(async function* ({ ctx, signal }) {
     yield* ctx.live.events.follow(signal ?? never)
   }),
+  repairLog: procedure
+    .input(z.object({ isCutAllowed: z.boolean() }))
+    .mutation(({ ctx, input }) => ctx.cluster.repairLog(input)),
   down: procedure.mutation(({ ctx }) => ctx.down()),
 })
 

@@ -1,0 +1,166 @@
+/**
+ * Repairs the log of a cluster: writes a whole one beside the damaged one, from that and from what the nodes
+ * kept, and puts it in its place. What is damaged is only read, and kept. Nobody appends meanwhile.
+ */
+import { execFile } from 'node:child_process'
+import { cp, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Clock } from '@quorumscan/base'
+import { type Genesis, maxFaulty } from '@quorumscan/consensus'
+import {
+  type Cut,
+  LogGroupError,
+  type LogRedisAddress,
+  LogUnavailableError,
+  type OffsetRange,
+  prepareRepair,
+  type Refusal,
+} from '@quorumscan/log'
+import { formatTime } from '@quorumscan/model'
+import { RECORD_TIME_AHEAD_MICROS_MAX, readStoredOffset } from '@quorumscan/replica'
+import { ClusterError, messageOf } from './cluster-error.ts'
+import { syncDirectory } from './data-directory.ts'
+import { logGenesisOf } from './genesis.ts'
+import type { RedisAddress } from './probe.ts'
+import type { ServiceRunner } from './service-runner.ts'
+import type { RedisService, Service } from './topology.ts'
+
+/** Longer than any log of one machine takes. */
+const REPAIR_TIMEOUT_MS = 600_000
+/** Reading a file of 10 GiB through takes a minute. */
+const CHECK_TIMEOUT_MS = 120_000
+
+export type RepairOutcome =
+  | { readonly kind: 'whole'; readonly end: number }
+  /** Nothing was changed. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly logDirectory: string }
+  /** Nothing was changed: it needs consent that what lies behind the end is given up. */
+  | (Repair & { readonly kind: 'to-cut'; readonly nowMicros: number })
+  /** Where the log is as it was. */
+  | (Repair & { readonly kind: 'repaired'; readonly keptDirectory: string })
+
+type Repair = {
+  /** Of the repaired log. */
+  readonly end: number
+  readonly refilled: readonly OffsetRange[]
+  readonly cut: Cut | null
+  /** Whether Redis cannot load the files of the log: nobody knows then how long it was. */
+  readonly isUnloadable: boolean
+}
+
+export type RepairInput = {
+  /** All of the cluster. The synchronizer's process does not run. */
+  readonly services: readonly Service[]
+  /** For a copy of the damaged log, and for the repaired one. */
+  readonly spares: { readonly copy: RedisService; readonly repaired: RedisService }
+  readonly genesis: Genesis
+  readonly runner: Pick<ServiceRunner, 'startRedis' | 'stop'>
+  readonly isCutAllowed: boolean
+  readonly clock: Clock
+}
+
+/**
+ * Afterwards the log's Redis runs no more if the log was replaced.
+ *
+ * @throws {ClusterError} If a Redis goes away, or the disk is full; nothing was changed then.
+ */
+export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
+  const { services, spares, genesis, runner, clock } = input
+  const log = services.find(({ kind }) => kind === 'synchronizer')
+  if (log === undefined) throw new Error('a cluster has a synchronizer')
+  const nowMicros = clock.nowMicros()
+  try {
+    const source = await openSource(log, spares.copy, runner)
+    const { plan, write } = await prepareRepair({
+      redis: source === null ? null : addressOf(source.redisAddress),
+      genesis: logGenesisOf(genesis),
+      latest: nowMicros + RECORD_TIME_AHEAD_MICROS_MAX,
+      nodes: await followersOf(services, 'scan'),
+      others: await followersOf(services, 'validator'),
+      f: maxFaulty(genesis.nodes.length),
+      signal: AbortSignal.timeout(REPAIR_TIMEOUT_MS),
+    })
+    if (plan.kind === 'refused')
+      return { kind: 'refused', refusal: plan.refusal, logDirectory: log.redisDirectory }
+    const { refilled, cut, end } = plan
+    const isUnloadable = source !== log
+    if (plan.kind === 'whole' && !isUnloadable) return { kind: 'whole', end }
+    const repair = { end, refilled, cut, isUnloadable }
+    if ((cut !== null || isUnloadable) && !input.isCutAllowed)
+      return { kind: 'to-cut', ...repair, nowMicros }
+    await emptied(spares.repaired)
+    await runner.startRedis(spares.repaired)
+    await write(addressOf(spares.repaired.redisAddress))
+    // In order: so that all of it is on disk.
+    await runner.stop(spares.repaired.redis.id)
+    await runner.stop(log.redis.id)
+    const keptDirectory = `${log.redisDirectory}.before-${formatTime(nowMicros).replace(/[:.]/g, '-')}`
+    await rename(log.redisDirectory, keptDirectory)
+    await rename(spares.repaired.redisDirectory, log.redisDirectory)
+    syncDirectory(dirname(log.redisDirectory))
+    return { kind: 'repaired', ...repair, keptDirectory }
+  } catch (error) {
+    const isOfTheWorld =
+      error instanceof LogUnavailableError ||
+      error instanceof LogGroupError ||
+      (error instanceof Error && 'syscall' in error)
+    if (!isOfTheWorld) throw error
+    throw new ClusterError(`the log was not repaired: ${messageOf(error)}`, { cause: error })
+  } finally {
+    for (const spare of Object.values(spares)) {
+      await runner.stop(spare.redis.id)
+      await emptied(spare)
+    }
+  }
+}
+
+/** The Redis from which the log can be read; null if none can load any of it. */
+async function openSource(
+  log: Service,
+  copy: RedisService,
+  runner: RepairInput['runner'],
+): Promise<RedisService | null> {
+  const isStarted = async (redis: RedisService) =>
+    runner.startRedis(redis).then(
+      () => true,
+      () => false,
+    )
+  if (await isStarted(log)) return log
+  await runner.stop(log.redis.id)
+  await emptied(copy)
+  const files = join(copy.redisDirectory, 'appendonlydir')
+  await cp(join(log.redisDirectory, 'appendonlydir'), files, { recursive: true })
+  await cutAtDamage(join(files, 'appendonly.aof.manifest'), log.redis.command)
+  return (await isStarted(copy)) ? copy : null
+}
+
+/** Makes an append-only file end before what Redis cannot read. Where it cannot, it says so at the next start. */
+async function cutAtDamage(manifest: string, redisServer: string): Promise<void> {
+  const checker = join(dirname(redisServer), 'redis-check-aof')
+  const command = redisServer.includes('/') ? checker : 'redis-check-aof'
+  const checking = promisify(execFile)(command, ['--fix', manifest], { timeout: CHECK_TIMEOUT_MS })
+  checking.child.stdin?.end('y\n')
+  await checking.catch(() => {})
+}
+
+async function followersOf(services: readonly Service[], kind: Service['kind']) {
+  return await Promise.all(
+    services
+      .filter((service) => service.kind === kind)
+      .map(async ({ name, redisAddress: { socketPath: path } }) => ({
+        name,
+        path,
+        head: await readStoredOffset(path).catch(() => null), // It does not answer, whatever the reason.
+      })),
+  )
+}
+
+function addressOf({ socketPath, login }: RedisAddress): LogRedisAddress {
+  if (login === null) throw new Error("the log's Redis has users")
+  return { path: socketPath, username: login.user, password: login.password }
+}
+
+async function emptied({ redisDirectory }: RedisService): Promise<void> {
+  await rm(redisDirectory, { recursive: true, force: true })
+}
