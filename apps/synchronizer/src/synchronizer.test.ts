@@ -285,17 +285,21 @@ describe('the synchronizer', () => {
         inputs: Array.from({ length: count }, (_, index) => idOf(index + 1)),
         outputs: [],
       })
-    const entry = () => sign({ commands: [naming(95)], actAs: [`alice::1220${'00'.repeat(32)}`] })
+    const named = { commands: [naming(95)], actAs: [`alice::1220${'00'.repeat(32)}`] }
+    const freshKey = () => testKeyPair(`fresh ${++count}`)
+    const operatorKey = () => network.operators[0]
     // 7 units of bytes and 6 of contracts.
-    for (const [rates, statuses] of [
-      [{ stranger: 14 }, [200, 429]],
-      [{ stranger: 14, peer: 26 }, [200, 200, 429]],
+    for (const [rates, keyOf, statuses] of [
+      [{ stranger: 14 }, freshKey, [200, 429]],
+      [{ stranger: 14, peer: 26 }, freshKey, [200, 200, 429]],
+      [{ superValidator: 14 }, operatorKey, [200, 429]],
     ] as const) {
       await using own = await setUp({ rates })
       await using synchronizer = await own.startFrozen()
       const token = 'peer' in rates ? TOKEN : undefined
       const answers = []
-      for (const _ of statuses) answers.push(await post(synchronizer.url, entry(), token))
+      for (const _ of statuses)
+        answers.push(await post(synchronizer.url, sign(named, keyOf()), token))
       expect(answers.map(({ status }) => status)).toEqual(statuses)
     }
   })
@@ -402,6 +406,14 @@ describe('the synchronizer', () => {
       error: expect.stringMatching(/clock is 2592000 s ahead/),
     })
     expect((await send(`${synchronizer.url}/readyz`)).status).toBe(503)
+    // Nor is it the participant's clock that is blamed.
+    aheadMicros = -1_800_000_000
+    const later = sign({ notAfter: clock.nowMicros() + 700e6 })
+    expect(await post(synchronizer.url, later)).toMatchObject({
+      status: 503,
+      code: 'CLOCK_OFF',
+      error: expect.stringMatching(/synchronizer's clock is 1800 s behind/),
+    })
     aheadMicros = 0
     await becomes(synchronizer.url, 200)
     const last = sign()

@@ -296,6 +296,19 @@ test('who does not close its side after its last answer is not waited for for lo
   socket.destroy()
 })
 
+test('who sends a body without end is cut off after a bounded rest of it', async () => {
+  await using running = await start()
+  const socket = running.connect()
+  socket.on('error', () => {}) // It is reset while it still sends.
+  const taken = () => new Promise((resolve) => socket.once('drain', resolve).once('close', resolve))
+  const mib = Buffer.alloc(1024 * 1024, '1')
+  socket.write('POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\n')
+  for (let sentMib = 0; sentMib < 100 && !socket.destroyed; sentMib++)
+    if (!socket.write(mib)) await taken()
+  socket.destroy()
+  expect(socket.bytesWritten).toBeLessThan(64 * 1024 * 1024)
+})
+
 test('who sends many requests ahead of their answers is cut off', async () => {
   await using running = await start()
   const socket = running.connect()

@@ -210,8 +210,6 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
       if (state === 'stopped')
         return Promise.reject(new ScanError('NOT_READY', 'the synchronizer is stopping'))
       if (state === 'unavailable') return Promise.reject(unavailable(undefined))
-      const refusal = whyNot()
-      if (refusal !== null) return Promise.reject(refusal)
       return new Promise((resolve, reject) => {
         if (queue.push({ bytes, resolve, reject })) wake()
         else reject(new ScanError('OVERLOADED', 'too many entries wait for the log'))
