@@ -151,6 +151,27 @@ test('exactly as large as allowed is fine', async () => {
   expect((await transport().request(request({ url }))).body.byteLength).toBe(1000)
 })
 
+test('an answer that has become useless is read no further, unless it is short', async () => {
+  const [longBytes, shortBytes] = [8 * 1024 * 1024, 32 * 1024]
+  let bytesWanted = longBytes
+  const { url } = await serve((incoming, response) => {
+    const length = incoming.url === '/long' ? longBytes : shortBytes
+    response.writeHead(200, { 'content-length': length })
+    response.write('[', () => {
+      bytesWanted = 2 // It was decided meanwhile.
+      response.end(Buffer.alloc(length - 1, ' '))
+    })
+  })
+  const ask = (path: string) => {
+    bytesWanted = longBytes
+    return transport().request(
+      request({ url, path, bytesMax: longBytes, bytesWanted: () => bytesWanted }),
+    )
+  }
+  await expect(ask('/long')).rejects.toThrow('too long to be of use')
+  expect((await ask('/short')).body).toHaveLength(shortBytes)
+})
+
 test('rejects with the reason when the signal aborts: before, while waiting, while reading', async () => {
   const { url } = await serve((incoming, response) => {
     if (incoming.url === '/read') response.write('x')

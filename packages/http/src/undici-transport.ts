@@ -26,6 +26,8 @@ const CONNECT_MS_MAX = 2000
 const REPLY_MS_MAX = 30_000
 /** Idle connections are kept less long than the server keeps them (30 s), so that none is used as it closes. */
 const KEEP_ALIVE_MS = 20_000
+/** Read of an answer that has come too late to matter, so that who says something else is heard. */
+const USELESS_BYTES_MAX = 64 * 1024
 /** Nodes of a genesis (at most 100) and seeds, twice over for addresses that change. */
 const POOLS_MAX = 512
 
@@ -97,12 +99,13 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
 
 /** One request and its answer, by undici's leanest way: streams for each body would double what it costs. */
 function exchange(target: Target, input: TransportRequest): Promise<TransportReply> {
-  const { signal, bytesMax } = input
+  const { signal, bytesMax, bytesWanted = () => bytesMax } = input
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | null = null
     let status = 0
     let headers: Headers = {}
     let answer = createBodyPieces(bytesMax)
+    let receivedCount = 0
     const onAbort = () => {
       controller?.abort(signal.reason)
       fail(signal.reason)
@@ -130,6 +133,11 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
         else answer = createBodyPieces(bytesMax, length)
       },
       onResponseData(started, chunk) {
+        receivedCount += chunk.byteLength
+        if (receivedCount > bytesWanted() + USELESS_BYTES_MAX) {
+          started.abort(new TransportError('an answer that is too long to be of use any more'))
+          return
+        }
         try {
           answer.add(chunk)
         } catch (error) {

@@ -13,6 +13,11 @@ export type TransportRequest = {
   /** Pages and activities ('bulk') use connections of their own, so that they delay no lookup (D-14). */
   readonly channel: 'lookup' | 'bulk'
   /**
+   * How long an answer must be at most to be of any use by now: where it comes and is longer by far, a transport
+   * may stop reading it, and reject.
+   */
+  readonly bytesWanted?: () => number
+  /**
    * Refuse to connect where the name of the node resolves to an address that is not public (D-34). A
    * browser does not tell, so there this is not looked at.
    */

@@ -21,6 +21,8 @@ export function createReadWork(options: WorkOptions & { readonly item: Item }): 
       },
       body: request.body,
       bytesMax: request.bytesMax,
+      // What was decided is answered: one that is longer has lost, and is not worth megabytes.
+      bytesWanted: () => options.item.decided?.answer.byteLength ?? request.bytesMax,
     }),
     cut(reply, isSigned) {
       if (isSigned && !isSignature(reply.signature)) return undefined
