@@ -7,7 +7,6 @@ export {
 export {
   assertActAs,
   assertAdmin,
-  assertReadAs,
   canActAs,
   canReadAs,
   isAdmin,
@@ -15,7 +14,6 @@ export {
 export {
   bearerToken,
   createVerifier,
-  SECRET_BYTES_MIN,
   type VerifiedToken,
   type Verifier,
   type VerifierConfig,

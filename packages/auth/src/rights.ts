@@ -29,11 +29,6 @@ export function assertActAs(rights: readonly Right[], parties: readonly PartyId[
   if (!parties.every((party) => canActAs(rights, party))) throw denied()
 }
 
-/** @throws {ScanError} PERMISSION_DENIED unless the rights cover every one of the parties. */
-export function assertReadAs(rights: readonly Right[], parties: readonly PartyId[]): void {
-  if (!parties.every((party) => canReadAs(rights, party))) throw denied()
-}
-
 // One sentence for every refusal: it must not tell which users, parties or rights exist.
 function denied(): ScanError {
   return new ScanError('PERMISSION_DENIED', 'The user of the token may not do this.')

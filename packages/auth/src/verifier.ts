@@ -18,7 +18,7 @@ import {
 } from 'jose'
 
 /** Shorter HS256 secrets can be guessed offline from one token (RFC 7518 §3.2). */
-export const SECRET_BYTES_MIN = 32
+const SECRET_BYTES_MIN = 32
 /** Tokens of a few hundred bytes are usual; a longer one is not worth verifying. */
 const TOKEN_CHARACTERS_MAX = 8192
 

@@ -13,24 +13,20 @@ export type ErrorSpec = {
   readonly doc: string
 }
 
-const invalid = (doc: string): ErrorSpec => ({
-  httpStatus: 400,
-  definite: true,
-  retryable: false,
-  doc,
-})
-const missing = (doc: string): ErrorSpec => ({
-  httpStatus: 404,
-  definite: true,
-  retryable: false,
-  doc,
-})
-const conflict = (doc: string): ErrorSpec => ({
-  httpStatus: 409,
-  definite: true,
-  retryable: false,
-  doc,
-})
+/** It had no effect, and the same request never will have one. */
+const never =
+  (httpStatus: number) =>
+  (doc: string): ErrorSpec => ({ httpStatus, definite: true, retryable: false, doc })
+const invalid = never(400)
+const missing = never(404)
+const conflict = never(409)
+
+/** It had no effect; the same request may succeed later. */
+const later =
+  (httpStatus: number) =>
+  (doc: string): ErrorSpec => ({ httpStatus, definite: true, retryable: true, doc })
+const unavailable = later(503)
+const disagreed = later(502)
 
 export const catalogue = {
   INVALID_ARGUMENT: invalid(
@@ -65,30 +61,17 @@ export const catalogue = {
   LIMIT_EXCEEDED: conflict(
     'A limit per party is reached: payments in flight, or open offers; `details` names it.',
   ),
-  UNAUTHENTICATED: {
-    httpStatus: 401,
-    definite: true,
-    retryable: false,
-    doc: 'The bearer token is missing, malformed, expired or not signed for this service.',
-  },
-  PERMISSION_DENIED: {
-    httpStatus: 403,
-    definite: true,
-    retryable: false,
-    doc: 'The user of the token may not do this.',
-  },
+  UNAUTHENTICATED: never(401)(
+    'The bearer token is missing, malformed, expired or not signed for this service.',
+  ),
+  PERMISSION_DENIED: never(403)('The user of the token may not do this.'),
   ENTRY_NOT_FOUND: missing('No live entry has this name, or belongs to this party.'),
   CONTRACT_NOT_FOUND: missing(
     'No active contract has this id, or it is not visible to the caller.',
   ),
   WALLET_NOT_FOUND: missing('The user of the token is not registered.'),
   ROUTE_NOT_FOUND: missing('No operation has this path.'),
-  METHOD_NOT_ALLOWED: {
-    httpStatus: 405,
-    definite: true,
-    retryable: false,
-    doc: 'The path exists, with another method.',
-  },
+  METHOD_NOT_ALLOWED: never(405)('The path exists, with another method.'),
   NAME_TAKEN: conflict('A live entry has this name.'),
   USER_EXISTS: conflict('A user with this id exists, with another party.'),
   CONTRACT_CONSUMED: conflict('The contract was used by another transaction first.'),
@@ -98,132 +81,57 @@ export const catalogue = {
   DUPLICATE_COMMAND: conflict(
     'A command with the same change ID was accepted within the deduplication period.',
   ),
-  OFFSET_PRUNED: {
-    httpStatus: 410,
-    definite: true,
-    retryable: false,
-    doc: 'The offset lies below the history horizon of the node.',
-  },
-  BODY_TOO_LARGE: {
-    httpStatus: 413,
-    definite: true,
-    retryable: false,
-    doc: 'The body exceeds the limit of the operation.',
-  },
-  UNSUPPORTED_MEDIA_TYPE: {
-    httpStatus: 415,
-    definite: true,
-    retryable: false,
-    doc: 'The content type or encoding of the body is none that the operation reads.',
-  },
-  HEADERS_TOO_LARGE: {
-    httpStatus: 431,
-    definite: true,
-    retryable: false,
-    doc: 'The URL and the headers together exceed the limit.',
-  },
-  REQUEST_TIMEOUT: {
-    httpStatus: 408,
-    definite: true,
-    retryable: true,
-    doc: 'The request did not arrive completely in time.',
-  },
-  RATE_LIMITED: {
-    httpStatus: 429,
-    definite: true,
-    retryable: true,
-    doc: 'The caller used up its budget; `retry-after` says when there is more.',
-  },
-  CONSENSUS_DISPUTED: {
-    httpStatus: 502,
-    definite: true,
-    retryable: true,
-    doc: 'The scan nodes gave different answers at one offset, and no group can reach the threshold.',
-  },
-  NOT_ENOUGH_NODES: {
-    httpStatus: 502,
-    definite: true,
-    retryable: true,
-    doc: 'Fewer scan nodes can be reached than the threshold needs.',
-  },
-  CONSENSUS_LAGGING: {
-    httpStatus: 503,
-    definite: true,
-    retryable: true,
-    doc: 'The scan nodes have not reached the offset, or their newest record time is older than asked.',
-  },
-  OFFSET_NOT_REACHED: {
-    httpStatus: 503,
-    definite: true,
-    retryable: true,
-    doc: 'The node has not applied this offset yet.',
-  },
-  NO_CERTIFICATE: {
-    httpStatus: 503,
-    definite: true,
-    retryable: true,
-    doc: 'The node has no certificate that so many members signed, at the offset that was asked for.',
-  },
-  LOG_FORK: {
-    httpStatus: 503,
-    definite: true,
-    retryable: false,
-    doc: 'Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.',
-  },
-  OVERLOADED: {
-    httpStatus: 503,
-    definite: true,
-    retryable: true,
-    doc: 'A bound on work in progress is reached.',
-  },
-  NOT_READY: {
-    httpStatus: 503,
-    definite: true,
-    retryable: true,
-    doc: 'The process is starting, catching up or stopping; `details` says which.',
-  },
-  LOG_FULL: {
-    httpStatus: 503,
-    definite: true,
-    retryable: true,
-    doc: 'The disk of the log has no room for more: nothing is written until there is, and reads go on.',
-  },
+  OFFSET_PRUNED: never(410)('The offset lies below the history horizon of the node.'),
+  BODY_TOO_LARGE: never(413)('The body exceeds the limit of the operation.'),
+  UNSUPPORTED_MEDIA_TYPE: never(415)(
+    'The content type or encoding of the body is none that the operation reads.',
+  ),
+  HEADERS_TOO_LARGE: never(431)('The URL and the headers together exceed the limit.'),
+  REQUEST_TIMEOUT: later(408)('The request did not arrive completely in time.'),
+  RATE_LIMITED: later(429)('The caller used up its budget; `retry-after` says when there is more.'),
+  CONSENSUS_DISPUTED: disagreed(
+    'The scan nodes gave different answers at one offset, and no group can reach the threshold.',
+  ),
+  NOT_ENOUGH_NODES: disagreed('Fewer scan nodes can be reached than the threshold needs.'),
+  CONSENSUS_LAGGING: unavailable(
+    'The scan nodes have not reached the offset, or their newest record time is older than asked.',
+  ),
+  OFFSET_NOT_REACHED: unavailable('The node has not applied this offset yet.'),
+  NO_CERTIFICATE: unavailable(
+    'The node has no certificate that so many members signed, at the offset that was asked for.',
+  ),
+  LOG_FORK: never(503)(
+    'Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.',
+  ),
+  OVERLOADED: unavailable('A bound on work in progress is reached.'),
+  NOT_READY: unavailable('The process is starting, catching up or stopping; `details` says which.'),
+  LOG_FULL: unavailable(
+    'The disk of the log has no room for more: nothing is written until there is, and reads go on.',
+  ),
   CLOCK_OFF: {
     httpStatus: 503,
     definite: false,
     retryable: true,
     doc: 'The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.',
   },
-  LOG_REGRESSED: {
-    httpStatus: 503,
-    definite: true,
-    retryable: false,
-    doc: 'The log is shorter than, or different from, what the replica applied; an operator must look.',
-  },
-  STATE_DIVERGED: {
-    httpStatus: 503,
-    definite: true,
-    retryable: false,
-    doc: 'What the node stores is not what the log made: it answers no lookups before it was wiped.',
-  },
-  USERS_LOST: {
-    httpStatus: 503,
-    definite: true,
-    retryable: false,
-    doc: 'The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.',
-  },
+  LOG_REGRESSED: never(503)(
+    'The log is shorter than, or different from, what the replica applied; an operator must look.',
+  ),
+  STATE_DIVERGED: never(503)(
+    'What the node stores is not what the log made: it answers no lookups before it was wiped.',
+  ),
+  USERS_LOST: never(503)(
+    'The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.',
+  ),
   SUBMISSION_UNKNOWN: {
     httpStatus: 504,
     definite: false,
     retryable: true,
     doc: 'The outcome was not seen in time: the command may or may not take effect. Repeat it only with the same command id.',
   },
-  SUBMISSION_EXPIRED: {
-    httpStatus: 503,
-    definite: true,
-    retryable: true,
-    doc: 'The submission did not get into the log before its `notAfter`: it has no effect and never will.',
-  },
+  SUBMISSION_EXPIRED: unavailable(
+    'The submission did not get into the log before its `notAfter`: it has no effect and never will.',
+  ),
   DEPENDENCY_UNAVAILABLE: {
     httpStatus: 503,
     definite: false,

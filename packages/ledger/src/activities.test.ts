@@ -1,6 +1,6 @@
 import { type EntryResult, formatAmount } from '@quorumscan/model'
 import { describe, expect, it } from 'vitest'
-import { type Activity, activitiesOf, activityRowsOf } from './activities.ts'
+import { type Activity, activityRowsOf } from './activities.ts'
 import {
   acceptTransferCommand,
   advanceRoundsCommand,
@@ -25,6 +25,9 @@ function newest(scenario: Scenario, result?: EntryResult): readonly Activity[] {
   const { synchronizerId } = scenario.network.genesis
   return activitiesOf({ offset, recordTime, synchronizerId, result: last })
 }
+
+const activitiesOf = (entry: Parameters<typeof activityRowsOf>[0]) =>
+  activityRowsOf(entry).map(({ activity }) => activity)
 
 const shape = (rows: readonly Activity[]) => rows.map((row) => row.activity_type)
 /** Party and signed change, without zeros and fees. */

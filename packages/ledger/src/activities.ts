@@ -89,13 +89,8 @@ export type AppliedResult = {
   readonly result: EntryResult
 }
 
-/** The rows of one applied entry, in order of its events. */
-export function activitiesOf(entry: AppliedResult): readonly Activity[] {
-  return activityRowsOf(entry).map(({ activity }) => activity)
-}
-
 /**
- * As `activitiesOf`, with the parties: who owns the coin, sends or receives it, who an offer is made to,
+ * The rows of one applied entry, in order of its events, each with its parties: who owns the coin, sends or receives it, who an offer is made to,
  * and the stakeholders of an offer that ended.
  */
 export function activityRowsOf(entry: AppliedResult): readonly ActivityRow[] {

@@ -1,6 +1,6 @@
 /** The history hash: a chain over every entry and what it did (Rule 1). */
 import { concatBytes, fromHex, sha256, sha256Hex, utf8 } from '@quorumscan/base'
-import { canonicalJson, type Genesis, type Json } from '@quorumscan/consensus'
+import { canonicalJson, type Json } from '@quorumscan/consensus'
 import type {
   Completion,
   EntryResult,
@@ -10,12 +10,6 @@ import type {
   Update,
 } from '@quorumscan/model'
 import { payloadText, u64 } from './contract-id.ts'
-
-/** SHA-256 of the RFC 8785 form, hex: h(0), and what submissions and receipts name (D-41). */
-export function genesisHashOf(genesis: Genesis): string {
-  // A genesis document is JSON; its type only lacks the index signature.
-  return sha256Hex(utf8(canonicalJson(genesis as unknown as Json)))
-}
 
 /**
  * The canonical JSON of a result that interpretation gave, as it is hashed. Members are written in canonical order by hand, which

@@ -1,7 +1,6 @@
 export {
   type Activity,
   type ActivityRow,
-  activitiesOf,
   activityRowsOf,
   type TransferActivity,
 } from './activities.ts'
@@ -51,7 +50,7 @@ export {
   type IgnoredReason,
 } from './entry.ts'
 export { genesisDelta, svPartyOf } from './genesis-state.ts'
-export { encodeResult, genesisHashOf, nextHistoryHash } from './history.ts'
+export { encodeResult, nextHistoryHash } from './history.ts'
 export { formatEventId, HISTORY_STEPS, type HistoryStep, isNoticeId } from './history-rows.ts'
 export { holdingViewOf, implementsHolding } from './holding-view.ts'
 export {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AMOUNT_SCALE, ceilDivide, divideHalfEven, formatAmount, parseAmount } from './amount.ts'
+import { AMOUNT_SCALE, ceilDivide, formatAmount, parseAmount } from './amount.ts'
 
 describe('amounts', () => {
   it.each([
@@ -46,14 +46,5 @@ describe('amounts', () => {
     )
     expect(ceilDivide(AMOUNT_SCALE, 50_000_000n)).toBe(200n * AMOUNT_SCALE)
     expect(ceilDivide(AMOUNT_SCALE, 3n * AMOUNT_SCALE)).toBe(3_333_333_334n)
-  })
-
-  it.each([
-    [1n, 2n * AMOUNT_SCALE, 0n],
-    [3n, 2n * AMOUNT_SCALE, 2n],
-    [5n, 2n * AMOUNT_SCALE, 2n],
-    [AMOUNT_SCALE, 3n * AMOUNT_SCALE, 3_333_333_333n],
-  ])('divides %d by %d with ties to the even digit', (a, b, want) => {
-    expect(divideHalfEven(a, b)).toBe(want)
   })
 })

@@ -31,10 +31,3 @@ export function parseAmount(text: string): Amount | undefined {
 export function ceilDivide(a: Amount, b: Amount): Amount {
   return (a * AMOUNT_SCALE + b - 1n) / b
 }
-
-/** `a / b` at 10 digits, ties to the even digit (D-4). For a ≥ 0, b > 0. */
-export function divideHalfEven(a: Amount, b: Amount): Amount {
-  const quotient = (a * AMOUNT_SCALE) / b
-  const twice = 2n * ((a * AMOUNT_SCALE) % b)
-  return twice > b || (twice === b && quotient % 2n === 1n) ? quotient + 1n : quotient
-}

@@ -3,7 +3,6 @@ export {
   AMOUNT_SCALE,
   type Amount,
   ceilDivide,
-  divideHalfEven,
   formatAmount,
   parseAmount,
 } from './amount.ts'
@@ -20,7 +19,7 @@ export {
   svEntryName,
   URL_LENGTH_MAX,
 } from './entry-name.ts'
-export { isOffset, type Offset, parseOffset } from './offset.ts'
+export { isOffset, type Offset } from './offset.ts'
 export {
   formatPageToken,
   type PagePosition,

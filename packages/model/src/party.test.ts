@@ -1,6 +1,5 @@
 import { createKeyPair } from '@quorumscan/base'
 import { describe, expect, it } from 'vitest'
-import { parseOffset } from './offset.ts'
 import { isPartyId, participantOfKey, partyIdOf, partyParticipant } from './party.ts'
 
 describe('party identifiers (D-30)', () => {
@@ -28,16 +27,4 @@ describe('party identifiers (D-30)', () => {
     7,
     null,
   ])('%j is none', (text) => expect(isPartyId(text)).toBe(false))
-})
-
-describe('offsets', () => {
-  it.each([
-    ['0', 0],
-    ['42', 42],
-    ['9007199254740991', Number.MAX_SAFE_INTEGER],
-  ])('reads %s', (text, want) => expect(parseOffset(text)).toBe(want))
-  it.each(['', '-1', '01', '1.0', '1e3', ' 1', '9007199254740992', '99999999999999999999'])(
-    'refuses %j',
-    (text) => expect(parseOffset(text)).toBeUndefined(),
-  )
 })

@@ -4,7 +4,7 @@ import { defineRoutes } from '../route-def.ts'
 import { healthRoutes } from './health.ts'
 
 /** Rule 1: the largest log entry. */
-export const SUBMISSION_BYTES_MAX = 256 * 1024
+const SUBMISSION_BYTES_MAX = 256 * 1024
 
 export const synchronizerRoutes = {
   ...healthRoutes,
