@@ -11,7 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from './start.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
-import { balanceOf } from './testing/world.ts'
+import { balanceOf, failure } from './testing/world.ts'
 
 const _clock = createSystemClock()
 const logger = createLogger({ name: 'validator', level: 'silent' })
@@ -78,19 +78,6 @@ async function ownEntries(client: HttpClient): Promise<unknown> {
     const { body } = await client.get('/v0/entry/all')
     return (body['entries'] as unknown[]).length > 0 ? body['entries'] : undefined
   })
-}
-
-/** The members of D-6 that a client decides by. */
-function failure(answer: HttpAnswer) {
-  expect(Object.keys(answer.body).sort()).toEqual([
-    'code',
-    'definite',
-    'details',
-    'error',
-    'request_id',
-    'retryable',
-  ])
-  return { status: answer.status, code: answer.body['code'] }
 }
 
 describe('a registration', () => {

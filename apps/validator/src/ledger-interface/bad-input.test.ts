@@ -1,6 +1,5 @@
 /** Whatever is sent to the ledger interface: the specified error, nothing lost, nobody else slowed. */
 
-import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { createDevelopmentToken, DEFAULT_AUDIENCE } from '@quorumscan/auth'
@@ -8,7 +7,7 @@ import { createKeyPair, fromHex } from '@quorumscan/base'
 import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DisclosedRules, genesisContracts } from '../testing/genesis-contracts.ts'
+import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
 import { balanceOf, type Person, startWorld, type World } from '../testing/world.ts'
 
 const UPDATES = '/v2/updates'
@@ -23,19 +22,18 @@ let bob: Person
 let client: HttpClient
 /** Who reads as anyone. */
 let reader: HttpClient
-let rules: Readonly<Record<string, string>>
-let disclosedContracts: DisclosedRules
+let contracts: GenesisContracts
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob', null)
-  client = createHttpClient(world.url, await world.network.token('alice'))
-  ;({ rules, disclosedContracts } = await genesisContracts(world))
-  const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
+  client = await world.clientOf('alice')
+  contracts = await genesisContracts(world)
+  const admin = await world.clientOf('participant_admin')
   const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
   expect((await admin.post('/v2/users', { user: { id: 'reader' }, rights })).status).toBe(200)
-  reader = createHttpClient(world.url, await world.network.token('reader'))
+  reader = await world.clientOf('reader')
 })
 
 afterAll(async () => {
@@ -49,22 +47,7 @@ const format = (filtersByParty: object) => ({
   },
 })
 const own = () => format({ [alice.party]: {} })
-const tap = (more: object = {}) => ({
-  commands: [
-    {
-      ExerciseCommand: {
-        templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-        contractId: rules['CoinRules'],
-        choice: 'CoinRules_DevNet_Tap',
-        choiceArgument: { receiver: alice.party, amount: '1' },
-      },
-    },
-  ],
-  commandId: randomUUID(),
-  actAs: [alice.party],
-  disclosedContracts,
-  ...more,
-})
+const tap = (more: object = {}) => contracts.tapRequest(alice.party, more)
 
 /** `code status`, or the beginning of the text where nothing was decoded. */
 function outcome({ status, type, body }: HttpAnswer): string {
@@ -189,13 +172,13 @@ describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => 
   })
 
   it('parties of readAs that are none, or too many', async () => {
-    const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
+    const admin = await world.clientOf('participant_admin')
     const rights = [
       { kind: { CanActAs: { value: { party: alice.party } } } },
       { kind: { CanReadAsAnyParty: { value: {} } } },
     ]
     await admin.post('/v2/users', { user: { id: 'actor' }, rights })
-    const actor = createHttpClient(world.url, await world.network.token('actor'))
+    const actor = await world.clientOf('actor')
     expect(outcome(await actor.post(SUBMIT, tap({ readAs: ['a/b'] })))).toBe('400 INVALID_ARGUMENT')
     // With the one of actAs these are 200, who are looked for, and one more.
     const others = Array.from({ length: 200 }, (_, index) => `p${index}::1220${'0'.repeat(64)}`)

@@ -1,12 +1,11 @@
 /** What unchanged clients of the ledger interface rely on beyond the reference's tables. */
 
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import { createHttpClient, type HttpAnswer, type HttpClient, send } from '@quorumscan/testkit'
+import { type HttpAnswer, type HttpClient, send } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { type DisclosedRules, genesisContracts } from '../testing/genesis-contracts.ts'
+import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
 import { type Person, startWorld, type World } from '../testing/world.ts'
 
 const UPDATES = '/v2/updates'
@@ -15,15 +14,14 @@ let world: World
 let alice: Person
 let client: HttpClient
 let admin: HttpClient
-let rules: Readonly<Record<string, string>>
-let disclosedContracts: DisclosedRules
+let contracts: GenesisContracts
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
-  client = createHttpClient(world.url, await world.network.token('alice'))
-  admin = createHttpClient(world.url, await world.network.token('participant_admin'))
-  ;({ rules, disclosedContracts } = await genesisContracts(world))
+  client = await world.clientOf('alice')
+  admin = await world.clientOf('participant_admin')
+  contracts = await genesisContracts(world)
 })
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
@@ -190,22 +188,7 @@ it('errors have a trace id: of the caller’s trace, else its request id, else a
   })
 })
 
-const tap = (more: object = {}) => ({
-  commands: [
-    {
-      ExerciseCommand: {
-        templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-        contractId: rules['CoinRules'],
-        choice: 'CoinRules_DevNet_Tap',
-        choiceArgument: { receiver: alice.party, amount: '1' },
-      },
-    },
-  ],
-  commandId: randomUUID(),
-  actAs: [alice.party],
-  disclosedContracts,
-  ...more,
-})
+const tap = (more: object = {}) => contracts.tapRequest(alice.party, more)
 const WAIT = '/v2/commands/submit-and-wait'
 
 /** The completion at an offset. */
@@ -263,7 +246,7 @@ describe('the period of a completion', () => {
 describe('operations of the main path of clients', () => {
   it('deletes users, whose tokens are worth nothing then', async () => {
     await admin.post('/v2/users', { user: { id: 'gone' } })
-    const ofGone = createHttpClient(world.url, await world.network.token('gone'))
+    const ofGone = await world.clientOf('gone')
     expect((await ofGone.get('/v2/authenticated-user')).status).toBe(200)
     expect(await admin.send('DELETE', '/v2/users/gone')).toMatchObject({ status: 200, body: {} })
     expect((await ofGone.get('/v2/authenticated-user')).status).toBe(403)
@@ -388,7 +371,7 @@ describe('operations of the main path of clients', () => {
       created: { createdEvent, synchronizerId: world.network.genesis.synchronizerId },
       archived: null,
     })
-    for (const contractId of [`00${'0'.repeat(64)}`, rules['CoinRules']])
+    for (const contractId of [`00${'0'.repeat(64)}`, contracts.rules['CoinRules']])
       expect(outcome(await client.post(path, { ...body, contractId }))).toBe(
         '404 CONTRACT_EVENTS_NOT_FOUND',
       )

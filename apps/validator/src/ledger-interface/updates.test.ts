@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
+import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { genesisContracts } from '../testing/genesis-contracts.ts'
@@ -22,8 +22,8 @@ beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
-  client = createHttpClient(world.url, await world.network.token('alice'))
-  admin = createHttpClient(world.url, await world.network.token('participant_admin'))
+  client = await world.clientOf('alice')
+  admin = await world.clientOf('participant_admin')
 })
 
 afterAll(async () => {
@@ -207,7 +207,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
   })
 
   it('0 before 1: what does not decode is told to anyone; then the token is asked for', async () => {
-    const anyone = createHttpClient(world.url, null)
+    const anyone = world.anyone()
     expect(outcome(await anyone.post(UPDATES, {}))).toContain('400 body.beginExclusive')
     expect(outcome(await anyone.post(`${UPDATES}?limit=x`, { beginExclusive: 0 }))).toContain(
       '400 query parameter limit: must be an integer',
@@ -238,7 +238,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
   })
 
   it('1 a user whom nobody knows is 403, and told no more than that', async () => {
-    const stranger = createHttpClient(world.url, await world.network.token('stranger'))
+    const stranger = await world.clientOf('stranger')
     const answer = await stranger.post(UPDATES, { beginExclusive: 0, updateFormat: own() })
     expect(answer.status).toBe(403)
     expect(answer.body).toMatchObject({
@@ -668,7 +668,7 @@ describe('over WebSocket (§L3.6)', () => {
 
   it('ends with an error when the rights of the user change', async () => {
     await world.registered('carol', null)
-    const carol = createHttpClient(world.url, await world.network.token('carol'))
+    const carol = await world.clientOf('carol')
     const { body } = await carol.get('/v2/authenticated-user')
     const party = String((body['user'] as unknown as Record<string, unknown>)['primaryParty'])
     const socket = open(await protocols('carol'))
@@ -747,7 +747,7 @@ describe('pruning (§L3.1, row 13)', () => {
     }
     await check()
     await world.restart()
-    client = createHttpClient(world.url, await world.network.token('alice'))
+    client = await world.clientOf('alice')
     await check()
   })
 })

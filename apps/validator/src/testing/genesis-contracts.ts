@@ -1,23 +1,41 @@
-/** For tests: what a request discloses of the genesis. */
+/** For tests: what a request names and discloses of the genesis. */
+import { randomUUID } from 'node:crypto'
 import { hashGenesis } from '@quorumscan/consensus'
 import { disclose, genesisDelta } from '@quorumscan/ledger'
 import type { World } from './world.ts'
 
-export type DisclosedRules = readonly { contractId: string; createdEventBlob: string }[]
+export type GenesisContracts = Awaited<ReturnType<typeof genesisContracts>>
 
-/** Contracts of the genesis: their ids, by entity, and all of them as a request discloses them. */
-export async function genesisContracts(world: Pick<World, 'network'>): Promise<{
-  readonly rules: Readonly<Record<string, string>>
-  readonly disclosedContracts: DisclosedRules
-}> {
+export async function genesisContracts(world: Pick<World, 'network'>) {
   const { genesis } = world.network
   const { created } = genesisDelta(genesis, await hashGenesis(genesis))
-  const rules = Object.fromEntries(
+  /** Ids by entity. */
+  const rules: Readonly<Record<string, string>> = Object.fromEntries(
     created.map(({ templateId, contractId }) => [templateId.split(':')[2], contractId]),
   )
   const disclosedContracts = created.map(disclose).map(({ contractId, blob }) => ({
     contractId,
     createdEventBlob: blob,
   }))
-  return { rules, disclosedContracts }
+  const tapCommand = (receiver: string, amount: unknown = '1') => ({
+    ExerciseCommand: {
+      templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
+      contractId: rules['CoinRules'],
+      choice: 'CoinRules_DevNet_Tap',
+      choiceArgument: { receiver, amount },
+    },
+  })
+  return {
+    rules,
+    disclosedContracts,
+    tapCommand,
+    /** A request by which the party taps coin for itself. */
+    tapRequest: (party: string, more: object = {}) => ({
+      commands: [tapCommand(party)],
+      commandId: randomUUID(),
+      actAs: [party],
+      disclosedContracts,
+      ...more,
+    }),
+  }
 }

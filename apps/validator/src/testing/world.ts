@@ -17,7 +17,7 @@ export type World = AsyncDisposable & {
   clientOf(user: string): Promise<HttpClient>
   /** A registered user with so much coin, worth USD. */
   registered(user: string, usd?: string | null): Promise<Person>
-  /** Stops the validator and starts it again on what it kept. Clients of before are of no use. */
+  /** Stops the validator and starts it again on what it kept. */
   restart(): Promise<void>
   until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T>
 }
@@ -26,13 +26,13 @@ export async function startWorld(): Promise<World> {
   const network = await startNetwork()
   const start = () => startValidator(network.config, { logger, clock: network.clock })
   let validator = await start()
-  const anyone = () => createHttpClient(validator.url, null)
+  const url = () => validator.url
+  const anyone = () => createHttpClient(url, null)
   const ready = () =>
     until('the validator to be ready', async () =>
       (await anyone().get('/api/validator/readyz')).status === 200 ? true : undefined,
     )
-  const clientOf = async (user: string) =>
-    createHttpClient(validator.url, await network.token(user))
+  const clientOf = async (user: string) => createHttpClient(url, await network.token(user))
   await ready()
   return {
     network: {
@@ -43,7 +43,7 @@ export async function startWorld(): Promise<World> {
         await ready()
       },
     },
-    url: () => validator.url,
+    url,
     anyone,
     clientOf,
     until,

@@ -2,24 +2,23 @@
 
 import { randomUUID } from 'node:crypto'
 import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'
-import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
+import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type DisclosedRules, genesisContracts } from '../../testing/genesis-contracts.ts'
+import { type GenesisContracts, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { balanceOf, type Person, startWorld, type World } from '../../testing/world.ts'
 
 let world: World
 let alice: Person
 let mallory: Person
 let client: HttpClient
-let rules: Readonly<Record<string, string>>
-let disclosedContracts: DisclosedRules
+let contracts: GenesisContracts
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   mallory = await world.registered('mallory', null)
-  client = createHttpClient(world.url, await world.network.token('mallory'))
-  ;({ rules, disclosedContracts } = await genesisContracts(world))
+  client = await world.clientOf('mallory')
+  contracts = await genesisContracts(world)
 })
 
 afterAll(async () => {
@@ -31,7 +30,7 @@ const submit = (commands: readonly object[], more: object = {}): Promise<HttpAns
     commands,
     commandId: randomUUID(),
     actAs: [mallory.party],
-    disclosedContracts,
+    disclosedContracts: contracts.disclosedContracts,
     ...more,
   })
 const outcome = ({ status, type, body }: HttpAnswer) =>
@@ -44,7 +43,7 @@ function sampleOf(descriptor: unknown, party: string): unknown {
       (
         {
           Party: party,
-          ContractId: rules['CoinRules'],
+          ContractId: contracts.rules['CoinRules'],
           Decimal: '1000000.0',
           Int: '1',
           Time: '2099-01-01T00:00:00Z',
@@ -102,14 +101,14 @@ it('who acts as the operator, even with the right to, gets nothing', async () =>
   const mint = {
     ExerciseCommand: {
       templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-      contractId: rules['CoinRules'],
+      contractId: contracts.rules['CoinRules'],
       choice: 'CoinRules_Mint',
       choiceArgument: { receiver: mallory.party, amount: '1000', round: { number: '0' } },
     },
   }
   expect(outcome(await submit([mint]))).toBe('400 DAML_AUTHORIZATION_ERROR')
   expect(outcome(await submit([mint], { actAs: [dso, mallory.party] }))).toBe('403 NA')
-  const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
+  const admin = await world.clientOf('participant_admin')
   const rights = [{ kind: { CanActAs: { value: { party: dso } } } }]
   expect((await admin.post('/v2/users/mallory/rights', { rights })).status).toBe(200)
   expect(outcome(await submit([mint], { actAs: [dso, mallory.party] }))).toBe(
@@ -119,23 +118,8 @@ it('who acts as the operator, even with the right to, gets nothing', async () =>
 })
 
 it('who replays another’s submission gets nothing, as that user and as himself', async () => {
-  const ofAlice = createHttpClient(world.url, await world.network.token('alice'))
-  const body = {
-    commands: [
-      {
-        ExerciseCommand: {
-          templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-          contractId: rules['CoinRules'],
-          choice: 'CoinRules_DevNet_Tap',
-          choiceArgument: { receiver: alice.party, amount: '1' },
-        },
-      },
-    ],
-    commandId: randomUUID(),
-    actAs: [alice.party],
-    disclosedContracts,
-    userId: 'alice',
-  }
+  const ofAlice = await world.clientOf('alice')
+  const body = contracts.tapRequest(alice.party, { userId: 'alice' })
   expect((await ofAlice.post('/v2/commands/submit-and-wait', body)).status).toBe(200)
   const before = await balanceOf(alice.client)
   const path = '/v2/commands/submit-and-wait'
@@ -158,14 +142,14 @@ it('who discloses a forged blob, or a true one that is not his, gets nothing', a
   const steal = (id: string) => ({
     ExerciseCommand: {
       templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-      contractId: rules['CoinRules'],
+      contractId: contracts.rules['CoinRules'],
       choice: 'CoinRules_Transfer',
       choiceArgument: { sender: mallory.party, inputs: [id], outputs: [] },
     },
   })
   const disclose = (createdEventBlob: string, id?: string) => ({
     disclosedContracts: [
-      ...disclosedContracts,
+      ...contracts.disclosedContracts,
       { createdEventBlob, ...(id === undefined ? {} : { contractId: id }) },
     ],
   })

@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import { templateRef, templates } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
-import { createHttpClient, type HttpClient } from '@quorumscan/testkit'
+import type { HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DisclosedRules, genesisContracts } from '../../testing/genesis-contracts.ts'
+import { type GenesisContracts, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { startWorld, type World } from '../../testing/world.ts'
 
 const SECOND_MICROS = 1_000_000
@@ -16,18 +16,17 @@ let alice: string
 let bob: string
 /** Acts as alice and as bob. */
 let client: HttpClient
-let rules: Readonly<Record<string, string>>
-let disclosedContracts: DisclosedRules
+let contracts: GenesisContracts
 
 beforeAll(async () => {
   world = await startWorld()
   alice = (await world.registered('alice', '40')).party
   bob = (await world.registered('bob', null)).party
-  const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
+  const admin = await world.clientOf('participant_admin')
   const rights = [alice, bob].map((party) => ({ kind: { CanActAs: { value: { party } } } }))
   await admin.post('/v2/users', { user: { id: 'both' }, rights })
-  client = createHttpClient(world.url, await world.network.token('both'))
-  ;({ rules, disclosedContracts } = await genesisContracts(world))
+  client = await world.clientOf('both')
+  contracts = await genesisContracts(world)
   // What is due would be done by others.
   world.network.setWorking(false)
 })
@@ -43,7 +42,12 @@ const refOf = (entity: string) => {
 }
 const submit = (actAs: readonly string[], command: object) =>
   client.post('/v2/commands/submit-and-wait-for-transaction', {
-    commands: { commands: [command], commandId: randomUUID(), actAs, disclosedContracts },
+    commands: {
+      commands: [command],
+      commandId: randomUUID(),
+      actAs,
+      disclosedContracts: contracts.disclosedContracts,
+    },
     transactionFormat: {
       transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
       eventFormat: { filtersByParty: Object.fromEntries(actAs.map((party) => [party, {}])) },
@@ -52,7 +56,7 @@ const submit = (actAs: readonly string[], command: object) =>
 const commandOf = (entity: string, contractId: string, choice: string, choiceArgument: object) => ({
   ExerciseCommand: {
     templateId: refOf(entity),
-    contractId: rules[contractId] ?? contractId,
+    contractId: contracts.rules[contractId] ?? contractId,
     choice,
     choiceArgument,
   },

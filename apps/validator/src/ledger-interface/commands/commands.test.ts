@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { packages, svPartyOf } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
-import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
+import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DisclosedRules, genesisContracts } from '../../testing/genesis-contracts.ts'
+import { type GenesisContracts, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { type Person, startWorld, type World } from '../../testing/world.ts'
 
 const SUBMIT = '/v2/commands/async/submit'
@@ -16,37 +15,23 @@ let world: World
 let alice: Person
 let bob: Person
 let client: HttpClient
-let rules: Readonly<Record<string, string>>
-let disclosedContracts: DisclosedRules
+let contracts: GenesisContracts
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
-  client = createHttpClient(world.url, await world.network.token('alice'))
-  ;({ rules, disclosedContracts } = await genesisContracts(world))
+  client = await world.clientOf('alice')
+  contracts = await genesisContracts(world)
 })
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-const tap = (receiver: string, amount: unknown = '1') => ({
-  ExerciseCommand: {
-    templateId: COIN_RULES,
-    contractId: rules['CoinRules'],
-    choice: 'CoinRules_DevNet_Tap',
-    choiceArgument: { receiver, amount },
-  },
-})
-
-const request = (more: object = {}): Record<string, unknown> => ({
-  commands: [tap(alice.party)],
-  commandId: randomUUID(),
-  actAs: [alice.party],
-  disclosedContracts,
-  ...more,
-})
+const tap: GenesisContracts['tapCommand'] = (...of) => contracts.tapCommand(...of)
+const request = (more: object = {}): Record<string, unknown> =>
+  contracts.tapRequest(alice.party, more)
 
 const exercise = (more: object) => ({
   commands: [{ ExerciseCommand: { ...tap(alice.party).ExerciseCommand, ...more } }],
@@ -350,13 +335,13 @@ describe('synchronous refusals', () => {
     expect(await submitted({ commands: [archive(HOLDING, coin)] })).toBe(
       '400 DAML_AUTHORIZATION_ERROR',
     )
-    expect(await submitted({ commands: [archive(HOLDING, rules['CoinRules'] ?? '')] })).toBe(
-      '400 WRONGLY_TYPED_CONTRACT',
-    )
+    expect(
+      await submitted({ commands: [archive(HOLDING, contracts.rules['CoinRules'] ?? '')] }),
+    ).toBe('400 WRONGLY_TYPED_CONTRACT')
     expect(await submitted({ commands: [archive(HOLDING, unknownId)] })).toBe(
       '404 CONTRACT_NOT_FOUND',
     )
-    expect(await submitted({ commands: [archive(COIN, rules['CoinRules'] ?? '')] })).toBe(
+    expect(await submitted({ commands: [archive(COIN, contracts.rules['CoinRules'] ?? '')] })).toBe(
       '400 WRONGLY_TYPED_CONTRACT',
     )
     expect(
@@ -379,7 +364,7 @@ describe('synchronous refusals', () => {
     const twice = {
       ExerciseCommand: {
         templateId: COIN_RULES,
-        contractId: rules['CoinRules'],
+        contractId: contracts.rules['CoinRules'],
         choice: 'CoinRules_Transfer',
         choiceArgument: { sender: alice.party, inputs: [coin, coin], outputs: [] },
       },
@@ -395,9 +380,9 @@ describe('synchronous refusals', () => {
       { kind: { CanActAs: { value: { party: alice.party } } } },
       { kind: { CanReadAs: { value: { party: bob.party } } } },
     ]
-    const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
+    const admin = await world.clientOf('participant_admin')
     await admin.post('/v2/users', { user: { id: 'seeing' }, rights })
-    const seeing = createHttpClient(world.url, await world.network.token('seeing'))
+    const seeing = await world.clientOf('seeing')
     const contractId = await coinOf(bob)
     const of = (more: object) =>
       request({
@@ -424,7 +409,7 @@ describe('synchronous refusals', () => {
     for (const path of [SUBMIT, WAIT]) {
       const hidden = await client.post(path, request({ disclosedContracts: [] }))
       expect(outcome(hidden)).toBe('404 CONTRACT_NOT_FOUND')
-      expect(hidden.body.resources).toEqual([['CONTRACT_ID', rules['CoinRules']]])
+      expect(hidden.body.resources).toEqual([['CONTRACT_ID', contracts.rules['CoinRules']]])
       expect(outcome(await client.post(path, request()))).toBe('accepted')
     }
   })
@@ -433,7 +418,7 @@ describe('synchronous refusals', () => {
     const { contractId, createdEventBlob } = await blobOf(alice)
     const disclosed = (...more: object[]) => ({
       disclosedContracts: [
-        ...disclosedContracts,
+        ...contracts.disclosedContracts,
         ...more.map((one) => ({ createdEventBlob, contractId, ...one })),
       ],
     })
@@ -531,7 +516,7 @@ describe('synchronous refusals', () => {
 
   it('of parties that live elsewhere say so', async () => {
     const foreign = `alice::1220${'0'.repeat(64)}`
-    const admin = createHttpClient(world.url, await world.network.token('participant_admin'))
+    const admin = await world.clientOf('participant_admin')
     const [node] = world.network.genesis.nodes
     const hostedElsewhere = node === undefined ? '' : svPartyOf(node)
     for (const party of [foreign, world.network.genesis.dso, hostedElsewhere]) {

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { createHttpClient, type HttpClient } from '@quorumscan/testkit'
+import type { HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DisclosedRules, genesisContracts } from '../../testing/genesis-contracts.ts'
+import { type GenesisContracts, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { type Person, startWorld, type World } from '../../testing/world.ts'
 
 const SECOND = 1_000_000
@@ -10,38 +9,26 @@ let alice: Person
 let bob: Person
 let ofAlice: HttpClient
 let ofBob: HttpClient
-let rules: Readonly<Record<string, string>>
-let disclosedContracts: DisclosedRules
+let contracts: GenesisContracts
 
 beforeAll(async () => {
   world = await startWorld()
   alice = await world.registered('alice')
   bob = await world.registered('bob')
-  ofAlice = createHttpClient(world.url, await world.network.token('alice'))
-  ofBob = createHttpClient(world.url, await world.network.token('bob'))
-  ;({ rules, disclosedContracts } = await genesisContracts(world))
+  ofAlice = await world.clientOf('alice')
+  ofBob = await world.clientOf('bob')
+  contracts = await genesisContracts(world)
 })
 
 afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-const tap = (person: Person, more: object = {}, amount = '1') => ({
-  commands: [
-    {
-      ExerciseCommand: {
-        templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-        contractId: rules['CoinRules'],
-        choice: 'CoinRules_DevNet_Tap',
-        choiceArgument: { receiver: person.party, amount },
-      },
-    },
-  ],
-  commandId: randomUUID(),
-  actAs: [person.party],
-  disclosedContracts,
-  ...more,
-})
+const tap = (person: Person, more: object = {}, amount = '1') =>
+  contracts.tapRequest(person.party, {
+    commands: [contracts.tapCommand(person.party, amount)],
+    ...more,
+  })
 
 const ledgerEnd = async (): Promise<number> =>
   (await ofAlice.get('/v2/state/ledger-end')).body.offset
@@ -143,7 +130,7 @@ describe('completions', () => {
         {
           ExerciseCommand: {
             templateId: '#quorumscan-coin:Coin.Rules:CoinRules',
-            contractId: rules['CoinRules'],
+            contractId: contracts.rules['CoinRules'],
             choice: 'CoinRules_Transfer',
             choiceArgument: { sender: alice.party, inputs: [input], outputs: [] },
           },

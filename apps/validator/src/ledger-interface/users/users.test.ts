@@ -1,4 +1,4 @@
-import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
+import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startWorld, type World } from '../../testing/world.ts'
 
@@ -8,7 +8,7 @@ let here: string
 
 beforeAll(async () => {
   world = await startWorld()
-  admin = createHttpClient(world.url, await world.network.token('participant_admin'))
+  admin = await world.clientOf('participant_admin')
   here = (await admin.get('/v2/parties/participant-id')).body.participantId.split('::')[1]
 })
 
@@ -16,8 +16,7 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]()
 })
 
-const clientOf = async (user: string) =>
-  createHttpClient(world.url, await world.network.token(user))
+const clientOf = async (user: string) => await world.clientOf(user)
 const right = (kind: string, value: object = {}) => ({ kind: { [kind]: { value } } })
 const outcome = ({ status, body }: HttpAnswer) => `${status} ${body.code ?? ''}`.trim()
 
@@ -239,7 +238,7 @@ describe('parties', () => {
 
 describe('the version', () => {
   it('is told to anyone', async () => {
-    const { status, body } = await createHttpClient(world.url, null).get('/v2/version')
+    const { status, body } = await world.anyone().get('/v2/version')
     expect(status).toBe(200)
     expect(body).toMatchObject({
       version: '3.5.10',
