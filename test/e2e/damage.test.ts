@@ -2,8 +2,7 @@
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyPairFromSeed, sha256, toHex } from '@quorumscan/base'
-import { parseGenesis } from '@quorumscan/consensus'
-import { genesisHashOf } from '@quorumscan/ledger'
+import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import { signGroup } from '@quorumscan/log'
 import { send, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
@@ -168,7 +167,7 @@ it('an end of the log that lies ahead of the clock is cut off', async () => {
       entries: [{ recordTime: clock.nowMicros() + MONTH_MICROS, bytes: new Uint8Array(0) }],
     },
     {
-      genesisHash: genesisHashOf(genesis),
+      genesisHash: await hashGenesis(genesis),
       keyPair: keyPairFromSeed(readFileSync(join(cluster.dataDir, 'keys', 'synchronizer'), 'utf8')),
     },
   )
