@@ -17,7 +17,7 @@ it('a run within the budget is valid', async () => {
   const run = await cluster.chaos({ seed, durationMs: 20_000 })
   expect(run.verdict, `seed ${seed}: ${run.sentence}`).toBe('valid')
   const history = await readFile(join(run.directory, 'history.jsonl'), 'utf8')
-  for (const kind of ['lookup', 'write', 'fault', 'attestation'])
+  for (const kind of ['lookup', 'write', 'fault', 'signed-state'])
     expect(history, `the run has ${kind}s`).toContain(`{"kind":"${kind}"`)
   expect(await readFile(join(run.directory, 'report.html'), 'utf8')).toContain(
     'wrong answers served: 0',

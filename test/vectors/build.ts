@@ -6,7 +6,6 @@ import {
   canonicalRequest,
   encodeAddressStatement,
   encodeAnswerStatement,
-  encodeAttestationStatement,
   encodeLogGroupStatement,
   encodeReceipt,
   encodeSnapshotStatement,
@@ -68,7 +67,6 @@ export function buildStatements(): string {
   const hash = 'ef'.repeat(32)
   const statements: readonly (readonly [string, Uint8Array])[] = [
     ['answer', encodeAnswerStatement({ ...point, requestHash: '12'.repeat(32), answerHash: hash })],
-    ['attestation', encodeAttestationStatement(point)],
     ['state', encodeStateStatement({ ...point, stateRoot: hash })],
     ['snapshot', encodeSnapshotStatement({ ...point, contentHash: hash })],
     [
@@ -124,7 +122,7 @@ export function buildReceipts(): string {
     ['other-time', { ...presentReceipt, record_time: RECORD_TIME + 1 }],
     ['other-history', { ...presentReceipt, history_hash: 'ce'.repeat(32) }],
     ['other-genesis', { ...presentReceipt, genesis_hash: 'ab'.repeat(32) }],
-    ['other-tag', { ...presentReceipt, tag: 'quorumscan/attestation/1' }],
+    ['other-tag', { ...presentReceipt, tag: 'quorumscan/state/1' }],
     ['member-more', { ...presentReceipt, threshold: 1 }],
     ['member-less', { ...presentReceipt, tag: undefined }],
   ]

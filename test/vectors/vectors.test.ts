@@ -7,10 +7,10 @@ import {
   canonicalRequest,
   createEvidenceLog,
   encodeAnswerStatement,
-  encodeAttestationStatement,
   encodeLogGroupStatement,
   encodeReceipt,
   encodeSnapshotStatement,
+  encodeStateStatement,
   encodeVerifiedBody,
   RECEIPT_DECISIONS,
   type Receipt,
@@ -56,7 +56,7 @@ describe('published vectors', () => {
       .map((line) => line.split(' '))
     const publicKey = rows.find(([kind]) => kind === 'public-key')?.[1] ?? ''
     const statements = rows.filter((row) => row.length === 3 && row[0] !== '#')
-    expect(statements).toHaveLength(7)
+    expect(statements).toHaveLength(6)
     for (const [kind, statement = '', signature = ''] of statements) {
       const message = fromHex(statement)
       const isValid = verifySignature({ publicKey, message, signature: fromHex(signature) })
@@ -262,9 +262,11 @@ describe('evidence', () => {
     const group = { genesisHash, firstOffset: 7, previousHash: hash, contentHash: hash }
     const cases = [
       [
-        'attestation',
+        'state',
         'sv-2',
-        [hash, other].map((historyHash) => encodeAttestationStatement({ ...point, historyHash })),
+        [hash, other].map((stateRoot) =>
+          encodeStateStatement({ ...point, historyHash: hash, stateRoot }),
+        ),
       ],
       [
         'snapshot',

@@ -135,6 +135,22 @@ test('nodes that were all restarted while nothing happens certify again', async 
   expect((await read(path, askName('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
 })
 
+test('a state that is signed again after the replica was lost has the same bytes', async () => {
+  const statements = async () =>
+    (await send(`${urlOf(3)}/v0/state-statements?after=0`)).body.statements as { offset: number }[]
+  const before = new Map((await statements()).map((statement) => [statement.offset, statement]))
+  await stopNodes()
+  const redis = network.nodeRedis[3]?.connect()
+  await redis?.flushall()
+  redis?.disconnect()
+  await startNodes()
+  const again = await until('statements of before', async () => {
+    const common = (await statements()).filter(({ offset }) => before.has(offset))
+    return common.length > 0 ? common : undefined
+  })
+  for (const statement of again) expect(statement).toEqual(before.get(statement.offset))
+})
+
 test('a value that somebody changed in the Redis of one node is never served as certified', async () => {
   const redis = network.nodeRedis[3]?.connect()
   const versions = (await redis?.hgetBuffer('{replica}:names', 'bob.unverified.ns')) as Buffer

@@ -8,7 +8,6 @@ import {
   type CanonicalRequest,
   canonicalRequest,
   encodeAnswerStatement,
-  encodeAttestationStatement,
 } from '@quorumscan/consensus'
 import type { Pinned } from '@quorumscan/replica'
 
@@ -18,8 +17,6 @@ export type Answer = { readonly request: CanonicalRequest; readonly bytes: Uint8
 export type Signer = {
   /** Signature of the answer at that place in history, hex. */
   answer(answer: Answer, at: Pinned): string
-  /** Signature of the place in history itself, hex. */
-  attestation(at: Pinned): string
 }
 
 export function createSigner(identity: {
@@ -39,8 +36,6 @@ export function createSigner(identity: {
           }),
         ),
       ),
-    attestation: (at) =>
-      toHex(scanKey.sign(encodeAttestationStatement({ genesisHash, ...placeOf(at) }))),
   }
 }
 

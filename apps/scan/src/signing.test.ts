@@ -1,10 +1,9 @@
 /** What nodes sign (D-41): read by the verified reader, which counts no vote whose signature does not fit. */
-import { fromHex, utf8, verifySignature } from '@quorumscan/base'
+import { utf8 } from '@quorumscan/base'
 import {
   createFetchTransport,
   createReceipt,
   type Decided,
-  encodeAttestationStatement,
   type Lookup,
   type ReadRequest,
   requestOfLookup,
@@ -159,51 +158,4 @@ test('a single lookup carries the signature of its batch form, and of its absenc
   }
   const unsigned = await send(`${node.url}/v0/scans`, { headers: { 'x-read-sign': 'false' } })
   expect(unsigned.headers.get('x-ledger-signature')).toBeNull()
-})
-
-test('a statement that is signed again after the replica was lost has the same bytes', async () => {
-  // A node that was started just now is ready before it is where its predecessor was.
-  const attestation = (offset: number) =>
-    until(`an attestation of ${offset}`, async () => {
-      const answer = await send(`${nodeAt(3).url}/v0/attestations/${offset}`)
-      return answer.status === 200 ? answer.body : undefined
-    })
-  const head = Number((await send(`${nodeAt(3).url}/v0/scans`)).headers.get('x-ledger-offset'))
-  const before = await attestation(head)
-  expect(before).toMatchObject({ node: 'sv-4', offset: head, genesis_hash: network.genesisHash })
-  const message = encodeAttestationStatement({
-    genesisHash: before.genesis_hash,
-    offset: before.offset,
-    recordTime: before.record_time,
-    historyHash: before.history_hash,
-  })
-  const publicKey = network.genesis.nodes[3]?.scanKey ?? ''
-  const signature = fromHex(before.signature)
-  expect(verifySignature({ publicKey, message, signature })).toBe(true)
-
-  await nodeAt(3)[Symbol.asyncDispose]()
-  const redis = network.nodeRedis[3]?.connect()
-  await redis?.flushall()
-  redis?.disconnect()
-  nodes[3] = await network.startNode(3)
-  await isReady(nodeAt(3))
-  expect(await attestation(head)).toEqual(before)
-})
-
-test.each([
-  ['-1', 400, 'INVALID_ARGUMENT'],
-  ['x', 400, 'INVALID_ARGUMENT'],
-  ['9007199254740991', 503, 'OFFSET_NOT_REACHED'],
-])('an attestation of offset %s is %i %s', async (offset, status, code) => {
-  const answer = await send(`${nodeAt(0).url}/v0/attestations/${offset}`)
-  expect([answer.status, answer.body.code]).toEqual([status, code])
-})
-
-test('a text without a UTF-8 form cannot be signed about, and is refused', async () => {
-  const answer = await send(`${nodeAt(0).url}/v0/ans-rules`, {
-    method: 'POST',
-    headers: { 'x-read-sign': 'true', 'content-type': 'application/json' },
-    body: '{"cached_ans_rules_domain_id":"\\ud800"}',
-  })
-  expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_ARGUMENT'])
 })

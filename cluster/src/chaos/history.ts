@@ -86,11 +86,12 @@ export type HistoryEvent =
     }
   | { readonly kind: 'phase'; readonly atMs: number; readonly phase: 'healing' | 'final' | 'end' }
   | {
-      readonly kind: 'attestation'
+      readonly kind: 'signed-state'
       readonly node: string
-      readonly offset: number
-      /** Null if the node gave none with a signature that fits. */
-      readonly historyHash: string | null
+      /** The newest at which the most nodes signed something; null: none did. */
+      readonly offset: number | null
+      /** What the node signed there, if it did. */
+      readonly state: { readonly historyHash: string; readonly stateRoot: string } | null
     }
   | { readonly kind: 'trouble'; readonly atMs: number; readonly sentence: string }
 

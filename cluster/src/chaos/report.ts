@@ -69,10 +69,10 @@ each node); <code>quorumscan verify</code> checks them offline.</p>
         .join('')}</table>`
 }
 <h2>Replicas</h2>
-<table><tr><th>node<th class=n>offset<th>history hash</tr>${summary.replicas
+<table><tr><th>node<th class=n>offset<th>state root</tr>${summary.replicas
     .map(
-      ({ node, offset, historyHash }) =>
-        `<tr><td>${escapeHtml(node)}<td class=n>${offset}<td><code>${historyHash ?? 'none'}</code></tr>`,
+      ({ node, offset, state }) =>
+        `<tr><td>${escapeHtml(node)}<td class=n>${offset ?? ''}<td><code>${state?.stateRoot ?? 'none'}</code></tr>`,
     )
     .join('')}</table>
 </html>

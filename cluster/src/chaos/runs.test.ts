@@ -24,7 +24,7 @@ const absent: ChaosTarget = {
   heal: nothing,
   wipe: nothing,
   readLog: nothing,
-  attestations: nothing,
+  signedStates: nothing,
   evidence: nothing,
 }
 

@@ -22,8 +22,8 @@ export type Summary = {
   readonly evidence: readonly { readonly node: string; readonly pairs: number }[]
   readonly replicas: readonly {
     readonly node: string
-    readonly offset: number
-    readonly historyHash: string | null
+    readonly offset: number | null
+    readonly state: { readonly historyHash: string; readonly stateRoot: string } | null
   }[]
 }
 
@@ -83,8 +83,8 @@ export function summarize(
       event.kind === 'evidence' ? [{ node: event.node, pairs: event.pairs }] : [],
     ),
     replicas: history.flatMap((event) =>
-      event.kind === 'attestation'
-        ? [{ node: event.node, offset: event.offset, historyHash: event.historyHash }]
+      event.kind === 'signed-state'
+        ? [{ node: event.node, offset: event.offset, state: event.state }]
         : [],
     ),
   }

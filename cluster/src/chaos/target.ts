@@ -1,6 +1,7 @@
 /** What a chaos run needs of a cluster. */
 import type { FaultSelection } from '../faults/fault-control.ts'
 import type { Fault, FaultSpec } from '../faults/fault-spec.ts'
+import type { SignedStates } from '../signed-states.ts'
 import type { ClusterStatus } from '../status.ts'
 import type { LogLine } from './history.ts'
 
@@ -13,8 +14,8 @@ export type ChaosTarget = {
   wipe(node: string): Promise<void>
   /** The whole log, up to an offset at least. @throws {Error} If it does not come in time. */
   readLog(throughOffset: number): Promise<readonly LogLine[]>
-  /** What each node attests at an offset: its history hash, or null without a signature that fits. */
-  attestations(offset: number): Promise<readonly { node: string; historyHash: string | null }[]>
+  /** What the nodes signed of the state behind an offset. */
+  signedStates(after: number): Promise<SignedStates>
   /** Pairs of statements by which nodes contradict themselves, as the scan proxy keeps them; none, none. */
   evidence(): Promise<readonly { node: string; pairs: number }[]>
 }

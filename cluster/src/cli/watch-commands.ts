@@ -1,12 +1,12 @@
 /** The commands of who looks after a cluster: replicas compared and pruned, job queues, a steady load. */
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { ask } from '../ask.ts'
-import { askAttestations } from '../attest.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { prune, VALIDATOR } from '../prune.ts'
 import { registerName } from '../registration.ts'
+import { askSignedStates, type SignedStates } from '../signed-states.ts'
 import { createToken, parseTtl } from '../token.ts'
 import { percentile } from '../watch/prober.ts'
 import { type MakeCommand, milliseconds } from './fault-commands.ts'
@@ -27,31 +27,22 @@ export function addWatchCommands(
   command: MakeCommand,
   context: { readonly clock: Clock; readonly exitWith: (code: number) => void },
 ): void {
-  command('check', 'compare the replicas by the history hash that each node signs')
-    .option('--offset <n>', 'where (default: the lowest head)', integer(0, Number.MAX_SAFE_INTEGER))
+  command('check', 'compare the replicas by the state that each node signs')
     .option('--json', 'as JSON')
-    .addHelpText('after', '\nExit status: 0 equal, 1 not equal, 2 a node said nothing.')
-    .action(async (options: Common & { offset?: number }) => {
+    .addHelpText(
+      'after',
+      '\nExit status: 0 equal, 1 not equal, 4 a node said nothing, or stands behind.',
+    )
+    .action(async (options: Common) => {
       const directory = dataDirectory(options.dataDir)
       const { nodes } = await call(connectControl(directory).cluster.status.query())
-      const heads = nodes.flatMap((node) => (node.offset === null ? [] : [node.offset]))
-      const offset = options.offset ?? (heads.length === 0 ? 0 : Math.min(...heads))
       const genesis = readGenesis(directory.genesisFile)
-      const attested = await askAttestations(offset, { genesis, nodes })
-      const hashes = new Set(attested.flatMap(({ historyHash }) => historyHash ?? []))
-      const isSilent = attested.some(({ historyHash }) => historyHash === null)
-      context.exitWith(hashes.size > 1 ? 1 : isSilent || hashes.size === 0 ? 2 : 0)
-      if (options.json) print(JSON.stringify({ offset, equal: hashes.size === 1, attested }))
-      else
-        print(
-          [
-            `at offset ${offset}: ${hashes.size > 1 ? 'the replicas DIFFER' : isSilent ? 'those that answer are equal' : 'all replicas are equal'}`,
-            ...attested.map(
-              ({ node, historyHash, reason }) =>
-                `  ${node.padEnd(8)}${historyHash ?? `- (${reason})`}`,
-            ),
-          ].join('\n'),
-        )
+      const { offset, states } = await askSignedStates(0, { genesis, nodes })
+      const roots = new Set(states.flatMap(({ state }) => state?.stateRoot ?? []))
+      const isWhole = states.every(({ state }) => state !== null)
+      context.exitWith(roots.size > 1 ? 1 : isWhole ? 0 : 4)
+      if (options.json) print(JSON.stringify({ offset, equal: roots.size === 1, states }))
+      else print(checkLines({ offset, states }, roots.size).join('\n'))
     })
 
   command('prune', 'forget what precedes an offset: updates of the validator, reads of a node')
@@ -101,6 +92,26 @@ export function addWatchCommands(
       const outcome = await load(options, context.clock)
       print(options.json ? JSON.stringify(outcome) : loadLines(outcome).join('\n'))
     })
+}
+
+function checkLines({ offset, states }: SignedStates, rootCount: number): string[] {
+  if (offset === null)
+    return ['no node says anything:', ...states.map(({ node, reason }) => `  ${node} ${reason}`)]
+  const others = states.some(({ state }) => state === null)
+  const verdict =
+    rootCount > 1
+      ? 'the replicas DIFFER'
+      : others
+        ? 'those below are equal'
+        : 'all replicas are equal'
+  return [
+    `at offset ${offset}: ${verdict}`,
+    ...states.map(({ node, state, newest, reason }) => {
+      const why =
+        reason ?? (newest === null ? 'signed nothing of late' : `stands at offset ${newest}`)
+      return `  ${node.padEnd(8)}${state?.stateRoot ?? `- (${why})`}`
+    }),
+  ]
 }
 
 type Load = {

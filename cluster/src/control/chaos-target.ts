@@ -2,12 +2,12 @@
 import { type Clock, systemRandom, toHex } from '@quorumscan/base'
 import { createLogReader } from '@quorumscan/log'
 import { ask } from '../ask.ts'
-import { askAttestations } from '../attest.ts'
 import type { LogLine } from '../chaos/history.ts'
 import type { ChaosTarget } from '../chaos/target.ts'
 import type { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import type { Prepared } from '../prepare.ts'
+import { askSignedStates } from '../signed-states.ts'
 import { createToken, parseTtl } from '../token.ts'
 
 const LOG_READER = 'reader'
@@ -50,9 +50,9 @@ export function createChaosTarget(options: {
       }
       throw new ClusterError(`the log did not come up to offset ${throughOffset} in time`)
     },
-    attestations: async (offset) => {
+    signedStates: async (after) => {
       const { nodes } = cluster.status()
-      return await askAttestations(offset, { genesis, nodes })
+      return await askSignedStates(after, { genesis, nodes })
     },
     evidence: () => askEvidence(`http://127.0.0.1:${prepared.ports.validator}`).catch(() => []),
   }

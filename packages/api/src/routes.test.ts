@@ -117,7 +117,6 @@ describe('prices (D-33)', () => {
     expect(cost(scanRoutes.listEntries, { page_size: 100 }, undefined, signed)).toBe(15)
     expect(cost(scanRoutes.lookupEntries, {}, { lookups, sign: true })).toBe(12)
     expect(cost(scanRoutes.lookupEntries, {}, { lookups, sign: false })).toBe(2)
-    expect(cost(scanRoutes.getAttestation, {}, undefined)).toBe(6)
     const verified = { accept: VERIFIED_MEDIA_TYPE }
     expect(cost(validatorRoutes.proxyGetEntryByName, {}, undefined, verified)).toBe(6)
     expect(cost(validatorRoutes.proxyGetEntryByName, {}, undefined, { accept: '*/*' })).toBe(1)

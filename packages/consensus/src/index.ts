@@ -81,10 +81,8 @@ export {
 export {
   type AddressStatement,
   type AnswerStatement,
-  type AttestationStatement,
   encodeAddressStatement,
   encodeAnswerStatement,
-  encodeAttestationStatement,
   encodeLogGroupStatement,
   encodeSnapshotStatement,
   encodeStateStatement,

@@ -285,23 +285,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v0/attestations/{offset}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What the node signs about the history of the ledger up to an offset. */
-        get: operations["getAttestation"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v0/certificate": {
         parameters: {
             query?: never;
@@ -574,26 +557,6 @@ export interface components {
             cached_ans_rules_contract_id?: string | null;
             /** @description The synchronizer that the caller knows. */
             cached_ans_rules_domain_id?: string | null;
-        };
-        /** @description What the node holds for the history up to the offset. */
-        Attestation: {
-            /**
-             * @description What was signed.
-             * @constant
-             */
-            tag: "quorumscan/attestation/1";
-            /** @description Names the network. */
-            genesis_hash: string;
-            /** @description Where the log was read. */
-            offset: number;
-            /** @description Microseconds since the epoch, there. */
-            record_time: number;
-            /** @description The history hash there. */
-            history_hash: string;
-            /** @description The name of a node. */
-            node: string;
-            /** @description An Ed25519 signature in hex. */
-            signature: string;
         };
         /** @description One result for each lookup, in its order; from a node with `sign`, a signature for each too. */
         BatchAnswer: {
@@ -2754,113 +2717,6 @@ export interface operations {
              *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
              *
              *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
-             *
-             *     OVERLOADED: A bound on work in progress is reached.
-             */
-            503: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    "x-ledger-head": components["headers"]["x-ledger-head"];
-                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
-                    "retry-after": components["headers"]["retry-after"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-        };
-    };
-    getAttestation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description A position in the log. */
-                offset: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The answer. */
-            200: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    "x-ledger-head": components["headers"]["x-ledger-head"];
-                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
-                    "x-ledger-offset": components["headers"]["x-ledger-offset"];
-                    "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
-                    "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Attestation"];
-                };
-            };
-            /**
-             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
-             *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
-             */
-            400: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    "x-ledger-head": components["headers"]["x-ledger-head"];
-                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
-            410: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    "x-ledger-head": components["headers"]["x-ledger-head"];
-                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
-            429: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    "x-ledger-head": components["headers"]["x-ledger-head"];
-                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
-                    "retry-after": components["headers"]["retry-after"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
-            500: {
-                headers: {
-                    "x-request-id": components["headers"]["x-request-id"];
-                    "x-ledger-head": components["headers"]["x-ledger-head"];
-                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
-             *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
-             *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
-             *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
-             *
-             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */

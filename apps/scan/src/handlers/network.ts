@@ -14,7 +14,6 @@ import {
   requestOfAnsRules,
   requestOfDso,
   requestOfMiningRounds,
-  STATEMENT_TAGS,
 } from '@quorumscan/consensus'
 import { askNetwork, type Certificate, encodeCertificate } from '@quorumscan/consensus/certified'
 import { type CertifiedAnswers, type Certifier, type Handlers, isCertified } from '@quorumscan/http'
@@ -22,7 +21,7 @@ import { openMiningRound, payloadOf, scanAddress } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import { type ContractWithState, contractWithState } from '../contract-json.ts'
-import { answerHeaders, pinAt, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
+import { answerHeaders, pinAt, type ReadHeaders, type Reads } from '../pinned.ts'
 import type { Signer } from '../signer.ts'
 
 type NetworkHandlers = Pick<
@@ -33,7 +32,6 @@ type NetworkHandlers = Pick<
   | 'getDsoPartyId'
   | 'getDso'
   | 'listScans'
-  | 'getAttestation'
   | 'getGenesis'
   | 'getCertificate'
   | 'listStateStatements'
@@ -159,21 +157,6 @@ export function createNetworkHandlers(context: {
     async listStateStatements({ query, signal }) {
       const statements = await certifier.ownAfter(query.after, signal)
       return { body: utf8(`{"statements":[${statements.map(encodeCertificate).join(',')}]}`) }
-    },
-    async getAttestation(request) {
-      const at = await pinAt(reads, request.params.offset, request)
-      return {
-        headers: pinnedHeaders(at),
-        body: {
-          tag: STATEMENT_TAGS.attestation,
-          genesis_hash: context.genesisHash,
-          offset: at.offset,
-          record_time: at.recordTime,
-          history_hash: at.historyHash,
-          node: context.nodeName,
-          signature: signer.attestation(at),
-        },
-      }
     },
     getGenesis: async () => ({ body: genesisBytes }),
   }

@@ -53,10 +53,10 @@ function tell() {
   const end: HistoryEvent[] = [
     { kind: 'phase', atMs: 1e6, phase: 'end' },
     ...story.network.genesis.nodes.map(({ name }) => ({
-      kind: 'attestation' as const,
+      kind: 'signed-state' as const,
       node: name,
       offset: story.ledger.head().offset,
-      historyHash: story.ledger.head().historyHash,
+      state: { historyHash: story.ledger.head().historyHash, stateRoot: '00' },
     })),
   ]
   return {
@@ -165,6 +165,11 @@ describe('planted mistakes', () => {
   })
 })
 
+const signed = (
+  offset: number,
+  state: { readonly historyHash: string; readonly stateRoot: string },
+): HistoryEvent => ({ kind: 'signed-state', node: 'sv-1', offset, state })
+
 describe('every rule', () => {
   it.each<[string, (world: ReturnType<typeof tell>) => HistoryEvent[]]>([
     ['answers are true', () => [lookup(9999, null, { startMs: 1e5, endMs: 1e5 })]],
@@ -172,9 +177,13 @@ describe('every rule', () => {
       'reads never go back',
       ({ answers }) => [lookup(3, answers[3] ?? null, { startMs: 1e5, endMs: 1e5 })],
     ],
+    ['replicas are equal', () => [signed(3, { historyHash: 'ab'.repeat(32), stateRoot: '00' })]],
     [
       'replicas are equal',
-      () => [{ kind: 'attestation', node: 'sv-1', offset: 3, historyHash: 'ab'.repeat(32) }],
+      ({ story }) => {
+        const { offset, historyHash } = story.ledger.head()
+        return [signed(offset, { historyHash, stateRoot: '11' })]
+      },
     ],
     ['available while the budget is kept', () => silent(0, 30_000)],
     ['streams are true', () => [stream([{ offset: 2, updateId: 'x' }])]],

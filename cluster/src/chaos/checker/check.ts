@@ -77,34 +77,36 @@ function doubtAbout(
     (event) => event.kind === 'lookup' && event.outcome.kind === 'decided',
   ).length
   if (decided < DECIDED_MIN) return unknown(`only ${decided} lookups were answered`)
-  const attested = history.filter(
-    (event) => event.kind === 'attestation' && event.historyHash !== null,
-  ).length
-  if (attested < known.genesis.nodes.length)
+  const nodeCount = known.genesis.nodes.length
+  const signed = history.filter((event) => event.kind === 'signed-state' && event.state !== null)
+  if (signed.length < nodeCount)
     return unknown(
-      `${known.genesis.nodes.length - attested} of ${known.genesis.nodes.length} nodes attested nothing in the end`,
+      `${nodeCount - signed.length} of ${nodeCount} nodes signed nothing of the last state`,
     )
   return null
 }
 
-/** In the end every replica holds the history that the log has. */
+/** In the end every replica holds the history that the log has, and all the same state. */
 function checkReplicas(
   history: readonly HistoryEvent[],
   known: { readonly truth: Truth; readonly genesis: Genesis },
 ): Finding[] {
-  return history.flatMap((event) => {
-    if (event.kind !== 'attestation' || event.historyHash === null) return []
-    const wanted = known.truth.historyHash(event.offset)
-    return wanted === event.historyHash
-      ? []
-      : [
-          {
-            rule: 'replicas are equal',
-            sentence:
-              wanted === null
-                ? `${event.node} attests offset ${event.offset}, which the log does not have`
-                : `${event.node} has another history at offset ${event.offset} than the log`,
-          },
-        ]
+  const rule = 'replicas are equal'
+  const signed = history.flatMap((event) => {
+    if (event.kind !== 'signed-state' || event.state === null || event.offset === null) return []
+    return [{ node: event.node, offset: event.offset, ...event.state }]
   })
+  const findings = signed.flatMap(({ node, offset, historyHash }) => {
+    const wanted = known.truth.historyHash(offset)
+    if (wanted === historyHash) return []
+    const sentence =
+      wanted === null
+        ? `${node} signed offset ${offset}, which the log does not have`
+        : `${node} has another history at offset ${offset} than the log`
+    return [{ rule, sentence }]
+  })
+  const roots = new Set(signed.map(({ stateRoot }) => stateRoot))
+  return roots.size > 1
+    ? [...findings, { rule, sentence: `the nodes signed ${roots.size} different states` }]
+    : findings
 }

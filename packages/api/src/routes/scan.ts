@@ -30,7 +30,6 @@ import { about, optional } from '../schemas/members.ts'
 import { DsoAnswer, DsoPartyIdAnswer, GenesisAnswer, ScansAnswer } from '../schemas/network.ts'
 import { Quorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
-import { Attestation } from '../schemas/verified.ts'
 import { healthRoutes } from './health.ts'
 
 const pinErrors = [
@@ -240,19 +239,6 @@ export const scanRoutes = {
       otherForms: certifiedForm,
       errors: [...pinErrors, ...certifiedErrors],
       cost: COST_LOOKUP,
-    },
-    getAttestation: {
-      tag: 'network',
-      method: 'GET',
-      path: '/v0/attestations/{offset}',
-      summary: 'What the node signs about the history of the ledger up to an offset.',
-      params: Type.Object({ offset: LedgerOffset }),
-      response: Attestation,
-      responseHeaders: ['ledger'],
-      auth: 'none',
-      errors: pinErrors,
-      cost: COST_LOOKUP,
-      signatureCount: () => 1,
     },
     getCertificate: {
       tag: 'network',

@@ -1,4 +1,4 @@
-/** What can be checked offline: receipts, attestations, evidence (D-41 to D-43). */
+/** What can be checked offline: receipts and evidence (D-41 to D-43). */
 import { Type } from 'typebox'
 import { about, component, part } from './members.ts'
 import { Hex32, LedgerOffset, NodeName, Signature } from './scalars.ts'
@@ -43,18 +43,6 @@ export const VerifiedBatchAnswer = component(
   'VerifiedBatchAnswer',
   'For each lookup, in order, what it would be answered with alone.',
   { results: Type.Array(VerifiedAnswer, { description: 'One for each lookup.' }) },
-)
-
-/** A statement as a receipt holds it, of one node. */
-export const Attestation = component(
-  'Attestation',
-  'What the node holds for the history up to the offset.',
-  {
-    tag: Type.Literal('quorumscan/attestation/1', { description: 'What was signed.' }),
-    ...position,
-    node: NodeName,
-    signature: Signature,
-  },
 )
 
 const SignedStatement = component('SignedStatement', 'Something that a node signed.', {

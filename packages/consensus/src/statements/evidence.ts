@@ -36,7 +36,6 @@ const HASH_BYTES = 32
 const POINT_BYTES = 2 * OFFSET_BYTES + HASH_BYTES
 const LAYOUTS = {
   answer: { byteCount: POINT_BYTES + 2 * HASH_BYTES, request: POINT_BYTES },
-  attestation: { byteCount: POINT_BYTES, request: null },
   state: { byteCount: POINT_BYTES + HASH_BYTES, request: null },
   snapshot: { byteCount: POINT_BYTES + HASH_BYTES, request: null },
   logGroup: { byteCount: 2 * OFFSET_BYTES + 2 * HASH_BYTES, request: null },

@@ -23,7 +23,6 @@ export type AddressStatement = OfGenesis & {
   readonly sequence: number
 }
 export type SubmissionStatement = OfGenesis & { readonly bodyHash: string }
-export type AttestationStatement = OfGenesis & HistoryPoint
 export type LogGroupStatement = OfGenesis & {
   readonly firstOffset: number
   readonly lastOffset: number
@@ -41,7 +40,6 @@ export type SnapshotStatement = OfGenesis & HistoryPoint & { readonly contentHas
 const ANSWER = 'quorumscan/answer/1'
 const ADDRESS = 'quorumscan/address/1'
 const SUBMISSION = 'quorumscan/submission/1'
-const ATTESTATION = 'quorumscan/attestation/1'
 const STATE = 'quorumscan/state/1'
 const LOG_GROUP = 'quorumscan/log-group/1'
 const SNAPSHOT = 'quorumscan/snapshot/1'
@@ -50,7 +48,6 @@ export const STATEMENT_TAGS = {
   answer: ANSWER,
   address: ADDRESS,
   submission: SUBMISSION,
-  attestation: ATTESTATION,
   state: STATE,
   logGroup: LOG_GROUP,
   snapshot: SNAPSHOT,
@@ -77,13 +74,6 @@ export function encodeAddressStatement(statement: AddressStatement): Uint8Array<
 /** tag ‖ genesis ‖ SHA-256 of the submission's body. */
 export function encodeSubmissionStatement(statement: SubmissionStatement): Uint8Array<ArrayBuffer> {
   return encode(SUBMISSION, statement, [hash(statement.bodyHash)])
-}
-
-/** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash. */
-export function encodeAttestationStatement(
-  statement: AttestationStatement,
-): Uint8Array<ArrayBuffer> {
-  return encode(ATTESTATION, statement, historyPoint(statement))
 }
 
 /** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash ‖ state root. */
