@@ -9,7 +9,7 @@ import {
   START_MICROS,
   startLogRedis,
 } from './testing/log-redis.ts'
-import { describeDamage, verifyLog } from './verify.ts'
+import { describeDamage, stepOver, verifyLog } from './verify.ts'
 
 const entries = Array.from({ length: 30 }, (_, index) => ({
   recordTime: START_MICROS + 1 + index,
@@ -62,6 +62,18 @@ describe('verifying the log', () => {
     expect(damages.map(describeDamage)).toEqual([
       expect.stringMatching(/^The log is damaged at offsets 7 to 8 \(signature\): .*\.$/),
     ])
+  })
+
+  it.each([
+    ['repeats offsets', { offset: 3, recordTime: START_MICROS }, 'position'],
+    ['is no later', { offset: 2, recordTime: START_MICROS + 3 }, 'time'],
+  ])('finds a whole group that %s', (_, { offset, recordTime }, fault) => {
+    const group = chainOf(entries, sizes)[1] as SignedGroup
+    const walk = { offset, recordTime, hash: null }
+    expect(stepOver(walk, { ...group, id: '4-0' }, genesis)).toMatchObject({
+      damages: [{ from: offset + 1, to: 4, fault }],
+      group: null,
+    })
   })
 
   it('goes on behind a group of which not even the form is left', async () => {
