@@ -255,6 +255,13 @@ describe('the control plane', () => {
     const pids = await pidsOf()
     process.kill(pid, 'SIGKILL')
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+    const status = await runCommand(cluster, 'status')
+    expect([status.code, status.text]).toEqual([
+      1,
+      expect.stringMatching(
+        new RegExp(`control plane \\(process ${pid}\\) died.*quorumscan up`, 's'),
+      ),
+    ])
     const again = await runCommand(cluster, 'up', '--detach')
     expect(again.code, again.text).toBe(0)
     expect(controlPid(cluster)).not.toBe(pid)
