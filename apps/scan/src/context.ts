@@ -1,7 +1,13 @@
 /** Everything that a scan node works with, opened in order and closed in the opposite one. */
 
-import { readFile } from 'node:fs/promises'
-import { type KeyPair, keyPairFromSeed, openAll, readSecret, toHex } from '@quorumscan/base'
+import {
+  type KeyPair,
+  keyPairFromSeed,
+  openAll,
+  readOptional,
+  readSecret,
+  toHex,
+} from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
@@ -51,9 +57,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
     config.synchronizerTokenFile === null ? null : await readSecret(config.synchronizerTokenFile)
   const party = svPartyOf(node)
   /** Of callers who may ask for more (D-33). */
-  const peerTokens = parsePeerTokens(
-    config.peerTokensFile === null ? '' : await readFile(config.peerTokensFile, 'utf8'),
-  )
+  const peerTokens = parsePeerTokens(await readOptional(config.peerTokensFile))
 
   const peers = config.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {

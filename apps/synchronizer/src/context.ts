@@ -1,6 +1,5 @@
 /** Everything that the synchronizer works with. */
-import { readFile } from 'node:fs/promises'
-import { keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
+import { keyPairFromSeed, openAll, readOptional, readSecret } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
@@ -40,9 +39,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
   const app = await beginApp('synchronizer', config, overrides)
   const { clock, random, logger, genesis, genesisHash } = app
   /** Of submitters who may make the replicas work more. */
-  const peerTokens = parsePeerTokens(
-    config.peerTokensFile === null ? '' : await readFile(config.peerTokensFile, 'utf8'),
-  )
+  const peerTokens = parsePeerTokens(await readOptional(config.peerTokensFile))
   const needed = maxFaulty(genesis.nodes.length) + 1
   const peers = nodesOf(genesis, config.nodes, needed)
   const password = await readSecret(config.logRedis.passwordFile)
@@ -52,11 +49,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
     const clocks = resources.opened(createPeerClocks({ ...app, peers, needed }))
     const log = {
       redis: { path: config.logRedis.path, username: LOG_WRITER, password },
-      genesis: {
-        hash: genesisHash,
-        recordTime: genesis.recordTime,
-        synchronizerKey: genesis.synchronizerKey,
-      },
+      genesis: { ...genesis, hash: genesisHash },
     }
     const writer = resources.opened(
       await createLogWriter({

@@ -1,7 +1,6 @@
 /** Everything that the handlers work with, opened in order and closed in the opposite one. */
-import { readFile } from 'node:fs/promises'
 import { createVerifier, FIRST_ADMIN_USER, type VerifierConfig } from '@quorumscan/auth'
-import { fromHex, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
+import { fromHex, keyPairFromSeed, openAll, readOptional, readSecret } from '@quorumscan/base'
 import { maxFaulty } from '@quorumscan/consensus'
 import { createReader } from '@quorumscan/consensus/reader'
 import { isScanError, ScanError } from '@quorumscan/errors'
@@ -106,11 +105,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     )
     const ordering = createLogReader({
       redis: { path: config.logRedis.path, username: LOG_READER, password },
-      genesis: {
-        hash: genesisHash,
-        recordTime: genesis.recordTime,
-        synchronizerKey: genesis.synchronizerKey,
-      },
+      genesis: { ...genesis, hash: genesisHash },
       submit: submitClient.submit,
       clock,
       random,
@@ -382,8 +377,4 @@ async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> 
   if (config.tokens.kind === 'jwks') return { ...config.tokens, ...claims }
   const secret = fromHex(await readSecret(config.tokens.secretFile))
   return { kind: 'shared-secret', secret, ...claims }
-}
-
-async function readOptional(path: string | null): Promise<string> {
-  return path === null ? '' : await readFile(path, 'utf8')
 }
