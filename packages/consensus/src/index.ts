@@ -17,13 +17,13 @@ export {
 export { hashGenesis } from './genesis/genesis-hash.ts'
 export { parseGenesis } from './genesis/parse-genesis.ts'
 export { parseThreshold, type Threshold, thresholdVotes } from './genesis/threshold.ts'
+export { createLeanReader } from './lean/lean-reader.ts'
 export type { AddressRecord } from './nodes/address-book.ts'
 export { createBodyPieces } from './nodes/body-pieces.ts'
 export { createFetchTransport } from './nodes/fetch-transport.ts'
 export { isPublicAddress, parseNodeUrl } from './nodes/node-url.ts'
 export type { Transport, TransportReply, TransportRequest } from './nodes/transport.ts'
 export { createFloor, type Floor } from './reader/floor.ts'
-export { createLeanReader } from './reader/lean-reader.ts'
 export {
   type AddressStore,
   type FloorStore,

@@ -91,6 +91,23 @@ describe('a walk over pages', () => {
     expect(parsed).toEqual([answerOf(outcome)])
   })
 
+  it('wants no more of the other nodes than what was decided', async () => {
+    const { reader, clock, append, serve, honest, lookup } = createWorld({
+      latencyMs: (url) => (url.endsWith('1') ? 40 : 1),
+    })
+    append(names)
+    await lookup(ALICE, { minOffset: 4 })
+    const wanted: (number | undefined)[] = []
+    serve(0, (request) => {
+      if (request.path.includes('page_size')) wanted.push(request.bytesWanted?.())
+      return honest(0)(request)
+    })
+    await clock.run(reader.read(page(null), { threshold: 'all' }))
+    const { answer } = (await clock.run(reader.read(page(null)))) as Decided
+    await clock.pass(100)
+    expect(wanted).toEqual([entriesBytesMax(10), answer.byteLength])
+  })
+
   it('waiting for as much as one node may send is refused more', async () => {
     const { reader, clock, serve } = createWorld()
     for (const index of [0, 1, 2, 3]) serve(index, hung)

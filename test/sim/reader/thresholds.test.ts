@@ -184,6 +184,16 @@ describe('a lookup', () => {
     expect(reader.status().nodes.map((node) => node.dissents)).toEqual([1, 0, 0, 0])
   })
 
+  it('counts a liar out that answers after the others have decided', async () => {
+    const { lookup, serve, honest, reader, clock } = createWorld({
+      latencyMs: (url) => (url.endsWith(':1') ? 40 : 1),
+    })
+    serve(0, rewriting(honest(0), lying))
+    expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', answered: 2, dissented: [] })
+    await clock.pass(200)
+    expect(reader.status().nodes.map((node) => node.dissents)).toEqual([1, 0, 0, 0])
+  })
+
   it('is disputed as soon as no group can reach the threshold', async () => {
     const { timed, lookup, serve, honest, ledger } = createWorld()
     await lookup(ALICE)

@@ -1,10 +1,10 @@
 /** Whether what enough nodes said is an answer to what was asked (D-35). */
-import type { Item } from '../reader/item.ts'
+import type { Asked } from '../vote-reader/item.ts'
 import type { Vote } from '../votes/tally.ts'
 import { isEntryAnswer } from './batch.ts'
 import { parseJson } from './reply.ts'
 
-export function isAnswer(asked: Item['asked'], { answer, recordTime }: Vote): boolean {
+export function isAnswer(asked: Asked, { answer, recordTime }: Vote): boolean {
   if (asked.kind === 'lookup') return isEntryAnswer(answer, asked.lookup, recordTime)
   const body = parseJson(answer)
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)

@@ -1,25 +1,27 @@
-/** Turning a judged item into what its caller gets, where the votes decided. The rest is in `undecided.ts`. */
-import type { Link } from '../nodes/link.ts'
+/** Turning a judged item into what its caller gets, where the votes decided.  */
 import type { Decided, Participation } from './outcome.ts'
 import type { Ballot, Group } from './tally.ts'
+
+/** A node whose position is its vote's. */
+type Voter = { readonly index: number; readonly name: string }
 
 export function participation(input: {
   readonly threshold: number
   readonly ballot: Ballot
   readonly group: Group | undefined
-  readonly links: readonly Link[]
+  readonly nodes: readonly Voter[]
   /** n of the genesis. */
   readonly nodeCount: number
 }): Participation {
-  const { ballot, group, links } = input
+  const { ballot, group, nodes } = input
   return {
     threshold: input.threshold,
     nodeCount: input.nodeCount,
     answered: ballot.votedCount,
-    agreed: namesOf(group?.voters ?? [], links),
+    agreed: namesOf(group?.voters ?? [], nodes),
     dissented: namesOf(
       ballot.groups.flatMap((other) => (other === group ? [] : other.voters)),
-      links,
+      nodes,
     ),
   }
 }
@@ -42,6 +44,6 @@ export function decidedOutcome(
 }
 
 /** In order of the genesis. */
-export function namesOf(voters: readonly number[], links: readonly Link[]): string[] {
-  return links.filter(({ index }) => voters.includes(index)).map(({ name }) => name)
+export function namesOf(voters: readonly number[], nodes: readonly Voter[]): string[] {
+  return nodes.filter(({ index }) => voters.includes(index)).map(({ name }) => name)
 }

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { createHistories, type Fork } from './histories.ts'
+import { createHistories, type Fork, isForkAt, noteHistory } from './histories.ts'
 
 const OFFSET = 7
 
 function watching() {
   const forks: Fork[] = []
-  const histories = createHistories({
-    faultyMax: 1,
-    onFork: (fork) => forks.push(fork),
-  })
-  const note = (node: string | null, historyHash: string) =>
-    histories.note(node, { offset: OFFSET, historyHash })
+  const histories = createHistories(1)
+  const note = (node: string | null, historyHash: string) => {
+    const fork = noteHistory(histories, node, { offset: OFFSET, historyHash })
+    if (fork !== null) forks.push(fork)
+  }
   return { histories, forks, note }
 }
 
@@ -23,9 +22,9 @@ describe('histories', () => {
       ['sv-3', 'b'],
     ] as const)
       note(node, hash)
-    expect(histories.isFork(OFFSET)).toBe(false)
+    expect(isForkAt(histories, OFFSET)).toBe(false)
     note('sv-4', 'b')
-    expect(histories.isFork(OFFSET)).toBe(true)
+    expect(isForkAt(histories, OFFSET)).toBe(true)
     expect(forks).toHaveLength(1)
   })
 
@@ -33,7 +32,7 @@ describe('histories', () => {
     const { histories, forks, note } = watching()
     note(null, 'a')
     note('sv-3', 'b')
-    expect(histories.isFork(OFFSET)).toBe(false)
+    expect(isForkAt(histories, OFFSET)).toBe(false)
     note('sv-4', 'b')
     expect(forks).toEqual([
       {
@@ -52,9 +51,9 @@ describe('histories', () => {
     for (let count = 0; count < 100; count++) note('sv-4', `lie ${count}`)
     // Were it remembered that sv-4 said this, there would be two nodes for it.
     note('sv-3', 'lie 99')
-    expect(histories.isFork(OFFSET)).toBe(false)
+    expect(isForkAt(histories, OFFSET)).toBe(false)
     // It may still join what another node holds.
     note('sv-4', 'lie 99')
-    expect(histories.isFork(OFFSET)).toBe(true)
+    expect(isForkAt(histories, OFFSET)).toBe(true)
   })
 })

@@ -20,56 +20,45 @@ type Holder = string | null
 
 type Place = { readonly holdersByHash: Map<string, Set<Holder>>; isFork: boolean }
 
-export type Histories = {
-  /** What a node's valid answer says, or the own replica (null). */
-  note(holder: Holder, point: Pick<HistoryPoint, 'offset' | 'historyHash'>): void
-  isFork(offset: number): boolean
+export type Histories = { readonly faultyMax: number; readonly places: Map<number, Place> }
+
+export function createHistories(faultyMax: number): Histories {
+  return { faultyMax, places: new Map() }
 }
 
-export function createHistories(options: {
-  readonly faultyMax: number
-  readonly onFork: (fork: Fork) => void
-}): Histories {
-  const places = new Map<number, Place>()
-
-  const placeAt = (offset: number): Place => {
-    const known = places.get(offset)
-    if (known !== undefined) return known
-    const place = { holdersByHash: new Map(), isFork: false }
-    places.set(offset, place)
-    const [oldest = offset] = places.keys()
-    if (places.size > OFFSETS_MAX) places.delete(oldest)
-    return place
-  }
-
-  const check = (offset: number, place: Place): void => {
-    if (place.isFork) return
-    const histories = [...place.holdersByHash]
-      .filter(([, holders]) => holders.has(null) || holders.size > options.faultyMax)
-      .map(([historyHash, holders]) => ({
-        historyHash,
-        nodes: [...holders].map((holder) => holder ?? 'local'),
-      }))
-    if (histories.length < 2) return
-    place.isFork = true
-    options.onFork({ offset, histories })
-  }
-
-  return {
-    note(holder, { offset, historyHash }) {
-      const place = placeAt(offset)
-      const holders = place.holdersByHash.get(historyHash)
-      if (holders?.has(holder)) return
-      // To a hash that others hold it may always be added.
-      if (holders !== undefined) holders.add(holder)
-      else if (hashesOf(place, holder).length < HASHES_PER_NODE_MAX)
-        place.holdersByHash.set(historyHash, new Set([holder]))
-      check(offset, place)
-    },
-    isFork: (offset) => places.get(offset)?.isFork ?? false,
-  }
+/** Notes what a node's valid answer says, or the own replica. Returns the fork that shows by it, once. */
+export function noteHistory(
+  histories: Histories,
+  holder: Holder,
+  { offset, historyHash }: Pick<HistoryPoint, 'offset' | 'historyHash'>,
+): Fork | null {
+  const place = placeAt(histories, offset)
+  const { holdersByHash } = place
+  const holders = holdersByHash.get(historyHash)
+  if (holders?.has(holder)) return null
+  // To a hash that others hold it may always be added.
+  const others = [...holdersByHash.values()].filter((by) => by.has(holder))
+  if (holders !== undefined || others.length < HASHES_PER_NODE_MAX)
+    holdersByHash.set(historyHash, (holders ?? new Set<Holder>()).add(holder))
+  const held = [...holdersByHash]
+    .filter(([, by]) => by.has(null) || by.size > histories.faultyMax)
+    .map(([hash, by]) => ({ historyHash: hash, nodes: [...by].map((one) => one ?? 'local') }))
+  if (place.isFork || held.length < 2) return null
+  place.isFork = true
+  return { offset, histories: held }
 }
 
-function hashesOf(place: Place, holder: Holder): readonly unknown[] {
-  return [...place.holdersByHash.values()].filter((holders) => holders.has(holder))
+/** Whether a fork is known at the offset. */
+export function isForkAt({ places }: Histories, offset: number): boolean {
+  return places.get(offset)?.isFork === true
+}
+
+function placeAt({ places }: Histories, offset: number): Place {
+  const known = places.get(offset)
+  if (known !== undefined) return known
+  const place = { holdersByHash: new Map(), isFork: false }
+  places.set(offset, place)
+  const [oldest = offset] = places.keys()
+  if (places.size > OFFSETS_MAX) places.delete(oldest)
+  return place
 }

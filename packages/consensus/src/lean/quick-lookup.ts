@@ -12,14 +12,14 @@ import {
   isLookup,
 } from '../answers/batch.ts'
 import { decodeText, type Reply } from '../answers/reply.ts'
-import { type Link, noteError, noteHead } from '../nodes/link.ts'
-import { isAuthenticated } from '../nodes/node-url.ts'
 import type { TransportReply } from '../nodes/transport.ts'
 import type { Lookup } from '../statements/requests.ts'
+import { type Node, noteError, noteHead } from '../vote-reader/node.ts'
+import type { ReaderBase } from '../vote-reader/reader-base.ts'
 import { decidedOutcome } from '../votes/decided.ts'
+import { isForkAt } from '../votes/histories.ts'
 import type { Decided, ReadOptions } from '../votes/outcome.ts'
 import { type Ballot, castVote, createBallot, decidingGroup } from '../votes/tally.ts'
-import type { ReaderBase } from './reader-base.ts'
 
 const MAX_AGE_MS = 60_000 // D-39.
 /** A reader that has asked nobody for so long does not know the heads (D-37). */
@@ -38,42 +38,42 @@ export type QuickLookup = (
 ) => Promise<Decided[] | null>
 
 export function createQuickLookup(base: ReaderBase): QuickLookup {
-  const { options, decisions, links, floor, histories, nodeCount, faultyMax } = base
+  const { options, decisions, nodes, floor, histories, nodeCount, faultyMax } = base
   const { clock } = options
   let askedAtMs = Number.NEGATIVE_INFINITY
   let lookupCount = 0
-  const addressCount = () => links.filter(({ url }) => url !== null).length
+  const addressCount = () => nodes.filter(({ url }) => url !== null).length
 
   /** Asks a node that has an address; whatever comes of it is a reply. */
   const ask = async (
-    link: Link,
+    node: Node,
     input: { readonly lookups: readonly Lookup[]; readonly atOffset: number | null },
     signal: AbortSignal,
   ): Promise<Reply> => {
-    if (link.url === null) return { kind: 'failed', reason: 'no address' }
-    const lane = link.lanes.lookup
+    if (node.url === null) return { kind: 'failed', reason: 'no address' }
+    const lane = node.lanes.lookup
     const startedAtMs = clock.monotonicMs()
     const itemCount = input.lookups.length
     let answer: TransportReply | Error
-    link.counters.requests++
+    node.counters.requests++
     try {
       answer = await options.transport.request({
         ...batchRequest(encodeBatch(input.lookups, { ...input, sign: false }), itemCount),
-        url: link.url,
+        url: node.url,
         channel: 'lookup',
         isPublicOnly: options.allowPrivateAddresses !== true,
         signal: AbortSignal.any([signal]), // One each: platforms warn of many listeners to one.
       })
       lane.failureCount = 0
-      noteHead(link, answer, clock.monotonicMs())
-      link.counters.latencyMs = link.counters.latencyMsLast = clock.monotonicMs() - startedAtMs
+      noteHead(node, answer, clock.monotonicMs())
+      node.counters.latencyMs = node.counters.latencyMsLast = clock.monotonicMs() - startedAtMs
     } catch {
       answer = new Error(signal.aborted ? 'no answer' : 'unreachable')
       if (!signal.aborted) lane.failureCount++
     }
     lane.endedAtMs = clock.monotonicMs()
     const reply = decisions.judgeReply(answer, { atOffset: input.atOffset, itemCount })
-    if (reply.kind === 'failed') noteError(link, reply.reason)
+    if (reply.kind === 'failed') noteError(node, reply.reason)
     return reply
   }
 
@@ -91,7 +91,7 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
     signal?.throwIfAborted()
     await floor.load()
     /** Of the heads that are told first, f may be too low; with f more than needed they cannot pull the pin down. */
-    const wantedCount = Math.min(threshold + faultyMax, links.length)
+    const wantedCount = Math.min(threshold + faultyMax, nodes.length)
     const ending = new AbortController()
     const ends = AbortSignal.any([base.closing.signal, ending.signal, ...(signal ? [signal] : [])])
     const flights: Promise<void>[] = []
@@ -102,20 +102,20 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
      */
     const askAll = (
       input: Parameters<typeof ask>[1],
-      take: (link: Link, reply: Reply) => boolean,
+      take: (node: Node, reply: Reply) => boolean,
     ): Promise<void> =>
       new Promise((resolve, reject) => {
         const sinceMs = clock.monotonicMs()
         let repliedCount = 0
         askedAtMs = sinceMs
-        const hear = async (link: Link): Promise<void> => {
-          const reply = await ask(link, input, ends)
-          if (take(link, reply)) resolve()
+        const hear = async (node: Node): Promise<void> => {
+          const reply = await ask(node, input, ends)
+          if (take(node, reply)) resolve()
           if (reply.kind === 'failed' || ++repliedCount !== threshold) return
           const graceMs = Math.min(clock.monotonicMs() - sinceMs, GRACE_MS_MAX)
           clock.delay(graceMs, ends).then(resolve, resolve)
         }
-        const all = links.map(hear)
+        const all = nodes.map(hear)
         flights.push(...all)
         Promise.all(all).then(() => resolve(), reject)
       })
@@ -135,7 +135,7 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
           if (addressCount() >= wantedCount) resolve()
         }
         base.onAddress.add(look)
-        const refresh = base.directory.refresh({ isUneasy: addressCount() < links.length })
+        const refresh = base.directory.refresh({ isUneasy: addressCount() < nodes.length })
         refresh.finally(() => base.onAddress.delete(look)).then(resolve, reject)
         look()
       })
@@ -143,10 +143,10 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
     const read = async (): Promise<Decided[] | null> => {
       await learnAddresses()
       // Who is not known by its connection has to sign (D-42).
-      const mustSign = ({ url }: Link) => url !== null && !isAuthenticated(url)
-      if (options.requireSignatures !== 'never' && links.some(mustSign)) return null
+      if (options.requireSignatures !== 'never' && nodes.some(({ isAnonymous }) => isAnonymous))
+        return null
       if (clock.monotonicMs() - askedAtMs > IDLE_MS) await learnHeads()
-      const heads = links.flatMap(({ head }) => head ?? [])
+      const heads = nodes.flatMap(({ head }) => head ?? [])
       const pin = decisions.choosePin(heads, { threshold, floor: floor.value() })
       return pin === null || pin < minOffset ? null : vote(pin)
     }
@@ -156,26 +156,26 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
       const ballots = lookups.map(createBallot)
       const outcomes: Decided[] = []
       let missingCount = lookups.length
-      await askAll({ lookups, atOffset }, (link, reply) => {
+      await askAll({ lookups, atOffset }, (node, reply) => {
         if (reply.kind !== 'answer') return false
         const { point } = reply
         const isPinned = atOffset === null || point.offset === atOffset
         const answers = isPinned && cutBatchAnswer(decodeText(reply.body), lookups.length)
         if (!answers) {
-          noteError(link, isPinned ? 'malformed answer' : 'answered another offset')
+          noteError(node, isPinned ? 'malformed answer' : 'answered another offset')
           return false
         }
-        if (atOffset !== null) histories.note(link.name, point)
+        if (atOffset !== null) base.notePoint(node.name, point)
         for (const [index, ballot] of ballots.entries()) {
           const vote = { ...point, answer: answers[index] as Uint8Array<ArrayBuffer> } // One a lookup.
           if (!decisions.isVote(vote)) continue
-          link.counters.votes++
+          node.counters.votes++
           const decided = outcomes[index]
           if (decided !== undefined) {
-            if (!decisions.isSameVote(decided, vote)) link.counters.dissents++
+            if (!decisions.isSameVote(decided, vote)) node.counters.dissents++
             continue
           }
-          castVote(ballot, { voter: link.index, vote }, decisions.isSameVote)
+          castVote(ballot, { voter: node.index, vote }, decisions.isSameVote)
           const outcome = decide(ballot, { pin, lookup: lookups[index] as Lookup })
           if (outcome === null) continue
           outcomes[index] = outcome
@@ -193,16 +193,16 @@ export function createQuickLookup(base: ReaderBase): QuickLookup {
       { pin, lookup }: { readonly pin: number; readonly lookup: Lookup },
     ): Decided | null => {
       const group = decidingGroup(ballot, threshold)
-      if (group === undefined || histories.isFork(pin)) return null
+      if (group === undefined || isForkAt(histories, pin)) return null
       const nowMicros = clock.nowMicros()
       const { answer, recordTime } = group.vote
       if (decisions.isStale({ recordTime, nowMicros, maxAgeMs })) return null
       if (!isEntryAnswer(answer, lookup, recordTime)) return null
       for (const other of ballot.groups)
         if (other !== group)
-          for (const voter of other.voters) (links[voter] as Link).counters.dissents++ // Voters are links.
+          for (const voter of other.voters) (nodes[voter] as Node).counters.dissents++ // Voters are nodes.
       return decidedOutcome({
-        ...{ threshold, ballot, group, links, nodeCount, signatures: [] },
+        ...{ threshold, ballot, group, nodes, nodeCount, signatures: [] },
         isAbsent: decisions.isAbsence(group.vote, nowMicros),
         isTrusted: faultyMax === 0,
       })

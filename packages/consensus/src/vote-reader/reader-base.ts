@@ -1,13 +1,14 @@
 /** What a reader knows and keeps, in whichever way it reads: nodes, addresses, floor, histories. */
 import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
 import { type GenesisNode, maxFaulty } from '../genesis/genesis.ts'
+import type { Address } from '../nodes/address-book.ts'
 import { createDirectory, type Directory } from '../nodes/directory.ts'
-import { createLink, type Lane, type Link } from '../nodes/link.ts'
-import { nodeStatus } from '../nodes/node-status.ts'
+import { createFloor, type Floor } from '../reader/floor.ts'
+import type { ReaderOptions, ReaderStatus } from '../reader/reader-options.ts'
+import type { HistoryPoint } from '../statements/statements.ts'
 import type { Decisions } from '../votes/decisions.ts'
-import { createHistories, type Fork, type Histories } from '../votes/histories.ts'
-import { createFloor, type Floor } from './floor.ts'
-import type { ReaderOptions, ReaderStatus } from './reader-options.ts'
+import { createHistories, type Fork, type Histories, noteHistory } from '../votes/histories.ts'
+import { createNode, type Lane, type Node, nodeStatus, noteAddress } from './node.ts'
 
 const FORKS_KEPT_MAX = 16
 
@@ -19,13 +20,16 @@ export type ReaderBase = {
   readonly faultyMax: number
   /** Aborted when the reader closes. */
   readonly closing: AbortController
-  readonly links: readonly Link[]
+  readonly nodes: readonly Node[]
   readonly floor: Floor
   readonly histories: Histories
   readonly directory: Directory
   /** Told that a node has an address, or another one. */
-  readonly onAddress: Set<(link: Link) => void>
-  /** Which lanes are silent only the reader knows, which keeps their flights. */
+  readonly onAddress: Set<(address: Address) => void>
+  noteFork(fork: Fork): void
+  /** Notes whose history a valid answer tells. */
+  notePoint(holder: string, point: HistoryPoint): void
+  /** Only who sends knows which lanes are silent. */
   status(waiting: number, isSilent: (lane: Lane) => boolean): ReaderStatus
 }
 
@@ -36,49 +40,49 @@ export function createReaderBase(options: ReaderOptions, decisions: Decisions): 
   const faultyMax = maxFaulty(nodeCount)
   const closing = new AbortController()
   const crypto = options.crypto ?? createWebCrypto()
-  const nodes = decisions.connections(genesis).map((index) => genesis.nodes[index] as GenesisNode)
-  const links = nodes.map(createLink)
+  const connections = decisions.connections(genesis)
+  const nodes = connections.map((of, index) => createNode(genesis.nodes[of] as GenesisNode, index))
   const forks: Fork[] = []
   const floor = createFloor(options.floorStore)
-  const base: ReaderBase = {
+  const histories = createHistories(faultyMax)
+  const noteFork = (fork: Fork): void => {
+    forks.push(fork)
+    if (forks.length > FORKS_KEPT_MAX) forks.shift()
+    options.onFork?.(fork)
+  }
+  const onAddress = new Set<(address: Address) => void>()
+  return {
     options,
     decisions,
     crypto,
     nodeCount,
     faultyMax,
     closing,
-    links,
+    nodes,
     floor,
-    histories: createHistories({
-      faultyMax,
-      onFork: (fork) => {
-        forks.push(fork)
-        if (forks.length > FORKS_KEPT_MAX) forks.shift()
-        options.onFork?.(fork)
-      },
-    }),
+    histories,
     directory: createDirectory({
       reader: options,
       crypto,
       signal: closing.signal,
-      onAddress: ({ name, url, sequence }) => {
-        for (const link of links) {
-          if (link.name !== name) continue
-          link.url = url
-          link.sequence = sequence
-          for (const tell of base.onAddress) tell(link)
-        }
+      onAddress: (address) => {
+        for (const node of nodes) if (node.name === address.name) noteAddress(node, address)
+        for (const tell of onAddress) tell(address)
       },
     }),
-    onAddress: new Set(),
+    onAddress,
+    noteFork,
+    notePoint(holder, point) {
+      const fork = noteHistory(histories, holder, point)
+      if (fork !== null) noteFork(fork)
+    },
     status: (waiting, isSilent) => ({
       nodeCount,
       faultyMax,
       floor: floor.value(),
       waiting,
-      nodes: links.map((link) => nodeStatus(link, isSilent)),
+      nodes: nodes.map((node) => nodeStatus(node, isSilent)),
       forks: [...forks],
     }),
   }
-  return base
 }

@@ -1,8 +1,8 @@
+import type { Reader, ReaderOptions } from '../reader/reader-options.ts'
+import type { createReaderOf } from '../vote-reader/reader.ts'
+import { createReaderBase } from '../vote-reader/reader-base.ts'
 import { DECISIONS, type Decisions } from '../votes/decisions.ts'
 import { createQuickLookup } from './quick-lookup.ts'
-import type { createReaderOf } from './reader.ts'
-import { createReaderBase } from './reader-base.ts'
-import type { Reader, ReaderOptions } from './reader-options.ts'
 
 /** By then all is well, or something is in the way, or the nodes are slow: then both ways are tried. */
 const PATIENCE_MS = 1000
@@ -20,7 +20,7 @@ type LoadReader = () => Promise<typeof createReaderOf>
  */
 export function createLeanReader(
   options: Options,
-  load: LoadReader = async () => (await import('./reader.ts')).createReaderOf,
+  load: LoadReader = async () => (await import('../vote-reader/reader.ts')).createReaderOf,
   decisions: Decisions = DECISIONS,
 ): Reader {
   const base = createReaderBase(options, decisions)

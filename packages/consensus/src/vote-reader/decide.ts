@@ -1,0 +1,176 @@
+/**
+ * What becomes of an item as votes come in and hopes fade (D-38): an answer, a second round, or one of the
+ * outcomes without an answer. The counting is in `tally.ts`; here is what follows from it.
+ */
+import { isAnswer } from '../answers/is-answer.ts'
+import { decidedOutcome } from '../votes/decided.ts'
+import { isForkAt } from '../votes/histories.ts'
+import type { Decided } from '../votes/outcome.ts'
+import { claimedByMany } from '../votes/pins.ts'
+import { type Group, judge, largestGroup, strikeGroup, type Verdict } from '../votes/tally.ts'
+import { claimedHeads, nextPin } from './heads.ts'
+import { createRound, type Item, isPruned, isSelfPinned, type Round } from './item.ts'
+import type { Undecided } from './messages.ts'
+import { type Node, noteError } from './node.ts'
+import { compareAt, isUncompared } from './own-history.ts'
+import { finish, type State, wait } from './state.ts'
+import { type Ending, nodeVotes, undecided } from './undecided.ts'
+import { isHopeless, whyUnusable } from './usable.ts'
+
+const MALFORMED = 'malformed answer'
+/** How long the own replica may hold up an answer; it is compared afterwards too. */
+const LOCAL_HASH_WAIT_MS = 50
+
+/** Ends the item, or begins its second round, if what is known suffices. */
+export function decide(state: State, item: Item): void {
+  if (item.isDone) return
+  const current = item.rounds.at(-1)
+  for (const round of item.rounds) {
+    const verdict = judgeRound(state, item, round)
+    if (verdict.kind === 'open') continue
+    if (verdict.kind === 'decided') {
+      if (isHeldForReplica(state, round)) return
+      if (!isTooOld(state, item, verdict.group)) {
+        accept(state, item, { round, group: verdict.group })
+        return
+      }
+    }
+    if (verdict.kind === 'disputed' && (round === current || verdict.reason === 'fork'))
+      giveUp(state, item, round, verdict)
+    else if (round !== current)
+      continue // The second round may still decide.
+    else if (verdict.kind === 'insufficient') {
+      // What was pruned can be read at a newer offset: nobody is gone.
+      if (!isPruned(round) || !repin(state, item, round)) giveUp(state, item, round, verdict)
+    }
+    // Lagging, or agreed on something too old: once more, lower or newer.
+    else if (!repin(state, item, round)) lag(state, item)
+    return
+  }
+  if (current === undefined && isHopeless(state, item))
+    giveUp(state, item, undefined, { kind: 'insufficient' })
+}
+
+/** Ends the item: the nodes are not there yet. */
+export function lag(state: State, item: Item): void {
+  const round = item.rounds.at(-1)
+  giveUp(state, item, round, {
+    kind: 'lagging',
+    wantedOffset: Math.max(round?.pin ?? 0, state.floor, item.minOffset),
+    headOffset: claimedByMany(claimedHeads(state), item.threshold),
+  })
+}
+
+/** Puts a round at the pin behind the item's others. */
+export function startRound(state: State, item: Item, pin: number | null): void {
+  if (pin !== null) compareAt(state, pin)
+  const { nowMs: startedAtMs, nodes } = state
+  item.rounds.push(createRound({ pin, startedAtMs, nodeCount: nodes.length }))
+}
+
+/** Starts the second round; false if there was one, or none could do better. */
+export function repin(state: State, item: Item, round: Round): boolean {
+  if (item.rounds.length > 1 || round.pin === null || item.isOverdue) return false
+  const pin = nextPin(state, item, round)
+  if (pin === null) return false
+  item.staleAgeMs = null
+  item.nextPin = pin
+  // Holds the place of the second round, so that there is no third.
+  startRound(state, item, pin)
+  wait(state, item)
+  return true
+}
+
+function judgeRound(state: State, item: Item, round: Round): Verdict {
+  let unusableCount = 0
+  let laggingCount = 0
+  for (const node of state.nodes) {
+    const standing = round.standings[node.index]
+    if (standing === 'voted') continue
+    if (standing === 'lagging') laggingCount++
+    else if (standing === 'failed' || whyUnusable(state, item, node) !== null) unusableCount++
+  }
+  const verdict = judge(round.ballot, {
+    nodeCount: state.nodeCount,
+    threshold: item.threshold,
+    unusableCount,
+    laggingCount,
+    isFork: round.pin !== null && isForkAt(state.histories, round.pin),
+  })
+  // Parsed only here, where enough nodes said the same: what one of them sends costs nothing.
+  if (verdict.kind !== 'decided' || isAnswer(item.asked, verdict.group.vote)) return verdict
+  strikeGroup(round.ballot, verdict.group)
+  for (const voter of verdict.group.voters) {
+    round.standings[voter] = 'failed'
+    round.reasons.set(voter, MALFORMED)
+    noteError(state.nodes[voter] as Node, MALFORMED) // Voters are nodes.
+  }
+  return judgeRound(state, item, round)
+}
+
+function isHeldForReplica(state: State, { pin, startedAtMs }: Round): boolean {
+  const isWaiting = pin !== null && isUncompared(state, pin)
+  return isWaiting && state.nowMs - startedAtMs < LOCAL_HASH_WAIT_MS
+}
+
+/** Whether what was agreed on is older than asked, which is noted (D-39). */
+function isTooOld({ decisions, nowMicros }: State, item: Item, { vote }: Group): boolean {
+  const { recordTime } = vote
+  if (isSelfPinned(item)) return false
+  if (!decisions.isStale({ recordTime, nowMicros, maxAgeMs: item.maxAgeMs })) return false
+  item.staleAgeMs = Math.ceil((nowMicros - recordTime) / 1000)
+  return true
+}
+
+function accept(
+  state: State,
+  item: Item,
+  { round, group }: { readonly round: Round; readonly group: Group },
+): void {
+  const { nodes, nodeCount, nowMicros } = state
+  for (const other of round.ballot.groups)
+    if (other !== group)
+      for (const voter of other.voters) (nodes[voter] as Node).counters.dissents++ // Voters are nodes.
+  item.decided = group.vote
+  if (item.asked.kind === 'read') shortenOthers(state, item, group)
+  if (!isSelfPinned(item)) raiseFloor(state, group.vote.offset)
+  const outcome = decidedOutcome({
+    ...{ group, nodes, nodeCount, threshold: item.threshold, ballot: round.ballot },
+    signatures: signaturesOf(state, round, group),
+    isAbsent: state.decisions.isAbsence(group.vote, nowMicros),
+    isTrusted: state.faultyMax === 0,
+  })
+  const votes = item.explain ? nodeVotes(state, { item, round, group }) : null
+  conclude(state, item, votes === null ? outcome : { ...outcome, votes })
+}
+
+/** Nodes that have not answered yet need not say more than was decided. */
+function shortenOthers({ flights, effects }: State, item: Item, { vote }: Group): void {
+  const bytesWanted = vote.answer.byteLength
+  for (const { id, ask } of flights.values())
+    if (ask.items[0] === item) effects.push({ kind: 'shorten', flight: id, bytesWanted })
+}
+
+function raiseFloor(state: State, offset: number): void {
+  if (offset <= state.floor) return
+  state.floor = offset
+  state.effects.push({ kind: 'keep', floor: offset })
+}
+
+function signaturesOf({ nodes }: State, round: Round, group: Group): Decided['signatures'] {
+  if (round.signatures.size === 0) return []
+  return nodes.flatMap(({ index, name }) => {
+    const signature = group.voters.includes(index) ? round.signatures.get(index) : undefined
+    return signature === undefined ? [] : [[name, signature] as const]
+  })
+}
+
+function giveUp(state: State, item: Item, round: Round | undefined, ending: Ending): void {
+  const group = round && largestGroup(round.ballot)
+  conclude(state, item, undecided(state, { item, round, group }, ending))
+}
+
+function conclude(state: State, item: Item, outcome: Decided | Undecided): void {
+  finish(state, item)
+  state.effects.push({ kind: 'decide', read: item.id, outcome })
+}

@@ -1,0 +1,46 @@
+/** Which nodes an item can count on, as far as is known (D-38). */
+import type { Item } from './item.ts'
+import { hasRoomForLookups } from './lanes.ts'
+import { isSilent, type Node } from './node.ts'
+import type { State } from './state.ts'
+
+/** Why the node's vote on the item cannot be expected, for a person; null where it can. */
+export function whyUnusable(state: State, item: Item, node: Node): string | null {
+  if (item.isOverdue) return 'no answer'
+  if (node.url === null) return state.isLearning ? null : 'no address'
+  const lane = node.lanes[item.asked.kind === 'lookup' ? 'lookup' : 'bulk']
+  const { failureCount } = lane
+  return state.decisions.isGone({ failureCount, isSilent: isSilent(lane, state.nowMs) })
+    ? (node.counters.lastError ?? 'unreachable')
+    : null
+}
+
+/** Whether the node told its head since heads were renewed. */
+export function isFresh({ headsSinceMs }: State, { headAtMs }: Node): boolean {
+  return headAtMs >= headsSinceMs
+}
+
+/** Asked for its head since, the node answered something else. */
+export function isHeadless(state: State, node: Node): boolean {
+  return !isFresh(state, node) && node.lanes.lookup.endedAtMs >= state.headsSinceMs
+}
+
+/** Whether too few nodes are left for an item that was not asked yet. */
+export function isHopeless(state: State, item: Item): boolean {
+  const unusable = state.nodes.filter(
+    (node) => whyUnusable(state, item, node) !== null || isHeadless(state, node),
+  )
+  return unusable.length > state.nodeCount - item.threshold
+}
+
+/** Whether enough nodes have room for another batch; what the others miss waits in their queues. */
+export function hasRoomFor(state: State, item: Item): boolean {
+  let roomy = 0
+  let usable = 0
+  for (const node of state.nodes) {
+    if (whyUnusable(state, item, node) !== null) continue
+    usable++
+    if (hasRoomForLookups(state, node)) roomy++
+  }
+  return roomy > 0 && roomy >= Math.min(item.threshold, usable)
+}
