@@ -187,7 +187,7 @@ describe('a receipt', () => {
     expect(good).toMatchObject({ code: 0, text: expect.stringMatching(/^valid\n/) })
     for (const part of [ALICE, alice.party, String(present.body.receipt.offset), 'sv-'])
       expect(good.text).toContain(part)
-    const none = await quorumscan('verify', await fileOf(absent.body.receipt), '--request', NOBODY)
+    const none = await quorumscan('verify', await fileOf(absent.body.receipt), '--name', NOBODY)
     expect(none).toMatchObject({ code: 0, text: expect.stringContaining('{"entry":null}') })
 
     const touched = JSON.stringify(present.body).replaceAll('entry of alice', 'entry of Alice')
@@ -195,7 +195,7 @@ describe('a receipt', () => {
     for (const [document, reason, ...args] of [
       [touched, 'not the one that was signed'],
       [moved, 'does not fit'],
-      [present.body, 'for another request', '--request', NOBODY],
+      [present.body, 'for another request', '--name', NOBODY],
     ] as const) {
       const bad = await quorumscan('verify', await fileOf(document), ...args)
       expect(bad.code, bad.text).toBe(1)
@@ -231,7 +231,7 @@ describe('bad input', () => {
       ['verify', await fileOf('{}'), '--threshold', '1'],
     ])
       expect(await quorumscan(...args)).toEqual({
-        code: 1,
+        code: 2,
         text: 'quorumscan: a threshold is weak, strong, all or a number from 2 to 4\n',
       })
     expect(await quorumscan('resolve', 'a::b')).toMatchObject({ code: 1 })

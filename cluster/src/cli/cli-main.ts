@@ -1,6 +1,6 @@
 /** Entry of the `quorumscan` command; the bootstrap enters here too. */
 import { CommanderError } from 'commander'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError, UsageError } from '../cluster-error.ts'
 import { runCommandLine } from './program.ts'
 
 /** Exit codes: 0 done, 1 it could not be done, 2 the command line makes no sense. */
@@ -17,7 +17,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     const text = error instanceof ClusterError ? error.message : describeBug(error)
     process.stderr.write(`quorumscan: ${text}\n`)
-    return 1
+    return error instanceof UsageError ? 2 : 1
   }
 }
 

@@ -18,7 +18,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'resolve alice.unverified.ns --quorum strong --explain',
     'resolve alice::1220ab… --json',
   ],
-  verify: ['verify receipt.json --request alice.unverified.ns', 'verify - < evidence.json'],
+  verify: [
+    'resolve alice.unverified.ns --json | quorumscan verify -',
+    'verify receipt.json --name alice.unverified.ns',
+    'verify - < evidence.json',
+  ],
   'log repair': ['log repair', 'log repair --cut'],
   'log verify': ['log verify', 'log verify --json | jq .damages'],
   'config get': ['config get --json'],

@@ -1,5 +1,6 @@
 /** The command line: what can be typed, and which call each command is. */
 import { existsSync, readFileSync } from 'node:fs'
+import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { type Clock, createSystemClock } from '@quorumscan/base'
 import { isDecided } from '@quorumscan/consensus'
 import { Command, Option } from 'commander'
@@ -23,7 +24,7 @@ import { verifyLogOf } from './log-verify.ts'
 import { integer, print, slowly } from './options.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
-import { readGenesis, verify } from './verify.ts'
+import { type Asked, readGenesis, verify } from './verify.ts'
 import { addWatchCommands } from './watch-commands.ts'
 
 /** D-33: a local cluster is there to be hammered. */
@@ -240,21 +241,26 @@ export async function runCommandLine(
       exitCode = isDecided(resolved.outcome) ? 0 : 1
     })
 
-  command('verify', 'check a receipt or evidence offline; exit status 1 if it proves nothing')
-    .argument('<file>', 'a receipt, a verified answer or evidence; - for the standard input')
+  command('verify', 'check offline what a certified answer or evidence proves')
+    .argument('<file>', 'as a node, `resolve` or the proxy gave it; - for the standard input')
+    .option('--name <name>', 'what it must answer: the entry of this name, or that there is none')
+    .option('--party <party>', 'or the entry of this party')
+    .option('--prefix <prefix>', 'or a list of names, from the first on')
+    .option('--page-size <n>', 'of that list (default: the largest)', integer(1, PAGE_SIZE_MAX))
+    .option('--request <json>', 'or any other operation with its parameters')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
-    .option('--request <request>', 'what it must answer: a name, a party, or a request as JSON')
     .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
     .option('--json', 'print what is proven, or why nothing is, as JSON')
+    .addHelpText(
+      'after',
+      '\nExit status: 0 it proves that, 1 it does not, 2 nothing was judged.\nWhat `resolve` kept or printed says itself what was asked.',
+    )
     .action(
-      async (
-        file: string,
-        options: Common & { genesis?: string; request?: string; threshold: string },
-      ) => {
+      async (file: string, options: Common & Asked & { genesis?: string; threshold: string }) => {
         const { isValid, text, json } = await verify({
           file,
           genesisFile: options.genesis ?? dataDirectory(options.dataDir).genesisFile,
-          request: options.request ?? null,
+          asked: options,
           threshold: options.threshold,
         })
         print(options.json ? JSON.stringify(json) : text)

@@ -1,6 +1,6 @@
 /**
- * Documents that prove something, judged offline (D-42, D-43): a receipt, the verified form of an answer
- * or of a batch, a piece of evidence, or the list that the scan proxy gives. Reads no file, prints nothing.
+ * Documents that prove something, judged offline: a certified answer, evidence (D-43), alone or the list that the
+ * scan proxy gives, or votes (D-42), as a receipt or beside their answers. Reads no file, prints nothing.
  */
 import {
   type CanonicalRequest,
@@ -16,8 +16,11 @@ import {
   verifyEvidence,
   verifyReceipt,
 } from '@quorumscan/consensus'
+import { InvalidProof as InvalidState } from '@quorumscan/consensus/certified'
+import { judgeCertified, type ProvenState } from './certified-proof.ts'
 
 export type Proven =
+  | ProvenState
   | { readonly kind: 'answer'; readonly receipt: VerifiedReceipt }
   | { readonly kind: 'evidence'; readonly evidence: ProvenEvidence }
 
@@ -42,6 +45,8 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
 export async function judgeProof(text: string, options: ProofOptions): Promise<Proven[]> {
   const document = parse(text)
   try {
+    const certified = await judgeCertified({ text, parsed: document }, options)
+    if (certified !== null) return [certified]
     if (isRecord(document) && 'results' in document)
       return await Promise.all(
         listOf(document, 'results').map((body) => judgeAnswer(body, options)),
@@ -54,7 +59,11 @@ export async function judgeProof(text: string, options: ProofOptions): Promise<P
       return [await judgeEvidence(document, options)]
     return [await judgeAnswer(document, options)]
   } catch (error) {
-    if (error instanceof ReceiptError || error instanceof EvidenceError)
+    if (
+      error instanceof InvalidState ||
+      error instanceof ReceiptError ||
+      error instanceof EvidenceError
+    )
       throw new InvalidProof(error.message, { cause: error })
     throw error
   }

@@ -13,3 +13,20 @@ export function printable(text: string): string {
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
   )
 }
+
+const COLUMNS = 80
+const NAME_COLUMNS = 12
+
+/** A name with its value: on a line of its own where it does not fit beside the name, and whole, to be copied. */
+export function field(name: string, value: string): string {
+  const line = `  ${name.padEnd(NAME_COLUMNS)}${printable(value)}`
+  return line.length <= COLUMNS ? line : `  ${name}\n    ${printable(value)}`
+}
+
+/** The members of what the state has, such as an entry, a line each. */
+export function fields(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [`  ${printable(JSON.stringify(value))}`]
+  return Object.entries(value).map(([name, member]) =>
+    field(printable(name), typeof member === 'string' ? member : JSON.stringify(member ?? '-')),
+  )
+}

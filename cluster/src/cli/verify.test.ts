@@ -13,8 +13,9 @@ import {
   requestOfLookup,
 } from '@quorumscan/consensus'
 import { afterAll, describe, expect, it } from 'vitest'
+import { UsageError } from '../cluster-error.ts'
 import { createGenesis, hashGenesis } from '../genesis.ts'
-import { verify } from './verify.ts'
+import { type Asked, verify } from './verify.ts'
 
 const keys = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, key: createKeyPair() }))
 const newGenesis = () =>
@@ -80,14 +81,11 @@ function receiptOf(
   }
 }
 
-const judge = (
-  text: string,
-  more: { request?: string; threshold?: string; genesis?: string } = {},
-) =>
+const judge = (text: string, more: { asked?: Asked; threshold?: string; genesis?: string } = {}) =>
   verify({
     file: file('subject.json', text),
     genesisFile: more.genesis ?? genesisFile,
-    request: more.request ?? null,
+    asked: more.asked ?? {},
     threshold: more.threshold ?? 'weak',
   })
 
@@ -127,8 +125,8 @@ describe('a valid receipt', () => {
   it('fits the request in each of its spellings', async () => {
     const text = encodeReceipt(receiptOf())
     const spelled = `{"parameters":{"name":"${NAME}"},"operation":"getEntryByName"}`
-    for (const request of [NAME, spelled])
-      expect(await judge(text, { request }), request).toMatchObject({ isValid: true })
+    for (const asked of [{ name: NAME }, { request: spelled }])
+      expect(await judge(text, { asked })).toMatchObject({ isValid: true })
   })
 })
 
@@ -159,8 +157,8 @@ describe('an invalid receipt', () => {
       { threshold: 'strong' },
       '2 nodes signed the receipt, 3',
     ],
-    ['another request', text, { request: 'bob.unverified.ns' }, 'for another request'],
-    ['another operation', text, { request: 'a::b' }, 'for another request'],
+    ['another request', text, { asked: { name: 'bob.unverified.ns' } }, 'for another request'],
+    ['another operation', text, { asked: { party: 'a::b' } }, 'for another request'],
     ['another network', text, { genesis: otherGenesisFile }, 'from another network'],
     ['another answer beside it', shown(200, ABSENT), {}, 'not the one that was signed'],
     ['another status beside it', shown(404, ENTRY), {}, 'the status shown'],
@@ -225,22 +223,28 @@ describe('evidence', () => {
   })
 
   it('answers no request', async () => {
-    expect(await judge(JSON.stringify(piece), { request: NAME })).toMatchObject({ isValid: false })
+    const asked = { name: NAME }
+    expect(await judge(JSON.stringify(piece), { asked })).toMatchObject({ isValid: false })
   })
 })
 
 describe('a command that makes no sense', () => {
-  const good = { file: file('good.json', '{}'), genesisFile, request: null, threshold: 'weak' }
+  const good = { file: file('good.json', '{}'), genesisFile, asked: {}, threshold: 'weak' }
 
   it.each([
     [{ threshold: '1' }, 'a number from 2 to 4'],
     [{ threshold: '5' }, 'a number from 2 to 4'],
     [{ threshold: 'most' }, 'weak, strong, all'],
-    [{ request: '{"operation":1}' }, 'a request is'],
+    [{ asked: { request: '{"operation":1}' } }, 'a request is'],
+    [{ asked: { request: NAME } }, 'a request is'],
+    [{ asked: { name: NAME, party: 'a::b' } }, 'say one of'],
+    [{ asked: { name: NAME, pageSize: 1 } }, 'of a --prefix'],
     [{ file: join(directory, 'nowhere') }, 'cannot read'],
     [{ genesisFile: join(directory, 'nowhere') }, 'no genesis document'],
     [{ genesisFile: file('bad.json', '{"version":1}') }, 'no genesis document'],
   ])('%j judges nothing', async (change, reason) => {
-    await expect(verify({ ...good, ...change })).rejects.toThrow(reason)
+    const refused = verify({ ...good, ...change })
+    await expect(refused).rejects.toThrow(reason)
+    await expect(refused).rejects.toThrow(UsageError)
   })
 })

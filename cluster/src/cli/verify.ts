@@ -1,48 +1,60 @@
 /** `verify`: whether a file proves what it says, of which request, at which offset, signed by whom. */
 import { readFileSync } from 'node:fs'
+import { text as textOf } from 'node:stream/consumers'
+import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import {
   type CanonicalRequest,
   type Genesis,
-  type Json,
   parseGenesis,
   parseStrictJson,
   parseThreshold,
+  requestOfEntries,
   requestOfLookup,
   thresholdVotes,
   type VerifiedReceipt,
 } from '@quorumscan/consensus'
+import type { CertifiedPage } from '@quorumscan/consensus/certified'
 import { formatTime } from '@quorumscan/model'
-import { ClusterError, messageOf } from '../cluster-error.ts'
+import { messageOf, UsageError } from '../cluster-error.ts'
+import type { ProvenState } from './certified-proof.ts'
 import { InvalidProof, judgeProof, type Proven } from './proof.ts'
-import { lookupOf, printable } from './text.ts'
+import { field, fields, printable } from './text.ts'
+
+/** What was asked, as it is typed: one of these, or none. */
+export type Asked = {
+  readonly name?: string
+  readonly party?: string
+  readonly prefix?: string
+  /** Of a prefix list. */
+  readonly pageSize?: number
+  /** Any other operation, as JSON. */
+  readonly request?: string
+}
 
 export type VerifyOptions = {
   /** `-` reads the standard input. */
   readonly file: string
   readonly genesisFile: string
-  /** A name, a party, or a request as JSON; null: any. */
-  readonly request: string | null
+  readonly asked: Asked
   /** weak, strong, all or a number. */
   readonly threshold: string
 }
 
-const STANDARD_INPUT = 0
-
 /**
  * Judges the file. The text is for a person.
  *
- * @throws {ClusterError} If a file cannot be read, or the options make no sense: then nothing was judged.
+ * @throws {UsageError} If a file cannot be read, or the options make no sense: then nothing was judged.
  */
 export async function verify(
   options: VerifyOptions,
 ): Promise<{ readonly isValid: boolean; readonly text: string; readonly json: unknown }> {
   const genesis = readGenesis(options.genesisFile)
-  const request = options.request === null ? null : parseRequest(options.request)
+  const request = requestOf(options.asked)
   const threshold = parseVotes(options.threshold, genesis)
-  const document = read(options.file === '-' ? STANDARD_INPUT : options.file)
+  const document = options.file === '-' ? await textOf(process.stdin) : read(options.file)
   try {
     const proven = await judgeProof(document, { genesis, request, threshold })
-    const parts = proven.map((one) => formatProven(one, genesis))
+    const parts = proven.map((one) => formatProven(one, { genesis, threshold }))
     const text = ['valid', ...parts].join('\n')
     return { isValid: true, text, json: { valid: true, proven: proven.map(jsonOf) } }
   } catch (error) {
@@ -56,42 +68,123 @@ export async function verify(
   }
 }
 
-/** @throws {ClusterError} */
+/** @throws {UsageError} */
 export function readGenesis(file: string): Genesis {
   try {
     return parseGenesis(JSON.parse(read(file)))
   } catch (error) {
-    throw new ClusterError(`${file} is no genesis document: ${messageOf(error)}; see --genesis`)
+    throw new UsageError(`${file} is no genesis document: ${messageOf(error)}; see --genesis`)
   }
 }
 
-/** Votes that a threshold needs in the network of this genesis. @throws {ClusterError} */
+/** Votes that a threshold needs in the network of this genesis. @throws {UsageError} */
 export function parseVotes(text: string, genesis: Genesis): number {
   const nodeCount = genesis.nodes.length
   const threshold = parseThreshold(text, nodeCount)
   const votes = threshold === undefined ? undefined : thresholdVotes(threshold, nodeCount)
   if (votes !== undefined) return votes
   const votesMin = thresholdVotes('weak', nodeCount)
-  throw new ClusterError(
+  throw new UsageError(
     `a threshold is weak, strong, all or a number from ${votesMin} to ${nodeCount}`,
   )
 }
 
 /** For a program: an answer as a value. */
 function jsonOf(proven: Proven): unknown {
-  if (proven.kind !== 'answer') return proven.evidence
-  const { answer, recordTime, ...receipt } = proven.receipt
-  return {
-    ...receipt,
-    recordTime: formatTime(recordTime),
-    answer: JSON.parse(new TextDecoder().decode(answer)),
+  if (proven.kind === 'evidence') return proven.evidence
+  if (proven.kind === 'answer') {
+    const { answer, recordTime, ...receipt } = proven.receipt
+    const value = JSON.parse(new TextDecoder().decode(answer))
+    return { ...receipt, recordTime: formatTime(recordTime), answer: value }
+  }
+  const { answer, recordTime, ...facts } = proven.certified
+  const what =
+    proven.kind === 'shown'
+      ? { shown: proven.certified.answer.map(({ key, value }) => ({ key, value })) }
+      : { request: proven.request, answer }
+  return { ...what, ...facts, recordTime: formatTime(recordTime) }
+}
+
+type Expected = { readonly genesis: Genesis; readonly threshold: number }
+
+function formatProven(proven: Proven, expected: Expected): string {
+  if (proven.kind === 'answer') return formatReceipt(proven.receipt, expected.genesis)
+  if (proven.kind !== 'evidence') return formatState(proven, expected)
+  const { signer, kind, offset } = proven.evidence
+  return `\n${signer} signed two different statements (${kind}) about offset ${offset}`
+}
+
+function formatState(proven: ProvenState, { genesis, threshold }: Expected): string {
+  const { offset, recordTime, signers } = proven.certified
+  const count = `${signers.length} of ${genesis.nodes.length}, ${threshold} needed`
+  return [
+    '',
+    ...(proven.kind === 'shown' ? shownLines(proven) : answerLines(proven)),
+    '',
+    field('offset', String(offset)),
+    field('time', formatTime(recordTime)),
+    field('signed by', `${signers.join(', ')} (${count})`),
+  ].join('\n')
+}
+
+/** Nobody says what was asked. */
+function shownLines({ certified }: ProvenState & { readonly kind: 'shown' }): string[] {
+  const leaves = certified.answer.flatMap(({ key, value }) => [
+    printable(JSON.stringify(key)),
+    ...fields(parsed(value)),
+  ])
+  return [
+    'in the state, among whatever else is there: to learn what it proves',
+    'of a name, a party or a prefix, say --name, --party or --prefix',
+    ...leaves,
+  ]
+}
+
+function answerLines({
+  request,
+  certified,
+}: ProvenState & { readonly kind: 'certified' }): string[] {
+  const { name, party, name_prefix: prefix } = request.parameters
+  const { answer } = certified
+  switch (request.operation) {
+    case 'getEntryByName':
+      return entryLines(`the name ${name}`, answer)
+    case 'getEntryByParty':
+      return entryLines(`the party ${party}`, answer)
+    case 'listEntries':
+      return pageLines(`names that begin with ${JSON.stringify(prefix)}`, request, answer)
+    case 'listEntriesByParty':
+      return pageLines(`names of ${party}`, request, answer)
+    default:
+      return [
+        printable(`${request.operation} ${JSON.stringify(request.parameters)}`),
+        ...[answer].flat().flatMap((one) => fields(one)),
+      ]
   }
 }
 
-function formatProven(proven: Proven, genesis: Genesis): string {
-  if (proven.kind === 'answer') return formatReceipt(proven.receipt, genesis)
-  const { signer, kind, offset } = proven.evidence
-  return `\n${signer} signed two different statements (${kind}) about offset ${offset}`
+function entryLines(subject: string, entry: unknown): string[] {
+  return entry === null
+    ? [`${printable(subject)} has no entry`]
+    : [`${printable(subject)} has this entry`, ...fields(entry)]
+}
+
+function pageLines(list: string, { parameters }: CanonicalRequest, answer: unknown): string[] {
+  const { entries, next_page_token: next } = answer as CertifiedPage
+  const after = parameters['page_token'] === null ? '' : ', from the page token on'
+  const all = next === null ? 'no others' : 'and there are more'
+  return [
+    `${printable(list)}${after}: ${entries.length}, ${all}`,
+    ...entries.flatMap((entry) => ['', ...fields(entry)]),
+  ]
+}
+
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value // Signed all the same.
+  }
 }
 
 function formatReceipt(receipt: VerifiedReceipt, genesis: Genesis): string {
@@ -106,24 +199,37 @@ function formatReceipt(receipt: VerifiedReceipt, genesis: Genesis): string {
   ].join('\n')
 }
 
+/** @throws {UsageError} */
+function requestOf(asked: Asked): CanonicalRequest | null {
+  const { name, party, prefix, pageSize, request } = asked
+  if ([name, party, prefix, request].filter((one) => one !== undefined).length > 1)
+    throw new UsageError('say one of --name, --party, --prefix and --request')
+  if (pageSize !== undefined && prefix === undefined)
+    throw new UsageError('--page-size is of a --prefix')
+  if (name !== undefined) return requestOfLookup({ name })
+  if (party !== undefined) return requestOfLookup({ party })
+  if (prefix !== undefined)
+    return requestOfEntries({ name_prefix: prefix, page_size: pageSize ?? PAGE_SIZE_MAX })
+  return request === undefined ? null : parseRequest(request)
+}
+
 function parseRequest(text: string): CanonicalRequest {
-  if (!text.startsWith('{')) return requestOfLookup(lookupOf(text))
   try {
     const { operation, parameters } = Object(parseStrictJson(text))
     if (typeof operation === 'string' && typeof parameters === 'object' && parameters !== null)
-      return { operation, parameters: parameters as { readonly [name: string]: Json } }
+      return { operation, parameters }
   } catch {
     // Said below.
   }
-  throw new ClusterError(
-    'a request is a name, a party, or JSON such as {"operation":"getDsoPartyId","parameters":{}}',
+  throw new UsageError(
+    'a request is JSON such as {"operation":"getDso","parameters":{"shared":true}}',
   )
 }
 
-function read(file: string | typeof STANDARD_INPUT): string {
+function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ClusterError(`cannot read ${file}: ${messageOf(error)}`)
+    throw new UsageError(`cannot read ${file}: ${messageOf(error)}`)
   }
 }

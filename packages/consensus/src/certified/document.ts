@@ -58,18 +58,31 @@ export function createCertifiedVerifier(
 ): CertifiedVerifier {
   return {
     async verify(document, question, threshold) {
-      const signerCount = thresholdVotes(threshold, network.genesis.nodes.length)
-      if (signerCount === undefined) throw new RangeError('the threshold is not from f + 1 to n')
-      const { certificate, proof } = splitDocument(document)
-      const checked = await checks.check(certificate)
-      if (checked.signers.length < signerCount)
-        throw new InvalidProof(
-          'TOO_FEW_SIGNERS',
-          `${checked.signers.length} members signed the state, ${signerCount} are needed`,
-        )
+      const { checked, proof } = await openDocument(document, threshold, { network, checks })
       return answerOf(proof, checked, { question, network })
     },
   }
+}
+
+/**
+ * The certificate of a document, checked, and the proof, which is not.
+ *
+ * @throws As `CertifiedVerifier.verify`.
+ */
+export async function openDocument(
+  document: string | Uint8Array,
+  threshold: Threshold,
+  { network, checks }: { readonly network: HashedNetwork; readonly checks: CertificateChecks },
+): Promise<{ readonly checked: CheckedCertificate; readonly proof: string }> {
+  const signerCount = thresholdVotes(threshold, network.genesis.nodes.length)
+  if (signerCount === undefined) throw new RangeError('the threshold is not from f + 1 to n')
+  const { certificate, proof } = splitDocument(document)
+  const checked = await checks.check(certificate)
+  if (checked.signers.length >= signerCount) return { checked, proof }
+  throw new InvalidProof(
+    'TOO_FEW_SIGNERS',
+    `${checked.signers.length} members signed the state, ${signerCount} are needed`,
+  )
 }
 
 function answerOf<Answer>(

@@ -57,3 +57,4 @@ export {
 } from './page-token.ts'
 export type { CertifiedEntry, Question } from './question.ts'
 export { questionOf } from './requests.ts'
+export { showDocument } from './shown.ts'

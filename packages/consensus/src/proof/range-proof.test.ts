@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvalidProof } from './invalid-proof.ts'
 import { type Pruned, prune, type Range } from './prune.ts'
-import { encodeProof, type ProofItem, type ProvenLeaf, verifyRanges } from './range-proof.ts'
+import {
+  encodeProof,
+  type ProofItem,
+  type ProvenLeaf,
+  shownLeaves,
+  verifyRanges,
+} from './range-proof.ts'
 import * as arbitrary from './testing/arbitraries.ts'
 import {
   buildNaiveTree,
@@ -295,3 +301,55 @@ function* mutantsOf(proof: readonly ProofItem[], a: number, b: number): Generato
     yield replaced({ expires_at, key, value_hash: Buffer.alloc(32, 1).toString('base64') })
   }
 }
+
+describe('what a proof shows', () => {
+  const all: Range = { from: Uint8Array.of(), to: Uint8Array.of(255), limit: 1_000_000, at: 0 }
+
+  it('is of the tree, visible and in its one form, whoever made it, for one range or for several', () => {
+    fc.assert(
+      fc.property(
+        arbitrary.leaves,
+        arbitrary.leaves,
+        fc.array(arbitrary.range, { maxLength: 3 }),
+        fc.array(fc.tuple(fc.nat(), fc.nat())),
+        (leaves, others, ranges, swaps) => {
+          const at = ranges[0]?.at ?? 0
+          const show = (proof: string) =>
+            shownLeaves({ proof, root: naiveRootHash(leaves), at, sha256 })
+          const items = ranges.flatMap((range) => prove(leaves, { ...range, at }))
+          const shown = show(JSON.stringify(items))
+          expect(shown).toEqual(ranges.flatMap((range) => leavesIn(leaves, { ...range, at })))
+
+          const visible = leavesIn(leaves, { ...all, at }).map((leaf) => JSON.stringify(leaf))
+          const forged: unknown[] = [...items]
+          for (const [from, to] of swaps)
+            if (from < forged.length) forged.splice(to % forged.length, 1, forged[from])
+          const texts = [forged, [...items, 'AA=='], items.slice(1), prove(others, { ...all, at })]
+          for (const text of texts.map((list) => JSON.stringify(list))) {
+            try {
+              for (const leaf of show(text)) expect(visible).toContain(JSON.stringify(leaf))
+            } catch (error) {
+              if (!(error instanceof InvalidProof)) throw error
+            }
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is nothing where it says more, in another form, or too late', () => {
+    const leaf = leafOf(['n', 'alice', ''], '{}', 7)
+    const range = { ...all, at: 6 }
+    const [item] = prove([leaf], range) as [object]
+    const show =
+      (proof: unknown, at = 6) =>
+      () =>
+        shownLeaves({ proof: JSON.stringify(proof), root: naiveRootHash([leaf]), at, sha256 })
+    expect(show([item, item])()).toHaveLength(2)
+    expect(show([])()).toEqual([])
+    for (const proof of [[{ ...item, more: 1 }], [item, 0], {}, [{ ...item, value: '[]' }]])
+      expect(show(proof), JSON.stringify(proof)).toThrow(InvalidProof)
+    expect(show([item], 7)).toThrow('expired')
+  })
+})

@@ -66,6 +66,14 @@ export function encodeProof(
   return items
 }
 
+type RangesInput = {
+  readonly proof: string
+  readonly root: Uint8Array
+  readonly at: number
+  readonly ranges: readonly KeyRange[]
+  readonly sha256: Sha256
+}
+
 /**
  * For each range its visible leaves, in order: all of them, or the first `limit` where there are as many.
  *
@@ -75,13 +83,7 @@ export function encodeProof(
  * @param input.ranges - From the request that the caller made, never from who proves.
  * @throws {InvalidProof} Unless `proof` is exactly what shows them.
  */
-export function verifyRanges(input: {
-  readonly proof: string
-  readonly root: Uint8Array
-  readonly at: number
-  readonly ranges: readonly KeyRange[]
-  readonly sha256: Sha256
-}): readonly (readonly ProvenLeaf[])[] {
+export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[])[] {
   const { proof, root, at, ranges, sha256 } = input
   const items = parseList(proof)
   const isEmpty = bytesEqual(root, EMPTY_ROOT)
@@ -91,8 +93,7 @@ export function verifyRanges(input: {
   const needed = ranges.map((range) => {
     if (isEmpty) return null
     const shown = readTree()
-    if (!bytesEqual(shown.hash, root))
-      throw new InvalidProof('NOT_PROVEN', 'the proof is of another tree')
+    if (!bytesEqual(shown.hash, root)) throw otherTree()
     return prune(shownTree, shown, { ...range, at })
   })
   const readValue = (leaf: Leaf): string => {
@@ -103,12 +104,46 @@ export function verifyRanges(input: {
   if (JSON.stringify(needed.flatMap((pruned) => encodeProof(pruned, readValue))) !== proof)
     throw new InvalidProof('NOT_PROVEN', 'the proof shows more than it has to, or in another form')
   return needed.map((pruned) =>
-    visibleLeaves(pruned).map((leaf) => ({
-      key: componentsOf(leaf.key),
-      expiresAt: leaf.expiresAt,
-      value: readValue(leaf),
-    })),
+    visibleLeaves(pruned).map((leaf) => provenLeaf(leaf, readValue(leaf))),
   )
+}
+
+function provenLeaf({ key, expiresAt }: Leaf, value: string): ProvenLeaf {
+  return { key: componentsOf(key), expiresAt, value }
+}
+
+/**
+ * The leaves that a proof shows with their values, in its order, whatever was asked for: each is in the tree and
+ * visible. What else is there, or is not, this does not tell.
+ *
+ * @throws {InvalidProof} If it is no list of trees with this root, each in its one form.
+ */
+export function shownLeaves(input: Omit<RangesInput, 'ranges'>): readonly ProvenLeaf[] {
+  const { proof, root, at, sha256 } = input
+  const items = parseList(proof)
+  const values = new Map<Leaf, string>()
+  const readTree = createProofReader(items, { sha256, values })
+  const shownValue = (leaf: Leaf) => values.get(leaf) as string // Asked for those alone that have one.
+  const encoded: ProofItem[] = []
+  const leaves: Leaf[] = []
+  while (encoded.length < items.length) {
+    const shown = readTree()
+    if (!bytesEqual(shown.hash, root)) throw otherTree()
+    const tree = wholeOf(shown, values)
+    encoded.push(...encodeProof(tree, shownValue))
+    leaves.push(...visibleLeaves(tree))
+  }
+  if (JSON.stringify(encoded) !== proof) throw malformed()
+  if (!leaves.every((leaf) => leaf.expiresAt === null || leaf.expiresAt > at))
+    throw new InvalidProof('NOT_PROVEN', 'the proof shows the value of an expired leaf')
+  return leaves.map((leaf) => provenLeaf(leaf, shownValue(leaf)))
+}
+
+function wholeOf({ hash, opened }: ShownNode, values: ReadonlyMap<Leaf, string>): Pruned {
+  if (opened === null) return { kind: 'hash', hash }
+  if ('key' in opened) return { kind: 'leaf', leaf: opened, isVisible: values.has(opened) }
+  const { bit, left, right } = opened
+  return { kind: 'inner', bit, left: wholeOf(left, values), right: wholeOf(right, values) }
 }
 
 /** The leaves that a pruned tree shows with their values, in order. */
@@ -132,6 +167,10 @@ function parseList(proof: string): readonly unknown[] {
 /** One text for all: no honest node sends it, so nobody looks for what is wrong with it. */
 function malformed(cause?: unknown): InvalidProof {
   return new InvalidProof('MALFORMED', 'the proof is not well-formed', { cause })
+}
+
+function otherTree(): InvalidProof {
+  return new InvalidProof('NOT_PROVEN', 'the proof is of another tree')
 }
 
 function leftOut(): InvalidProof {

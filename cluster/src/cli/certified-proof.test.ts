@@ -1,0 +1,164 @@
+/** What `verify` says to certified documents: the published vectors, and what becomes of them in files. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { CanonicalRequest } from '@quorumscan/consensus'
+import { afterAll, describe, expect, it } from 'vitest'
+import { type Asked, verify } from './verify.ts'
+
+type Vector = {
+  readonly name: string
+  readonly request: CanonicalRequest
+  readonly signers: number
+  readonly document: string
+  readonly answer?: unknown
+  readonly signed_by?: readonly string[]
+}
+
+const { genesis, vectors } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../../test/vectors/certified.json'), 'utf8'),
+) as { genesis: string; vectors: readonly Vector[] }
+const directory = mkdtempSync(join(tmpdir(), 'qs-certified-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+const fileOf = (name: string, text: string) => {
+  writeFileSync(join(directory, name), text)
+  return join(directory, name)
+}
+const genesisFile = fileOf('genesis.json', genesis)
+
+const judge = (text: string, asked: Asked = {}, threshold = 'weak') =>
+  verify({ file: fileOf('subject.json', text), genesisFile, asked, threshold })
+const vector = (name: string) => vectors.find((one) => one.name === name) as Vector
+
+const ALICE = 'alice.unverified.ns'
+const present = vector('a name')
+const absent = vector('a name that is absent')
+const keptOf = ({ request, document }: Vector) => ({ request, document })
+
+/** As `resolve --json` prints it. */
+async function printedOf(one: Vector, change: object = {}): Promise<string> {
+  const { json } = await judge(JSON.stringify(keptOf(one)))
+  const [{ answer, offset, historyHash, signers }] = Object(json).proven
+  const recordTime = JSON.parse(one.document).certificate.record_time
+  const kind = answer === null ? 'verified-absent' : 'verified'
+  const facts = { kind, answer, offset, recordTime, historyHash, agreed: signers }
+  return `${JSON.stringify({ ...facts, receipt: keptOf(one), ...change })}\n`
+}
+
+describe('a certified document', () => {
+  it('of each vector is judged as the vector says, and keeps its request beside it', async () => {
+    expect(vectors.length).toBeGreaterThan(80)
+    for (const { name, request, signers, document, answer, signed_by } of vectors) {
+      const asked = { request: JSON.stringify(request) }
+      for (const verdict of [
+        await judge(document, asked, String(signers)),
+        await judge(JSON.stringify({ document, request }), {}, String(signers)),
+      ]) {
+        expect(verdict.isValid, `${name}: ${verdict.text}`).toBe(signed_by !== undefined)
+        if (signed_by !== undefined)
+          expect(verdict.json, name).toMatchObject({
+            proven: [{ request, answer, signers: signed_by }],
+          })
+      }
+    }
+  })
+
+  it('tells entry, offset, time and signers', async () => {
+    const { text } = await judge(present.document, { name: ALICE }, 'strong')
+    const entry = Object(present.answer)
+    expect(text.split('\n')).toEqual([
+      'valid',
+      '',
+      `the name ${ALICE} has this entry`,
+      `  contract_id ${entry.contract_id}`,
+      '  user',
+      `    ${entry.user}`,
+      `  name        ${ALICE}`,
+      `  url         ${entry.url}`,
+      `  description ${entry.description}`,
+      `  expires_at  ${entry.expires_at}`,
+      '',
+      '  offset      42',
+      '  time        2023-11-14T22:13:20.123456Z',
+      '  signed by   sv-1, sv-2, sv-3, sv-4 (4 of 4, 3 needed)',
+    ])
+  })
+
+  it.each([
+    [
+      'a name that is absent',
+      { name: 'eve.unverified.ns' },
+      'the name eve.unverified.ns has no entry',
+    ],
+    ['the operator', { party: JSON.parse(genesis).dso }, 'has this entry'],
+    ['a prefix that nothing has', { prefix: 'q', pageSize: 10 }, '"q": 0, no others'],
+    ['the first page', { prefix: '', pageSize: 2 }, '"": 2, and there are more'],
+    ['all entries', { prefix: '' }, ', no others'],
+    ['a batch', { request: JSON.stringify(vector('a batch').request) }, 'lookupEntries'],
+  ])('to %s says what it proves', async (name, asked, sentence) => {
+    const { isValid, text } = await judge(vector(name).document, asked)
+    expect(isValid, text).toBe(true)
+    expect(text).toContain(sentence)
+  })
+
+  it.each<[string, Vector, Asked, string?]>([
+    ['another name', present, { name: 'eve.unverified.ns' }],
+    ['another party', vector('a party'), { party: JSON.parse(genesis).dso }],
+    ['the list beside a name', present, { prefix: 'alice' }],
+    ['a longer page', vector('the first page'), { prefix: '' }],
+    [
+      'an operation that nothing certifies',
+      present,
+      { request: '{"operation":"x","parameters":{}}' },
+    ],
+    ['more signers', vector('a name that others begin with'), { name: 'alice' }, 'all'],
+  ])('does not prove %s', async (_title, { document }, asked, threshold) => {
+    const { isValid, text } = await judge(document, asked, threshold)
+    expect(isValid).toBe(false)
+    expect(text).toMatch(/^invalid, because /)
+  })
+
+  it('without a request shows what is there, and tells no absence', async () => {
+    const { isValid, text, json } = await judge(present.document)
+    expect(isValid).toBe(true)
+    expect(text).toContain(`["n","${ALICE}",`)
+    expect(json).toMatchObject({ proven: [{ shown: [{ value: JSON.stringify(present.answer) }] }] })
+    const none = await judge(absent.document)
+    expect(none).toMatchObject({ isValid: true, json: { proven: [{ shown: [] }] } })
+    expect(none.text).not.toContain('no entry')
+    const forged = present.document.replace('"value":"', '"value":" ')
+    expect(await judge(forged)).toMatchObject({ isValid: false })
+  })
+})
+
+describe('what resolve printed', () => {
+  it('is verified as it is, with the request that it carries, or another', async () => {
+    for (const one of [present, absent]) {
+      const verdict = await judge(await printedOf(one))
+      expect(verdict, verdict.text).toMatchObject({
+        isValid: true,
+        json: { proven: [{ request: one.request }] },
+      })
+    }
+    const other = await judge(await printedOf(present), { name: 'eve.unverified.ns' })
+    expect(other.isValid).toBe(false)
+  })
+
+  it.each([
+    ['the answer', { answer: null }],
+    ['the offset', { offset: 41 }],
+    ['the recordTime', { recordTime: 1 }],
+    ['the historyHash', { historyHash: '00' }],
+    ['the agreed', { agreed: ['sv-1'] }],
+    ['the kind', { kind: 'verified-absent' }],
+    ['kept with no request', { receipt: { document: present.document } }],
+  ])('is refused where %s is not what was proven', async (what, change) => {
+    const { isValid, text } = await judge(await printedOf(present, change))
+    expect(isValid).toBe(false)
+    expect(text).toContain(what)
+  })
+
+  it('holds no proof where there was no answer', async () => {
+    expect(await judge('{"kind":"insufficient","reachable":1}')).toMatchObject({ isValid: false })
+  })
+})

@@ -1,0 +1,25 @@
+/** What a certified document shows, for whoever does not know what was asked. */
+import type { SignatureVerifier } from '../certificates/certificate.ts'
+import { createCertificateChecks } from '../certificates/certificate-checks.ts'
+import type { Threshold } from '../genesis/threshold.ts'
+import { type ProvenLeaf, shownLeaves } from '../proof/range-proof.ts'
+import { type Certified, openDocument } from './document.ts'
+import type { HashedNetwork } from './lookups.ts'
+
+/**
+ * The visible leaves of the state that a document shows. It proves that they are there, and of nothing that it
+ * is not: only a request says where one would have to look.
+ *
+ * @throws As `CertifiedVerifier.verify`.
+ */
+export async function showDocument(
+  document: string | Uint8Array,
+  threshold: Threshold,
+  network: HashedNetwork & { readonly crypto: SignatureVerifier },
+): Promise<Certified<readonly ProvenLeaf[]>> {
+  const checks = createCertificateChecks(network)
+  const { checked, proof } = await openDocument(document, threshold, { network, checks })
+  const { offset, recordTime, historyHash, root, signers } = checked
+  const answer = shownLeaves({ proof, root, at: recordTime, sha256: network.sha256 })
+  return { answer, offset, recordTime, historyHash, signers }
+}
