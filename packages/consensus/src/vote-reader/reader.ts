@@ -4,7 +4,6 @@
  */
 import { BATCH_LOOKUPS_MAX, isLookup } from '../answers/batch.ts'
 import { maxFaulty } from '../genesis/genesis.ts'
-import type { Transport } from '../nodes/transport.ts'
 import {
   overloaded,
   type Reader,
@@ -56,7 +55,10 @@ export function createReaderOf(base: ReaderBase): Reader {
   const run = (event: Event): void => {
     if (closing.signal.aborted) return
     const now = { ms: clock.monotonicMs(), micros: clock.nowMicros() }
-    for (const effect of step(state, event, now)) carryOut(effect)
+    for (const effect of step(state, event, now)) {
+      const carry = carryOut[effect.kind] as (effect: Effect) => void // The one for its kind.
+      carry(effect)
+    }
     if (state.tickAtMs < callAtMs) callAt(state.tickAtMs)
   }
 
@@ -70,102 +72,73 @@ export function createReaderOf(base: ReaderBase): Reader {
     clock.delay(Math.ceil(atMs - clock.monotonicMs()), closing.signal).then(call, () => {})
   }
 
-  const carryOut = (effect: Effect): void => {
-    switch (effect.kind) {
-      case 'send':
-        send(effect)
-        break
-      case 'drop':
-        flights.get(effect.flight)?.abort.abort(new Error('no answer'))
-        flights.delete(effect.flight)
-        break
-      case 'shorten':
-        shorten(effect)
-        break
-      case 'check':
-        check(effect)
-        break
-      case 'compare':
-        compare(effect.offset)
-        break
-      case 'decide':
-        decide(effect)
-        break
-      case 'refuse':
-        questions.fail(effect.read, overloaded)
-        break
-      case 'keep':
-        floor.raise(effect.floor)
-        break
-      case 'learn':
-        learn(effect.isUneasy)
-        break
-      case 'fork':
-        base.noteFork(effect.fork)
-        break
-      case 'heard':
-        options.onReply?.(effect.reply)
-        break
-    }
-  }
-
-  const send = ({ flight, url, channel, request }: Effect & { kind: 'send' }): void => {
-    const sent = { abort: new AbortController(), bytesWanted: request.bytesMax }
-    flights.set(flight, sent)
-    const input = {
-      ...request,
-      url,
-      channel,
-      isPublicOnly: options.allowPrivateAddresses !== true,
-      signal: sent.abort.signal,
-      bytesWanted: () => sent.bytesWanted,
-    }
-    const landed = (event: Event): void => {
-      if (flights.delete(flight)) run(event)
-    }
-    requestOnce(transport, input).then(
-      (reply) => landed({ kind: 'reply', flight, reply }),
-      () => landed({ kind: 'failed', flight }),
-    )
-  }
-
-  const shorten = ({ flight, bytesWanted }: Effect & { kind: 'shorten' }): void => {
-    const sent = flights.get(flight)
-    if (sent !== undefined) sent.bytesWanted = bytesWanted
-  }
-
-  const check = (effect: Effect & { kind: 'check' }): void => {
-    const { flight, answers } = effect
-    checkSignatures(effect, { genesisHash, crypto }).then(
-      (statements) => {
-        for (const statement of statements) if (statement !== null) options.onStatement?.(statement)
-        run({ kind: 'checked', flight, isValid: statements.map((statement) => statement !== null) })
-      },
-      // Nothing is read unverified.
-      (reason) => {
-        for (const { read } of answers) questions.fail(read, () => reason)
-      },
-    )
-  }
-
-  const compare = (offset: number): void => {
-    const tell = (historyHash: string | null) => run({ kind: 'compared', offset, historyHash })
-    // A replica that cannot answer knows nothing; the nodes are compared among themselves.
-    localHistoryHash?.(offset).then(tell, () => tell(null))
-  }
-
-  const decide = ({ read, outcome }: Effect & { kind: 'decide' }): void => {
-    const settle = (told: Outcome) => questions.settle(read, told)
-    if ('answer' in outcome) settle(outcome)
-    else withDigests(outcome, crypto).then(settle, (reason) => questions.fail(read, () => reason))
-  }
-
-  const learn = (isUneasy: boolean): void => {
-    const tell = () => {
-      if (state.isLearning && !directory.isLearning()) run({ kind: 'learned' })
-    }
-    // What goes wrong there shows as nodes without an address.
-    directory.refresh({ isUneasy }).then(tell, () => {})
+  const carryOut: {
+    readonly [Kind in Effect['kind']]: (effect: Effect & { readonly kind: Kind }) => void
+  } = {
+    send({ flight, url, channel, request }) {
+      const sent = { abort: new AbortController(), bytesWanted: request.bytesMax }
+      flights.set(flight, sent)
+      const landed = (event: Event): void => {
+        if (flights.delete(flight)) run(event)
+      }
+      const input = {
+        ...request,
+        url,
+        channel,
+        isPublicOnly: options.allowPrivateAddresses !== true,
+        signal: sent.abort.signal,
+        bytesWanted: () => sent.bytesWanted,
+      }
+      // A transport that throws at once is like one that rejects.
+      const answer = async () => transport.request(input)
+      answer().then(
+        (reply) => landed({ kind: 'reply', flight, reply }),
+        () => landed({ kind: 'failed', flight }),
+      )
+    },
+    shorten({ flight, bytesWanted }) {
+      const sent = flights.get(flight)
+      if (sent !== undefined) sent.bytesWanted = bytesWanted
+    },
+    drop({ flight }) {
+      flights.get(flight)?.abort.abort(new Error('no answer'))
+      flights.delete(flight)
+    },
+    check(effect) {
+      const { flight, answers } = effect
+      checkSignatures(effect, { genesisHash, crypto }).then(
+        (statements) => {
+          for (const statement of statements)
+            if (statement !== null) options.onStatement?.(statement)
+          run({ kind: 'checked', flight, isValid: statements.map((one) => one !== null) })
+        },
+        // Nothing is read unverified.
+        (reason) => {
+          for (const { read } of answers) questions.fail(read, () => reason)
+        },
+      )
+    },
+    compare({ offset }) {
+      const tell = (historyHash: string | null) => run({ kind: 'compared', offset, historyHash })
+      // A replica that cannot answer knows nothing; the nodes are compared among themselves.
+      localHistoryHash?.(offset).then(tell, () => tell(null))
+    },
+    decide({ read, outcome }) {
+      const settle = (told: Outcome) => questions.settle(read, told)
+      if ('answer' in outcome) settle(outcome)
+      else withDigests(outcome, crypto).then(settle, (reason) => questions.fail(read, () => reason))
+    },
+    refuse: ({ read }) => questions.fail(read, overloaded),
+    keep: (effect) => floor.raise(effect.floor),
+    learn({ isUneasy }) {
+      const tell = () => {
+        if (state.isLearning && !directory.isLearning()) run({ kind: 'learned' })
+      }
+      // What goes wrong there shows as nodes without an address.
+      directory.refresh({ isUneasy }).then(tell, () => {})
+    },
+    fork: ({ fork }) => base.noteFork(fork),
+    heard: ({ reply }) => options.onReply?.(reply),
   }
 
   /** Questions of the same moment are asked together; a lone one does not wait. */
@@ -224,13 +197,6 @@ export function createReaderOf(base: ReaderBase): Reader {
       questions.failAll(reason)
     },
   }
-}
-
-/** A transport that throws at once is like one that rejects. */
-async function requestOnce(
-  ...[transport, input]: [Transport, ...Parameters<Transport['request']>]
-) {
-  return transport.request(input)
 }
 
 /** @throws {ReaderError} INVALID_THRESHOLD, INVALID_ARGUMENT. */

@@ -23,6 +23,7 @@ export function step(state: State, event: Event, now: Now): readonly Effect[] {
   state.nowMs = now.ms
   state.nowMicros = now.micros
   excuseStall(state)
+  const handle = HANDLERS[event.kind] as (state: State, event: Event) => void // The one of its kind.
   handle(state, event)
   sendWaiting(state)
   planTick(state)
@@ -31,56 +32,36 @@ export function step(state: State, event: Event, now: Now): readonly Effect[] {
   return effects
 }
 
-function handle(state: State, event: Event): void {
-  switch (event.kind) {
-    case 'asked':
-      state.floor = Math.max(state.floor, event.floor)
-      takeQuestions(state, event.questions)
-      break
-    case 'cancelled':
-      cancel(state, event.reads)
-      break
-    case 'reply':
-      hearReply(state, event.flight, event.reply)
-      break
-    case 'failed':
-      hearFailure(state, event.flight)
-      break
-    case 'checked':
-      hearChecked(state, event.flight, event.isValid)
-      break
-    case 'compared':
-      compare(state, event.offset, event.historyHash)
-      break
-    case 'located':
-      locate(state, event)
-      break
-    case 'learned':
-      state.isLearning = false
-      break
-    case 'tick':
-      tick(state)
-      break
-  }
-}
-
-function cancel(state: State, reads: readonly number[]): void {
-  for (const id of reads) {
-    const item = state.items.get(id)
-    if (item !== undefined) finish(state, item)
-  }
-}
-
-function compare(state: State, offset: number, historyHash: string | null): void {
-  noteCompared(state, offset, historyHash)
-  for (const item of state.items.values())
-    if (item.rounds.at(-1)?.pin === offset) decide(state, item)
-}
-
-function locate(state: State, address: Event & { readonly kind: 'located' }): void {
-  for (const node of state.nodes) {
-    if (node.name !== address.name) continue
-    noteAddress(node, address)
-    pump(state, node)
-  }
+const HANDLERS: {
+  readonly [Kind in Event['kind']]: (state: State, event: Event & { readonly kind: Kind }) => void
+} = {
+  asked(state, { questions, floor }) {
+    state.floor = Math.max(state.floor, floor)
+    takeQuestions(state, questions)
+  },
+  cancelled(state, { reads }) {
+    for (const id of reads) {
+      const item = state.items.get(id)
+      if (item !== undefined) finish(state, item)
+    }
+  },
+  reply: (state, { flight, reply }) => hearReply(state, flight, reply),
+  failed: (state, { flight }) => hearFailure(state, flight),
+  checked: (state, { flight, isValid }) => hearChecked(state, flight, isValid),
+  compared(state, { offset, historyHash }) {
+    noteCompared(state, offset, historyHash)
+    for (const item of state.items.values())
+      if (item.rounds.at(-1)?.pin === offset) decide(state, item)
+  },
+  located(state, address) {
+    for (const node of state.nodes) {
+      if (node.name !== address.name) continue
+      noteAddress(node, address)
+      pump(state, node)
+    }
+  },
+  learned(state) {
+    state.isLearning = false
+  },
+  tick,
 }
