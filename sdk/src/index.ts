@@ -1,5 +1,4 @@
 export type {
-  Decided,
   Disputed,
   Fork,
   Genesis,
@@ -9,6 +8,11 @@ export type {
   Threshold,
   VoteGroup,
 } from '@quorumscan/consensus'
+export type {
+  CertifiedNodeStatus,
+  CertifiedReaderStatus,
+  CertifiedReceipt,
+} from '@quorumscan/consensus/certified-reader'
 export type { Activities, ActivitiesOptions, Activity } from './activities/activities.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
 export { type ErrorCode, isQuorumscanError, type PaymentState, QuorumscanError } from './errors.ts'
@@ -27,7 +31,6 @@ export type {
   NameChange,
   NameEntry,
 } from './names/lookups.ts'
-export type { ScanReader } from './names/open-reader.ts'
 export type { Checkpoint } from './platform/checkpoint.ts'
 export type { Clock } from './platform/clock.ts'
 export {

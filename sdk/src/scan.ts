@@ -1,11 +1,13 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
-import type { ReaderStatus, Threshold } from '@quorumscan/consensus'
+import type { Reader, Threshold } from '@quorumscan/consensus'
+import type { CertifiedEntry } from '@quorumscan/consensus/certified'
+import type { CertifiedReaderStatus } from '@quorumscan/consensus/certified-reader'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
 import type { Names } from './names/bound-reads.ts'
-import type { LookupSource, NameChange } from './names/lookups.ts'
+import type { LookupSource, NameChange, ReadOutcome } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
-import type { NetworkOptions, OpenedReader, ScanReader } from './names/open-reader.ts'
+import type { NetworkOptions, OpenedReader } from './names/open-reader.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
 import { createMemoryStore, type Store, storeKey } from './platform/store.ts'
@@ -13,7 +15,7 @@ import type { LoadScanExtras } from './scan-extras.ts'
 
 /** Whom to ask, whom to believe, and what of the platform to use. */
 export type ScanOptions = NetworkOptions & {
-  /** Default for every lookup; `weak` (f+1 equal votes) unless given. */
+  /** Default for every lookup; `weak` (f+1 signers) unless given. */
   readonly threshold?: Threshold
   /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */
   readonly maxAgeMs?: number
@@ -22,11 +24,6 @@ export type ScanOptions = NetworkOptions & {
   /** Keeps the floor, addresses and last seen parties over restarts. Default: in memory. */
   readonly store?: Store
   readonly clock?: Clock
-  /**
-   * That of `@quorumscan/sdk/reader`, where `import()` is not to be had, as in the service worker of an
-   * extension. Default: loaded with the first lookup.
-   */
-  readonly reader?: ScanReader
   /** A name belongs to somebody else than when it was last accepted. */
   readonly onChanged?: (change: NameChange) => void
 }
@@ -37,7 +34,7 @@ export interface Scan extends AsyncDisposable {
   /** Coin activities in order of the ledger, each page verified. */
   readonly activities: Activities
   /** Counters of each node; null before the first read. */
-  status(): ReaderStatus | null
+  status(): CertifiedReaderStatus | null
   /** Ends what is in flight; later calls throw CLOSED. */
   close(): Promise<void>
 }
@@ -68,22 +65,25 @@ export function createScan(options: ScanOptions): Scan {
   const closing = new AbortController()
   const { signal } = closing
   let opening: Promise<OpenedReader> | undefined
-  let reader: OpenedReader | null = null
+  let opened: OpenedReader | null = null
+  let voting: Promise<Reader> | undefined
 
-  const loaded = async (): Promise<ScanReader> =>
-    options.reader ?? (await import('./lean-scan-reader.ts')).leanScanReader
-  const extras: LoadScanExtras = async () => (await loaded()).extras()
+  const extras: LoadScanExtras = async () => (await import('./scan-extras.ts')).scanExtras
+  const ownError = async (error: unknown): Promise<never> => {
+    throw (await extras()).ownError(error)
+  }
 
   const open = async (): Promise<OpenedReader> => {
     try {
-      reader = await (await loaded()).open({ ...options, clock, store, signal })
-      return reader
+      const { openReader } = await import('./names/open-reader.ts')
+      opened = await openReader({ ...options, clock, store, signal })
+      return opened
     } catch (error) {
       opening = undefined // The next call tries again.
-      throw error
+      return ownError(error)
     }
   }
-  const opened = async (): Promise<OpenedReader> => {
+  const whenOpened = async (): Promise<OpenedReader> => {
     signal.throwIfAborted()
     opening ??= open()
     return opening
@@ -91,13 +91,24 @@ export function createScan(options: ScanOptions): Scan {
 
   const source: LookupSource = {
     verifiedBy: 'self',
-    storeKey: async (what) =>
-      storeKey(typeof genesis === 'string' ? genesis : (await opened()).genesisHash, what),
-    lookup: async (lookups, read) => (await opened()).lookup(lookups, read),
-    read: async (request, read) => (await opened()).read(request, read),
-    receipt: async (outcome, request) => {
-      const { genesisHash } = await opened()
-      return (await extras()).receiptOf(outcome, { request, genesisHash })
+    storeKey: async (what) => {
+      const hash = typeof genesis === 'string' ? genesis : (await whenOpened()).options.genesisHash
+      return storeKey(hash, what)
+    },
+    async lookup(lookups, { sign, ...read }) {
+      const { reader } = await whenOpened()
+      return reader.lookup(lookups, { ...read, isShared: !sign }).catch(ownError) as Promise<
+        ReadOutcome<CertifiedEntry | null>[] // Only a walk expires.
+      >
+    },
+    async page(page, read) {
+      const { readEntriesPage } = await extras()
+      return readEntriesPage(await whenOpened(), page, read).catch(ownError)
+    },
+    async read(request, read) {
+      const { createVoteReader, votedOutcome } = await extras()
+      voting ??= createVoteReader(await whenOpened())
+      return votedOutcome(await (await voting).read(request, read).catch(ownError))
     },
   }
 
@@ -110,7 +121,8 @@ export function createScan(options: ScanOptions): Scan {
       }),
     )
     await opening?.catch(() => {}) // It failed, or was ended just now.
-    await reader?.close()
+    await opened?.reader[Symbol.asyncDispose]()
+    await (await voting)?.[Symbol.asyncDispose]()
   }
 
   const parts = { source, clock, timeoutMs, defaults: options }
@@ -119,7 +131,7 @@ export function createScan(options: ScanOptions): Scan {
     async *activities(more) {
       yield* (await extras()).createActivities(parts)(more)
     },
-    status: () => reader?.status() ?? null,
+    status: () => opened?.reader.status() ?? null,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -118,11 +118,10 @@ describe('at run time', () => {
     if (typeof scan.names.resolve !== 'function' || typeof verifyReceipt !== 'function') throw 0
     if (typeof createFileStore('x').get !== 'function' || typeof startCluster !== 'function') throw 0
     if (typeof createScanClient({ baseUrl: 'http://h' }).GET !== 'function') throw 0
-    if (typeof useName !== 'function' || typeof scanReader.open !== 'function') throw 0
+    if (typeof useName !== 'function') throw 0
   `
   const imports = [
     ['createScan', ''],
-    ['scanReader', '/reader'],
     ['verifyReceipt', '/receipts'],
     ['createFileStore', '/node'],
     ['startCluster', '/testing'],

@@ -2,7 +2,6 @@
 import { createScan } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
 import { type Trust, useName, useReverse } from '@quorumscan/sdk/react'
-import { scanReader } from '@quorumscan/sdk/reader'
 import { parseGenesis, requestOfLookup, verifyReceipt } from '@quorumscan/sdk/receipts'
 import { startCluster } from '@quorumscan/sdk/testing'
 
@@ -23,7 +22,6 @@ export async function inTests(): Promise<string | null> {
     seeds: cluster.seeds,
     genesis: cluster.genesis,
     store: createFileStore('store.json'),
-    reader: scanReader,
   })
   return scan.names.resolve('alice.unverified.ns')
 }

@@ -1,5 +1,6 @@
 /** What a wallet developer writes about lookups; compiled under every compiler and resolution in use. */
 import {
+  type CertifiedReceipt,
   createLocalStorageStore,
   createScan,
   createValidator,
@@ -35,9 +36,9 @@ export function describeOutcome(outcome: LookupOutcome): string {
     case 'verified':
     case 'trusted': {
       const entry: NameEntry = outcome.entry
-      const receipt: Receipt | null = outcome.receipt
+      const receipt: CertifiedReceipt | Receipt | null = outcome.receipt
       return outcome.changed === null
-        ? `${entry.party} ${receipt?.offset}`
+        ? `${entry.party} ${JSON.stringify(receipt)}`
         : outcome.changed.previousParty
     }
     case 'verified-absent':

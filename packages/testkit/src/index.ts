@@ -29,6 +29,7 @@ export {
   signAddress,
   simCrypto,
 } from './sim/sim-node.ts'
+export { createSimStates, type SimStates } from './sim/sim-states.ts'
 export { createSimWorld, type SimWorld, simEntry } from './sim/sim-world.ts'
 export {
   createTestNetwork,

@@ -24,17 +24,17 @@ function world(fail: (page: number) => QuorumscanError | null = () => null) {
     const activities = ROWS.filter((row) => after === null || row.event_id > after).slice(0, size)
     return {
       kind: 'verified',
-      answer: new TextEncoder().encode(JSON.stringify({ activities })),
-      ...{ offset: 9, recordTime: 1, historyHash: 'ab', signatures: [] },
-      ...{ threshold: 2, nodeCount: 4, answered: 4, agreed: [], dissented: [] },
+      answer: { activities },
+      ...{ offset: 9, recordTime: 1, receipt: null },
+      ...{ threshold: 2, nodeCount: 4, agreed: [], dissented: [] },
     } as const
   }
   const source: LookupSource = {
     verifiedBy: 'self',
     storeKey: async (what) => what,
     lookup: async () => [],
+    page: () => Promise.reject(new Error('no page is asked for')),
     read,
-    receipt: async () => null,
   }
   const clock = { ...systemClock, delay: (_: number, signal?: AbortSignal) => never(signal) }
   return { asked, activities: createActivities({ source, clock, timeoutMs: 1000, defaults: {} }) }

@@ -1,18 +1,16 @@
 /** The history of coin: pages of activities as one iterator that can follow, and resumes where it was. */
-import {
-  activitiesBytesMax,
-  type Decided,
-  isDecided,
-  type ReadRequest,
-  requestOfActivities,
-} from '@quorumscan/consensus'
+import { activitiesBytesMax, type ReadRequest, requestOfActivities } from '@quorumscan/consensus'
 import { invalidArgument, isQuorumscanError, QuorumscanError } from '../errors.ts'
 import { isActivitiesAnswer } from '../generated/activity-checks.ts'
 import type { components } from '../generated/validator.ts'
 import { retryPauseMs } from '../http/reconnect.ts'
 import { readOptions } from '../names/bound-reads.ts'
-import { jsonOf } from '../names/entries.ts'
-import type { LookupOptions, LookupSource } from '../names/lookups.ts'
+import {
+  type Answered,
+  isAnswered,
+  type LookupOptions,
+  type LookupSource,
+} from '../names/lookups.ts'
 import { outcomeError } from '../names/outcome-error.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
 import { type Checkpoint, createProgress } from '../platform/checkpoint.ts'
@@ -67,7 +65,10 @@ export function createActivities(parts: {
 }): Activities {
   const { source, clock, live } = parts
 
-  const readPage = (options: ActivitiesOptions, after: string | null): Promise<Decided> => {
+  const readPage = (
+    options: ActivitiesOptions,
+    after: string | null,
+  ): Promise<Answered<unknown>> => {
     const timeoutMs = options.timeoutMs ?? parts.timeoutMs
     const endsAtMs = clock.monotonicMs() + timeoutMs
     const bound = {
@@ -80,7 +81,7 @@ export function createActivities(parts: {
       const read = readOptions({ ...parts.defaults, ...options })
       const bounds = { ...read, endsAtMs, signal: deadline }
       const outcome = await source.read(requestOf(options, after), bounds)
-      if (!isDecided(outcome)) throw outcomeError('list activities', outcome)
+      if (!isAnswered(outcome)) throw outcomeError('list activities', outcome)
       return outcome
     })
   }
@@ -94,7 +95,7 @@ export function createActivities(parts: {
       const from = {
         after: position(),
         requestOf: (after: string | null) => requestOf(options, after),
-        lastOf: (page: Decided) => idsOf(page).at(-1) ?? null,
+        lastOf: (page: Answered<unknown>) => idsOf(page).at(-1) ?? null,
         read: readOptions({ ...parts.defaults, ...options }),
         signal: options.signal,
       }
@@ -163,17 +164,17 @@ function requestOf(options: ActivitiesOptions, after: string | null): ReadReques
 
 type Page = components['schemas']['ActivitiesAnswer']
 
-function idsOf(page: Decided): readonly string[] {
-  return (jsonOf(page) as Page).activities.map((row) => row.event_id)
+function idsOf(page: Answered<unknown>): readonly string[] {
+  return (page.answer as Page).activities.map((row) => row.event_id)
 }
 
 /** @throws {QuorumscanError} INVALID_RESPONSE if they are not those that come after the row, in order. */
 function rowsOf(
-  page: Decided,
+  page: Answered<unknown>,
   { order = 'asc', pageSize = PAGE_SIZE }: ActivitiesOptions,
   after: string | null,
 ): readonly Activity[] {
-  const { activities } = jsonOf(page) as Page
+  const { activities } = page.answer as Page
   let before = after
   for (const { event_id: id } of activities) {
     const isNext = before === null || (order === 'asc' ? id > before : id < before)

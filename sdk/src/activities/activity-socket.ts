@@ -2,10 +2,11 @@
  * The history of coin over one WebSocket of a validator: pages as its scan proxy gives them over HTTP, each
  * checked in the same way, so that a proxy that sends them unasked need not be trusted either.
  */
-import { type Decided, isDecided, type ReadOptions, type ReadRequest } from '@quorumscan/consensus'
+import type { ReadOptions, ReadRequest } from '@quorumscan/consensus'
 import { isVerifiedAnswer } from '../generated/checks.ts'
 import { createSocketTrials } from '../http/reconnect.ts'
 import { readFrames, SocketRefused, type WebSocketConstructor } from '../http/socket.ts'
+import { type Answered, isAnswered } from '../names/lookups.ts'
 import { outcomeError } from '../names/outcome-error.ts'
 import type { Verified } from '../names/proxy-outcome.ts'
 import type { ProxySource } from '../names/proxy-source.ts'
@@ -19,7 +20,7 @@ export type PagesFrom = {
   readonly after: string | null
   readonly requestOf: (after: string | null) => ReadRequest
   /** event_id of the last row; null where the page is empty. */
-  readonly lastOf: (page: Decided) => string | null
+  readonly lastOf: (page: Answered<unknown>) => string | null
   readonly read: ReadOptions
   readonly signal: AbortSignal | undefined
 }
@@ -30,7 +31,7 @@ export type PagesFrom = {
  *
  * @throws {QuorumscanError} As a lookup, and NETWORK_ERROR when the connection is lost.
  */
-export type LivePages = (from: PagesFrom) => AsyncGenerator<Decided>
+export type LivePages = (from: PagesFrom) => AsyncGenerator<Answered<unknown>>
 
 export function createActivitySocket(parts: {
   readonly WebSocket: WebSocketConstructor
@@ -42,7 +43,7 @@ export function createActivitySocket(parts: {
   const { WebSocket, clock, source } = parts
   const trials = createSocketTrials(clock)
 
-  async function* verified(from: PagesFrom): AsyncGenerator<Decided> {
+  async function* verified(from: PagesFrom): AsyncGenerator<Answered<unknown>> {
     const { requestOf, signal } = from
     let { after, read } = from
     const batches = readFrames({
@@ -62,7 +63,7 @@ export function createActivitySocket(parts: {
         const header = (name: string) => textOf(frame.headers[name])
         const outcome = await source.judge(requestOf(after), read, { body: frame, header })
         signal?.throwIfAborted()
-        if (!isDecided(outcome)) throw outcomeError('follow activities', outcome)
+        if (!isAnswered(outcome)) throw outcomeError('follow activities', outcome)
         yield outcome
         after = from.lastOf(outcome) ?? after
         read = { ...read, minOffset: Math.max(read.minOffset ?? 0, outcome.offset) }

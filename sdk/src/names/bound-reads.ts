@@ -1,5 +1,6 @@
 /** What lookups offer, and what they have in common: a deadline each, and checks of what is asked. */
-import type { Outcome, ReadOptions } from '@quorumscan/consensus'
+import type { ReadOptions } from '@quorumscan/consensus'
+import type { CertifiedEntry } from '@quorumscan/consensus/certified'
 import { invalidArgument } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type {
@@ -8,15 +9,16 @@ import type {
   LookupSource,
   NameChange,
   NameEntry,
+  ReadOutcome,
 } from './lookups.ts'
 
 /** Lookups of names and parties: the same whether the scan nodes or a validator are asked. */
 export interface Names {
   /**
-   * The party that a name belongs to, or null if enough nodes agree that there is none.
+   * The party that a name belongs to, or null if it is proven that there is none.
    *
    * @throws {QuorumscanError} CONSENSUS_DISPUTED, NOT_ENOUGH_NODES, CONSENSUS_LAGGING, TIMEOUT, … Whatever
-   *   is not agreed on is thrown, never returned.
+   *   is not proven is thrown, never returned.
    */
   resolve(name: string, options?: LookupOptions): Promise<string | null>
   /**
@@ -27,20 +29,23 @@ export interface Names {
   /**
    * A lookup with all that is known about it, a receipt among it.
    *
-   * @throws {QuorumscanError} INVALID_ARGUMENT, TIMEOUT. What the nodes say or fail to say is an outcome.
+   * @throws {QuorumscanError} INVALID_ARGUMENT, TIMEOUT. What nodes say or fail to say is an outcome.
    */
   lookup(
     name: string,
     options?: LookupOptions & {
       /** Whom the caller believes the name to belong to: anybody else is `mismatch`. */
       readonly expectParty?: string
-      /** Whether nodes sign, so that there is a receipt. Costs them five times as much. Default true. */
+      /** Whether a receipt is wanted. Through a proxy it costs a signature of each node. Default true. */
       readonly receipt?: boolean
     },
   ): Promise<LookupOutcome>
   /** As `resolve` for each, in order; lookups share their requests. Throws if any is not decided. */
   resolveMany(names: readonly string[], options?: LookupOptions): Promise<(string | null)[]>
-  /** Live entries whose name starts with the prefix, in byte order, all pages read at one offset. */
+  /**
+   * Live entries whose name starts with the prefix, in byte order, none left out. All pages are read at one offset;
+   * whoever takes longer than nodes keep it, a minute, goes on at a newer one.
+   */
   search(
     prefix: string,
     options?: LookupOptions & {
@@ -66,7 +71,7 @@ export type NamesBase = Pick<Names, 'resolve'> & {
   bounded<T>(what: string, lookup: LookupOptions, run: (read: BoundRead) => Promise<T>): Promise<T>
   changeOf(entry: NameEntry): Promise<NameChange | null>
   /** Throws where the outcome is no answer. */
-  partyOf(name: string, outcome: Outcome): Promise<string | null>
+  partyOf(name: string, outcome: ReadOutcome<CertifiedEntry | null>): Promise<string | null>
 }
 
 export type BoundRead = ReadOptions & {

@@ -1,16 +1,16 @@
-/** The words of lookups: what is asked, and what it can end in. No code. */
+/** The words of lookups: what is asked, and what it can end in. */
 import type {
-  CanonicalRequest,
   Disputed,
   Insufficient,
   Lagging,
   Lookup,
-  Outcome,
   ReadOptions,
   ReadRequest,
   Receipt,
   Threshold,
 } from '@quorumscan/consensus'
+import type { CertifiedEntry, CertifiedPage } from '@quorumscan/consensus/certified'
+import type { CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
 
 /** A live name entry. Times are ISO-8601 UTC with six fractional digits. */
 export type NameEntry = {
@@ -40,23 +40,31 @@ export type AnswerFacts = {
   readonly offset: number
   /** Record time of that offset, µs since the epoch. */
   readonly recordTime: number
-  /** Equal votes that were needed, of `nodeCount`. */
+  /** Members that had to sign it, or equal votes that were needed, of `nodeCount`. */
   readonly threshold: number
   readonly nodeCount: number
-  /** Names of the nodes that gave this answer, of those heard in time. */
+  /** Names of the members that signed the state that it is proven from, or that gave this answer. */
   readonly agreed: readonly string[]
-  /** Names of the nodes that gave another. */
+  /** Names of the nodes that gave another, as a proxy heard. */
   readonly dissented: readonly string[]
   /**
-   * `self`: this program compared the nodes' answers or checked their signatures. `proxy`: the validator
-   * did, and is trusted to have.
+   * `self`: this program checked proof and signatures. `proxy`: the validator asked the nodes, and is trusted
+   * to have.
    */
   readonly verifiedBy: 'self' | 'proxy'
   /** Proves the answer to whoever knows the genesis; null unless it was asked for. */
-  readonly receipt: Receipt | null
+  readonly receipt: CertifiedReceipt | Receipt | null
 }
 
-/** Enough nodes agree on who owns the name. `trusted`: there are too few nodes to outvote a lying one. */
+/** An answer as it is read, before anything is made of it. */
+export type Answered<Answer> = Omit<AnswerFacts, 'verifiedBy'> & {
+  readonly kind: 'verified' | 'verified-absent' | 'trusted' | 'trusted-absent'
+  readonly answer: Answer
+}
+
+export type ReadOutcome<Answer = unknown> = Answered<Answer> | Disputed | Insufficient | Lagging
+
+/** Proven who owns the name. `trusted`: there are so few nodes that each is believed. */
 export type Found = AnswerFacts & {
   readonly kind: 'verified' | 'trusted'
   readonly entry: NameEntry
@@ -64,13 +72,13 @@ export type Found = AnswerFacts & {
   readonly changed: NameChange | null
 }
 
-/** Enough nodes agree that there is no such entry. */
+/** Proven that there is no such entry. */
 export type Absent = AnswerFacts & {
   readonly kind: 'verified-absent' | 'trusted-absent'
   readonly entry: null
 }
 
-/** Enough nodes agree that the name belongs to another party than `expectParty`. */
+/** Proven that the name belongs to another party than `expectParty`. */
 export type Mismatch = AnswerFacts & {
   readonly kind: 'mismatch'
   readonly entry: NameEntry
@@ -83,7 +91,7 @@ export type LookupOutcome = Found | Absent | Mismatch | Disputed | Insufficient 
 
 /** What a lookup may be bound by; each overrules the default of the client. */
 export type LookupOptions = {
-  /** Equal votes that are needed: `weak` = f+1 (default), `strong`, `all`, or a number from f+1 to n. */
+  /** Members that must have signed: `weak` = f+1 (default), `strong`, `all`, or a number from f+1 to n. */
   readonly threshold?: Threshold
   /** Read nothing older than this offset, e.g. that of a receipt. */
   readonly minOffset?: number
@@ -100,8 +108,25 @@ export interface LookupSource {
   readonly verifiedBy: 'self' | 'proxy'
   /** Prefix of what is remembered about this network. */
   storeKey(what: string): Promise<string>
-  lookup(lookups: readonly Lookup[], options: ReadOptions): Promise<Outcome[]>
-  read(request: ReadRequest, options: ReadOptions): Promise<Outcome>
-  /** null where the nodes' signatures did not come along. */
-  receipt(outcome: Outcome, request: CanonicalRequest): Promise<Receipt | null>
+  /** `options.sign`: with a receipt of this lookup alone. */
+  lookup(
+    lookups: readonly Lookup[],
+    options: ReadOptions,
+  ): Promise<ReadOutcome<CertifiedEntry | null>[]>
+  page(page: EntriesPage, options: ReadOptions): Promise<ReadOutcome<CertifiedPage>>
+  read(request: ReadRequest, options: ReadOptions): Promise<ReadOutcome>
+}
+
+/** Which entries: those of a prefix, by pages. */
+export type EntriesPage = {
+  readonly prefix: string
+  readonly pageSize: number
+  /** Of the page before; null: the first. */
+  readonly pageToken: string | null
+  /** The last name of the pages before. */
+  readonly after: string | null
+}
+
+export function isAnswered<Answer>(outcome: ReadOutcome<Answer>): outcome is Answered<Answer> {
+  return 'answer' in outcome
 }

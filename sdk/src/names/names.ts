@@ -1,12 +1,12 @@
 /** Looking names up: one interface, whether the nodes themselves are asked or a validator's scan proxy. */
-import type { Outcome } from '@quorumscan/consensus'
+import type { CertifiedEntry } from '@quorumscan/consensus/certified'
 import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import type { Store } from '../platform/store.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
 import { type Names, type NamesBase, readOptions, text } from './bound-reads.ts'
-import { entryOf } from './entries.ts'
-import type { LookupOptions, LookupSource, NameChange } from './lookups.ts'
+import { toEntry } from './entries.ts'
+import type { LookupOptions, LookupSource, NameChange, ReadOutcome } from './lookups.ts'
 import type { OtherLookups } from './other-lookups.ts'
 import { createSeenNames } from './seen-names.ts'
 
@@ -20,6 +20,8 @@ export type NamesOptions = {
   /** What `resolve` does without. */
   readonly extras: LoadScanExtras
 }
+
+type Read = ReadOutcome<CertifiedEntry | null>
 
 export function createNames(options: NamesOptions): Names {
   const { source, clock } = options
@@ -42,8 +44,8 @@ export function createNames(options: NamesOptions): Names {
 
   const partyOf: NamesBase['partyOf'] = async (name, outcome) => {
     if (!('answer' in outcome)) throw (await options.extras()).outcomeError(name, outcome)
-    const entry = entryOf(outcome)
-    if (entry === null) return null
+    if (outcome.answer === null) return null
+    const entry = toEntry(outcome.answer)
     await changeOf(entry)
     return entry.party
   }
@@ -53,9 +55,9 @@ export function createNames(options: NamesOptions): Names {
     return bounded(`resolve ${name}`, lookup, async (read) => {
       const ask = () => source.lookup([{ name }], read)
       let outcomes = await ask()
-      if (!('answer' in (outcomes[0] as Outcome)))
+      if (!('answer' in (outcomes[0] as Read)))
         outcomes = await (await options.extras()).retryLookups(ask, { clock, read, outcomes })
-      return partyOf(name, outcomes[0] as Outcome) // One asked, one answered.
+      return partyOf(name, outcomes[0] as Read) // One asked, one answered.
     })
   }
 

@@ -1,4 +1,4 @@
-/** The reader behind `createScan`: genesis, addresses, votes. */
+/** The reader behind `createScan`: genesis, addresses, proofs. Loaded with the first lookup. */
 import {
   type AddressRecord,
   type CryptoPort,
@@ -8,16 +8,17 @@ import {
   fetchGenesis,
   type Genesis,
   parseNodeUrl,
-  type Reader,
-  type ReaderOptions,
-  type ReaderStatus,
 } from '@quorumscan/consensus'
+import {
+  type CertifiedReader,
+  type CertifiedReaderOptions,
+  createCertifiedReader,
+} from '@quorumscan/consensus/certified-reader'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { requireEd25519 } from '../platform/platform-crypto.ts'
+import { platformSha256 } from '../platform/platform-sha256.ts'
 import { type Store, storedValue, storeKey } from '../platform/store.ts'
-import type { LoadScanExtras } from '../scan-extras.ts'
-import type { LookupSource } from './lookups.ts'
 
 /** Which nodes are asked, and whom to believe. */
 export type NetworkOptions = {
@@ -37,7 +38,7 @@ export type NetworkOptions = {
    * on one's own machine.
    */
   readonly allowPrivateAddresses?: boolean
-  /** Nodes hold different histories of the ledger: at least one of them lies, or the log forked. */
+  /** Enough members signed two states that contradict each other: more than f lie, or the log forked. */
   readonly onFork?: (fork: Fork) => void
 }
 
@@ -48,51 +49,14 @@ export type ReaderParts = NetworkOptions & {
   readonly signal: AbortSignal
 }
 
-export type OpenedReader = Pick<LookupSource, 'lookup' | 'read'> & {
-  readonly genesisHash: string
-  status(): ReaderStatus
-  close(): Promise<void>
+export type OpenedReader = {
+  readonly reader: CertifiedReader
+  /** What it was made with. */
+  readonly options: CertifiedReaderOptions
 }
 
-/** What `createScan` reads with. The SDK has one; its type is not for others to implement. */
-export type ScanReader = {
-  /** @throws {QuorumscanError} WRONG_GENESIS, CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. */
-  open(parts: ReaderParts): Promise<OpenedReader>
-  readonly extras: LoadScanExtras
-}
-
-type How = {
-  readonly createReader: (options: Omit<ReaderOptions, 'localHistoryHash'>) => Reader
-  readonly extras: LoadScanExtras
-  /** Checks a document, and resolves with its hash. @throws {QuorumscanError} INVALID_ARGUMENT. */
-  readonly checkGenesis: (document: Genesis, crypto: CryptoPort) => Promise<string>
-}
-
-/** The one reader or the other, made into one that `createScan` takes. */
-export function scanReaderOf(how: How): ScanReader {
-  const { extras } = how
-  const ownError = async (error: unknown): Promise<never> => {
-    throw (await extras()).ownError(error)
-  }
-  return {
-    extras,
-    async open(parts) {
-      const { genesisHash, reader } = await open(parts, how).catch(ownError)
-      return {
-        genesisHash,
-        lookup: (lookups, read) => reader.lookup(lookups, read).catch(ownError),
-        read: (request, read) => reader.read(request, read).catch(ownError),
-        status: reader.status,
-        close: () => Promise.resolve(reader[Symbol.asyncDispose]()),
-      }
-    },
-  }
-}
-
-async function open(
-  parts: ReaderParts,
-  { createReader, checkGenesis }: How,
-): Promise<{ genesisHash: string; reader: Reader }> {
+/** @throws {QuorumscanError} CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. @throws {GenesisError} No seed has it. */
+export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
   const { seeds, genesis: pinned, store, clock, onFork, crypto = createWebCrypto() } = parts
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
   const transport = createFetchTransport(parts)
@@ -103,23 +67,20 @@ async function open(
     genesis = await fetchGenesis({ ...parts, crypto, genesisHash, transport })
   } else {
     genesis = pinned
-    genesisHash = await checkGenesis(pinned, crypto)
+    // What was pinned by its hash needs no check.
+    genesisHash = await (await import('../checked-genesis.ts')).checkGenesis(pinned, crypto)
   }
   await requireEd25519(crypto, genesis)
 
   const keyOf = (what: string) => () => storeKey(genesisHash, what)
-  const reader = createReader({
-    genesis,
-    genesisHash,
-    seeds,
-    transport,
-    clock,
-    crypto,
+  const options = {
+    ...{ genesis, genesisHash, seeds, transport, clock, crypto },
+    sha256: platformSha256(),
     waitMs: TIMEOUT_MS,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
     floorStore: storedValue(store, keyOf('floor'), 0),
     addressStore: storedValue<readonly AddressRecord[]>(store, keyOf('addresses'), []),
     ...(onFork && { onFork }),
-  })
-  return { genesisHash, reader }
+  }
+  return { reader: createCertifiedReader(options), options }
 }

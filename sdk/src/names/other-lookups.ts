@@ -1,19 +1,18 @@
 /** The lookups beside `resolve`: with all facts, backwards, and by prefix. */
-import {
-  type Decided,
-  entriesBytesMax,
-  isDecided,
-  type Outcome,
-  type ReadOptions,
-  requestOfEntries,
-  requestOfLookup,
-  reverseLookup,
-} from '@quorumscan/consensus'
+import type { Lookup } from '@quorumscan/consensus'
+import type { CertifiedPage } from '@quorumscan/consensus/certified'
 import { invalidArgument } from '../errors.ts'
-import { isEntryPage } from '../generated/entry-checks.ts'
 import { type Names, type NamesBase, text } from './bound-reads.ts'
-import { entryOf, jsonOf, toEntry, type WireEntry } from './entries.ts'
-import type { Absent, Found, LookupSource, Mismatch } from './lookups.ts'
+import { toEntry } from './entries.ts'
+import {
+  type Absent,
+  type Answered,
+  type EntriesPage,
+  type Found,
+  isAnswered,
+  type Mismatch,
+  type ReadOutcome,
+} from './lookups.ts'
 import { registrableName } from './name-rules.ts'
 import { outcomeError } from './outcome-error.ts'
 import { retryLookups } from './retry-lookups.ts'
@@ -48,25 +47,33 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     reverse(party, lookup = {}) {
       text('the party', party)
       return bounded(`reverse ${party}`, lookup, async (read) => {
-        const patientSource = {
-          lookup: (lookups: Parameters<LookupSource['lookup']>[0], more: ReadOptions = {}) =>
-            retryLookups(() => source.lookup(lookups, more), { clock, read }),
+        const ask = async (asked: Lookup, minOffset = read.minOffset) => {
+          const options = { ...read, minOffset }
+          const outcomes = await retryLookups(() => source.lookup([asked], options), {
+            clock,
+            read,
+          })
+          return decided(party, outcomes)
         }
-        const { outcome, forward, match } = await reverseLookup(patientSource, party, read)
-        if (!isDecided(outcome)) throw outcomeError(party, outcome)
-        if (forward !== null && !isDecided(forward)) throw outcomeError(party, forward)
-        return match ? (entryOf(outcome)?.name ?? null) : null
+        const found = await ask({ party })
+        if (found.answer === null) return null
+        const { name } = found.answer
+        // Between the two reads the name may have lapsed or changed hands: then it is none, rightly.
+        const forward = await ask({ name }, Math.max(found.offset, read.minOffset ?? 0))
+        return forward.answer?.user === party ? name : null
       })
     },
     lookup(name, lookup = {}) {
       text('the name', name)
       return bounded(`look up ${name}`, lookup, async (read) => {
-        const sign = lookup.receipt ?? true
-        const [outcome] = (await retryLookups(() => source.lookup([{ name }], { ...read, sign }), {
+        const options = { ...read, sign: lookup.receipt ?? true }
+        const outcomes = await retryLookups(() => source.lookup([{ name }], options), {
           clock,
           read,
-        })) as [Outcome]
-        if (!isDecided(outcome)) return outcome
+        })
+        const outcome = outcomes[0] as (typeof outcomes)[number] // One asked, one answered.
+        if (!isAnswered(outcome)) return outcome
+        const { answer } = outcome
         const facts = {
           offset: outcome.offset,
           recordTime: outcome.recordTime,
@@ -75,12 +82,9 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
           agreed: outcome.agreed,
           dissented: outcome.dissented,
           verifiedBy: source.verifiedBy,
-          receipt:
-            lookup.receipt === false
-              ? null
-              : await source.receipt(outcome, requestOfLookup({ name })),
+          receipt: lookup.receipt === false ? null : outcome.receipt,
         }
-        const entry = entryOf(outcome)
+        const entry = answer === null ? null : toEntry(answer)
         const isTrusted = outcome.kind === 'trusted' || outcome.kind === 'trusted-absent'
         if (entry === null) {
           const kind = isTrusted ? 'trusted-absent' : 'verified-absent'
@@ -109,18 +113,15 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       const pageSize = lookup.pageSize ?? PAGE_SIZE
       if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
         throw invalidArgument(`pageSize is a whole number from 1 to ${PAGE_SIZE_MAX}.`)
+      let after: string | null = null
       for (let pageToken: string | null = null; ; ) {
-        const request = pageRequest({ prefix, pageSize, pageToken })
-        const page = await bounded(`search ${prefix}`, lookup, async (read) => {
-          const [outcome] = await retryLookups(async () => [await source.read(request, read)], {
-            clock,
-            read,
-          })
-          if (outcome === undefined || !isDecided(outcome))
-            throw outcomeError(`search ${prefix}`, outcome as Exclude<Outcome, Decided>)
-          return jsonOf(outcome) as EntryPage // `isValid` of the request.
+        const asked: EntriesPage = { prefix, pageSize, pageToken, after }
+        const page: CertifiedPage = await bounded(`search ${prefix}`, lookup, async (read) => {
+          const ask = async () => [await source.page(asked, read)]
+          return decided(`search ${prefix}`, await retryLookups(ask, { clock, read })).answer
         })
         for (const entry of page.entries) yield toEntry(entry)
+        after = page.entries.at(-1)?.name ?? after
         pageToken = page.next_page_token
         if (pageToken === null) return
       }
@@ -132,26 +133,11 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
   }
 }
 
-type EntryPage = { readonly entries: readonly WireEntry[]; readonly next_page_token: string | null }
-
-function pageRequest(page: {
-  readonly prefix: string
-  readonly pageSize: number
-  readonly pageToken: string | null
-}) {
-  const { prefix, pageSize, pageToken } = page
-  const query = [
-    `name_prefix=${encodeURIComponent(prefix)}`,
-    `page_size=${pageSize}`,
-    ...(pageToken === null ? [] : [`page_token=${encodeURIComponent(pageToken)}`]),
-  ]
-  return {
-    ...requestOfEntries({ name_prefix: prefix, page_size: pageSize, page_token: pageToken }),
-    method: 'GET',
-    path: `/v0/ans-entries?${query.join('&')}`,
-    body: null,
-    bytesMax: entriesBytesMax(pageSize),
-    pin: pageToken === null ? 'reader' : 'request',
-    isValid: isEntryPage,
-  } as const
+/** @throws {QuorumscanError} Where the one outcome is no answer. */
+function decided<Answer>(
+  what: string,
+  [outcome]: readonly ReadOutcome<Answer>[],
+): Answered<Answer> {
+  if (outcome !== undefined && isAnswered(outcome)) return outcome
+  throw outcomeError(what, outcome as Exclude<ReadOutcome, Answered<unknown>>)
 }

@@ -2,10 +2,8 @@
 import {
   type CanonicalRequest,
   type CryptoPort,
-  type Decided,
   type Genesis,
   maxFaulty,
-  type Outcome,
   parseInstant,
   parseReceipt,
   type ReadOptions,
@@ -18,8 +16,8 @@ import { invalidArgument, QuorumscanError } from '../errors.ts'
 import { parseJson, retryAfter } from '../http/http-failures.ts'
 import type { HttpReply } from '../http/request.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Answered, ReadOutcome } from './lookups.ts'
 
-const ABSENT = '{"entry":null}'
 const MAX_AGE_MS = 60_000 // D-39.
 const RETRY_AFTER_MS = 250
 
@@ -45,7 +43,7 @@ export async function receiptOutcome(
     readonly read: ReadOptions
   },
   reply: Facts,
-): Promise<Outcome> {
+): Promise<ReadOutcome> {
   const { genesis, clock, crypto } = options
   const { body, request, read } = asked
   const nodeCount = genesis.nodes.length
@@ -86,50 +84,48 @@ export async function receiptOutcome(
       retryAfterMs: RETRY_AFTER_MS,
       ...part,
     }
+  const answer: unknown = JSON.parse(new TextDecoder().decode(receipt.answer))
   return {
-    kind: kindOf(decode(receipt.answer) === ABSENT, maxFaulty(nodeCount) === 0),
-    answer: receipt.answer,
+    kind: kindOf(answer, maxFaulty(nodeCount) === 0),
+    answer,
     offset: receipt.offset,
     recordTime: receipt.recordTime,
-    historyHash: receipt.historyHash,
-    signatures: parseReceipt(body.receipt).signatures,
+    receipt: parseReceipt(body.receipt),
     ...part,
     dissented: names(reply, 'x-quorum-dissented'),
   }
 }
 
 /** The proxy's word, with the receipt that it gave for others to check. */
-export function proxyOutcome(body: Verified, reply: Facts): Decided {
+export function proxyOutcome(body: Verified, reply: Facts): Answered<unknown> {
   const receipt = parseReceipt(body.receipt)
   return {
     ...plainOutcome(body.answer, reply),
     offset: receipt.offset,
     recordTime: receipt.record_time,
-    historyHash: receipt.history_hash,
-    signatures: receipt.signatures,
+    receipt,
   }
 }
 
-export function plainOutcome(answer: unknown, reply: Facts): Decided {
-  const text = JSON.stringify(answer)
+export function plainOutcome(answer: unknown, reply: Facts): Answered<unknown> {
   return {
-    kind: kindOf(text === ABSENT, reply.header('x-quorum-outcome')?.startsWith('trusted') === true),
-    answer: new TextEncoder().encode(text),
+    kind: kindOf(answer, reply.header('x-quorum-outcome')?.startsWith('trusted') === true),
+    answer,
     offset: Number(reply.header('x-quorum-offset') ?? 0),
     recordTime: parseInstant(reply.header('x-quorum-record-time') ?? '') ?? 0,
-    historyHash: '',
-    signatures: [],
+    receipt: null,
     ...participation(reply),
   }
 }
 
-function kindOf(isAbsent: boolean, isTrusted: boolean): Decided['kind'] {
+function kindOf(answer: unknown, isTrusted: boolean): Answered<unknown>['kind'] {
+  const isAbsent = Object(answer).entry === null
   if (isTrusted) return isAbsent ? 'trusted-absent' : 'trusted'
   return isAbsent ? 'verified-absent' : 'verified'
 }
 
 /** D-38, back from the error body; null: the proxy decided. */
-export function undecidedOutcome(reply: HttpReply): Exclude<Outcome, Decided> | null {
+export function undecidedOutcome(reply: HttpReply): Exclude<ReadOutcome, Answered<unknown>> | null {
   const kind = reply.header('x-quorum-outcome')
   if (reply.status < 500) {
     // Without it nobody says that nodes agreed: that is another server, or a cache.
@@ -197,10 +193,6 @@ function participation(reply: Facts) {
 
 function names(reply: Facts, header: string): readonly string[] {
   return (reply.header(header) ?? '').split(',').filter((name) => name !== '')
-}
-
-function decode(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes)
 }
 
 export function unreadable(): QuorumscanError {

@@ -5,25 +5,25 @@
 import {
   type CanonicalRequest,
   createFloor,
+  entriesBytesMax,
   hashGenesis,
-  isDecided,
   type Lookup,
-  type Outcome,
-  parseReceipt,
   type ReadOptions,
   type ReadRequest,
-  type Receipt,
+  requestOfEntries,
   requestOfLookup,
 } from '@quorumscan/consensus'
+import type { CertifiedEntry, CertifiedPage } from '@quorumscan/consensus/certified'
 import { invalidArgument } from '../errors.ts'
 import { isBatchAnswer, isVerifiedAnswer, isVerifiedBatchAnswer } from '../generated/checks.ts'
+import { isEntryPage } from '../generated/entry-checks.ts'
 import type { Http } from '../http/http.ts'
 import { parseJson } from '../http/http-failures.ts'
 import type { HttpReply, HttpRequest } from '../http/request.ts'
 import type { Clock } from '../platform/clock.ts'
 import { requireEd25519 } from '../platform/platform-crypto.ts'
 import { type Store, storedValue, storeKey } from '../platform/store.ts'
-import type { LookupSource } from './lookups.ts'
+import { type EntriesPage, isAnswered, type LookupSource, type ReadOutcome } from './lookups.ts'
 import { ownError } from './outcome-error.ts'
 import {
   type Facts,
@@ -58,12 +58,11 @@ export type ProxySource = LookupSource & {
     request: ReadRequest,
     read: ReadOptions,
     said: Facts & { readonly body: unknown },
-  ): Promise<Outcome>
+  ): Promise<ReadOutcome>
 }
 
 export function createProxySource(options: ProxyOptions): ProxySource {
   const { http, trust, store } = options
-  const receipts = new WeakMap<Outcome, Receipt>()
   // The proxy has no genesis of its own to be named by; its address stands for the network.
   const network =
     trust === null
@@ -101,14 +100,10 @@ export function createProxySource(options: ProxyOptions): ProxySource {
     body: Verified,
     asked: { readonly request: CanonicalRequest; readonly read: ReadOptions },
     reply: Facts,
-  ): Promise<Outcome> => {
-    const outcome =
-      trust === null
-        ? proxyOutcome(body, reply)
-        : await receiptOutcome({ ...trust, clock: options.clock }, { body, ...asked }, reply)
-    if (isDecided(outcome)) receipts.set(outcome, parseReceipt(body.receipt))
-    return outcome
-  }
+  ): Promise<ReadOutcome> =>
+    trust === null
+      ? proxyOutcome(body, reply)
+      : receiptOutcome({ ...trust, clock: options.clock }, { body, ...asked }, reply)
 
   let isAble: Promise<void> | undefined
   /** Before anything is asked. */
@@ -125,6 +120,34 @@ export function createProxySource(options: ProxyOptions): ProxySource {
     if (header('x-quorum-outcome') === null) throw unreadable()
     const { operation, parameters } = request
     return judgeOne(body, { request: { operation, parameters }, read }, { header })
+  }
+
+  const read: LookupSource['read'] = async (request, options) => {
+    checkBounds(options)
+    await requireCrypto()
+    const [path, search = ''] = request.path.split('?')
+    const { minOffset } = options
+    const reply = await send(
+      {
+        method: request.method,
+        path: `${path}`.replace('/v0/', '/v0/scan-proxy/'),
+        query: Object.fromEntries(new URLSearchParams(search)),
+        ...(request.body === null
+          ? {}
+          : { body: JSON.parse(new TextDecoder().decode(request.body)) }),
+        headers: {
+          accept: VERIFIED,
+          ...(minOffset === undefined ? {} : { 'x-min-offset': String(minOffset) }),
+        },
+      },
+      options,
+    )
+    const undecided = undecidedOutcome(reply)
+    if (undecided !== null) return undecided
+    // A page after the first is read where the first was, however old that is by now (D-39).
+    const bounds = request.pin === 'request' ? { maxAgeMs: Number.POSITIVE_INFINITY } : {}
+    const said = { body: parseJson(reply.text), header: reply.header }
+    return judge(request, { ...options, ...bounds }, said)
   }
 
   return {
@@ -151,7 +174,7 @@ export function createProxySource(options: ProxyOptions): ProxySource {
       const body = parseJson(reply.text)
       if (!isVerified) {
         if (!isBatchAnswer(body) || !isFor(lookups, body.results)) throw unreadable()
-        return body.results.map((result) => plainOutcome(result, reply))
+        return body.results.map((result) => entryOutcome(plainOutcome(result, reply)))
       }
       if (!isVerifiedBatchAnswer(body) || body.results.length !== lookups.length) throw unreadable()
       const asked = lookups.map((lookup) => ({
@@ -171,40 +194,14 @@ export function createProxySource(options: ProxyOptions): ProxySource {
       )
         throw unreadable()
       if (trust !== null)
-        for (const outcome of outcomes) if (isDecided(outcome)) floor.raise(outcome.offset)
-      return outcomes
+        for (const outcome of outcomes) if (isAnswered(outcome)) floor.raise(outcome.offset)
+      return outcomes.map(entryOutcome)
     },
-    async read(request: ReadRequest, read) {
-      checkBounds(read)
-      await requireCrypto()
-      const [path, search = ''] = request.path.split('?')
-      const reply = await send(
-        {
-          method: request.method,
-          path: `${path}`.replace('/v0/', '/v0/scan-proxy/'),
-          query: Object.fromEntries(new URLSearchParams(search)),
-          ...(request.body === null
-            ? {}
-            : { body: JSON.parse(new TextDecoder().decode(request.body)) }),
-          headers: {
-            accept: VERIFIED,
-            ...(read.minOffset === undefined ? {} : { 'x-min-offset': String(read.minOffset) }),
-          },
-        },
-        read,
-      )
-      const undecided = undecidedOutcome(reply)
-      if (undecided !== null) return undecided
-      // A page after the first is read where the first was, however old that is by now (D-39).
-      const bounds = request.pin === 'request' ? { maxAgeMs: Number.POSITIVE_INFINITY } : {}
-      return judge(
-        request,
-        { ...read, ...bounds },
-        { body: parseJson(reply.text), header: reply.header },
-      )
-    },
+    read,
+    page: async (page, options) =>
+      // `isValid` of the request.
+      (await read(requestOf(page), options)) as ReadOutcome<CertifiedPage>,
     judge,
-    receipt: async (outcome) => receipts.get(outcome) ?? null,
   }
 }
 
@@ -224,4 +221,28 @@ function isFor(lookups: readonly Lookup[], answers: readonly unknown[]): boolean
       return 'name' in lookup ? entry?.name === lookup.name : entry?.user === lookup.party
     })
   )
+}
+
+/** The entry, which its checks have found to be one, or null. */
+function entryOutcome(outcome: ReadOutcome): ReadOutcome<CertifiedEntry | null> {
+  if (!isAnswered(outcome)) return outcome
+  const { entry } = outcome.answer as { readonly entry: CertifiedEntry | null }
+  return { ...outcome, answer: entry }
+}
+
+function requestOf({ prefix, pageSize, pageToken }: EntriesPage): ReadRequest {
+  const query = [
+    `name_prefix=${encodeURIComponent(prefix)}`,
+    `page_size=${pageSize}`,
+    ...(pageToken === null ? [] : [`page_token=${encodeURIComponent(pageToken)}`]),
+  ]
+  return {
+    ...requestOfEntries({ name_prefix: prefix, page_size: pageSize, page_token: pageToken }),
+    method: 'GET',
+    path: `/v0/ans-entries?${query.join('&')}`,
+    body: null,
+    bytesMax: entriesBytesMax(pageSize),
+    pin: pageToken === null ? 'reader' : 'request',
+    isValid: isEntryPage,
+  }
 }

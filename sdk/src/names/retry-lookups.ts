@@ -1,7 +1,7 @@
 /** Asking again where waiting helps: the nodes lag, refuse because too much was asked of them, or were away. */
-import type { Outcome } from '@quorumscan/consensus'
 import type { Clock } from '../platform/clock.ts'
 import type { BoundRead } from './bound-reads.ts'
+import type { ReadOutcome } from './lookups.ts'
 
 /** Nodes that lag have usually caught up by then. */
 const LAGGING_RETRIES_MAX = 2
@@ -16,14 +16,14 @@ const WAIT_MS_MIN = 250
  *
  * @param bounds.outcomes - What the first question ended in. Default: it is asked here.
  */
-export async function retryLookups(
-  ask: () => Promise<Outcome[]>,
+export async function retryLookups<Answer>(
+  ask: () => Promise<ReadOutcome<Answer>[]>,
   bounds: {
     readonly clock: Clock
     readonly read: Pick<BoundRead, 'signal' | 'endsAtMs'>
-    readonly outcomes?: Outcome[]
+    readonly outcomes?: ReadOutcome<Answer>[]
   },
-): Promise<Outcome[]> {
+): Promise<ReadOutcome<Answer>[]> {
   const { clock, read } = bounds
   let outcomes = bounds.outcomes ?? (await ask())
   for (let laggingCount = 0, awayCount = 0; ; outcomes = await ask()) {
@@ -40,6 +40,6 @@ export async function retryLookups(
   }
 }
 
-function retryAfterMs(outcome: Outcome): number | null {
+function retryAfterMs(outcome: ReadOutcome): number | null {
   return 'retryAfterMs' in outcome ? outcome.retryAfterMs : null
 }

@@ -1,29 +1,59 @@
-/** The HTTP edge of direct lookups: what is asked of the nodes, and what of all that they may say is a vote. */
-import { canonicalJson, formatInstant, type Json } from '@quorumscan/consensus'
-import { createTestNetwork, scansBody, signAddress } from '@quorumscan/testkit'
+/** The HTTP edge of direct lookups: what is asked of a node, and what of all that it may say proves anything. */
+import {
+  canonicalJson,
+  encodeStateStatement,
+  fromHex,
+  type Json,
+  type Lookup,
+  toHex,
+} from '@quorumscan/consensus'
+import {
+  askBatch,
+  askName,
+  CERTIFIED_MEDIA_TYPE,
+  encodeCertificate,
+  encodeDocument,
+  type HashedNetwork,
+  type Question,
+  sha256,
+} from '@quorumscan/consensus/certified'
+import {
+  createSimStates,
+  createTestNetwork,
+  scansBody,
+  signAddress,
+  simEntry,
+  until,
+} from '@quorumscan/testkit'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
 import type { Store } from '../platform/store.ts'
+import { requestOfLookup, verifyReceipt } from '../receipts.ts'
 import { createScan, type ScanOptions } from '../scan.ts'
 import { createValidator } from '../validator.ts'
 
 const ALICE = 'alice.unverified.ns'
+const BOB = 'bob.unverified.ns'
 const NOBODY = 'nobody.unverified.ns'
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const HEAD = 7
+const FAR_MICROS = 4_000_000_000_000_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 const urlOf = (name: string) => `https://${name}.scan.test`
 
 type Answer = [status: number, body: string, headers: Record<string, string>]
+/** Path, query and body. */
 type Asked = {
   readonly uri: string
-  readonly headers: Record<string, string>
   readonly body: string
+  readonly headers: Record<string, string>
 }
+type Behaviour = (asked: Asked) => Answer
 
 const { genesis, genesisHash, scans: keys } = createTestNetwork()
+const network: HashedNetwork = { genesis, genesisHash, sha256 }
 /** What the nodes say of where they are, signed; by default at their own addresses. */
 const scansOf = (urls: readonly string[]) =>
   scansBody(
@@ -34,36 +64,41 @@ const scansOf = (urls: readonly string[]) =>
   )
 let scans = scansOf([])
 let asked: Asked[]
-const recordTime = systemClock.nowMicros()
-
-const position = (offset: number) => ({
-  ...JSON_TYPE,
-  'x-ledger-head': String(HEAD),
-  'x-ledger-offset': String(offset),
-  'x-ledger-record-time': formatInstant(recordTime),
-  'x-ledger-history-hash': 'ab'.repeat(32),
-})
-const honest = (body: string): Answer => {
-  const { lookups, at_offset: offset } = JSON.parse(body) as {
-    lookups: { name?: string }[]
-    at_offset?: number
-  }
-  const results = lookups.map(({ name }) => ({
-    entry:
-      name === ALICE
-        ? {
-            contract_id: null,
-            user: PARTY,
-            name,
-            url: '',
-            description: '',
-            expires_at: null,
-          }
-        : null,
-  }))
-  return [200, JSON.stringify({ results }), position(offset ?? HEAD)]
+const states = createSimStates()
+const user = (name: string) => simEntry(name, { user: PARTY, expiresAt: FAR_MICROS })
+states.append({ offset: HEAD, put: [user(ALICE), user(BOB)], remove: [], isCertifiable: true })
+const point = {
+  offset: HEAD,
+  recordTime: systemClock.nowMicros(),
+  historyHash: 'ab'.repeat(32),
+  stateRoot: toHex(states.rootAt(HEAD)),
 }
-const broken = (change: (answer: Answer) => Answer) => (body: string) => change(honest(body))
+const certificateBy = (...signers: readonly number[]) => {
+  const statement = encodeStateStatement({ ...point, genesisHash })
+  const signatures = signers.map((index) => {
+    const signature = keys[index]?.sign(statement) ?? fromHex('')
+    return [`sv-${index + 1}`, toHex(signature)] as const
+  })
+  return encodeCertificate({ ...point, genesisHash, signatures })
+}
+const ALL = certificateBy(0, 1, 2, 3)
+const document = (question: Question<unknown>, certificate = ALL): Answer => [
+  200,
+  encodeDocument(certificate, states.prove(question, point)),
+  { 'content-type': CERTIFIED_MEDIA_TYPE },
+]
+const questionOf = ({ uri, body }: Asked): Question<unknown> => {
+  if (body === '') return askName(decodeURIComponent(/by-name\/([^?]*)/.exec(uri)?.[1] ?? ''))
+  return askBatch((JSON.parse(body) as { lookups: Lookup[] }).lookups, network)
+}
+const honest: Behaviour = (request) =>
+  request.uri.startsWith('/v0/certificate')
+    ? [200, `{"certificate":${ALL}}`, JSON_TYPE]
+    : document(questionOf(request))
+const broken =
+  (change: (answer: Answer) => Answer): Behaviour =>
+  (request) =>
+    change(honest(request))
 const error = (code: string) =>
   JSON.stringify({
     error: code,
@@ -74,54 +109,53 @@ const error = (code: string) =>
     details: null,
   })
 
-/** Whatever a node does that is no vote. */
-const FAILURES: Record<string, (body: string) => Answer> = {
+/** Whatever a node does that proves nothing. */
+const FAILURES: Record<string, Behaviour> = {
   'sends us elsewhere': broken(([, body, headers]) => [
     303,
     body,
     { ...headers, location: 'https://elsewhere.test/' },
   ]),
   // With a body that would be an answer, were the status not what it is.
-  'says that it is not found': broken(([, body, headers]) => [
-    404,
-    body.replace(/\{"entry":\{[^}]*\}\}/, '{"entry":null}'),
-    headers,
-  ]),
+  'says that it is not found': broken(([, body, headers]) => [404, body, headers]),
   'has no budget for us': broken(([, , headers]) => [
     429,
     error('RATE_LIMITED'),
     { ...headers, 'retry-after': '1' },
   ]),
-  'fails without a word': broken(() => [500, '', {}]),
+  'fails without a word': () => [500, '', {}],
   'answers nothing': broken(([status, , headers]) => [status, '', headers]),
   'answers half': broken(([status, body, headers]) => [status, body.slice(0, -5), headers]),
-  'answers a page': broken(() => [200, '<h1>Welcome</h1>', { 'content-type': 'text/html' }]),
-  'does not say at which offset': broken(([status, body]) => [status, body, JSON_TYPE]),
-  'answers for another name': broken(([status, body, headers]) => [
-    status,
-    body.replaceAll(ALICE, 'bob.unverified.ns'),
-    headers,
-  ]),
+  'answers a page': () => [200, '<h1>Welcome</h1>', { 'content-type': 'text/html' }],
+  'proves another name': () => document(askName(BOB)),
+  'has too few signatures': (request) => document(questionOf(request), certificateBy(0)),
+  'signs for another': (request) =>
+    document(questionOf(request), certificateBy(0, 0).replace('["sv-1"', '["sv-2"')),
 }
 
-/** Node by node, in order of the genesis. Where they send us, somebody answers who has no vote. */
-function serve(...behaviours: readonly ((body: string) => Answer)[]): void {
+/** Node by node, in order of the genesis. Where they send us, somebody answers who is nobody. */
+function serve(...behaviours: readonly Behaviour[]): void {
   nock('https://elsewhere.test')
     .persist()
     .get('/')
-    .reply(200, '{"results":[{"entry":null}]}', position(HEAD))
-  for (const [index, name] of NAMES.entries())
+    .reply(200, honest({ uri: '', body: '', headers: {} })[1])
+  for (const [index, name] of NAMES.entries()) {
+    const reply = function (this: nock.ReplyFnContext, uri: string, body: nock.Body): Answer {
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      const headers = Object.fromEntries(new Headers(this.req.headers as HeadersInit))
+      const request = { uri, headers, body: text }
+      asked.push(request)
+      return (behaviours[index] ?? honest)(request)
+    }
     nock(urlOf(name))
       .persist()
       .get('/v0/scans')
       .reply(200, scans, JSON_TYPE)
+      .get(/^\/v0\/(?:certificate|ans-entries\/by-name\/.*)$/)
+      .reply(reply)
       .post('/v0/ans-entries/batch')
-      .reply(function (uri, body) {
-        const text = typeof body === 'string' ? body : JSON.stringify(body)
-        const headers = Object.fromEntries(new Headers(this.req.headers as HeadersInit))
-        asked.push({ uri, headers, body: text })
-        return (behaviours[index] ?? honest)(text)
-      })
+      .reply(reply)
+  }
 }
 const connect = (options: Partial<ScanOptions> = {}) =>
   createScan({ seeds: [urlOf('sv-1')], genesis, ...options })
@@ -136,54 +170,83 @@ afterEach(() => {
 afterAll(() => nock.restore())
 
 describe('a lookup', () => {
-  it('is put to all nodes at one offset, in the way that a browser asks without a preflight', async () => {
+  it('is put to one node, in the way that a browser asks without a preflight', async () => {
     asked = []
     serve()
     await using scan = connect()
     expect(await scan.names.resolve(ALICE)).toBe(PARTY)
     expect(await scan.names.resolve(NOBODY)).toBeNull()
-    const lookups = asked.filter(({ body }) => body.includes(ALICE))
-    expect(new Set(lookups.map(({ headers }) => headers['host']))).toEqual(
-      new Set(NAMES.map((name) => new URL(urlOf(name)).host)),
-    )
-    for (const { headers, body } of lookups) {
-      expect(JSON.parse(body)).toMatchObject({ lookups: [{ name: ALICE }], at_offset: HEAD })
-      expect(headers['content-type']).toBe('text/plain')
+    expect(await scan.names.resolveMany([ALICE, NOBODY])).toEqual([PARTY, null])
+    const lookups = asked.filter(({ uri }) => !uri.startsWith('/v0/certificate'))
+    expect(lookups.map(({ uri, body }) => `${uri} ${body}`.trim())).toEqual([
+      `/v0/ans-entries/by-name/${ALICE}`,
+      `/v0/ans-entries/by-name/${NOBODY}`,
+      `/v0/ans-entries/batch ${JSON.stringify({ lookups: [{ name: ALICE }, { name: NOBODY }] })}`,
+    ])
+    for (const { headers } of lookups) {
+      expect(headers['accept']).toBe(CERTIFIED_MEDIA_TYPE)
+      expect(headers['content-type'] ?? 'text/plain').toBe('text/plain')
       expect(
         Object.keys(headers).filter((name) => /^(authorization|cookie|x-)/.test(name)),
       ).toEqual([])
     }
   })
 
+  it('asks others for their newest certificates, too', async () => {
+    asked = []
+    serve()
+    await using scan = connect({ seeds: NAMES.map(urlOf) })
+    const polls = () => asked.filter(({ uri }) => uri === '/v0/certificate')
+    // With the first read that knows where others are.
+    await until('a poll', async () => {
+      await scan.names.resolve(ALICE)
+      return polls().length > 0 ? true : undefined
+    })
+    await scan.names.resolve(ALICE)
+    expect(polls()).toHaveLength(1)
+  })
+
   it('ends at its deadline where nodes hang', async () => {
     asked = []
-    for (const name of NAMES)
-      nock(urlOf(name)).persist().get('/v0/scans').delay(60_000).reply(200, scans, JSON_TYPE)
+    nock(urlOf('sv-1')).persist().get(/.*/).delay(60_000).reply(200, scans, JSON_TYPE)
     await using scan = connect()
     await expect(scan.names.resolve(ALICE, { timeoutMs: 50 })).rejects.toMatchObject({
-      code: 'TIMEOUT',
+      code: expect.stringMatching(/^(NOT_ENOUGH_NODES|TIMEOUT)$/),
       definite: true,
     })
   })
 
   it('of which the nodes only lag is repeated, and then says so', async () => {
     asked = []
-    const lagging = (body: string): Answer => {
-      const answer = honest(body)
-      // Their heads they tell.
-      return body.includes('at_offset') ? [503, error('OFFSET_NOT_REACHED'), answer[2]] : answer
-    }
+    const lagging: Behaviour = (request) =>
+      request.uri.includes('min_offset')
+        ? [503, error('NO_CERTIFICATE'), { ...JSON_TYPE, 'retry-after': '1' }]
+        : honest(request)
     serve(lagging, lagging, lagging, lagging)
     await using scan = connect()
-    await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
+    await expect(scan.names.resolve(ALICE, { minOffset: HEAD + 1 })).rejects.toMatchObject({
       code: 'CONSENSUS_LAGGING',
       retryable: true,
-      details: { outcome: { reason: 'not-reached' } },
+      details: { outcome: { reason: 'floor', wantedOffset: HEAD + 1 } },
     })
-    const first = asked.filter(({ body, headers }) => {
-      return body.includes(ALICE) && headers['host'] === new URL(urlOf('sv-1')).host
-    })
+    const first = asked.filter(({ headers }) => headers['host'] === new URL(urlOf('sv-1')).host)
     expect(first.length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('comes with what proves it to anybody', async () => {
+    asked = []
+    serve()
+    await using scan = connect()
+    for (const name of [ALICE, NOBODY]) {
+      const [outcome] = await Promise.all([scan.names.lookup(name), scan.names.resolve(BOB)])
+      if (!('receipt' in outcome)) throw new Error(outcome.kind)
+      const stored: unknown = JSON.parse(JSON.stringify(outcome.receipt))
+      const proven = await verifyReceipt(stored, { genesis, request: requestOfLookup({ name }) })
+      expect(proven).toMatchObject({ offset: HEAD, signers: NAMES })
+      expect(proven.answer === null).toBe(name === NOBODY)
+      const other = { genesis, request: requestOfLookup({ name: BOB }) }
+      await expect(verifyReceipt(stored, other)).rejects.toMatchObject({ code: 'NOT_PROVEN' })
+    }
   })
 })
 
@@ -192,10 +255,11 @@ describe('more lookups than the nodes take from one address', () => {
   /** Refuses the batch with alice for so long. */
   const limited = (refusalMs: number) => {
     const untilMs = systemClock.monotonicMs() + refusalMs
-    return (body: string): Answer =>
-      body.includes(ALICE) && systemClock.monotonicMs() < untilMs
+    const refusing: Behaviour = (request) =>
+      request.body.includes(ALICE) && systemClock.monotonicMs() < untilMs
         ? [429, error('RATE_LIMITED'), { ...JSON_TYPE, 'retry-after': '1' }]
-        : honest(body)
+        : honest(request)
+    return refusing
   }
 
   it('are waited for', async () => {
@@ -222,14 +286,14 @@ describe('more lookups than the nodes take from one address', () => {
 })
 
 describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
-  it('has no vote: two honest ones decide', async () => {
+  it('costs nothing but the time to ask another', async () => {
     asked = []
     serve(failure, failure)
     await using scan = connect({ seeds: NAMES.map(urlOf) })
     expect(await scan.names.lookup(ALICE, { receipt: false })).toMatchObject({
       kind: 'verified',
-      agreed: ['sv-3', 'sv-4'],
-      dissented: [],
+      agreed: NAMES,
+      entry: { party: PARTY },
     })
   })
 
@@ -319,7 +383,11 @@ it.each([
   scans = known
   await using scan = connect({ seeds: [urlOf('sv-2')], ...options })
   expect(await scan.names.resolve(ALICE)).toBe(PARTY)
-  expect(scan.status()?.nodes[0]?.url).toBe(url)
+  const sv1 = () => scan.status()?.nodes.find(({ name }) => name === 'sv-1')?.url ?? null
+  await until('addresses', async () =>
+    scan.status()?.nodes.some(({ name }) => name === 'sv-4') ? true : undefined,
+  )
+  expect(sv1()).toBe(url)
 })
 
 it.each([

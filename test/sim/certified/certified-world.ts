@@ -16,9 +16,13 @@ import {
   type HashedNetwork,
   type Question,
 } from '@quorumscan/consensus/certified'
-import type { SimEntry, SimReply } from '@quorumscan/testkit'
+import {
+  createSimStates,
+  type SimEntry,
+  type SimReply,
+  type SimStates as States,
+} from '@quorumscan/testkit'
 import type { SimCluster, SimMember } from '../sim-cluster.ts'
-import { createStates, type States } from './states.ts'
 
 /** Members pull signatures of each other. */
 const SIGNATURE_MS = 20
@@ -69,7 +73,7 @@ export function createCertifiedWorld(
 ): CertifiedWorld {
   const { clock, genesis, genesisHash, ledger, members } = cluster
   const network = { genesis, genesisHash, sha256 }
-  const [truth, fiction] = [createStates(), createStates()]
+  const [truth, fiction] = [createSimStates(), createSimStates()]
   const certifiable: number[] = []
   /** By member and offset: when it signed. */
   const signedAtMs = members.map(() => new Map<number, number>())

@@ -148,7 +148,9 @@ function hear(run: Step, flight: Flight, { point, answer }: Told): void {
   const { source, read } = flight
   const { decisions, faultyMax } = state
   if (!decisions.hasSigners(point.signers.length, read?.signerCount ?? faultyMax + 1)) {
-    noteLie(source, 'too few signers', now.ms)
+    // Of a state that others signed a node may know fewer signatures than the one that was asked before.
+    if (read?.isWalk) read.isGone = true
+    else noteLie(source, 'too few signers', now.ms)
     return
   }
   for (const known of state.points.values()) {

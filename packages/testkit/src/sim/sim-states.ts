@@ -8,7 +8,7 @@ import {
   visibleLeaves,
 } from '@quorumscan/consensus/certified'
 import { createStateTree, type Version } from '@quorumscan/consensus/state-tree'
-import { entryToWire, type SimEntry } from '@quorumscan/testkit'
+import { entryToWire, type SimEntry } from './sim-ledger.ts'
 
 type StoredLeaf = {
   readonly key: Uint8Array
@@ -17,7 +17,7 @@ type StoredLeaf = {
   readonly value: string
 }
 
-export type States = {
+export type SimStates = {
   /** The entries that there are from an offset on, visible or not; certifiable ones get a root. */
   append(input: {
     readonly offset: number
@@ -32,7 +32,7 @@ export type States = {
   ): readonly ProofItem[]
 }
 
-export function createStates(): States {
+export function createSimStates(): SimStates {
   const leaves: StoredLeaf[] = []
   const leafAt = (id: number) => leaves[id] as StoredLeaf // Asked for what was added.
   const tree = createStateTree({ leafAt, keyAt: (id) => leafAt(id).key }, sha256)

@@ -1,0 +1,50 @@
+/** What of `createScan` is read otherwise than by lookups: pages of entries, and the history of coin. */
+import type { Outcome, Reader } from '@quorumscan/consensus'
+import { type CertifiedPage, formatPageToken, sha256 } from '@quorumscan/consensus/certified'
+import {
+  type CertifiedReadOptions,
+  requestOfEntriesPage,
+} from '@quorumscan/consensus/certified-reader'
+import type { EntriesPage, ReadOutcome } from './lookups.ts'
+import type { OpenedReader } from './open-reader.ts'
+
+const RETRY_AFTER_MS = 250
+
+/** A page; of a walk that has outlived what nodes keep, the one behind its last name at a newer offset. */
+export async function readEntriesPage(
+  { reader, options }: OpenedReader,
+  page: EntriesPage,
+  read: CertifiedReadOptions,
+): Promise<ReadOutcome<CertifiedPage>> {
+  const { prefix, after } = page
+  let outcome = await reader.read(requestOfEntriesPage(page), read)
+  if (outcome.kind === 'expired' && after !== null) {
+    const first = await reader.read(
+      requestOfEntriesPage({ prefix, pageSize: 1, pageToken: null }),
+      read,
+    )
+    if (!('answer' in first)) outcome = first
+    else {
+      const network = { ...options, sha256: options.sha256 ?? sha256 }
+      const subject = { kind: 'prefix', prefix } as const
+      const pageToken = formatPageToken(network, subject, { after, offset: first.offset })
+      outcome = await reader.read(requestOfEntriesPage({ ...page, pageToken }), read)
+    }
+  }
+  if (outcome.kind !== 'expired') return outcome
+  const newest = { wantedOffset: 0, headOffset: null, ageMs: null, retryAfterMs: RETRY_AFTER_MS }
+  return { ...outcome, kind: 'lagging', reason: 'not-reached', ...newest }
+}
+
+/** Answers of several nodes that are the same: for what the state does not prove. */
+export async function createVoteReader({ options }: OpenedReader): Promise<Reader> {
+  const { createReader } = await import('@quorumscan/consensus/reader')
+  return createReader(options)
+}
+
+/** What the nodes agreed on, as a value. */
+export function votedOutcome(outcome: Outcome): ReadOutcome {
+  if (!('answer' in outcome)) return outcome
+  const answer: unknown = JSON.parse(new TextDecoder().decode(outcome.answer))
+  return { ...outcome, answer, receipt: null }
+}
