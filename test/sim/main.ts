@@ -25,7 +25,6 @@ export async function main(
       seed: { type: 'string' },
       reads: { type: 'string' },
       mode: { type: 'string' },
-      lean: { type: 'boolean' },
       certified: { type: 'boolean' },
     },
   })
@@ -35,9 +34,7 @@ export async function main(
   const possible = values.certified ? MODES.filter((mode) => mode !== 'split-log') : MODES
   const modes = possible.filter((mode) => mode === (values.mode ?? mode))
   if (!Number.isSafeInteger(first) || !(readCount > 0) || modes.length === 0) {
-    print(
-      `usage: npm run sim -- [--seed N] [--reads N] [--mode ${MODES.join('|')}] [--lean | --certified]`,
-    )
+    print(`usage: npm run sim -- [--seed N] [--reads N] [--mode ${MODES.join('|')}] [--certified]`)
     return 2
   }
   const seedCount = fixed === undefined ? Math.ceil(readCount / READS_PER_SEED / modes.length) : 1
@@ -48,7 +45,7 @@ export async function main(
     for (const mode of modes)
       failureCount += values.certified
         ? await runCertifiedSeed(seed, mode, outcomes)
-        : await runSeed({ seed, mode, reader: values.lean ? 'lean' : 'whole', outcomes })
+        : await runSeed({ seed, mode, outcomes })
   for (const [kind, count] of [...outcomes].sort((a, b) => b[1] - a[1])) print(`${count}  ${kind}`)
   print(
     failureCount === 0
@@ -61,11 +58,10 @@ export async function main(
 async function runSeed(input: {
   readonly seed: number
   readonly mode: SimMode
-  readonly reader: 'whole' | 'lean'
   readonly outcomes: Map<string, number>
 }): Promise<number> {
-  const { seed, mode, reader, outcomes } = input
-  const run = await simulate({ seed, mode, reader, readCount: READS_PER_SEED })
+  const { seed, mode, outcomes } = input
+  const run = await simulate({ seed, mode, readCount: READS_PER_SEED })
   for (const { outcome } of run.reads)
     outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1)
   const violations = check(run)

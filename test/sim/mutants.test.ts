@@ -6,15 +6,12 @@ import { simulate } from './simulate.ts'
 const SEEDS_MAX = 20
 const READS_PER_SEED = 250
 
-/** What the lean reader decides it decides by the same record of decisions; `npm run test:long` proves it. */
-const READERS = process.env['LONG'] === '1' ? (['whole', 'lean'] as const) : (['whole'] as const)
-
-describe.each(READERS)('with the %s reader the checkers notice', (reader) => {
+describe('the checkers notice', () => {
   it.each(MUTANTS)('$mistake', async ({ mistake: _, rules, ...broken }) => {
     const found = new Set<string>()
     let seed = 1
     for (; seed <= SEEDS_MAX && !rules.some((rule) => found.has(rule)); seed++) {
-      const run = await simulate({ ...broken, reader, seed, readCount: READS_PER_SEED })
+      const run = await simulate({ ...broken, seed, readCount: READS_PER_SEED })
       for (const { rule } of check(run)) found.add(rule)
     }
     expect(

@@ -3,7 +3,6 @@
  * recorded for the checkers, which alone judge.
  */
 import {
-  createLeanReader,
   type Decisions,
   type Lookup,
   maxFaulty,
@@ -12,7 +11,7 @@ import {
   type ReadOptions,
   thresholdVotes,
 } from '@quorumscan/consensus'
-import { createReader, createReaderOf } from '@quorumscan/consensus/reader'
+import { createReader } from '@quorumscan/consensus/reader'
 import { type SimLedger, simCrypto, simEntry } from '@quorumscan/testkit'
 import { LIES } from './lies.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
@@ -32,8 +31,6 @@ export type SimOptions = {
   readonly readCount: number
   /** Drawn from the seed unless given. */
   readonly nodeCount?: number
-  /** `lean`: as pages read, started anew again and again, as it loads the whole reader only once. */
-  readonly reader?: 'whole' | 'lean'
   /** One of them broken, to see that the checkers notice. */
   readonly decisions?: Decisions
   /** Only these, where a run is to show one thing; all of them otherwise. */
@@ -255,7 +252,6 @@ async function runClient(input: {
   const { cluster, random, client } = input
   const { clock } = cluster
   let stored = 0
-  const isLean = input.options.reader === 'lean'
   const waitMs = client === 0 ? PATIENT_MS : WAIT_MS
   const stalls = createStalls()
   const start = (): Reader => {
@@ -277,9 +273,7 @@ async function runClient(input: {
       // Kept as the cluster has them: seeds move away too.
       addressStore: { load: async () => cluster.members[0]?.node.records ?? [], save: () => {} },
     })
-    return isLean
-      ? createLeanReader(options, async () => createReaderOf, input.options.decisions)
-      : createReader(options, input.options.decisions)
+    return createReader(options, input.options.decisions)
   }
   let reader = start()
   for (let done = 0; done < input.perClient; ) {
@@ -291,7 +285,7 @@ async function runClient(input: {
     await Promise.all(reading)
     done += together
     await clock.delay(random.chance(0.1) ? random.integer(500, 3000) : random.integer(0, 300))
-    if (!random.chance(isLean ? 0.3 : 0.01)) continue
+    if (!random.chance(0.01)) continue
     await reader[Symbol.asyncDispose]()
     reader = start()
   }

@@ -1,16 +1,12 @@
 /** Slow is not dead (D-38): who may still answer in time is waited for, and a reader comes back with its nodes. */
-import { createLeanReader, entriesBytesMax, type ReaderOptions } from '@quorumscan/consensus'
-import { createReader, createReaderOf } from '@quorumscan/consensus/reader'
+import { entriesBytesMax } from '@quorumscan/consensus'
+import { createReader } from '@quorumscan/consensus/reader'
 import { describe, expect, it } from 'vitest'
 import { createStalls } from '../stalls.ts'
 import { ALICE, createWorld, hung, type ReaderWorld } from './world.ts'
 
 const SDK_WAIT_MS = 10_000
 const ALL = [0, 1, 2, 3]
-const READERS = [
-  ['whole', createReader],
-  ['lean', (options: ReaderOptions) => createLeanReader(options, async () => createReaderOf)],
-] as const
 
 const page = {
   operation: 'listEntries',
@@ -29,13 +25,12 @@ async function keepAsking(world: ReaderWorld, input: { ms: number; ask: () => Pr
   }
 }
 
-describe.each(READERS)('the %s reader', (_, create) => {
+describe('the reader', () => {
   it.each([
     [1500, 4700],
     [2500, 7700],
   ])('waits for nodes that take %i ms to answer', async (latencyMs, msMax) => {
     const world = createWorld({
-      create,
       reader: { waitMs: SDK_WAIT_MS },
       latencyMs: () => latencyMs / 2,
     })
@@ -46,7 +41,7 @@ describe.each(READERS)('the %s reader', (_, create) => {
   })
 
   it('asks again where requests were lost', async () => {
-    const world = createWorld({ create, reader: { waitMs: SDK_WAIT_MS } })
+    const world = createWorld({ reader: { waitMs: SDK_WAIT_MS } })
     const lost = new Set<string>()
     for (const index of ALL)
       world.serve(index, (request) => {
@@ -66,7 +61,7 @@ describe.each(READERS)('the %s reader', (_, create) => {
   ])('comes back with its nodes: %s, waiting %i ms', async (_what, waitMs, ask) => {
     for (const away of [hung, null])
       for (const ms of [700, 3000, 13_000]) {
-        const world = createWorld({ create, reader: { waitMs } })
+        const world = createWorld({ reader: { waitMs } })
         await world.clock.run(ask(world))
         for (const index of ALL) world.serve(index, away)
         await keepAsking(world, { ms, ask: () => ask(world) })
@@ -85,7 +80,7 @@ describe.each(READERS)('the %s reader', (_, create) => {
       const stalls = createStalls()
       const world = createWorld({
         latencyMs: () => latencyMs,
-        create: (options: ReaderOptions) => create(stalls.through(options)),
+        create: (options) => createReader(stalls.through(options)),
       })
       const lookup = world.reader.lookup([{ name: ALICE }])
       await world.clock.pass(stalledAfterMs)
