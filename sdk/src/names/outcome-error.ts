@@ -17,7 +17,7 @@ export function outcomeError(
   switch (outcome.kind) {
     case 'disputed':
       return new QuorumscanError(
-        `${what}: the scan nodes contradict each other, and no ${outcome.threshold} of ${outcome.nodeCount} agree. Do not use any of their answers.`,
+        `${what}: the scan nodes contradict each other beyond what lying ones can do. Do not use any of their answers.`,
         { code: 'CONSENSUS_DISPUTED', retryable: true, ...facts },
       )
     case 'insufficient':

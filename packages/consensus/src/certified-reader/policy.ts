@@ -210,7 +210,9 @@ function askFurther(run: Step, read: Read, doubtful: Told | null): void {
   const { state, now } = run
   const others = rankSources(state.sources, now.ms).filter((source) => !read.asked.has(source))
   const openCount = flightsOf(run, read).filter((flight) => !flight.isLate).length
-  const wantedCount = doubtful === null ? 1 : doubtedCount(run, read, doubtful)
+  // Nodes that have not reached what the caller wants let it wait: then all do so at a time.
+  const oneOrAll = read.isBehind && read.minOffset > 0 ? others.length + openCount : 1
+  const wantedCount = doubtful === null ? oneOrAll : doubtedCount(run, read, doubtful)
   // Where others have shown that there is something newer, it is asked for.
   const minOffset = doubtful === null ? read.minOffset : state.floor
   for (const source of others.slice(0, Math.max(0, wantedCount - openCount)))
