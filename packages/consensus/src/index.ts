@@ -17,7 +17,6 @@ export {
 export { hashGenesis } from './genesis/genesis-hash.ts'
 export { parseGenesis } from './genesis/parse-genesis.ts'
 export { parseThreshold, type Threshold, thresholdVotes } from './genesis/threshold.ts'
-export { createLeanReader } from './lean/lean-reader.ts'
 export type { AddressRecord } from './nodes/address-book.ts'
 export { createBodyPieces } from './nodes/body-pieces.ts'
 export { createFetchTransport } from './nodes/fetch-transport.ts'
