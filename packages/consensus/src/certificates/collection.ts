@@ -56,12 +56,15 @@ export type Collection = {
   readonly points: Map<number, StatePoint>
   /** By member and offset. */
   readonly states: ReadonlyMap<string, Map<number, SignedState>>
+  /** Of the points that enough members signed. */
+  readonly certificates: Map<number, Certificate>
   divergence: Divergence | null
 }
 
 export function createCollection(network: Network, self: string | null): Collection {
   const states = new Map(network.genesis.nodes.map(({ name }) => [name, new Map()]))
-  return { network, self, points: new Map(), states, divergence: null }
+  const [points, certificates] = [new Map(), new Map()]
+  return { network, self, points, states, certificates, divergence: null }
 }
 
 export function step(collection: Collection, event: CollectionEvent): readonly CollectionEffect[] {
@@ -81,12 +84,7 @@ export function newestCertificate(collection: Collection, signerCount: number): 
 
 /** At one of the last offsets; null: too few members signed what the own replica computed there. */
 export function certificateAt(collection: Collection, offset: number): Certificate | null {
-  const own = collection.points.get(offset)
-  if (own === undefined || collection.divergence !== null) return null
-  return certify(
-    collection,
-    statesAt(collection, offset).filter((state) => isSamePoint(state, own)),
-  )
+  return collection.divergence === null ? (collection.certificates.get(offset) ?? null) : null
 }
 
 /** What a member signed after an offset, ascending: of the own name what others pull. */
@@ -146,8 +144,12 @@ function judge(collection: Collection, offset: number): readonly CollectionEffec
     collection.divergence = divergence
     return [{ kind: 'diverged', divergence }]
   }
-  const certificate = certificateAt(collection, offset)
-  return certificate === null ? [] : [{ kind: 'certified', certificate }]
+  const agreeing = statesAt(collection, offset).filter((state) => isSamePoint(state, own))
+  const certificate = certify(collection, agreeing)
+  if (certificate === null) return []
+  collection.certificates.set(offset, certificate)
+  dropLowest(collection.certificates)
+  return [{ kind: 'certified', certificate }]
 }
 
 function findDivergence(collection: Collection, own: StatePoint): Divergence | null {

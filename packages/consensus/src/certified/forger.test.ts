@@ -145,20 +145,26 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'what was cut off is taken for what lies outside',
     file: 'proof/prune.ts',
-    line: 'const visit = (node: N): Pruned => {',
-    by: 'const visit = (node: N): Pruned => {\n if ((node as { opened?: unknown }).opened === null) return cut(node)',
+    line: 'const visit = (node: N, place: Place, known: KeyBelow | null): Pruned => {',
+    by: 'const visit = (node: N, place: Place, known: KeyBelow | null): Pruned => {\n if ((node as { opened?: unknown }).opened === null) return cut(node)',
   },
   {
     mistake: 'the prefix of what was cut off is not looked at to its end',
     file: 'proof/bits.ts',
-    line: "if (index > bit) return 'both'",
-    by: "if (index > bit) return 'from'",
+    line: "isSettled ? 'from' : 'both'",
+    by: "'from'",
   },
   {
     mistake: 'the prefix of what was cut off ends before the bit that parts it from its sibling',
     file: 'proof/bits.ts',
-    line: '(index === bit ? side : bitAt(key, index))',
-    by: 'bitAt(key, index)',
+    line: 'side - bitAt(bound, bit)',
+    by: 'bitAt(key, bit) - bitAt(bound, bit)',
+  },
+  {
+    mistake: 'the prefix of what was cut off is looked at up to its last bit only',
+    file: 'proof/bits.ts',
+    line: 'partsAt < bit ? bitAt(key, partsAt) - bitAt(bound, partsAt) :',
+    by: '',
   },
   {
     mistake: 'what lies before the run belongs to it',
@@ -169,7 +175,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'what lies behind the run belongs to it',
     file: 'proof/prune.ts',
-    line: 'compareKeys(leaf.key, end) < 0 &&',
+    line: 'compareKeys(leaf.key, to) < 0 &&',
     by: '',
   },
   {

@@ -6,11 +6,13 @@ export function bitAt(key: Uint8Array, index: number): 0 | 1 {
   return ((byte >> (7 - (index & 7))) & 1) as 0 | 1
 }
 
-/** The first bit at which two keys part. Neither is a prefix of the other, nor are they equal. */
+/** The first bit at which two keys part; where one is a prefix of the other, the first behind that. */
 export function firstDifference(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length)
   let index = 0
-  while (a[index] === b[index]) index += 1
-  return 8 * index + Math.clz32((a[index] ?? 0) ^ (b[index] ?? 0)) - 24
+  while (index < length && a[index] === b[index]) index += 1
+  const isPrefix = index === length
+  return 8 * index + (isPrefix ? 0 : Math.clz32((a[index] ?? 0) ^ (b[index] ?? 0)) - 24)
 }
 
 /** Byte-wise order; a prefix comes before what it is a prefix of. */
@@ -24,23 +26,24 @@ export function compareKeys(a: Uint8Array, b: Uint8Array): number {
 }
 
 /**
- * Where all keys lie that begin with the first `bit` bits of `key` and then `side`: wholly before `bound`, wholly
+ * Where all keys lie that begin with the first `bit` bits of a key and then `side`: wholly before `bound`, wholly
  * from `bound` on, or on both sides of it for all that their beginning tells.
+ *
+ * @param keys.partsAt - `firstDifference` of the key and the bound.
  */
 export function positionOf(
-  keys: { readonly key: Uint8Array; readonly bit: number; readonly side: 0 | 1 },
+  keys: {
+    readonly key: Uint8Array
+    readonly partsAt: number
+    readonly bit: number
+    readonly side: 0 | 1
+  },
   bound: Uint8Array,
 ): 'before' | 'from' | 'both' {
-  const { key, bit, side } = keys
-  const wholeBytes = Math.min(bit >> 3, bound.length)
-  for (let index = 0; index < wholeBytes; index++) {
-    const difference = (key[index] ?? 0) - (bound[index] ?? 0)
-    if (difference !== 0) return difference < 0 ? 'before' : 'from'
-  }
-  for (let index = 8 * wholeBytes; index < 8 * bound.length; index++) {
-    if (index > bit) return 'both'
-    const difference = (index === bit ? side : bitAt(key, index)) - bitAt(bound, index)
-    if (difference !== 0) return difference < 0 ? 'before' : 'from'
-  }
-  return 'from'
+  const { key, partsAt, bit, side } = keys
+  const difference =
+    partsAt < bit ? bitAt(key, partsAt) - bitAt(bound, partsAt) : side - bitAt(bound, bit)
+  if (difference < 0) return 'before'
+  const isSettled = difference > 0 || partsAt < bit || bit + 1 >= 8 * bound.length
+  return isSettled ? 'from' : 'both'
 }

@@ -3,7 +3,7 @@
  * proves that none of the range is left out. Who proves prunes the whole tree; who verifies prunes what was
  * shown and must get the same. So there is one definition of what a proof has to show, and one form of it.
  */
-import { bitAt, compareKeys, positionOf } from './bits.ts'
+import { bitAt, compareKeys, firstDifference, positionOf } from './bits.ts'
 import type { Leaf } from './tree-hash.ts'
 
 /** The leaves asked for: those with keys in [from, to), up to the one that is the `limit`-th visible. */
@@ -22,8 +22,8 @@ export type Range = KeyRange & {
 /** A tree as `prune` reads it; `N` is whatever the tree calls its nodes. */
 export interface TreeReader<N> {
   open(node: N): Leaf | { readonly bit: number; readonly left: N; readonly right: N }
-  /** The key of any leaf below the node, or of the node. */
-  keyBelow(node: N): Uint8Array
+  /** The key of any leaf below the node, or of the node: best of the one at which a search for `wanted` ends. */
+  keyBelow(node: N, wanted: Uint8Array): Uint8Array
   hash(node: N): Uint8Array
 }
 
@@ -33,40 +33,61 @@ export type Pruned =
   | { readonly kind: 'leaf'; readonly leaf: Leaf; readonly isVisible: boolean }
   | { readonly kind: 'inner'; readonly bit: number; readonly left: Pruned; readonly right: Pruned }
 
+/** Where keys lie, as against the range. */
+type Place = 'inside' | 'outside' | 'both'
+
+/** A key below a node, and the first bits at which it parts from both ends of the range. */
+type KeyBelow = { readonly key: Uint8Array; readonly from: number; readonly to: number }
+
 /** The tree below `root`, pruned to what proves the range. */
 export function prune<N>(tree: TreeReader<N>, root: N, range: Range): Pruned {
-  const { from, limit, at } = range
-  // Behind the last leaf that was asked for, nothing is claimed.
-  let end = range.to
+  const { from, to, limit, at } = range
   let visibleCount = 0
 
   const cut = (node: N): Pruned => ({ kind: 'hash', hash: tree.hash(node) })
 
-  const isOutside = (key: Uint8Array, bit: number, side: 0 | 1) =>
-    positionOf({ key, bit, side }, from) === 'before' ||
-    positionOf({ key, bit, side }, end) === 'from'
+  const findBelow = (node: N): KeyBelow => {
+    const key = tree.keyBelow(node, from)
+    return { key, from: firstDifference(key, from), to: firstDifference(key, to) }
+  }
 
-  const visit = (node: N): Pruned => {
+  /** Where the keys of one side of a node lie, for all that the bits up to its own tell. */
+  const placeOf = ({ key, ...partsAt }: KeyBelow, bit: number, side: 0 | 1): Place => {
+    const ofFrom = positionOf({ key, bit, side, partsAt: partsAt.from }, from)
+    const ofTo = positionOf({ key, bit, side, partsAt: partsAt.to }, to)
+    if (ofFrom === 'before' || ofTo === 'from') return 'outside'
+    return ofFrom === 'from' && ofTo === 'before' ? 'inside' : 'both'
+  }
+
+  /** @param known - A key below the node; null where one is to be looked for. */
+  const visit = (node: N, place: Place, known: KeyBelow | null): Pruned => {
     const opened = tree.open(node)
     if ('key' in opened) return visitLeaf(opened)
     const { bit, left, right } = opened
-    const key = tree.keyBelow(node)
-    const isLeftOutside = isOutside(key, bit, 0)
-    if (isLeftOutside && isOutside(key, bit, 1)) return showGap(node)
-    const shownLeft = isLeftOutside ? cut(left) : visit(left)
-    const shownRight = isOutside(key, bit, 1) ? cut(right) : visit(right)
-    return { kind: 'inner', bit, left: shownLeft, right: shownRight }
+    const below = place === 'inside' ? null : (known ?? findBelow(node))
+    const ofLeft = below === null ? place : placeOf(below, bit, 0)
+    const ofRight = below === null ? place : placeOf(below, bit, 1)
+    if (ofLeft === 'outside' && ofRight === 'outside') return showGap(node)
+    const visitSide = (child: N, side: 0 | 1, ofSide: Place): Pruned => {
+      // Behind the last leaf that was asked for, nothing is claimed.
+      if (ofSide === 'outside' || visibleCount === limit) return cut(child)
+      const isBelow = below !== null && bitAt(below.key, bit) === side
+      return visit(child, ofSide, isBelow ? below : null)
+    }
+    return {
+      kind: 'inner',
+      bit,
+      left: visitSide(left, 0, ofLeft),
+      right: visitSide(right, 1, ofRight),
+    }
   }
 
   const visitLeaf = (leaf: Leaf): Pruned => {
     const isVisible =
       compareKeys(leaf.key, from) >= 0 &&
-      compareKeys(leaf.key, end) < 0 &&
+      compareKeys(leaf.key, to) < 0 &&
       (leaf.expiresAt === null || leaf.expiresAt > at)
-    if (isVisible) {
-      visibleCount += 1
-      if (visibleCount === limit) end = leaf.key
-    }
+    if (isVisible) visibleCount += 1
     return { kind: 'leaf', leaf, isVisible }
   }
 
@@ -80,5 +101,5 @@ export function prune<N>(tree: TreeReader<N>, root: N, range: Range): Pruned {
       : { kind: 'inner', bit, left: cut(left), right: showGap(right) }
   }
 
-  return visit(root)
+  return visit(root, 'both', null)
 }

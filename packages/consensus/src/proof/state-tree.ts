@@ -43,7 +43,7 @@ export interface StateTree extends TreeReader<number> {
 }
 
 /** Bytes that a node takes. */
-export const NODE_BYTES = 18 + HASH_BYTES
+export const NODE_BYTES = 14 + HASH_BYTES
 
 const NONE = -1
 /** The bit index of what is no inner node. */
@@ -54,11 +54,10 @@ export function createStateTree(leaves: Leaves, sha256: Sha256): StateTree {
   let capacity = CAPACITY_MIN
   /** Of an inner node the bit, of a leaf `IS_LEAF`. */
   let bits = new Uint16Array(capacity)
-  /** Of an inner node its children. */
+  /** Of an inner node its left child, of a leaf its number. */
   let lefts = new Int32Array(capacity)
+  /** Of an inner node its right child. */
   let rights = new Int32Array(capacity)
-  /** Of an inner node any leaf below, of a leaf its own number. */
-  let leafIds = new Int32Array(capacity)
   /** The commit that made the node: in the same one it may still be changed. */
   let commits = new Uint32Array(capacity)
   let hashes = new Uint8Array(capacity * HASH_BYTES)
@@ -74,27 +73,28 @@ export function createStateTree(leaves: Leaves, sha256: Sha256): StateTree {
   let retiring: number[] = []
 
   const grow = () => {
-    capacity *= 2
+    // By a quarter: what is not used of the arrays would else be half as much as what is.
+    capacity += capacity >> 2
     bits = copyInto(new Uint16Array(capacity), bits)
     lefts = copyInto(new Int32Array(capacity), lefts)
     rights = copyInto(new Int32Array(capacity), rights)
-    leafIds = copyInto(new Int32Array(capacity), leafIds)
     commits = copyInto(new Uint32Array(capacity), commits)
     hashes = copyInto(new Uint8Array(capacity * HASH_BYTES), hashes)
   }
 
-  const allocate = (bit: number, leafId: number): number => {
+  const allocate = (bit: number, left: number, right: number): number => {
     if (free.length === 0 && used === capacity) grow()
     const node = free.pop() ?? used++
     bits[node] = bit
-    leafIds[node] = leafId
+    lefts[node] = left
+    rights[node] = right
     commits[node] = commitNumber
     return node
   }
 
   const release = (node: number) => {
     free.push(node)
-    if (bits[node] === IS_LEAF) leaves.onFreed?.(at(leafIds, node))
+    if (bits[node] === IS_LEAF) leaves.onFreed?.(at(lefts, node))
   }
 
   /** The node is not part of the next version. */
@@ -110,23 +110,20 @@ export function createStateTree(leaves: Leaves, sha256: Sha256): StateTree {
   const nearestTo = (key: Uint8Array, from: number): number => {
     let node = from
     while (bits[node] !== IS_LEAF) node = childOf(node, key)
-    return at(leafIds, node)
+    return at(lefts, node)
   }
 
   const isKeyOf = (id: number, key: Uint8Array) => compareKeys(leaves.keyAt(id), key) === 0
 
   /** An inner node of the next version with these children: the node itself, or a copy in its place. */
   const withChildren = (node: number, left: number, right: number): number => {
-    const bit = at(bits, node)
-    let own = node
     if (commits[node] !== commitNumber) {
       retiring.push(node)
-      own = allocate(bit, NONE)
+      return allocate(at(bits, node), left, right)
     }
-    lefts[own] = left
-    rights[own] = right
-    leafIds[own] = at(leafIds, left)
-    return own
+    lefts[node] = left
+    rights[node] = right
+    return node
   }
 
   const replaceChild = (node: number, key: Uint8Array, child: number): number =>
@@ -141,7 +138,7 @@ export function createStateTree(leaves: Leaves, sha256: Sha256): StateTree {
     if (commits[node] !== commitNumber) return
     const bit = at(bits, node)
     if (bit === IS_LEAF) {
-      hashes.set(hashLeaf(leaves.leafAt(at(leafIds, node)), sha256), node * HASH_BYTES)
+      hashes.set(hashLeaf(leaves.leafAt(at(lefts, node)), sha256), node * HASH_BYTES)
       return
     }
     const [left, right] = [at(lefts, node), at(rights, node)]
@@ -155,21 +152,17 @@ export function createStateTree(leaves: Leaves, sha256: Sha256): StateTree {
     add(id) {
       const key = leaves.keyAt(id)
       if (root === NONE) {
-        root = allocate(IS_LEAF, id)
+        root = allocate(IS_LEAF, id, NONE)
         leafCount += 1
         return true
       }
       const nearest = leaves.keyAt(nearestTo(key, root))
       if (compareKeys(nearest, key) === 0) return false
       const bit = firstDifference(key, nearest)
-      const leaf = allocate(IS_LEAF, id)
+      const leaf = allocate(IS_LEAF, id, NONE)
       const place = (node: number): number => {
         if (at(bits, node) < bit) return replaceChild(node, key, place(childOf(node, key)))
-        const branch = allocate(bit, id)
-        const [left, right] = bitAt(key, bit) === 0 ? [leaf, node] : [node, leaf]
-        lefts[branch] = left
-        rights[branch] = right
-        return branch
+        return bitAt(key, bit) === 0 ? allocate(bit, leaf, node) : allocate(bit, node, leaf)
       }
       root = place(root)
       leafCount += 1
@@ -214,10 +207,10 @@ export function createStateTree(leaves: Leaves, sha256: Sha256): StateTree {
     leafCount: () => leafCount,
     open(node) {
       const bit = at(bits, node)
-      if (bit === IS_LEAF) return leaves.leafAt(at(leafIds, node))
+      if (bit === IS_LEAF) return leaves.leafAt(at(lefts, node))
       return { bit, left: at(lefts, node), right: at(rights, node) }
     },
-    keyBelow: (node) => leaves.keyAt(at(leafIds, node)),
+    keyBelow: (node, wanted) => leaves.keyAt(nearestTo(wanted, node)),
     hash: (node) => hashOf(node).slice(),
   }
 }

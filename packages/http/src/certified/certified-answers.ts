@@ -115,7 +115,7 @@ export function createCertifiedAnswers(context: {
         return question.answer(proofs.map(shownLeaves), found.offset)
       },
       get document() {
-        const body = utf8(encodeDocument(encodeCertificate(found), proofs.flat()))
+        const body = utf8(encodeDocument(textOf(found), proofs.flat()))
         return { headers: HEADERS, body }
       },
     }
@@ -126,6 +126,17 @@ export function createCertifiedAnswers(context: {
     prove,
     document: async (question, request) => (await prove(question, request)).document,
   }
+}
+
+/** Many answers have the same certificate. */
+const textOfCertificate = new WeakMap<Certificate, string>()
+
+function textOf(certificate: Certificate): string {
+  const known = textOfCertificate.get(certificate)
+  if (known !== undefined) return known
+  const text = encodeCertificate(certificate)
+  textOfCertificate.set(certificate, text)
+  return text
 }
 
 /** Whether the caller asks for the certified form. */

@@ -64,7 +64,7 @@ export function createLeafStore(): LeafStore {
     const freed = free.get(blocks)?.pop()
     if (freed !== undefined) return freed
     while ((usedBlocks + blocks) * BLOCK_BYTES > bytes.byteLength) {
-      const grown = new Uint8Array(2 * bytes.byteLength)
+      const grown = new Uint8Array(bytes.byteLength + (bytes.byteLength >> 2))
       grown.set(bytes)
       bytes = grown
       view = new DataView(bytes.buffer)

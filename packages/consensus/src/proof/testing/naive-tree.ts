@@ -42,7 +42,8 @@ export const naiveRootHash = (leaves: readonly ValuedLeaf[]) =>
 
 export const naiveReader: TreeReader<NaiveNode> = {
   open: (node) => ('leaf' in node ? node.leaf : node),
-  keyBelow: (node) => ('leaf' in node ? node.leaf.key : naiveReader.keyBelow(node.left)),
+  keyBelow: (node, wanted) =>
+    'leaf' in node ? node.leaf.key : naiveReader.keyBelow(node.left, wanted),
   hash: ({ hash }) => hash,
 }
 
