@@ -21,6 +21,7 @@ import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus, wrap } from './format.ts'
 import { repairLogOf } from './log-repair.ts'
 import { verifyLogOf } from './log-verify.ts'
+import { addMirrorCommand } from './mirror.ts'
 import { integer, print, slowly } from './options.ts'
 import { formatResolved, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
@@ -267,6 +268,8 @@ export async function runCommandLine(
         exitCode = isValid ? 0 : 1
       },
     )
+
+  addMirrorCommand(program, clock)
 
   const log = program
     .command('log')

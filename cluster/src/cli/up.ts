@@ -187,7 +187,7 @@ function readOverrides(file: string | null): GenesisOverrides | null {
   }
 }
 
-function untilInterrupted(): Promise<'interrupted'> {
+export function untilInterrupted(): Promise<'interrupted'> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.on(signal, () => resolve('interrupted'))

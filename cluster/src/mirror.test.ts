@@ -1,0 +1,196 @@
+/** Readers behind a mirror of real nodes: it serves, and need not be believed. */
+import { type Clock, sha256 } from '@quorumscan/base'
+import {
+  createFetchTransport,
+  createWebCrypto,
+  type Lookup,
+  type Transport,
+} from '@quorumscan/consensus'
+import {
+  askBatch,
+  askName,
+  CERTIFIED_MEDIA_TYPE,
+  createCertifiedVerifier,
+} from '@quorumscan/consensus/certified'
+import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
+import { createUndiciTransport, type HttpServer } from '@quorumscan/http'
+import type { RunningScan } from '@quorumscan/scan'
+import { type Network, startNetwork } from '@quorumscan/scan/testing'
+import { send, until } from '@quorumscan/testkit'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { UsageError } from './cluster-error.ts'
+import { buildMirror } from './mirror.ts'
+
+const NAME = 'sv-2.sv.ns'
+const PATH = `/v0/ans-entries/by-name/${NAME}`
+/** Where nobody listens. */
+const NOWHERE = 'http://127.0.0.1:1'
+const headers = { accept: CERTIFIED_MEDIA_TYPE }
+
+let network: Network
+let nodes: RunningScan[] = []
+const http = createUndiciTransport()
+const servers: HttpServer[] = []
+
+beforeAll(async () => {
+  network = await startNetwork(4)
+  nodes = await network.startNodes()
+  for (const { url } of nodes)
+    await until('nodes to certify', async () =>
+      (await send(url + PATH, { headers })).status === 200 ? true : undefined,
+    )
+})
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+})
+afterAll(async () => {
+  await http[Symbol.asyncDispose]()
+  await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))
+  await network?.[Symbol.asyncDispose]()
+})
+
+async function startMirror(
+  sources: readonly string[],
+  { transport = http, clock = network.clock }: { transport?: Transport; clock?: Clock } = {},
+): Promise<string> {
+  const server = buildMirror({ sources, transport, clock })
+  servers.push(server)
+  return server.listen({ host: '127.0.0.1', port: 0 })
+}
+
+/** Passes on what the nodes are asked, and what they answer, changed. */
+function watched(
+  change: (body: string) => string = (body) => body,
+  answered: Readonly<Record<string, string>> = {},
+) {
+  const asked: string[] = []
+  const transport: Transport = {
+    async request(input) {
+      asked.push(input.url + input.path)
+      const reply = await http.request(input)
+      return {
+        ...reply,
+        header: (name) => answered[name] ?? reply.header(name),
+        body: new TextEncoder().encode(change(Buffer.from(reply.body).toString())),
+      }
+    },
+  }
+  return { asked, transport }
+}
+
+const urlOf = (index: number) => nodes[index]?.url ?? ''
+const verifier = () => createCertifiedVerifier({ ...networkOf(), crypto: createWebCrypto() })
+const networkOf = () => ({ genesis: network.genesis, genesisHash: network.genesisHash, sha256 })
+
+async function read(seeds: readonly string[]) {
+  await using reader = createCertifiedReader({
+    ...networkOf(),
+    seeds,
+    transport: createFetchTransport(),
+    clock: network.clock,
+    allowPrivateAddresses: true,
+  })
+  const [outcome] = await reader.lookup([{ name: NAME }])
+  return { outcome, nodes: reader.status().nodes }
+}
+
+it('answers a reader, who proves it by the genesis alone, and what a reader needs beside', async () => {
+  const mirror = await startMirror([urlOf(0)])
+  const { outcome } = await read([mirror])
+  expect(outcome).toMatchObject({ kind: 'verified', answer: { name: NAME } })
+
+  const genesis = await send(`${mirror}/v0/genesis`)
+  expect(genesis.body).toEqual(JSON.parse(JSON.stringify(network.genesis)))
+  expect((await send(`${mirror}/v0/certificate`)).body).toHaveProperty('certificate')
+})
+
+it('passes batches on, and what nodes refuse', async () => {
+  const { asked, transport } = watched()
+  const mirror = await startMirror([urlOf(0)], { transport })
+  const lookups: readonly Lookup[] = [{ name: NAME }, { name: 'nobody' }]
+  for (const path of ['/v0/ans-entries/batch', '/v0/ans-entries/batch']) {
+    const { text } = await send(mirror + path, { method: 'POST', body: { lookups }, headers })
+    const { answer } = await verifier().verify(text, askBatch(lookups, networkOf()), 'weak')
+    expect(answer).toMatchObject([{ name: NAME }, null])
+  }
+  const late = await send(`${mirror}${PATH}?min_offset=1000000000`, { headers })
+  expect([late.status, late.body.code]).toEqual([503, 'NO_CERTIFICATE'])
+  expect(asked.length).toBe(3)
+})
+
+it('that lies is found out by whoever verifies, and passed over by a reader that has another', async () => {
+  const lie = watched((body) => body.replaceAll(`"name\\":\\"${NAME}`, `"name\\":\\"sv-3.sv.ns`))
+  const liar = await startMirror([urlOf(0)], lie)
+  const { text } = await send(liar + PATH, { headers })
+  expect(text).toContain('sv-3.sv.ns')
+  await expect(verifier().verify(text, askName(NAME), 'weak')).rejects.toMatchObject({
+    code: 'NOT_PROVEN',
+  })
+  const { outcome, nodes: seen } = await read([liar, await startMirror([urlOf(1)])])
+  expect(outcome).toMatchObject({ kind: 'verified', answer: { name: NAME } })
+  expect(seen.find(({ url }) => url === liar)).toMatchObject({ errors: 1 })
+})
+
+it('asks the next source where one is dead, and the one that answers from then on', async () => {
+  const { asked, transport } = watched()
+  const mirror = await startMirror([NOWHERE, urlOf(3)], { transport })
+  expect((await send(mirror + PATH, { headers })).status).toBe(200)
+  expect((await send(`${mirror}${PATH}?signers=strong`, { headers })).status).toBe(200)
+  expect(asked.map((url) => url.startsWith(NOWHERE))).toEqual([true, false, false])
+
+  const none = await send((await startMirror([NOWHERE])) + PATH, { headers })
+  expect([none.status, none.body.code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE'])
+})
+
+it('keeps an answer for as long as the node allows, for everybody, and says its age', async () => {
+  const { asked, transport } = watched()
+  const startMs = network.clock.monotonicMs()
+  let movedMs = 0
+  // Time stands still but for what it is moved by.
+  const clock = { ...network.clock, monotonicMs: () => startMs + movedMs }
+  const mirror = await startMirror([urlOf(0)], { transport, clock })
+  const get = () => send(mirror + PATH, { headers })
+  const [first, ...others] = await Promise.all([get(), get(), get()])
+  movedMs = 999
+  for (const { text } of [...others, await get()]) expect(text).toBe(first?.text)
+  expect(asked.length).toBe(1)
+  movedMs = 1000
+  expect((await get()).headers.get('age')).toBe('0')
+  expect(asked.length).toBe(2)
+
+  expect((await send(`${mirror}/v0/genesis`)).status).toBe(200)
+  expect((await send(`${mirror}/v0/genesis`)).status).toBe(200)
+  expect(asked.length).toBe(4)
+})
+
+it('behind another mirror keeps nothing for longer than the node allowed', async () => {
+  const startMs = network.clock.monotonicMs()
+  let movedMs = 0
+  const clock = { ...network.clock, monotonicMs: () => startMs + movedMs }
+  const long = watched(undefined, { 'cache-control': 'public, max-age=10' })
+  const first = await startMirror([urlOf(0)], { transport: long.transport, clock })
+  const { asked, transport } = watched()
+  const second = await startMirror([first], { transport, clock })
+  const get = (mirror: string) => send(mirror + PATH, { headers })
+  await get(first)
+  for (const [atMs, askedCount] of [
+    [4000, 1],
+    [9999, 1],
+    [10_000, 2],
+  ] as const) {
+    movedMs = atMs
+    await get(second)
+    expect([atMs, asked.length]).toEqual([atMs, askedCount])
+  }
+})
+
+it('is of certified answers alone, from addresses that are some', async () => {
+  const mirror = await startMirror([urlOf(0)])
+  const plain = await send(mirror + PATH)
+  expect([plain.status, plain.body.code]).toEqual([400, 'INVALID_ARGUMENT'])
+  for (const path of ['/v0/activities', '/v0/state-statements?after=0', '/metrics', '/livez'])
+    expect((await send(mirror + path, { headers })).status, path).toBe(404)
+  expect(() =>
+    buildMirror({ sources: ['ftp://x'], transport: http, clock: network.clock }),
+  ).toThrow(UsageError)
+})

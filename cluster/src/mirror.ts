@@ -1,0 +1,191 @@
+/**
+ * A mirror: an untrusted cache of certified answers. It asks nodes, or other mirrors, keeps what they give for as
+ * long as they allow, and checks nothing: whoever reads verifies, so nobody needs to believe it.
+ */
+import { CERTIFIED_MEDIA_TYPE, type RouteDef, type RouteTable, scanRoutes } from '@quorumscan/api'
+import type { Clock } from '@quorumscan/base'
+import { parseNodeUrl, type Transport, type TransportReply, utf8 } from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+import { buildServer, type Handler, type HttpServer, isCertified } from '@quorumscan/http'
+import { LRUCache } from 'lru-cache'
+import { UsageError } from './cluster-error.ts'
+
+/** What a source can make it hold at a time: the largest page, with names crowded around its entries. */
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024
+/** Answers kept, with their addresses: some ten thousand of names. */
+const KEPT_BYTES_MAX = 64 * 1024 * 1024
+/** However long a source allows it: older than this, hardly any reader believes an answer. */
+const KEPT_MS_MAX = 60_000
+/** A node waits up to a second for an offset; one that takes this long hangs. */
+const SOURCE_WAIT_MS = 3000
+/** At sources at a time, as each may be sending the largest answer. */
+const REQUESTS_MAX = 32
+/** What an answer says of itself: its form, how long to keep it, when to come again. */
+const HEADERS = ['content-type', 'cache-control', 'vary', 'retry-after']
+
+export type MirrorOptions = {
+  /** Base addresses of nodes or of mirrors. */
+  readonly sources: readonly string[]
+  readonly transport: Transport
+  readonly clock: Clock
+}
+
+type Asked = {
+  readonly route: RouteDef
+  /** With its query. */
+  readonly path: string
+  readonly body: Uint8Array<ArrayBuffer> | null
+}
+
+/** By the monotonic clock. */
+type Kept = { readonly reply: TransportReply; readonly sinceMs: number; readonly untilMs: number }
+
+/**
+ * The server of a mirror: `listen({host, port})` starts it, `close()` ends it.
+ *
+ * @throws {UsageError} If a source is no http or https URL.
+ */
+export function buildMirror(options: MirrorOptions): HttpServer {
+  const { clock } = options
+  const ask = createSources(options)
+  const cache = new LRUCache<string, Kept>({
+    maxSize: KEPT_BYTES_MAX,
+    sizeCalculation: ({ reply }, path) => reply.body.byteLength + path.length,
+  })
+  /** On their way: however many readers want one, it is asked for once. */
+  const coming = new Map<string, Promise<Kept>>()
+
+  const fetchOne = async (asked: Asked): Promise<Kept> => {
+    const reply = await ask(asked)
+    const ageMs = 1000 * secondsIn(reply.header('age'), /^(\d+)$/)
+    const sinceMs = clock.monotonicMs() - ageMs
+    const kept = { reply, sinceMs, untilMs: sinceMs + Math.min(KEPT_MS_MAX, allowedMs(reply)) }
+    if (kept.untilMs > clock.monotonicMs()) cache.set(asked.path, kept)
+    return kept
+  }
+
+  const get = (asked: Asked): Kept | Promise<Kept> => {
+    const kept = cache.get(asked.path)
+    if (kept !== undefined && kept.untilMs > clock.monotonicMs()) return kept
+    const known = coming.get(asked.path)
+    if (known !== undefined) return known
+    const asking = fetchOne(asked).finally(() => coming.delete(asked.path))
+    coming.set(asked.path, asking)
+    return asking
+  }
+
+  const handlerOf = (route: RouteDef): Handler<RouteDef, never> => {
+    return async (request) => {
+      const { url: path } = request
+      // A path goes behind the address of a source; what else a request may name is nobody's business here.
+      if (!path.startsWith('/v0/')) throw new ScanError('ROUTE_NOT_FOUND', 'no such path')
+      if (hasCertifiedForm(route) && !isCertified(request))
+        throw new ScanError(
+          'INVALID_ARGUMENT',
+          `a mirror has certified answers alone: say accept: ${CERTIFIED_MEDIA_TYPE}`,
+        )
+      const isGet = route.method === 'GET'
+      const body = isGet ? null : utf8(JSON.stringify(request.body))
+      const asked = { route, path, body }
+      const { reply, sinceMs } = isGet
+        ? await get(asked)
+        : { reply: await ask(asked), sinceMs: clock.monotonicMs() }
+      const headers = HEADERS.flatMap((name) => {
+        const value = reply.header(name)
+        return value === null ? [] : [[name, value]]
+      })
+      const age = String(Math.floor((clock.monotonicMs() - sinceMs) / 1000))
+      return {
+        status: reply.status,
+        headers: { ...Object.fromEntries(headers), age },
+        body: reply.body,
+      }
+    }
+  }
+
+  const handlers = Object.entries(mirrored).map(([id, route]) => [id, handlerOf(route)])
+  return buildServer({
+    routes: mirrored,
+    handlers: Object.fromEntries(handlers),
+    prefix: null,
+    rateLimit: null, // Sources have theirs, and what is kept costs next to nothing.
+    clock,
+  })
+}
+
+function hasCertifiedForm({ otherForms = {} }: RouteDef): boolean {
+  return Object.hasOwn(otherForms, CERTIFIED_MEDIA_TYPE)
+}
+
+/** All that a reader of certified answers asks for. */
+const mirrored: RouteTable = Object.fromEntries(
+  Object.entries<RouteDef>(scanRoutes).filter(
+    ([id, route]) => hasCertifiedForm(route) || id === 'getCertificate' || id === 'getGenesis',
+  ),
+)
+
+/** Asks the source that answered last, and the others where it does not, one after the other. */
+function createSources({ sources, transport }: MirrorOptions) {
+  const urls = sources.map((source) => {
+    const url = parseNodeUrl(source, true)
+    if (url === undefined) throw new UsageError(`${source} is no http or https address`)
+    return url
+  })
+  let first = 0
+  let requestCount = 0
+
+  const askAll = async ({ route, path, body }: Asked): Promise<TransportReply> => {
+    const form = hasCertifiedForm(route) ? CERTIFIED_MEDIA_TYPE : 'application/json'
+    let refusal: TransportReply | null = null
+    const begin = first
+    for (const index of urls.keys()) {
+      const place = (begin + index) % urls.length
+      try {
+        const reply = await transport.request({
+          url: urls[place] as string,
+          method: body === null ? 'GET' : 'POST',
+          path,
+          headers: {
+            accept: form,
+            ...(body === null ? {} : { 'content-type': 'application/json' }),
+          },
+          body,
+          bytesMax: ANSWER_BYTES_MAX,
+          channel: 'lookup',
+          isPublicOnly: false, // Whoever started it chose the sources.
+          signal: AbortSignal.timeout(SOURCE_WAIT_MS),
+        })
+        if (reply.status < 500 && reply.status !== 429) {
+          first = place
+          return reply
+        }
+        refusal = reply
+      } catch {
+        // The next one may be there.
+      }
+    }
+    if (refusal !== null) return refusal
+    throw new ScanError('DEPENDENCY_UNAVAILABLE', 'no source of this mirror answers')
+  }
+
+  return async (asked: Asked): Promise<TransportReply> => {
+    if (requestCount >= REQUESTS_MAX) throw new ScanError('OVERLOADED', 'too many requests wait')
+    requestCount++
+    try {
+      return await askAll(asked)
+    } finally {
+      requestCount--
+    }
+  }
+}
+
+/** How long whoever shares an answer may keep it. */
+function allowedMs({ status, header }: TransportReply): number {
+  const control = header('cache-control') ?? ''
+  if (status !== 200 || /\b(?:no-store|no-cache|private)\b/.test(control)) return 0
+  return 1000 * secondsIn(control, /\bmax-age=(\d+)/)
+}
+
+function secondsIn(text: string | null, pattern: RegExp): number {
+  return Number(pattern.exec(text ?? '')?.[1] ?? 0)
+}
