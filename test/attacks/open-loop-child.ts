@@ -2,6 +2,7 @@
  * A crowd: GETs that are due at a rate, whatever comes back, as bytes on bare sockets, so that to ask costs a
  * small part of what it costs to answer or refuse.
  */
+import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
 import { answer, childArgument } from '../bench/child.ts'
@@ -12,8 +13,10 @@ const TICK_MS = 5
 /** Before anything is counted: connections open, code is compiled, queues fill. */
 const WARM_UP = 0.4
 const END_OF_HEAD = '\r\n\r\n'
+/** Linux counts processor time in hundredths of a second, whatever the machine. */
+const TICKS_PER_SECOND = 100
 
-const { url, path, addresses, connections, perSecond, ms, patienceMs } =
+const { url, path, addresses, connections, perSecond, ms, patienceMs, pid } =
   childArgument<OpenLoopArgument>()
 const clock = createSystemClock()
 const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)
@@ -81,6 +84,14 @@ function note(what: keyof typeof counts, text = ''): void {
   if (what === 'bad') bad = text
 }
 
+/** Of the process that is asked, since it began. */
+function cpuSeconds(): number {
+  // The name, which may hold anything, is in brackets.
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')
+  const [utime, stime] = rest.split(' ').slice(11, 13).map(Number)
+  return (Number(utime) + Number(stime)) / TICKS_PER_SECOND
+}
+
 const askers = await Promise.all(
   Array.from(
     { length: connections },
@@ -97,6 +108,7 @@ start = beginMs + WARM_UP * ms
 end = start + ms
 if (perSecond === null) for (const asker of askers) asker.ask()
 let dueCount = 0
+let cpuAtStart: number | null = null
 while (clock.monotonicMs() < end) {
   const due = perSecond === null ? 0 : ((clock.monotonicMs() - beginMs) * perSecond) / 1000
   for (; dueCount < due; dueCount++) {
@@ -104,11 +116,14 @@ while (clock.monotonicMs() < end) {
     if (askers[dueCount % askers.length]?.ask() === false) note('unsent')
   }
   await clock.delay(TICK_MS)
+  if (clock.monotonicMs() >= start) cpuAtStart ??= cpuSeconds()
 }
+const cpuSpent = cpuSeconds() - (cpuAtStart ?? Number.NaN)
 times.sort((a, b) => a - b)
 const rate = (count: number) => (count * 1000) / ms
 answer({
   goodPerSecond: rate(counts.good),
+  goodPerCpuSecond: counts.good / cpuSpent,
   refusedPerSecond: rate(counts.refused),
   duePerSecond: rate(counts.due),
   unsentPerSecond: rate(counts.unsent),

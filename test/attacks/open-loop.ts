@@ -10,11 +10,15 @@ export type OpenLoopArgument = {
   readonly ms: number
   /** An answer after that is none. */
   readonly patienceMs: number
+  /** The process that is asked. */
+  readonly pid: number
 }
 
 export type OpenLoop = {
   /** Answers of 200 within the patience of a caller. */
   readonly goodPerSecond: number
+  /** Of them, by second of processor time of the process that is asked: who asks takes processors away, too. */
+  readonly goodPerCpuSecond: number
   /** 429 and 503 that say when to come again. */
   readonly refusedPerSecond: number
   /** As it turned out. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
 import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import type { AppConfig } from './app-config.ts'
+import { defaultLimits } from './limits.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import type { HttpServer } from './server.ts'
@@ -57,9 +58,9 @@ export async function serve(
     // Listening on TCP when it is asked for, so the address is no text. Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
     const server: HttpServer = createServer({ port, tracer })
-    await server.listen({ host: config.host, port: config.port })
-    const host = config.host.includes(':') ? `[${config.host}]` : config.host
-    const url = `http://${host}:${port()}`
+    const { host, port: wanted } = config
+    await server.listen({ host, port: wanted, backlog: defaultLimits.backlogMax })
+    const url = `http://${host.includes(':') ? `[${host}]` : host}:${port()}`
     logger.info({ url }, 'listening')
     return {
       url,

@@ -17,6 +17,8 @@ export type HttpLimits = {
   readonly keepAliveMsMax: number
   /** At close: what is under way may finish within this time, then connections are cut. */
   readonly drainMsMax: number
+  /** Connections that wait to be accepted; who finds no place there tries again after 1 s, 3 s, 7 s. */
+  readonly backlogMax: number
   /** Sockets in all; well below the usual 16 Ki and more of file descriptors. */
   readonly connectionsMax: number
   /** Sockets of one client address: a small share, behind which there may be a whole company. */
@@ -36,6 +38,7 @@ export const defaultLimits: HttpLimits = {
   answerMsMax: 60_000,
   keepAliveMsMax: 30_000,
   drainMsMax: 10_000,
+  backlogMax: 4096,
   connectionsMax: 8192,
   connectionsPerClientMax: 512,
   connectionsPerNetworkMax: 1024,
