@@ -28,7 +28,7 @@ export type ServiceJobs = Answer<Api['jobs']['list']>[number]
 export type Registration = Answer<Api['registrations']['list']>[number]
 export type ChaosRun = Answer<Api['chaos']['list']>[number]
 export type ChaosSummary = NonNullable<ChaosRun['summary']>
-export type Verified = Answer<Api['receipts']['get']>
+export type Voted = Answer<Api['lookups']['votes']>
 
 /** The token stands in the fragment, which no request carries. */
 export function tokenOf(hash: string): string {

@@ -15,7 +15,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   token: ['token alice --ttl 15m', 'token --admin'],
   demo: ['demo'],
   resolve: [
-    'resolve alice.unverified.ns --quorum strong --explain',
+    'resolve alice.unverified.ns --quorum strong --receipt alice.json',
+    'resolve alice.unverified.ns --votes',
     'resolve alice::1220ab… --json',
   ],
   verify: [

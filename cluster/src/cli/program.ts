@@ -1,10 +1,10 @@
 /** The command line: what can be typed, and which call each command is. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { type Clock, createSystemClock } from '@quorumscan/base'
-import { isDecided } from '@quorumscan/consensus'
+import type { CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
 import { Command, Option } from 'commander'
-import { ClusterError, messageOf } from '../cluster-error.ts'
+import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { DISK_FREE_MIB_MIN } from '../control/control-plane.ts'
 import { stopCluster } from '../control/down.ts'
@@ -23,9 +23,10 @@ import { repairLogOf } from './log-repair.ts'
 import { verifyLogOf } from './log-verify.ts'
 import { addMirrorCommand } from './mirror.ts'
 import { integer, print, slowly } from './options.ts'
-import { formatResolved, resolve, resolvedJson } from './resolve.ts'
+import { formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { freshLabel, up } from './up.ts'
-import { type Asked, readGenesis, verify } from './verify.ts'
+import { type Asked, parseVotes, readGenesis, verify } from './verify.ts'
+import { askVotes, formatVoted } from './votes.ts'
 import { addWatchCommands } from './watch-commands.ts'
 
 /** D-33: a local cluster is there to be hammered. */
@@ -40,6 +41,7 @@ const WATCH_INTERVAL_MS = 1000
 const LOG_LINES_SHOWN = 50
 
 type Common = { dataDir: string; json?: boolean }
+type ResolveFlags = { quorum: string; receipt?: string; votes?: boolean }
 
 /** Runs one command and returns its exit code. */
 export async function runCommandLine(
@@ -222,24 +224,30 @@ export async function runCommandLine(
     .option('--json', 'a line of JSON for each step')
     .action((options: Common) => demo(dataDirectory(options.dataDir), options, clock))
 
-  command('resolve', 'look a name or a party up at the nodes themselves, without the proxy')
+  command('resolve', 'look a name or a party up at the nodes themselves, by a proof')
     .argument('<name>', 'a whole name such as alice.unverified.ns, or a party')
-    .option('--quorum <threshold>', 'weak, strong, all or a number of nodes', 'weak')
-    .option('--explain', 'ask every node, and show its vote')
-    .option('--json', 'as JSON')
-    .action(async (subject: string, options: Common & { quorum: string; explain?: boolean }) => {
+    .option('--quorum <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
+    .option('--receipt <file>', 'keep what proves the answer, for `verify`')
+    .option('--votes', 'ask the scan proxy instead, and show what the nodes vote')
+    .option('--json', 'as JSON, which `verify -` takes as it is')
+    .action(async (subject: string, options: Common & ResolveFlags) => {
+      const { quorum, receipt, votes = false } = options
+      if (votes && receipt !== undefined) throw new UsageError('votes are no receipt')
       const directory = dataDirectory(options.dataDir)
-      const status = await call(connectControl(directory).cluster.status.query())
-      const resolved = await resolve({
-        genesis: readGenesis(directory.genesisFile),
-        seeds: status.nodes.map((node) => node.url),
-        subject,
-        quorum: options.quorum,
-        explain: options.explain ?? false,
-        clock,
-      })
+      const { nodes, validator } = await call(connectControl(directory).cluster.status.query())
+      const genesis = readGenesis(directory.genesisFile)
+      if (votes) {
+        parseVotes(quorum, genesis)
+        const voted = await askVotes({ validatorUrl: validator.url, subject, quorum })
+        print(options.json ? JSON.stringify(voted) : formatVoted(subject, voted))
+        exitCode = voted.reason === null ? 0 : 1
+        return
+      }
+      const resolved = await resolve({ genesis, nodes, subject, quorum, clock })
+      const { outcome } = resolved
+      if (receipt !== undefined && isAnswered(outcome)) keep(receipt, outcome.receipt)
       print(options.json ? resolvedJson(resolved) : formatResolved(subject, resolved))
-      exitCode = isDecided(resolved.outcome) ? 0 : 1
+      exitCode = isAnswered(outcome) ? 0 : 1
     })
 
   command('verify', 'check offline what a certified answer or evidence proves')
@@ -362,6 +370,15 @@ async function demo(directory: DataDirectory, options: Common, clock: Clock): Pr
   const isExpected = outcome === (status.cluster.f === 0 ? 'trusted' : 'verified')
   if (!isExpected) throw new ClusterError(`the lookup was answered, but its outcome is ${outcome}`)
   tell(`\n${name} is registered, and its lookup is ${outcome}.`)
+}
+
+/** Beside the request, which `verify` needs; the document itself as it came. */
+function keep(file: string, receipt: CertifiedReceipt): void {
+  try {
+    writeFileSync(file, `${JSON.stringify(receipt)}\n`)
+  } catch (error) {
+    throw new ClusterError(`cannot keep the receipt: ${messageOf(error)}`)
+  }
 }
 
 /** After what should have brought it up: whether it did. */

@@ -1,152 +1,136 @@
 /**
- * `resolve`: a lookup by the reader itself, at the nodes themselves. No proxy is asked, so none is
- * trusted: what is printed is what enough keys of the genesis stand behind.
+ * `resolve`: a lookup at the nodes themselves, by a proof that the keys of the genesis stand behind. No proxy is
+ * asked, and no node believed.
  */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, sha256 } from '@quorumscan/base'
 import {
   createFetchTransport,
-  type Decided,
   type Genesis,
   hashGenesis,
-  isDecided,
-  type Lookup,
-  type Outcome,
-  type Reader,
   ReaderError,
-  type ReadOptions,
-  reverseLookup,
+  requestOfLookup,
 } from '@quorumscan/consensus'
-import { createReader } from '@quorumscan/consensus/reader'
+import type { CertifiedEntry } from '@quorumscan/consensus/certified'
+import {
+  type CertifiedAnswer,
+  type CertifiedOutcome,
+  type CertifiedReader,
+  createCertifiedReader,
+} from '@quorumscan/consensus/certified-reader'
 import { formatTime } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
-import { askEach, type Explained } from './explain.ts'
-import { lookupOf, printable } from './text.ts'
+import { type Attempt, noteAttempts } from './attempts.ts'
+import { entryLines, field, lookupOf, printable } from './text.ts'
 import { parseVotes } from './verify.ts'
 
 export type ResolveOptions = {
   readonly genesis: Genesis
-  /** Addresses of nodes; the reader learns the others from them. */
-  readonly seeds: readonly string[]
+  /** Where the nodes of the cluster are. */
+  readonly nodes: readonly { readonly name: string; readonly url: string }[]
   /** A name or a party. */
   readonly subject: string
-  /** weak, strong, all or a number. */
+  /** Signers needed: weak, strong, all or a number. */
   readonly quorum: string
-  /** Whether to ask every node and show what it says. */
-  readonly explain: boolean
   readonly clock: Clock
 }
 
+type Answer = CertifiedAnswer<CertifiedEntry | null>
+
 export type Resolved = {
-  readonly outcome: Outcome
+  readonly outcome: CertifiedOutcome<CertifiedEntry | null>
   /** Of a party: whether its name leads back to it, the only names to show. Null where a name was asked. */
   readonly match: boolean | null
-  /** One per node of the genesis; null unless it was asked for. */
-  readonly votes: readonly Explained[] | null
+  /** In the order in which they were asked. */
+  readonly asked: readonly Attempt[]
 }
 
 /** @throws {ClusterError} If the options make no sense. */
 export async function resolve(options: ResolveOptions): Promise<Resolved> {
-  const { clock, genesis, seeds } = options
+  const { clock, genesis, nodes, subject } = options
   const threshold = parseVotes(options.quorum, genesis)
-  const lookup = lookupOf(options.subject)
-  const transport = createFetchTransport()
-  const reader = createReader({
+  const { transport, attempts } = noteAttempts(createFetchTransport(), clock)
+  await using reader = createCertifiedReader({
     genesis,
     genesisHash: await hashGenesis(genesis),
-    seeds,
+    sha256,
+    seeds: nodes.map(({ url }) => url),
     transport,
     clock,
     allowPrivateAddresses: true,
   })
   try {
-    const { outcome, match } = await lookUp(reader, lookup, { threshold, explain: options.explain })
-    if (!options.explain) return { outcome, match, votes: null }
-    // The reader waits for no node beyond the threshold; whoever wants to know has each asked.
-    const { nodes } = reader.status()
-    const votes = isDecided(outcome)
-      ? await askEach(nodes, { lookup, outcome, transport, clock })
-      : (outcome.votes ?? [])
-    return { outcome, match, votes }
+    const lookup = lookupOf(subject)
+    const [found] = await reader.lookup([lookup], { threshold })
+    const outcome = found as Resolved['outcome'] // One asked, one answered.
+    const match = 'party' in lookup ? await leadsBack(reader, outcome, threshold) : null
+    const asked = attempts(nodes, reader.status().nodes)
+    if (!isAnswered(outcome)) return { outcome, match, asked }
+    // However it was asked for, it proves the lookup.
+    const receipt = { ...outcome.receipt, request: requestOfLookup(lookup) }
+    return { outcome: { ...outcome, receipt }, match, asked }
   } catch (error) {
     if (error instanceof ReaderError) throw new ClusterError(error.message, { cause: error })
     throw error
-  } finally {
-    await reader[Symbol.asyncDispose]()
   }
 }
 
-async function lookUp(
-  reader: Reader,
-  lookup: Lookup,
-  options: ReadOptions,
-): Promise<Pick<Resolved, 'outcome' | 'match'>> {
-  if ('party' in lookup) return reverseLookup(reader, lookup.party, options)
-  const [outcome] = (await reader.lookup([lookup], options)) as [Outcome] // One asked, one answered.
-  return { outcome, match: null }
+export function isAnswered(outcome: Resolved['outcome']): outcome is Answer {
+  return 'answer' in outcome
+}
+
+/** Whether the name that was found for a party is that party's, by a lookup of the name. */
+async function leadsBack(
+  reader: CertifiedReader,
+  outcome: Resolved['outcome'],
+  threshold: number,
+): Promise<boolean> {
+  if (!isAnswered(outcome) || outcome.answer === null) return false
+  const { name, user } = outcome.answer
+  const [forward] = await reader.lookup([{ name }], { threshold, minOffset: outcome.offset })
+  return forward !== undefined && isAnswered(forward) && forward.answer?.user === user
 }
 
 /** For a person. */
-export function formatResolved(subject: string, { outcome, match, votes }: Resolved): string {
+export function formatResolved(subject: string, { outcome, match, asked }: Resolved): string {
   return [
     `${printable(subject)}: ${outcome.kind}`,
-    ...(isDecided(outcome) ? decidedLines(outcome) : undecidedLines(outcome)),
-    ...(match === null ? [] : [line('leads back', match ? 'yes' : 'no: do not show a name')]),
-    ...(votes === null ? [] : ['', ...voteTable(votes)]),
+    ...(isAnswered(outcome) ? answerLines(outcome) : undecidedLines(outcome)),
+    ...(match === null ? [] : [field('leads back', match ? 'yes' : 'no: do not show a name')]),
+    ...asked.map(({ node, reason }, index) =>
+      field(index === 0 ? 'asked' : '', `${node}: ${reason}`),
+    ),
   ].join('\n')
 }
 
-/** For a program: the answer as a value, the rest as the reader gives it. */
-export function resolvedJson({ outcome, match, votes }: Resolved): string {
-  const shown = isDecided(outcome)
-    ? { ...outcome, answer: JSON.parse(new TextDecoder().decode(outcome.answer)) }
-    : outcome
-  return JSON.stringify({ ...shown, match, votes })
+/** For a program; `verify` takes it as it is. */
+export function resolvedJson({ outcome, ...more }: Resolved): string {
+  return JSON.stringify({ ...outcome, ...more })
 }
 
-function decidedLines(outcome: Decided): string[] {
-  // An answer to a lookup is valid only if it has this shape.
-  const { entry } = JSON.parse(new TextDecoder().decode(outcome.answer)) as {
-    entry: Readonly<Record<string, string | null>> | null
-  }
-  const members = Object.entries(entry ?? {}).map(([name, value]) => [name, value ?? '-'] as const)
-  const facts = [
-    ['offset', `${outcome.offset}, of ${formatTime(outcome.recordTime)}`],
-    ['agreed', `${outcome.agreed.join(', ')} (${outcome.threshold} needed)`],
-    ...(outcome.dissented.length > 0 ? [['dissented', outcome.dissented.join(', ')] as const] : []),
-  ] as const
-  return [...members, ...facts].map(([name, value]) => line(name, value))
+function answerLines(outcome: Answer): string[] {
+  const { answer, offset, recordTime, agreed, threshold, receipt } = outcome
+  return [
+    ...entryLines(answer),
+    field('offset', `${offset}, of ${formatTime(recordTime)}`),
+    field('signed by', `${agreed.join(', ')} (${threshold} needed)`),
+    field('proof', `${Buffer.byteLength(receipt.document)} bytes`),
+  ]
 }
 
-function line(name: string, value: string): string {
-  return `  ${name.padEnd(13)}${printable(value)}`
-}
-
-function undecidedLines(outcome: Exclude<Outcome, Decided>): string[] {
+function undecidedLines(outcome: Exclude<Resolved['outcome'], Answer>): string[] {
   switch (outcome.kind) {
     case 'disputed':
       return outcome.groups.map(
         (group) =>
-          `  ${group.nodes.join(', ')} say ${group.answerDigest} at offset ${group.offset}`,
+          `  ${group.nodes.join(', ')} signed ${group.answerDigest} at offset ${group.offset}`,
       )
     case 'insufficient':
-      return [`  ${outcome.reachable} nodes can be used, ${outcome.needed} must agree`]
+      return [`  no node has an answer that ${outcome.needed} members signed`]
     case 'lagging':
       return [
         `  ${outcome.reason}: offset ${outcome.wantedOffset} is wanted, the nodes have ${outcome.headOffset ?? 'none'}`,
       ]
+    case 'expired':
+      return []
   }
-}
-
-const VOTE_COLUMNS = [10, 12, 9]
-
-function voteTable(votes: readonly Explained[]): string[] {
-  const rows = votes.map(({ node, kind, head, reason }) => [
-    node,
-    kind,
-    head === null ? '-' : String(head),
-    reason ?? '',
-  ])
-  return [['node', 'vote', 'head', ''], ...rows].map((cells) =>
-    `  ${cells.map((cell, index) => printable(cell).padEnd(VOTE_COLUMNS[index] ?? 0)).join(' ')}`.trimEnd(),
-  )
 }

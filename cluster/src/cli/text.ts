@@ -19,7 +19,7 @@ const NAME_COLUMNS = 12
 
 /** A name with its value: on a line of its own where it does not fit beside the name, and whole, to be copied. */
 export function field(name: string, value: string): string {
-  const line = `  ${name.padEnd(NAME_COLUMNS)}${printable(value)}`
+  const line = `  ${name.padEnd(NAME_COLUMNS)}${printable(value)}`.trimEnd()
   return line.length <= COLUMNS ? line : `  ${name}\n    ${printable(value)}`
 }
 
@@ -29,4 +29,9 @@ export function fields(value: unknown): string[] {
   return Object.entries(value).map(([name, member]) =>
     field(printable(name), typeof member === 'string' ? member : JSON.stringify(member ?? '-')),
   )
+}
+
+/** An entry, or that there is none. */
+export function entryLines(entry: unknown): string[] {
+  return entry === null ? ['  no entry'] : fields(entry)
 }

@@ -130,7 +130,7 @@ function formatState(proven: ProvenState, { genesis, threshold }: Expected): str
 /** Nobody says what was asked. */
 function shownLines({ certified }: ProvenState & { readonly kind: 'shown' }): string[] {
   const leaves = certified.answer.flatMap(({ key, value }) => [
-    printable(JSON.stringify(key)),
+    printable(key.slice(0, 2).join(' ')),
     ...fields(parsed(value)),
   ])
   return [
@@ -148,9 +148,9 @@ function answerLines({
   const { answer } = certified
   switch (request.operation) {
     case 'getEntryByName':
-      return entryLines(`the name ${name}`, answer)
+      return subjectLines(`the name ${name}`, answer)
     case 'getEntryByParty':
-      return entryLines(`the party ${party}`, answer)
+      return subjectLines(`the party ${party}`, answer)
     case 'listEntries':
       return pageLines(`names that begin with ${JSON.stringify(prefix)}`, request, answer)
     case 'listEntriesByParty':
@@ -163,7 +163,7 @@ function answerLines({
   }
 }
 
-function entryLines(subject: string, entry: unknown): string[] {
+function subjectLines(subject: string, entry: unknown): string[] {
   return entry === null
     ? [`${printable(subject)} has no entry`]
     : [`${printable(subject)} has this entry`, ...fields(entry)]

@@ -121,7 +121,7 @@ export async function createControlPlane(
         live,
         chaos,
         registrations,
-        reading: { genesis: prepared.genesis, seeds: nodes.map(({ url }) => url), clock },
+        reading: { genesis: prepared.genesis, nodes, clock },
         ansConfig,
         down: async () => {
           await cluster?.stop()

@@ -6,7 +6,6 @@ import { jobsRouter } from './routers/jobs.ts'
 import { lookupsRouter } from './routers/lookups.ts'
 import { namesRouter } from './routers/names.ts'
 import { nodesRouter } from './routers/nodes.ts'
-import { receiptsRouter } from './routers/receipts.ts'
 import { registrationsRouter } from './routers/registrations.ts'
 import { router } from './trpc.ts'
 
@@ -19,7 +18,6 @@ export const appRouter = router({
   jobs: jobsRouter,
   chaos: chaosRouter,
   registrations: registrationsRouter,
-  receipts: receiptsRouter,
 })
 
 /** The only way into the control plane; its clients take their types from here. */

@@ -19,7 +19,7 @@ export type ControlContext = {
   /** What a lookup is made with. */
   readonly reading: {
     readonly genesis: Genesis
-    readonly seeds: readonly string[]
+    readonly nodes: readonly { readonly name: string; readonly url: string }[]
     readonly clock: Clock
   }
   /** Stops the cluster, then the control plane itself. Returns when the cluster has stopped. */

@@ -1,32 +1,21 @@
-/** One lookup with everything behind it: each node's vote, the outcome, the receipt. */
+/** One lookup with everything behind it: the proof and who signed it, and what each node votes. */
 import { useState } from 'react'
-import { type Api, reasonOf, type Verified } from '../api.ts'
+import { type Api, reasonOf, type Voted } from '../api.ts'
 import { Panel } from '../panel.tsx'
 import { shorten, toneOfOutcome } from '../words.ts'
 
-type Vote = {
-  readonly node: string
-  readonly kind: string
-  readonly head: number | null
-  readonly reason: string | null
-}
+type Entry = Readonly<Record<string, string | null>>
 
-/** The part of the reader's outcome that is shown; it crosses the control plane as text. */
-type Explained = {
+/** The part of the outcome that is shown; it crosses the control plane as text. */
+type Resolved = {
   readonly kind: string
   readonly threshold: number
   readonly offset?: number
-  readonly historyHash?: string
-  readonly answer?: { readonly entry: Readonly<Record<string, string | null>> | null }
-  readonly votes: readonly Vote[] | null
-}
-
-const voteTones: Readonly<Record<string, string>> = {
-  agreed: 'good',
-  dissented: 'bad',
-  lagging: 'warn',
-  failed: 'bad',
-  silent: 'idle',
+  readonly agreed: readonly string[]
+  readonly answer?: Entry | null
+  /** The document as the node gave it, and what it answers. */
+  readonly receipt?: { readonly document: string }
+  readonly asked: readonly { node: string; isProven: boolean; reason: string }[]
 }
 
 export function LookupPanel({ api }: { readonly api: Api }) {
@@ -34,26 +23,26 @@ export function LookupPanel({ api }: { readonly api: Api }) {
   const [quorum, setQuorum] = useState('weak')
   const [isAsking, setAsking] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
-  const [outcome, setOutcome] = useState<Explained | null>(null)
-  const [receipt, setReceipt] = useState<Verified | string | null>(null)
+  const [resolved, setResolved] = useState<Resolved | null>(null)
+  const [voted, setVoted] = useState<Voted | string | null>(null)
 
   const ask = async () => {
     setAsking(true)
     setProblem(null)
-    setReceipt(null)
+    setVoted(null)
     const asked = { subject: subject.trim(), quorum }
     try {
-      setOutcome(JSON.parse(await api.lookups.explain.query(asked)) as Explained)
-      setReceipt(await api.receipts.get.query(asked).catch((error: unknown) => reasonOf(error)))
+      setResolved(JSON.parse(await api.lookups.resolve.query(asked)) as Resolved)
+      setVoted(await api.lookups.votes.query(asked).catch((error: unknown) => reasonOf(error)))
     } catch (error) {
-      setOutcome(null)
+      setResolved(null)
       setProblem(reasonOf(error))
     } finally {
       setAsking(false)
     }
   }
   return (
-    <Panel title="Lookup" note="asks every node">
+    <Panel title="Lookup" note="one node proves it; all vote">
       <form
         className="form"
         onSubmit={(event) => {
@@ -86,64 +75,117 @@ export function LookupPanel({ api }: { readonly api: Api }) {
       </form>
       <div aria-live="polite">
         {problem === null ? null : <p className="problem">{problem}</p>}
-        {outcome === null ? (
+        {resolved === null ? (
           <p className="empty">
-            An answer counts only if enough nodes give it, byte for byte, at one offset.
+            An answer counts only if it follows from a state that enough members signed.
           </p>
         ) : (
-          <Result outcome={outcome} />
+          <>
+            <Result resolved={resolved} />
+            <Votes voted={voted} />
+            <Receipt resolved={resolved} />
+          </>
         )}
-        {outcome === null ? null : <ReceiptView receipt={receipt} />}
       </div>
     </Panel>
   )
 }
 
-function Result({ outcome }: { readonly outcome: Explained }) {
-  const entry = outcome.answer?.entry ?? null
+function Result({ resolved }: { readonly resolved: Resolved }) {
+  const { kind, offset, threshold, answer, asked } = resolved
   return (
     <>
       <p className="result">
-        <span className={`badge big ${toneOfOutcome(outcome.kind)}`}>{outcome.kind}</span>
-        {outcome.offset === undefined ? null : (
+        <span className={`badge big ${toneOfOutcome(kind)}`}>{kind}</span>
+        {offset === undefined ? null : (
           <span className="muted">
-            at offset {outcome.offset}, {outcome.threshold} needed
+            at offset {offset}, {threshold} needed
           </span>
         )}
       </p>
-      {entry === null ? null : (
-        <dl className="fields">
-          {Object.entries(entry).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd title={value ?? undefined}>
-                {value === null || value === '' ? '–' : shorten(value, 46)}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
-      <ul className="votes" aria-label="Votes">
-        {(outcome.votes ?? []).map((vote) => (
-          <li key={vote.node}>
-            <strong>{vote.node}</strong>
-            <span className={`badge ${voteTones[vote.kind] ?? 'idle'}`}>{vote.kind}</span>
-            <span className="muted">
-              {vote.head === null ? 'no head' : `head ${vote.head}`}
-              {vote.reason === null ? '' : `, ${vote.reason}`}
-            </span>
-          </li>
+      {answer ? <Fields entry={answer} /> : null}
+      <ul className="votes" aria-label="Nodes asked for a proof">
+        {asked.map(({ node, isProven, reason }) => (
+          <Said
+            key={node}
+            who={node}
+            tone={isProven ? 'good' : 'bad'}
+            what={isProven ? 'answered' : 'failed'}
+            more={isProven ? null : reason}
+          />
         ))}
       </ul>
     </>
   )
 }
 
-function ReceiptView({ receipt }: { readonly receipt: Verified | string | null }) {
-  if (receipt === null) return null
-  if (typeof receipt === 'string') return <p className="muted">Receipt: {receipt}</p>
+function Votes({ voted }: { readonly voted: Voted | string | null }) {
+  if (voted === null) return null
+  if (typeof voted === 'string') return <p className="muted">Votes: {voted}</p>
+  const [first] = voted.groups
+  const wordOf = (group: Voted['groups'][number]) => {
+    if (voted.reason !== null) return 'contradicts'
+    return group === first ? 'agreed' : 'dissented'
+  }
+  return (
+    <>
+      <ul className="votes" aria-label="Votes">
+        {voted.groups.flatMap((group) =>
+          group.nodes.map((node) => (
+            <Said
+              key={node}
+              who={node}
+              tone={wordOf(group) === 'agreed' ? 'good' : 'bad'}
+              what={wordOf(group)}
+              more={group.entry === undefined ? null : `for ${group.entry?.['user'] ?? 'no entry'}`}
+            />
+          )),
+        )}
+      </ul>
+      <p className="muted">
+        Votes of {voted.heard} heard, {voted.threshold} needed{voted.reason && `: ${voted.reason}`}
+      </p>
+    </>
+  )
+}
+
+function Said(props: {
+  readonly who: string
+  readonly tone: string
+  readonly what: string
+  readonly more?: string | null
+}) {
+  return (
+    <li>
+      <strong>{props.who}</strong>
+      <span className={`badge ${props.tone}`}>{props.what}</span>
+      {props.more ? <span className="muted">{shorten(props.more, 40)}</span> : null}
+    </li>
+  )
+}
+
+function Fields({ entry }: { readonly entry: Entry }) {
+  return (
+    <dl className="fields">
+      {Object.entries(entry).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd title={value ?? undefined}>
+            {value === null || value === '' ? '–' : shorten(value, 46)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Receipt({ resolved }: { readonly resolved: Resolved }) {
+  const { receipt, agreed, offset } = resolved
+  if (receipt === undefined) return null
   const save = () => {
-    const url = URL.createObjectURL(new Blob([receipt.text], { type: 'application/json' }))
+    const url = URL.createObjectURL(
+      new Blob([JSON.stringify(receipt)], { type: 'application/json' }),
+    )
     const link = document.createElement('a')
     link.href = url
     link.download = 'receipt.json'
@@ -153,9 +195,9 @@ function ReceiptView({ receipt }: { readonly receipt: Verified | string | null }
   return (
     <details className="receipt">
       <summary>
-        Receipt: signed by {receipt.signers.join(', ')} at offset {receipt.offset}
+        Receipt: signed by {agreed.join(', ')} at offset {offset}, {receipt.document.length} bytes
       </summary>
-      <pre>{JSON.stringify(JSON.parse(receipt.text), null, 2)}</pre>
+      <pre>{JSON.stringify(JSON.parse(receipt.document), null, 2)}</pre>
       <button type="button" onClick={save}>
         Save it
       </button>{' '}

@@ -1,13 +1,18 @@
-/** Lookups made for whoever watches: one with every node's vote, and the steady one that is measured. */
+/** Lookups made for whoever watches: what proves one, what nodes vote, and the steady one that is measured. */
 import { resolve, resolvedJson } from '../../cli/resolve.ts'
+import { askVotes } from '../../cli/votes.ts'
 import { lookupInput, procedure, router } from '../trpc.ts'
 
 export const lookupsRouter = router({
-  /** By the reader itself, at the nodes themselves: outcome, answer and the vote of each node. */
-  explain: procedure
+  /** Proven by one node: outcome, answer, and the document that proves it. As text, which is kept as it is. */
+  resolve: procedure
     .input(lookupInput)
-    .query(async ({ ctx, input }) =>
-      resolvedJson(await resolve({ ...input, ...ctx.reading, explain: true })),
+    .query(async ({ ctx, input }) => resolvedJson(await resolve({ ...input, ...ctx.reading }))),
+  /** What each node votes, as the scan proxy heard it. */
+  votes: procedure
+    .input(lookupInput)
+    .query(({ ctx, input }) =>
+      askVotes({ ...input, validatorUrl: ctx.cluster.status().validator.url }),
     ),
   /** The measured lookups of the last minutes, oldest first. */
   samples: procedure.query(({ ctx }) => ctx.live.samples?.recent() ?? []),

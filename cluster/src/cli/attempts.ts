@@ -1,0 +1,63 @@
+/** Which nodes a reader asked for proofs, and what came of each: for a person who wonders. */
+import type { Clock } from '@quorumscan/base'
+import type { Transport, TransportReply } from '@quorumscan/consensus'
+import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/consensus/certified'
+import type { CertifiedNodeStatus } from '@quorumscan/consensus/certified-reader'
+import { messageOf } from '../cluster-error.ts'
+
+export type Attempt = {
+  readonly node: string
+  readonly url: string
+  readonly isProven: boolean
+  /** What it answered, or why it did not; for a person. */
+  readonly reason: string
+}
+
+const ANSWERED = 'answered'
+
+/** A transport that notes what becomes of requests for proofs, and what it has noted. */
+export function noteAttempts(transport: Transport, clock: Clock) {
+  /** By address, in the order in which they were asked first. */
+  const reasons = new Map<string, () => string>()
+  const noting: Transport = {
+    async request(input) {
+      if (input.headers['accept'] !== CERTIFIED_MEDIA_TYPE) return transport.request(input)
+      const startedMs = clock.monotonicMs()
+      const took = () => `${Math.round(clock.monotonicMs() - startedMs)} ms`
+      const note = (reason: string) => reasons.set(input.url, () => reason)
+      reasons.set(input.url, () => `no answer within ${took()}`)
+      try {
+        const reply = await transport.request(input)
+        note(reply.status === 200 ? ANSWERED : codeOf(reply))
+        return reply
+      } catch (error) {
+        const why = messageOf(Object(error).cause ?? error)
+        note(input.signal.aborted ? `no answer within ${took()}` : why)
+        throw error
+      }
+    },
+  }
+  const attempts = (
+    nodes: readonly { readonly name: string; readonly url: string }[],
+    seen: readonly CertifiedNodeStatus[],
+  ): readonly Attempt[] =>
+    [...reasons].map(([url, reasonOf]) => {
+      const status = seen.find((one) => one.url === url)
+      const node = status?.name ?? nodes.find((one) => one.url === url)?.name ?? url
+      const reason = reasonOf()
+      // What was answered may prove nothing, as the reader says.
+      const isProven = reason === ANSWERED && !status?.lastError
+      return { node, url, isProven, reason: (reason === ANSWERED && status?.lastError) || reason }
+    })
+  return { transport: noting, attempts }
+}
+
+function codeOf({ status, body }: TransportReply): string {
+  try {
+    const { code } = Object(JSON.parse(new TextDecoder().decode(body)))
+    if (typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code)) return code
+  } catch {
+    // Somebody else answered.
+  }
+  return `status ${status}`
+}

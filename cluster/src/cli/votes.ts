@@ -1,0 +1,88 @@
+/** `resolve --votes`: what the nodes vote, as the scan proxy heard them, also where they contradict each other. */
+import { ask } from '../ask.ts'
+import { ClusterError } from '../cluster-error.ts'
+import { entryLines, lookupOf, printable } from './text.ts'
+
+/** The proxy waits 2 s for its nodes. */
+const TIMEOUT_MS = 5000
+
+/** Nodes that say the same. */
+export type Group = {
+  readonly nodes: readonly string[]
+  /** null: the proxy does not tell. */
+  readonly offset: number | null
+  /** null: that there is none. Absent where the proxy does not tell. */
+  readonly entry?: Readonly<Record<string, string | null>> | null
+  readonly digest: string | null
+}
+
+export type Voted = {
+  readonly kind: string
+  readonly threshold: number
+  /** Who was heard, of how many, as `3/4`. */
+  readonly heard: string
+  /** Who decided first, or the largest. */
+  readonly groups: readonly Group[]
+  /** Why it is no answer; null where it is one. */
+  readonly reason: string | null
+}
+
+/** @throws {ClusterError} If the proxy does not say what nodes voted. */
+export async function askVotes(options: {
+  readonly validatorUrl: string
+  /** A name or a party. */
+  readonly subject: string
+  readonly quorum: string
+}): Promise<Voted> {
+  const lookup = lookupOf(options.subject)
+  const way = 'name' in lookup ? 'by-name' : 'by-party'
+  const path = `/v0/scan-proxy/ans-entries/${way}/${encodeURIComponent(options.subject)}`
+  const { status, headers, body } = await ask(options.validatorUrl + path, {
+    headers: { 'x-quorum': options.quorum },
+    timeoutMs: TIMEOUT_MS,
+  })
+  if (status === null) throw new ClusterError('the validator does not answer')
+  const kind = headers.get('x-quorum-outcome')
+  const { entry = null, error = `status ${status}`, details } = Object(body)
+  if (kind === null) throw new ClusterError(`the scan proxy answers: ${error}`)
+  const isDecided = status === 200 || status === 404
+  const nodesIn = (name: string) => (headers.get(`x-quorum-${name}`) || null)?.split(',') ?? []
+  const offset = Number(headers.get('x-quorum-offset'))
+  const decided = [
+    { nodes: nodesIn('agreed'), offset, entry, digest: null },
+    { nodes: nodesIn('dissented'), offset: null, digest: null },
+  ]
+  return {
+    kind,
+    threshold: Number(headers.get('x-quorum-threshold')),
+    heard: headers.get('x-quorum-nodes') ?? '',
+    groups: isDecided
+      ? decided.filter(({ nodes }) => nodes.length > 0)
+      : [Object(details).groups ?? []].flat().map(groupOf),
+    reason: isDecided ? null : String(error),
+  }
+}
+
+function groupOf(group: unknown): Group {
+  const { nodes, offset, entry = null, answer_digest: digest } = Object(group)
+  return {
+    nodes: [nodes].flat().map(String),
+    offset: Number(offset),
+    entry,
+    digest: String(digest),
+  }
+}
+
+/** For a person. */
+export function formatVoted(subject: string, voted: Voted): string {
+  const { kind, threshold, heard, groups, reason } = voted
+  return [
+    `${printable(subject)}: ${kind}, by votes: ${threshold} needed, heard ${heard}`,
+    ...groups.flatMap(({ nodes, offset, entry, digest }) => [
+      `  ${printable(nodes.join(', '))}: ${offset === null ? 'another answer' : `at offset ${offset}`}`,
+      ...(entry === undefined ? [] : entryLines(entry)),
+      ...(digest === null ? [] : [`  digest      ${printable(digest)}`]),
+    ]),
+    ...(reason === null ? [] : [printable(reason)]),
+  ].join('\n')
+}
