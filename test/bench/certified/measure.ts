@@ -1,21 +1,29 @@
-/** Certified reads: what the state tree costs a replica. */
+/** Certified reads: what the state tree costs a replica, and how quick nodes and proxy are with proofs. */
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { startRedis } from '@quorumscan/testkit'
 import { runChild } from '../child.ts'
 import { median, print, printRow, round } from '../report.ts'
+import { measureServing } from './serving.ts'
 import type { Loaded, StateArgument, Updated } from './state-child.ts'
 
 export type CertifiedOptions = {
   /** Names in the state tree. */
   readonly nameCount: number
   readonly rounds: number
+  /** Of one load of a cluster. */
+  readonly ms: number
 }
 
 const STATE = new URL('./state-child.js', import.meta.url)
 const KIB = 1_024
 const MS_PER_SECOND = 1_000
 
-export async function measureCertified({ nameCount, rounds }: CertifiedOptions): Promise<void> {
+export async function measureCertified(options: CertifiedOptions): Promise<void> {
+  await measureState(options)
+  await measureServing(options)
+}
+
+async function measureState({ nameCount, rounds }: CertifiedOptions): Promise<void> {
   const options = Object.entries(REPLICA_REDIS_OPTIONS)
   await using redis = await startRedis(options.flatMap(([name, value]) => [`--${name}`, value]))
   const run = <Result>(task: StateArgument['task']) =>

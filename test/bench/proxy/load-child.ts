@@ -13,6 +13,8 @@ export type LoadArgument = {
   readonly perSecond?: number
 }
 export type Load = {
+  /** Answers, those of the warm-up included. */
+  readonly count: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -27,6 +29,7 @@ const { origin, paths, headers = {}, connections, ms, perSecond } = childArgumen
 const clock = createSystemClock()
 const pool = new Pool(origin, { connections, pipelining: 1 })
 const times: number[] = []
+let count = 0
 let failureCount = 0
 let sentCount = 0
 
@@ -64,6 +67,7 @@ async function loop(first: number): Promise<void> {
     const sentAt = clock.monotonicMs()
     if (sentAt >= end) return
     const isOk = await get(paths[index % paths.length] ?? '')
+    count++
     if (sentAt < start) continue
     if (isOk) times.push(clock.monotonicMs() - sentAt)
     else failureCount++
@@ -74,6 +78,7 @@ await pool.destroy()
 times.sort((a, b) => a - b)
 const at = (fraction: number) => times[Math.floor(times.length * fraction)] ?? Number.NaN
 const load: Load = {
+  count,
   perSecond: (times.length * 1_000) / ms,
   p50Ms: at(0.5),
   p99Ms: at(0.99),

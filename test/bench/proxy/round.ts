@@ -1,21 +1,22 @@
 /** One round of measurements: a cluster of fresh processes, and both sides of every ratio on it. */
 import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { type RunningCluster, startCluster } from 'quorumscan'
-import { runChild, startChild } from '../child.ts'
+import { type Child, runChild, startChild } from '../child.ts'
 import type { FaultyNodeArgument } from './faulty-node-child.ts'
 import type { Load, LoadArgument } from './load-child.ts'
-import { nameOf, registerNames } from './names.ts'
+import { nameOf, registerNames, untilFound } from './names.ts'
 import type { ReverseProxyArgument } from './reverse-proxy-child.ts'
 import { measureVisible } from './visible.ts'
 
 export const CONNECTIONS = 64
 /** As many as fill a page. */
-const NAME_COUNT = 1_000
+export const NAME_COUNT = 1_000
 const NAMES_ASKED = 8
 const PAGES_PER_SECOND = 100
 const PAGE_CONNECTIONS = 8
 const VISIBLE_COUNT = 5
-const PROXY_PATH = '/v0/scan-proxy'
+const POLL_MS = 2
+export const PROXY_PATH = '/v0/scan-proxy'
 const FAULTS = ['killed', 'hung', 'slow', 'lying'] as const
 const LOAD = new URL('./load-child.js', import.meta.url)
 const REVERSE_PROXY = new URL('./reverse-proxy-child.js', import.meta.url)
@@ -48,13 +49,12 @@ export function startBenchCluster(nodes: number): Promise<RunningCluster> {
 
 export async function measureRound(ms: number): Promise<Round> {
   await using cluster = await startBenchCluster(4)
-  const visibleMs = await measureVisible(cluster, VISIBLE_COUNT)
+  const visibleMs = await measureVisible(cluster, VISIBLE_COUNT, (name) =>
+    untilFound(cluster, name, POLL_MS),
+  )
   await registerNames(cluster, NAME_COUNT)
   const node = cluster.urls.nodes['sv-1'] ?? ''
-  await using proxy = startChild(REVERSE_PROXY, {
-    target: node,
-    connections: CONNECTIONS,
-  } satisfies ReverseProxyArgument)
+  await using proxy = startReverseProxy(node)
   const { origin } = await proxy.result<{ origin: string }>()
   const plainly = (connections: number) => loadOf({ origin, prefix: '/v0', connections, ms })
   const direct = await loadOf({ origin: node, prefix: '/v0', connections: CONNECTIONS, ms })
@@ -90,6 +90,12 @@ export async function measureRound(ms: number): Promise<Round> {
   }
 }
 
+/** Says its `origin`. */
+export function startReverseProxy(target: string): Child {
+  const argument: ReverseProxyArgument = { target, connections: CONNECTIONS }
+  return startChild(REVERSE_PROXY, argument)
+}
+
 /** Verified lookups through the proxy. */
 export function verified(
   cluster: RunningCluster,
@@ -100,14 +106,20 @@ export function verified(
   return loadOf({ origin: cluster.urls.validator, prefix: PROXY_PATH, connections, ms, headers })
 }
 
-type Target = { readonly origin: string; readonly prefix: string; readonly ms: number }
+/** Where lookups go. */
+type Target = Pick<LoadArgument, 'headers'> & {
+  readonly origin: string
+  readonly prefix: string
+  /** How many names are asked for in turn; 8 without it. */
+  readonly nameCount?: number
+  readonly ms: number
+}
 
-async function loadOf(
-  options: Target & Pick<LoadArgument, 'headers' | 'connections'>,
-): Promise<Load> {
-  const { prefix, ...argument } = options
+/** By-name lookups. */
+export async function loadOf(options: Target & Pick<LoadArgument, 'connections'>): Promise<Load> {
+  const { prefix, nameCount = NAMES_ASKED, ...argument } = options
   const paths = Array.from(
-    { length: NAMES_ASKED },
+    { length: nameCount },
     (_, index) => `${prefix}/ans-entries/by-name/${nameOf(index)}`,
   )
   return checked(await runChild<Load>(LOAD, { ...argument, paths } satisfies LoadArgument))
@@ -119,11 +131,13 @@ function checked(load: Load): Load {
   return load
 }
 
-async function besidePages(options: Target): Promise<{ pair: Pair; pageRate: number }> {
+/** Lookups beside pages of all names, and alone before. */
+export async function besidePages(options: Target): Promise<{ pair: Pair; pageRate: number }> {
   const lookups = { ...options, connections: CONNECTIONS }
   const before = await loadOf(lookups)
   await using pages = startChild(LOAD, {
     origin: options.origin,
+    headers: options.headers ?? {},
     paths: [`${options.prefix}/ans-entries?page_size=${NAME_COUNT}`],
     connections: PAGE_CONNECTIONS,
     perSecond: PAGES_PER_SECOND,

@@ -1,0 +1,214 @@
+/** How quick certified answers of a real cluster are, beside what they take the place of. */
+import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import type { RunningCluster } from 'quorumscan'
+import type { Load } from '../proxy/load-child.ts'
+import { createRegistrar, registerNames } from '../proxy/names.ts'
+import {
+  besidePages,
+  CONNECTIONS,
+  loadOf,
+  NAME_COUNT,
+  type Pair,
+  PROXY_PATH,
+  startBenchCluster,
+  startReverseProxy,
+} from '../proxy/round.ts'
+import { measureVisible } from '../proxy/visible.ts'
+import { median, print, printRow, type Row, round } from '../report.ts'
+
+type Serving = {
+  readonly direct: Load
+  readonly certified: Load
+  readonly proxied: Load
+  readonly voted: Load
+  /** Processor time of all nodes, in ms a lookup. */
+  readonly cpu: { readonly certified: number; readonly voted: number }
+  /** p50 of one caller alone. */
+  readonly alone: { readonly plain: number; readonly certified: number; readonly voted: number }
+  readonly besidePages: { readonly node: Pair; readonly proxy: Pair }
+  /** From record time to the certified answer, ms. */
+  readonly visibleMs: { readonly idle: readonly number[]; readonly busy: readonly number[] }
+}
+
+/** More than one state is asked for: a node may keep what it proved. */
+const NAMES_ASKED = 500
+const VISIBLE_COUNT = 20
+const BUSY_USERS = 4
+const POLL_MS = 5
+const FOUND_MS_MAX = 60_000
+const CERTIFIED = { accept: CERTIFIED_MEDIA_TYPE }
+const BY_PROXY = { 'x-quorum': 'certified' }
+const clock = createSystemClock()
+
+export async function measureServing(options: {
+  readonly rounds: number
+  readonly ms: number
+}): Promise<void> {
+  const all: Serving[] = []
+  for (let each = 0; each < options.rounds; each++) all.push(await measureRound(options.ms))
+  printServing(all)
+}
+
+async function measureRound(ms: number): Promise<Serving> {
+  await using cluster = await startBenchCluster(4)
+  const visibleMs = {
+    idle: await measureVisible(cluster, VISIBLE_COUNT, (name) => untilCertified(cluster, name)),
+    busy: await whileBusy(cluster, () =>
+      measureVisible(cluster, VISIBLE_COUNT, (name) => untilCertified(cluster, name)),
+    ),
+  }
+  await registerNames(cluster, NAME_COUNT)
+  const node = { origin: nodeUrl(cluster), prefix: '/v0', nameCount: NAMES_ASKED, ms }
+  const proxy = { ...node, origin: cluster.urls.validator, prefix: PROXY_PATH }
+  await using reverseProxy = startReverseProxy(node.origin)
+  const { origin } = await reverseProxy.result<{ origin: string }>()
+  const many = { connections: CONNECTIONS }
+  const one = { connections: 1 }
+  const direct = await loadOf({ ...node, ...many })
+  const certified = await withCpu(cluster, () => loadOf({ ...node, ...many, headers: CERTIFIED }))
+  const voted = await withCpu(cluster, () => loadOf({ ...proxy, ...many }))
+  const proxied = await loadOf({ ...proxy, ...many, headers: BY_PROXY })
+  const alone = {
+    plain: (await loadOf({ ...node, origin, ...one })).p50Ms,
+    certified: (await loadOf({ ...proxy, ...one, headers: BY_PROXY })).p50Ms,
+    voted: (await loadOf({ ...proxy, ...one })).p50Ms,
+  }
+  const besideNode = await besidePages({ ...node, headers: CERTIFIED })
+  const besideProxy = await besidePages({ ...proxy, headers: BY_PROXY })
+  return {
+    direct,
+    certified: certified.load,
+    proxied,
+    voted: voted.load,
+    cpu: { certified: certified.cpuMs, voted: voted.cpuMs },
+    alone,
+    besidePages: { node: besideNode.pair, proxy: besideProxy.pair },
+    visibleMs,
+  }
+}
+
+function nodeUrl(cluster: RunningCluster): string {
+  return cluster.urls.nodes['sv-1'] ?? ''
+}
+
+/** A load, and what a lookup of it took of the processors of all nodes, those of its warm-up included. */
+async function withCpu(
+  cluster: RunningCluster,
+  run: () => Promise<Load>,
+): Promise<{ readonly load: Load; readonly cpuMs: number }> {
+  const before = await cpuSeconds(cluster)
+  const load = await run()
+  const seconds = (await cpuSeconds(cluster)) - before
+  return { load, cpuMs: (seconds * 1_000) / load.count }
+}
+
+async function cpuSeconds(cluster: RunningCluster): Promise<number> {
+  const texts = Object.values(cluster.urls.nodes).map(
+    async (url) => await (await fetch(`${url}/metrics`)).text(),
+  )
+  return (await Promise.all(texts)).reduce((sum, text) => {
+    const [, seconds = 'NaN'] = /^process_cpu_seconds_total (\S+)/m.exec(text) ?? []
+    return sum + Number(seconds)
+  }, 0)
+}
+
+/** The entry, as soon as a node proves it. */
+function untilCertified(
+  cluster: RunningCluster,
+  name: string,
+): Promise<{ readonly expires_at: string }> {
+  const url = `${nodeUrl(cluster)}/v0/ans-entries/by-name/${name}`
+  return waitFor(
+    async () => {
+      const { proof } = (await (await fetch(url, { headers: CERTIFIED })).json()) as {
+        proof?: readonly (number | string | { readonly value?: string })[]
+      }
+      const values = (proof ?? []).flatMap((item) =>
+        typeof item === 'object' ? (item.value ?? []) : [],
+      )
+      return values[0] === undefined ? undefined : JSON.parse(values[0])
+    },
+    { clock, timeoutMs: FOUND_MS_MAX, intervalMs: POLL_MS, what: `${name} to be certified` },
+  )
+}
+
+/** Runs beside users who register names, one after the other. */
+async function whileBusy<Result>(
+  cluster: RunningCluster,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  let isDone = false
+  const users = Array.from({ length: BUSY_USERS }, async (_, user) => {
+    const register = await createRegistrar(cluster, `busy-${user}`)
+    for (let each = 0; !isDone; each++) await register(`busy-${user}-${each}.unverified.ns`)
+  })
+  try {
+    return await run()
+  } finally {
+    isDone = true
+    await Promise.all(users)
+  }
+}
+
+function printServing(all: readonly Serving[]): void {
+  const rate = (side: 'direct' | 'certified' | 'proxied' | 'voted') =>
+    round(median(all.map((one) => one[side].perSecond)))
+  print(
+    `lookups/s, ${CONNECTIONS} connections: plain ${rate('direct')}, certified ${rate('certified')}, certified by the proxy ${rate('proxied')}, voted ${rate('voted')}`,
+  )
+  const row = (what: string, of: (one: Serving) => number, budget: Row['budget']) =>
+    printRow({ what, value: median(all.map(of)), budget })
+  const atLeast = (value: number) => ({ kind: 'at least', value }) as const
+  const atMost = (value: number) => ({ kind: 'at most', value }) as const
+  row(
+    'certified lookups/s of a node ÷ plain ones',
+    (one) => one.certified.perSecond / one.direct.perSecond,
+    atLeast(0.7),
+  )
+  row(
+    'processors of all nodes: a certified lookup ÷ a voted one',
+    (one) => one.cpu.certified / one.cpu.voted,
+    atMost(0.3),
+  )
+  row(
+    'certified lookups/s of the proxy ÷ plain ones of a node',
+    (one) => one.proxied.perSecond / one.direct.perSecond,
+    atLeast(0.9),
+  )
+  row(
+    'one caller alone: p50 certified by the proxy ÷ plain reverse proxy',
+    (one) => one.alone.certified / one.alone.plain,
+    atMost(1),
+  )
+  row(
+    'one caller alone: p50 voted ÷ plain reverse proxy',
+    (one) => one.alone.voted / one.alone.plain,
+    atMost(4),
+  )
+  const p99 = ({ before, during }: Pair) => during.p99Ms / before.p99Ms
+  row(
+    'certified p99 of a node beside 100 pages of 1000/s ÷ alone',
+    (one) => p99(one.besidePages.node),
+    atMost(2),
+  )
+  row(
+    'certified p99 of the proxy beside 100 pages of 1000/s ÷ alone',
+    (one) => p99(one.besidePages.proxy),
+    atMost(2),
+  )
+  row(
+    'record time to certified answer, p95, busy, ms',
+    (one) => p95(one.visibleMs.busy),
+    atMost(300),
+  )
+  row(
+    'record time to certified answer, p95, idle, ms',
+    (one) => p95(one.visibleMs.idle),
+    atMost(600),
+  )
+}
+
+function p95(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1] ?? Number.NaN
+}
