@@ -234,8 +234,8 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     return this.#state.onStatePoint(listener)
   }
 
-  proveRange(at: Offset, range: KeyRange, signal?: AbortSignal): Promise<readonly ProofItem[]> {
-    return this.#state.proveRange(at, range, signal)
+  proveRange(at: Offset, range: KeyRange): Promise<readonly ProofItem[]> {
+    return this.#state.proveRange(at, range)
   }
 
   diverged(): StateDivergence | null {

@@ -104,13 +104,11 @@ async function withCpu(
 }
 
 async function cpuSeconds(cluster: RunningCluster): Promise<number> {
-  const texts = Object.values(cluster.urls.nodes).map(
-    async (url) => await (await fetch(`${url}/metrics`)).text(),
-  )
-  return (await Promise.all(texts)).reduce((sum, text) => {
-    const [, seconds = 'NaN'] = /^process_cpu_seconds_total (\S+)/m.exec(text) ?? []
-    return sum + Number(seconds)
-  }, 0)
+  const seconds = Object.values(cluster.urls.nodes).map(async (url) => {
+    const text = await (await fetch(`${url}/metrics`)).text()
+    return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1])
+  })
+  return (await Promise.all(seconds)).reduce((sum, each) => sum + each, 0)
 }
 
 /** The entry, as soon as a node proves it. */

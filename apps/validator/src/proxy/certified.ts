@@ -77,12 +77,12 @@ export function certifiedHandlers(
     question: Question<Answer>,
     form: (answer: Answer, certificate: Certificate) => Uint8Array | ScanError,
   ): Promise<Reply> => {
-    const { headers: asked, signal } = request
+    const { headers: asked } = request
     const signers = signersOf(request) ?? 'weak'
     // A walk stays at its own offset.
     const floor = Math.max(asked['x-min-offset'] ?? 0, shown.offset())
     const query = { signers, min_offset: question.offset === null ? floor : 0 }
-    const proven = await answers.prove(question, { query, signal })
+    const proven = await answers.prove(question, withSignalOf(request, { query }))
     const { certificate } = proven
     const part = participation(certificate, { genesis, signers })
     const maxAgeMs = asked['x-max-age-ms'] ?? MAX_AGE_MS
@@ -146,8 +146,9 @@ export function certifiedHandlers(
         ...asked,
         'x-min-offset': Math.max(minOffset ?? 0, asked['x-min-offset'] ?? 0),
       }
-      const { query, signal, forward } = request
-      return answer({ headers, query, signal, forward }, askBatch(lookups, network), (entries) =>
+      const { query, forward } = request
+      const forwarded = withSignalOf(request, { headers, query, forward })
+      return answer(forwarded, askBatch(lookups, network), (entries) =>
         json({ results: entries.map((entry) => ({ entry })) }),
       )
     }),
@@ -177,6 +178,19 @@ function or<Request extends QuorumRequest, Voted>(
   certify: (request: Request) => Promise<Reply>,
 ): (request: Request) => Promise<Reply | Voted> {
   return (request) => (signersOf(request) === null ? vote(request) : certify(request))
+}
+
+/** The signal of a request is made when it is asked for: hardly any read waits. */
+function withSignalOf<Rest extends object>(
+  request: { readonly signal: AbortSignal },
+  rest: Rest,
+): Rest & { readonly signal: AbortSignal } {
+  return {
+    ...rest,
+    get signal() {
+      return request.signal
+    },
+  }
 }
 
 /** Signers that a certified answer is asked for with; null: votes are asked for. */

@@ -30,7 +30,7 @@ const HEADERS = {
 /** The part of a replica that proofs are made from. */
 export type ProvingReplica = {
   /** The proof of a range at a kept certifiable offset. */
-  proveRange(offset: number, range: KeyRange, signal: AbortSignal): Promise<readonly ProofItem[]>
+  proveRange(offset: number, range: KeyRange): Promise<readonly ProofItem[]>
 }
 
 export type CertifiedRequest = {
@@ -88,13 +88,15 @@ export function createCertifiedAnswers(context: {
     )
   }
 
-  const certificate = async ({ query, signal }: CertifiedRequest) =>
-    certifier.certified({
-      signerCount: signerCountOf(query.signers ?? 'weak'),
-      minOffset: query.min_offset ?? 0,
+  const certificate = async (request: CertifiedRequest) => {
+    const { signers, min_offset: minOffset } = request.query
+    return certifier.certified({
+      signerCount: signerCountOf(signers ?? 'weak'),
+      minOffset: minOffset ?? 0,
       waitMs: CERTIFICATE_WAIT_MS,
-      signal,
+      request,
     })
+  }
 
   const certificateOfWalk = (offset: number): Certificate => {
     certifier.assertAgrees()
@@ -106,9 +108,7 @@ export function createCertifiedAnswers(context: {
   const prove: CertifiedAnswers['prove'] = async (question, request) => {
     const { offset, ranges } = question
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
-    const proofs = await Promise.all(
-      ranges.map((range) => replica.proveRange(found.offset, range, request.signal)),
-    )
+    const proofs = await Promise.all(ranges.map((range) => replica.proveRange(found.offset, range)))
     return {
       certificate: found,
       get answer() {

@@ -64,7 +64,8 @@ export type Certifier = AsyncDisposable & {
     readonly signerCount: number
     readonly minOffset: number
     readonly waitMs: number
-    readonly signal: AbortSignal
+    /** Its signal is made when it is asked for: hardly any read waits. */
+    readonly request: { readonly signal: AbortSignal }
   }): Promise<Certificate>
   /** What the own key signed after an offset, ascending; waits for it as long as a poll may. */
   ownAfter(offset: number, signal: AbortSignal): Promise<readonly Certificate[]>
@@ -171,13 +172,13 @@ export function createCertifier(options: {
       const damage = replica.diverged()
       if (damage !== null) throw new ScanError('STATE_DIVERGED', damage.what)
     },
-    certified({ signerCount, minOffset, waitMs, signal }) {
+    certified({ signerCount, minOffset, waitMs, request }) {
       const find = () => {
         certifier.assertAgrees()
         const certificate = newestCertificate(collection, signerCount)
         return certificate !== null && certificate.offset >= minOffset ? certificate : null
       }
-      return untilFound(find, { waitMs, signal }, () => {
+      return untilFound(find, { waitMs, request }, () => {
         throw new ScanError(
           'NO_CERTIFICATE',
           `no certificate of ${signerCount} members at offset ${minOffset} or behind it`,
@@ -190,7 +191,7 @@ export function createCertifier(options: {
         const states = self === null ? [] : statesAfter(collection, self.name, offset)
         return states.length === 0 ? null : states.map(toStatement)
       }
-      return untilFound(find, { waitMs: STATEMENTS_WAIT_MS, signal }, () => [])
+      return untilFound(find, { waitMs: STATEMENTS_WAIT_MS, request: { signal } }, () => [])
     },
     async [Symbol.asyncDispose]() {
       subscription[Symbol.dispose]()
@@ -203,7 +204,7 @@ export function createCertifier(options: {
   /** What `find` gives once that is not null; looks again at every change. */
   const untilFound = async <Found, Late>(
     find: () => Found | null,
-    wait: { readonly waitMs: number; readonly signal: AbortSignal },
+    wait: { readonly waitMs: number; readonly request: { readonly signal: AbortSignal } },
     late: () => Late,
   ): Promise<Found | Late> => {
     const found = find()
@@ -216,7 +217,7 @@ export function createCertifier(options: {
         if (foundNow !== null) return foundNow
       }
     }
-    const signal = AbortSignal.any([wait.signal, closing.signal])
+    const signal = AbortSignal.any([wait.request.signal, closing.signal])
     return within({ clock, timeoutMs: wait.waitMs, signal }, look, late)
   }
 

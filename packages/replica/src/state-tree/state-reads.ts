@@ -25,7 +25,7 @@ export interface StateReads {
    * @throws {ScanError} OFFSET_PRUNED where no state is kept at the offset, OFFSET_NOT_REACHED; OVERLOADED
    *   where too many expired leaves lie in the range; STATE_DIVERGED; DEPENDENCY_UNAVAILABLE.
    */
-  proveRange(at: Offset, range: KeyRange, signal?: AbortSignal): Promise<readonly ProofItem[]>
+  proveRange(at: Offset, range: KeyRange): Promise<readonly ProofItem[]>
   /** What was found to differ, until the replica is wiped; null while nothing was. */
   diverged(): StateDivergence | null
 }

@@ -51,7 +51,7 @@ export function createStateService(context: {
         for (const listener of listeners) listener(point)
       }
     },
-    async proveRange(at, range, signal) {
+    async proveRange(at, range) {
       const keeper = assertTrusted()
       const { offset, horizon } = head()
       if (at > offset) throw offsetNotReached(at)
@@ -59,7 +59,6 @@ export function createStateService(context: {
       if (kept === undefined || at < horizon) throw offsetPruned(at)
       const pruned = pruneRange(keeper, kept, range)
       const values = await readVersions(nameReader, pruned.names, kept.point)
-      signal?.throwIfAborted()
       const byName = new Map(pruned.names.map((name, index) => [name, values[index]]))
       const shown = showRange(pruned, byName)
       if ('items' in shown) return shown.items
