@@ -982,11 +982,8 @@ export interface components {
             offset: number;
             /** @description Microseconds since the epoch, there. */
             record_time: number;
-            /** @description Of members of the genesis, in its order. */
-            signatures: [
-                string,
-                string
-            ][];
+            /** @description Pairs of a member of the genesis and its signature in hex, in the order of the genesis. */
+            signatures: string[][];
             /** @description The root of the state tree there. */
             state_root: string;
         };

@@ -1,7 +1,7 @@
 /** Certified answers: what members signed of the state, and what a proof shows of it. docs/certified-reads.md has the format. */
 import { Type } from 'typebox'
 import { about, component } from './members.ts'
-import { Hex32, LedgerOffset, NodeName, Signature } from './scalars.ts'
+import { Hex32, LedgerOffset } from './scalars.ts'
 
 /** Names the form of an answer that proves itself. */
 export const CERTIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.certified+json'
@@ -15,8 +15,9 @@ const Certificate = component('Certificate', 'What members of the genesis signed
   history_hash: about(Hex32, 'The history hash at the offset.'),
   offset: about(LedgerOffset, 'Where the ledger was in this state.'),
   record_time: Type.Integer({ minimum: 0, description: 'Microseconds since the epoch, there.' }),
-  signatures: Type.Array(Type.Tuple([NodeName, Signature]), {
-    description: 'Of members of the genesis, in its order.',
+  signatures: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
+    description:
+      'Pairs of a member of the genesis and its signature in hex, in the order of the genesis.',
   }),
   state_root: about(Hex32, 'The root of the state tree there.'),
 })
