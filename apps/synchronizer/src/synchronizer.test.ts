@@ -462,7 +462,7 @@ describe('the synchronizer', () => {
       const answer = (await send(`${second.url}/status`)).body
       return String(answer.success.extra.detail)
     }
-    const sentence = /^The log is damaged at offset \d+ \(signature\): .*put a whole copy/
+    const sentence = /^The log is damaged at offset \d+ \(signature\): .*log repair/
     await untilTrue('the damage to be found', async () => sentence.test(await detailOf()))
     expect(await post(second.url, sign())).toMatchObject({ status: 200 })
     const ready = await send(`${second.url}/readyz`)

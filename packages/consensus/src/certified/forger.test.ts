@@ -46,8 +46,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'any number of signers is enough',
     file: 'certified/document.ts',
-    line: 'if (checked.signers.length < signerCount)',
-    by: 'if (checked.signers.length < 1)',
+    line: 'if (checked.signers.length >= signerCount)',
+    by: 'if (checked.signers.length >= 1)',
   },
   {
     mistake: 'f signers are enough',

@@ -88,13 +88,11 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
   const items = parseList(proof)
   const isEmpty = bytesEqual(root, EMPTY_ROOT)
   const values = new Map<Leaf, string>()
-  const readTree = createProofReader(items, { sha256, values })
+  const readTree = createProofReader(items, { root, sha256, values })
   // What was shown is pruned as the whole tree is: it must suffice, and nothing of it may be left over.
   const needed = ranges.map((range) => {
     if (isEmpty) return null
-    const shown = readTree()
-    if (!bytesEqual(shown.hash, root)) throw otherTree()
-    return prune(shownTree, shown, { ...range, at })
+    return prune(shownTree, readTree(), { ...range, at })
   })
   const readValue = (leaf: Leaf): string => {
     const value = values.get(leaf)
@@ -122,14 +120,12 @@ export function shownLeaves(input: Omit<RangesInput, 'ranges'>): readonly Proven
   const { proof, root, at, sha256 } = input
   const items = parseList(proof)
   const values = new Map<Leaf, string>()
-  const readTree = createProofReader(items, { sha256, values })
+  const readTree = createProofReader(items, { root, sha256, values })
   const shownValue = (leaf: Leaf) => values.get(leaf) as string // Asked for those alone that have one.
   const encoded: ProofItem[] = []
   const leaves: Leaf[] = []
   while (encoded.length < items.length) {
-    const shown = readTree()
-    if (!bytesEqual(shown.hash, root)) throw otherTree()
-    const tree = wholeOf(shown, values)
+    const tree = wholeOf(readTree(), values)
     encoded.push(...encodeProof(tree, shownValue))
     leaves.push(...visibleLeaves(tree))
   }
@@ -197,11 +193,16 @@ const shownTree: TreeReader<ShownNode> = {
   hash: ({ hash }) => hash,
 }
 
-/** Reads one tree after the other of a list; the values of their leaves go into `values`. */
+/** Reads one tree after the other of a list, each of which must have the root; values of leaves go into `values`. */
 function createProofReader(
   items: readonly unknown[],
-  { sha256, values }: { readonly sha256: Sha256; readonly values: Map<Leaf, string> },
+  known: {
+    readonly root: Uint8Array
+    readonly sha256: Sha256
+    readonly values: Map<Leaf, string>
+  },
 ): () => ShownNode {
+  const { root, sha256, values } = known
   let position = 0
   const read = (bitMin: number): ShownNode => {
     const item = items[position++]
@@ -218,7 +219,11 @@ function createProofReader(
     if (value !== null) values.set(leaf, value)
     return { hash: hashLeaf(leaf, sha256), key: leaf.key, opened: leaf }
   }
-  return () => read(0)
+  return () => {
+    const shown = read(0)
+    if (!bytesEqual(shown.hash, root)) throw otherTree()
+    return shown
+  }
 }
 
 function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string | null } {
