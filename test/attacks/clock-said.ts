@@ -32,7 +32,8 @@ export async function setClock(
   const isTold = {
     readyz: isReadyTold,
     status: isClose(status.body.success.extra.clockOffsetMs),
-    metric: measured.length >= 3 && measured.every(([, value]) => isClose(Number(value) * 1000)),
+    // One peer may have a wrong clock itself, or have had one when it was asked last.
+    metric: measured.filter(([, value]) => isClose(Number(value) * 1000)).length >= 3,
     log: await until(`a line of ${name}'s log`, async () =>
       (await linesOf(cluster, name)) > linesBefore ? true : undefined,
     ),
