@@ -32,12 +32,8 @@ const MAX_AGE_MS = 60_000 // D-39.
  * @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL.
  */
 export function createReader(options: ReaderOptions, decisions: Decisions = DECISIONS): Reader {
-  return createReaderOf(createReaderBase(options, decisions))
-}
-
-/** Makes the base a reader that reads by all the rules; it has what the base knows already. */
-export function createReaderOf(base: ReaderBase): Reader {
-  const { options, decisions, crypto, nodeCount, closing, floor, directory } = base
+  const base = createReaderBase(options, decisions)
+  const { crypto, nodeCount, closing, floor, directory } = base
   const { clock, transport, genesisHash, localHistoryHash, defer = queueMicrotask } = options
   const state = createState({
     ...base,

@@ -1,7 +1,7 @@
 /** What a verified read can end in: one union, so that a caller cannot take one ending for another (D-38). */
 import type { Threshold } from '../genesis/threshold.ts'
 
-/** What one node contributed, for `resolve --explain`. Never raw bytes of a node's body. */
+/** What one node contributed. Never raw bytes of a node's body. */
 export type NodeVote = {
   readonly node: string
   readonly url: string | null
