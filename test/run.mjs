@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createVitest } from 'vitest/node'
 import { runNodes } from './nodes.mjs'
@@ -73,7 +73,7 @@ async function listProjects() {
 
 function runChecks() {
   const startedAt = performance.now()
-  const counts = { kind: 'check', passed: 0, failed: 0, skipped: 0 }
+  const counts = { kind: 'check', passed: 0, failed: 0, skipped: 0, failures: [] }
   for (const { name, command } of CHECKS) {
     const [tool, ...args] = command
     const result = spawnSync(bin(tool), args, { cwd: root, encoding: 'utf8', env: environment() })
@@ -82,6 +82,7 @@ function runChecks() {
       console.log(`passed  ${name}`)
     } else {
       counts.failed += 1
+      counts.failures.push(name)
       console.log(
         `${result.stdout ?? ''}${result.stderr ?? ''}\nFAILED  ${name} (${command.join(' ')})`,
       )
@@ -92,7 +93,13 @@ function runChecks() {
 
 function runOtherNodes() {
   const startedAt = performance.now()
-  return { kind: 'nodes', skipped: 0, ...runNodes(), seconds: secondsSince(startedAt) }
+  return {
+    kind: 'nodes',
+    skipped: 0,
+    failures: [],
+    ...runNodes(),
+    seconds: secondsSince(startedAt),
+  }
 }
 
 /** Runs projects of vitest side by side, and counts each on its own. */
@@ -114,7 +121,10 @@ function runProjects(projects) {
     const files = readFiles(outputFile)
     const results = projects.map((kind) => resultOf(kind, files))
     // Outside of any test: a file that does not load, an error that nobody awaited, a crash.
-    if (result.status !== 0 && results.every(({ failed }) => failed === 0)) results[0].failed = 1
+    if (result.status !== 0 && results.every(({ failed }) => failed === 0)) {
+      results[0].failed = 1
+      results[0].failures.push('an error outside of any test: see above')
+    }
     return results
   } finally {
     rmSync(directory, { recursive: true, force: true })
@@ -147,7 +157,21 @@ function resultOf(kind, files) {
       count('failed') +
       own.filter((f) => f.status === 'failed' && f.assertionResults.length === 0).length,
     skipped: count('pending', 'skipped', 'todo'),
+    failures: own.flatMap(failuresOf),
   }
+}
+
+/** A line for each test of a file that failed, with the first line of why. */
+function failuresOf({ name, status, message, assertionResults }) {
+  const file = relative(root, name)
+  const failed = assertionResults.filter((test) => test.status === 'failed')
+  if (status === 'failed' && assertionResults.length === 0)
+    return [`${file}: ${firstLine(message)}`]
+  return failed.map((test) => `${file}: ${test.fullName}: ${firstLine(test.failureMessages[0])}`)
+}
+
+function firstLine(text) {
+  return (text ?? '').split('\n')[0]
 }
 
 function report(results, seconds) {
@@ -157,6 +181,9 @@ function report(results, seconds) {
     console.log(
       `${result.kind.padEnd(12)} ${result.seconds.toFixed(1).padStart(9)} ${cell(result.passed)} ${cell(result.failed)} ${cell(result.skipped)}`,
     )
+  // At the very end, so that whoever sees only the end of a long output sees what to look at.
+  for (const { kind, failures } of results)
+    for (const failure of failures) console.log(`\nFAILED  ${kind}  ${failure}`)
   console.log(`\n${sum('passed')} passed, ${sum('failed')} failed in ${seconds.toFixed(0)} s`)
   return sum('failed') === 0 ? 0 : 1
 }
