@@ -38,7 +38,6 @@ export {
   type ReadRequest,
   type SignedAnswer,
 } from './reader/reader-options.ts'
-export { type ReverseLookup, reverseLookup } from './reader/reverse-lookup.ts'
 export {
   createEvidenceLog,
   type Evidence,
@@ -101,7 +100,6 @@ export {
   type Insufficient,
   isDecided,
   type Lagging,
-  type NodeVote,
   type Outcome,
   type Participation,
   type ReadOptions,

@@ -168,19 +168,13 @@ describe('a lookup', () => {
   it('counts a liar out, and shows it', async () => {
     const { lookup, serve, honest, reader } = createWorld()
     serve(0, rewriting(honest(0), lying))
-    const outcome = await lookup(ALICE, { threshold: 'strong', explain: true })
+    const outcome = await lookup(ALICE, { threshold: 'strong' })
     expect(outcome).toMatchObject({
       kind: 'verified',
       agreed: ['sv-2', 'sv-3', 'sv-4'],
       dissented: ['sv-1'],
       answered: 4,
     })
-    expect('votes' in outcome && outcome.votes?.map((vote) => vote.kind)).toEqual([
-      'dissented',
-      'agreed',
-      'agreed',
-      'agreed',
-    ])
     expect(reader.status().nodes.map((node) => node.dissents)).toEqual([1, 0, 0, 0])
   })
 

@@ -14,8 +14,8 @@ import type { Undecided } from './messages.ts'
 import { type Node, noteError } from './node.ts'
 import { compareAt, isUncompared } from './own-history.ts'
 import { finish, type State, wait } from './state.ts'
-import { type Ending, nodeVotes, undecided } from './undecided.ts'
-import { isHopeless, whyUnusable } from './usable.ts'
+import { type Ending, undecided } from './undecided.ts'
+import { isHopeless, isUnusable } from './usable.ts'
 
 const MALFORMED = 'malformed answer'
 /** How long the own replica may hold up an answer; it is compared afterwards too. */
@@ -88,7 +88,7 @@ function judgeRound(state: State, item: Item, round: Round): Verdict {
     const standing = round.standings[node.index]
     if (standing === 'voted') continue
     if (standing === 'lagging') laggingCount++
-    else if (standing === 'failed' || whyUnusable(state, item, node) !== null) unusableCount++
+    else if (standing === 'failed' || isUnusable(state, item, node)) unusableCount++
   }
   const verdict = judge(round.ballot, {
     nodeCount: state.nodeCount,
@@ -140,8 +140,7 @@ function accept(
     isAbsent: state.decisions.isAbsence(group.vote, nowMicros),
     isTrusted: state.faultyMax === 0,
   })
-  const votes = item.explain ? nodeVotes(state, { item, round, group }) : null
-  conclude(state, item, votes === null ? outcome : { ...outcome, votes })
+  conclude(state, item, outcome)
 }
 
 /** Nodes that have not answered yet need not say more than was decided. */

@@ -4,7 +4,7 @@ import { chooseNextPin } from '../votes/pins.ts'
 import { largestGroup } from '../votes/tally.ts'
 import { type Item, isPruned, type Round, type Standing } from './item.ts'
 import { type State, tickWithin } from './state.ts'
-import { isFresh, isHeadless, whyUnusable } from './usable.ts'
+import { isFresh, isHeadless, isUnusable } from './usable.ts'
 
 /** The longest that a first pin waits for heads beyond those that it needs: a moment, for a person. */
 const MORE_HEADS_MS_MAX = 50
@@ -18,8 +18,7 @@ export function claimedHeads({ nodes }: State): number[] {
 export function firstPin(state: State, item: Item): number | null {
   const { decisions, floor, nodeCount, nodes } = state
   const isAwaited = nodes.some(
-    (node) =>
-      !isFresh(state, node) && !isHeadless(state, node) && whyUnusable(state, item, node) === null,
+    (node) => !isFresh(state, node) && !isHeadless(state, node) && !isUnusable(state, item, node),
   )
   if (isAwaited && isTooEarly(state, item.threshold)) return null
   const heads = claimedHeads(state)

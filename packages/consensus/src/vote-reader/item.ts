@@ -17,7 +17,6 @@ export type Read = {
   readonly minOffset: number
   readonly maxAgeMs: number
   readonly sign: boolean
-  readonly explain: boolean
   readonly headers: Readonly<Record<string, string>> | undefined
   /** When its caller leaves; Infinity if it waits as long as the reader. */
   readonly leavesAtMs: number
@@ -69,7 +68,6 @@ export function createItem(
     minOffset: read.minOffset,
     maxAgeMs: read.maxAgeMs,
     sign: read.sign,
-    explain: read.explain,
     headers: read.headers,
     leavesAtMs: read.leavesAtMs,
     startedAtMs: times.startedAtMs,

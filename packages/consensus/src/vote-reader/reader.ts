@@ -219,7 +219,6 @@ function checkedOptions(
     minOffset,
     maxAgeMs,
     sign: options.sign ?? false,
-    explain: options.explain ?? false,
     headers: options.headers,
     leavesAtMs: options.endsAtMs ?? Number.POSITIVE_INFINITY,
   }

@@ -1,13 +1,13 @@
-/** What a read that was not decided ends in (D-38), and what every node had to do with it. */
+/** What a read that was not decided ends in (D-38). */
 import { parseJson } from '../answers/reply.ts'
 import { namesOf, participation } from '../votes/decided.ts'
-import type { Disputed, Insufficient, Lagging, NodeVote, VoteGroup } from '../votes/outcome.ts'
+import type { Disputed, Insufficient, Lagging, VoteGroup } from '../votes/outcome.ts'
 import { createBallot, type Group } from '../votes/tally.ts'
 import type { Item, Round } from './item.ts'
 import type { Undecided, Undigested } from './messages.ts'
 import type { Node } from './node.ts'
 import type { State } from './state.ts'
-import { isFresh, isHeadless, whyUnusable } from './usable.ts'
+import { isFresh, isHeadless, isUnusable } from './usable.ts'
 
 const NAME_LENGTH_MAX = 60 // D-17.
 const PARTY_LENGTH_MAX = 255 // D-30.
@@ -34,10 +34,7 @@ export function undecided(state: State, ended: Ended, ending: Ending): Undecided
   const { threshold, staleAgeMs } = item
   const { nodes, nodeCount } = state
   const ballot = round?.ballot ?? createBallot()
-  const part = {
-    ...participation({ threshold, ballot, group, nodes, nodeCount }),
-    ...(item.explain ? { votes: nodeVotes(state, ended) } : {}),
-  }
+  const part = participation({ threshold, ballot, group, nodes, nodeCount })
   switch (ending.kind) {
     case 'disputed':
       return { ...ending, groups: voteGroups(state, ended), ...part }
@@ -53,40 +50,14 @@ export function undecided(state: State, ended: Ended, ending: Ending): Undecided
   }
 }
 
-/** One per node, for `explain`. */
-export function nodeVotes(state: State, ended: Ended): NodeVote[] {
-  return state.nodes.map((node) => nodeVote(state, ended, node))
-}
-
-function nodeVote(state: State, ended: Ended, node: Node): NodeVote {
-  const { round, group } = ended
-  const about = { node: node.name, url: node.url, head: node.head }
-  const standing = round?.standings[node.index] ?? 'open'
-  switch (standing) {
-    case 'voted': {
-      const kind = group?.voters.includes(node.index) ? 'agreed' : 'dissented'
-      return { ...about, kind, reason: null }
-    }
-    case 'lagging':
-    case 'failed':
-      return { ...about, kind: standing, reason: round?.reasons.get(node.index) ?? null }
-    case 'open': {
-      const reason = whyUnheard(state, ended, node)
-      return { ...about, kind: reason === null ? 'silent' : 'failed', reason }
-    }
-  }
-}
-
 function isReachable(state: State, ended: Ended, node: Node): boolean {
   const standing = ended.round?.standings[node.index] ?? 'open'
   if (standing !== 'open') return standing !== 'failed'
-  const isUsable = whyUnheard(state, ended, node) === null && !isHeadless(state, node)
-  return isUsable && (node.refusesUntilMs ?? 0) <= state.nowMs
-}
-
-/** Why a node that did nothing in the round could not; who told its head answers, even where time ran out. */
-function whyUnheard(state: State, { item, round }: Ended, node: Node): string | null {
-  return round === undefined && isFresh(state, node) ? null : whyUnusable(state, item, node)
+  const isRefusing = (node.refusesUntilMs ?? 0) > state.nowMs
+  if (isHeadless(state, node) || isRefusing) return false
+  // Who told its head answers, even where time ran out.
+  const isHeard = ended.round === undefined && isFresh(state, node)
+  return isHeard || !isUnusable(state, ended.item, node)
 }
 
 /** How long until so many of the nodes that refuse no longer do; null if they are fewer. */

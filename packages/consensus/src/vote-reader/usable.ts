@@ -4,15 +4,13 @@ import { hasRoomForLookups } from './lanes.ts'
 import { isSilent, type Node } from './node.ts'
 import type { State } from './state.ts'
 
-/** Why the node's vote on the item cannot be expected, for a person; null where it can. */
-export function whyUnusable(state: State, item: Item, node: Node): string | null {
-  if (item.isOverdue) return 'no answer'
-  if (node.url === null) return state.isLearning ? null : 'no address'
+/** Whether the node's vote on the item cannot be expected. */
+export function isUnusable(state: State, item: Item, node: Node): boolean {
+  if (item.isOverdue) return true
+  if (node.url === null) return !state.isLearning
   const lane = node.lanes[item.asked.kind === 'lookup' ? 'lookup' : 'bulk']
   const { failureCount } = lane
   return state.decisions.isGone({ failureCount, isSilent: isSilent(lane, state.nowMs) })
-    ? (node.counters.lastError ?? 'unreachable')
-    : null
 }
 
 /** Whether the node told its head since heads were renewed. */
@@ -28,7 +26,7 @@ export function isHeadless(state: State, node: Node): boolean {
 /** Whether too few nodes are left for an item that was not asked yet. */
 export function isHopeless(state: State, item: Item): boolean {
   const unusable = state.nodes.filter(
-    (node) => whyUnusable(state, item, node) !== null || isHeadless(state, node),
+    (node) => isUnusable(state, item, node) || isHeadless(state, node),
   )
   return unusable.length > state.nodeCount - item.threshold
 }
@@ -38,7 +36,7 @@ export function hasRoomFor(state: State, item: Item): boolean {
   let roomy = 0
   let usable = 0
   for (const node of state.nodes) {
-    if (whyUnusable(state, item, node) !== null) continue
+    if (isUnusable(state, item, node)) continue
     usable++
     if (hasRoomForLookups(state, node)) roomy++
   }

@@ -1,21 +1,6 @@
 /** What a verified read can end in: one union, so that a caller cannot take one ending for another (D-38). */
 import type { Threshold } from '../genesis/threshold.ts'
 
-/** What one node contributed. Never raw bytes of a node's body. */
-export type NodeVote = {
-  readonly node: string
-  readonly url: string | null
-  /**
-   * `agreed`: in the group that decided, or the largest one. `dissented`: another valid vote.
-   * `lagging`: said OFFSET_NOT_REACHED or OFFSET_PRUNED. `failed`: anything else. `silent`: no answer yet.
-   */
-  readonly kind: 'agreed' | 'dissented' | 'lagging' | 'failed' | 'silent'
-  /** For a person; null where the kind says all. */
-  readonly reason: string | null
-  /** The newest offset that the node claimed, or null if it never did. */
-  readonly head: number | null
-}
-
 /** Who took part, in every outcome. Node names are in genesis order. */
 export type Participation = {
   /** Equal votes that were needed. */
@@ -26,8 +11,6 @@ export type Participation = {
   readonly answered: number
   readonly agreed: readonly string[]
   readonly dissented: readonly string[]
-  /** One per node of the genesis, if the read asked to `explain`. */
-  readonly votes?: readonly NodeVote[]
 }
 
 /** An answer that `threshold` nodes gave at one offset. */
@@ -106,8 +89,6 @@ export type ReadOptions = {
   readonly maxAgeMs?: number | undefined
   /** Ask the nodes to sign, check the signatures and hand them out, for a receipt. */
   readonly sign?: boolean
-  /** Fill `votes`. Waits for no node. */
-  readonly explain?: boolean
   /**
    * Headers that the requests to the nodes carry, such as a request id; of reads that share a request
    * those of the first. In a browser they cost a preflight.

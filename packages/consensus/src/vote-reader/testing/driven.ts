@@ -156,7 +156,6 @@ export function createRun(world: {
         minOffset: ahead === null ? 0 : head + ahead,
         maxAgeMs: Number.POSITIVE_INFINITY,
         sign,
-        explain: votes > 9,
         headers: undefined,
         leavesAtMs: Number.POSITIVE_INFINITY,
       }),
