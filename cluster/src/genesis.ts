@@ -1,6 +1,12 @@
 /** Makes the genesis document of a new cluster, with the defaults of D-18. */
 import { fromHex, type Random, randomHex, sha256, toHex, utf8 } from '@quorumscan/base'
-import { canonicalJson, type Genesis, type GenesisNode, parseGenesis } from '@quorumscan/consensus'
+import {
+  canonicalJson,
+  type Genesis,
+  type GenesisNode,
+  type GenesisOrdering,
+  parseGenesis,
+} from '@quorumscan/consensus'
 import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
 import { ClusterError, messageOf } from './cluster-error.ts'
@@ -20,7 +26,7 @@ export type GenesisOverrides = {
 
 export type GenesisInput = {
   readonly nodes: readonly GenesisNode[]
-  readonly synchronizerKey: string
+  readonly ordering: GenesisOrdering
   readonly recordTime: number
   readonly overrides: GenesisOverrides
   readonly random: Random
@@ -31,11 +37,11 @@ export function createGenesis(input: GenesisInput): Genesis {
   const { overrides } = input
   const nonce = randomHex(input.random, 32)
   const document = {
-    version: 1,
+    version: 2,
     nonce,
     recordTime: input.recordTime,
-    synchronizerId: `synchronizer::${participantOfKey(input.synchronizerKey)}`,
-    synchronizerKey: input.synchronizerKey,
+    synchronizerId: `synchronizer::${participantOfKey(input.ordering.key)}`,
+    ordering: input.ordering,
     // Nobody holds its key (D-29): the digits are no hash of a key but of the nonce.
     dso: `DSO::1220${toHex(sha256(utf8('quorumscan/dso/1\0'), fromHex(nonce)))}`,
     nodes: input.nodes,
@@ -59,7 +65,7 @@ export function createGenesis(input: GenesisInput): Genesis {
       ...overrides.coin,
     },
   }
-  const protectedMembers = ['version', 'nonce', 'recordTime', 'synchronizerId', 'synchronizerKey']
+  const protectedMembers = ['version', 'nonce', 'recordTime', 'synchronizerId', 'ordering']
   const forbidden = [...protectedMembers, 'dso', 'nodes'].find((member) => member in overrides)
   if (forbidden !== undefined)
     throw new ClusterError(`the genesis overrides may not set "${forbidden}"`)
@@ -77,6 +83,6 @@ export function hashGenesis(genesis: Genesis): string {
 
 /** What the log is verified against. */
 export function logGenesisOf(genesis: Genesis): LogGenesis {
-  const { recordTime, synchronizerKey } = genesis
-  return { hash: hashGenesis(genesis), recordTime, synchronizerKey }
+  const { recordTime, ordering } = genesis
+  return { hash: hashGenesis(genesis), recordTime, ordering }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,6 +78,18 @@ it('refuses another size than the one that the genesis fixes', async () => {
   await using temporary = await temporaryDirectory()
   await prepare(temporary.directory, { nodeCount: 2 })
   await expect(prepare(temporary.directory, { nodeCount: 4 })).rejects.toThrow('cluster of 2 nodes')
+})
+
+it('refuses a directory of an older layout, says what to do, and leaves it as it is', async () => {
+  await using temporary = await temporaryDirectory()
+  await prepare(temporary.directory)
+  const { clusterFile } = temporary.directory
+  const older = JSON.stringify({ version: 1, nodeCount: 4, basePort: 4600 })
+  await writeFile(clusterFile, older)
+  await expect(prepare(temporary.directory)).rejects.toThrow(
+    /holds a cluster of layout 1, .* another --data-dir/,
+  )
+  expect(await readFile(clusterFile, 'utf8')).toBe(older)
 })
 
 it('takes other rules for a new cluster, and for a new one only', async () => {

@@ -52,7 +52,14 @@ type Secrets = {
   readonly control: string
 }
 
-type ClusterFile = { readonly version: 1; readonly nodeCount: number; readonly basePort: number }
+/** Of what lies in a data directory, and how. */
+const LAYOUT = 2
+
+type ClusterFile = {
+  readonly version: typeof LAYOUT
+  readonly nodeCount: number
+  readonly basePort: number
+}
 
 /** @throws {ClusterError} If the wishes contradict what the directory holds, or a port is taken. */
 export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
@@ -84,9 +91,15 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
   if (existing === null) {
     const nodeCount = input.nodeCount ?? DEFAULT_NODE_COUNT
     const basePort = await drawBasePort(input.basePort, nodeCount)
-    const shape: ClusterFile = { version: 1, nodeCount, basePort }
+    const shape: ClusterFile = { version: LAYOUT, nodeCount, basePort }
     return JSON.parse(writeFileOnce(directory.clusterFile, () => JSON.stringify(shape)))
   }
+  if (existing.version !== LAYOUT)
+    throw new ClusterError(
+      `${directory.path} holds a cluster of layout ${existing.version}, and this quorumscan reads layout ${LAYOUT}: ` +
+        'its genesis says nothing of ordering, and no network can change its genesis. Nothing was changed. Start ' +
+        'it with the quorumscan that made it, or a new cluster with another --data-dir',
+    )
   if (input.nodeCount !== null && input.nodeCount !== existing.nodeCount)
     throw new ClusterError(
       `${directory.path} holds a cluster of ${existing.nodeCount} nodes, which its genesis fixes; ` +
@@ -111,7 +124,7 @@ function loadOrCreateGenesis(input: PrepareInput, nodeNames: readonly string[]):
         scanKey: makeKey(directory, `${name}.scan`),
         operatorKey: makeKey(directory, `${name}.operator`),
       })),
-      synchronizerKey: makeKey(directory, 'synchronizer'),
+      ordering: { driver: 'redis', key: makeKey(directory, 'synchronizer') },
       recordTime: input.clock.nowMicros(),
       overrides: input.overrides ?? {},
       random: systemRandom,

@@ -49,3 +49,14 @@ test('a document with the members of the schema passes the parser, and each memb
   )
   expect([...(schema.required ?? [])].sort()).toEqual(Object.keys(genesis).sort())
 })
+
+test.each([
+  [{ version: 1 }, 'at version: this software reads form 2'],
+  [{ ordering: undefined }, 'at ordering.driver'],
+  [{ ordering: { driver: 'raft', key: '' } }, 'knows "redis", not "raft"'],
+  [{ ordering: { driver: 'redis', key: '00'.repeat(32) } }, 'at ordering.key'],
+  [{ ordering: { driver: 'redis' } }, 'at ordering (members)'],
+])('the parser names what is wrong with %j', (changes, want) => {
+  const genesis = example(schema) as object
+  expect(() => parseGenesis({ ...genesis, ...changes })).toThrow(want)
+})

@@ -126,7 +126,7 @@ async function setUp(
     genesis: {
       hash: network.genesisHash,
       recordTime: network.genesis.recordTime,
-      synchronizerKey: network.genesis.synchronizerKey,
+      ordering: network.genesis.ordering,
     },
     submit: async () => {},
     clock,

@@ -25,7 +25,7 @@ const newGenesis = () =>
       scanKey: key.publicKey,
       operatorKey: createKeyPair().publicKey,
     })),
-    synchronizerKey: createKeyPair().publicKey,
+    ordering: { driver: 'redis', key: createKeyPair().publicKey },
     recordTime: 1_700_000_000_000_000,
     overrides: {},
     random: systemRandom,

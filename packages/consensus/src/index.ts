@@ -10,6 +10,7 @@ export {
   type Genesis,
   GenesisError,
   type GenesisNode,
+  type GenesisOrdering,
   maxFaulty,
   NOT_AFTER_MICROS_MAX,
   quorumOf,

@@ -88,7 +88,10 @@ describe('a group', () => {
     const group = sign(oneEntry)
     const faulty = expect.objectContaining({ fault: 'signature' })
     expect(() => openGroup(group, { ...genesis, hash: '00'.repeat(32) })).toThrow(faulty)
-    const other = { ...genesis, synchronizerKey: createKeyPair().publicKey }
+    const other = {
+      ...genesis,
+      ordering: { driver: 'redis' as const, key: createKeyPair().publicKey },
+    }
     expect(() => openGroup(group, other)).toThrow(faulty)
   })
 

@@ -14,7 +14,7 @@ import {
   toHex,
   verifySignature,
 } from '@quorumscan/base'
-import { encodeLogGroupStatement } from '@quorumscan/consensus'
+import { encodeLogGroupStatement, type GenesisOrdering } from '@quorumscan/consensus'
 import type { LogEntry } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
 
@@ -24,8 +24,8 @@ export type LogGenesis = {
   readonly hash: string
   /** T(0). */
   readonly recordTime: Micros
-  /** Ed25519, hex. */
-  readonly synchronizerKey: string
+  /** What makes a group authentic. */
+  readonly ordering: GenesisOrdering
 }
 
 export type Group = {
@@ -140,7 +140,7 @@ export function openGroup(
     bytes: input.bytes,
   }
   const isSigned = verifySignature({
-    publicKey: genesis.synchronizerKey,
+    publicKey: genesis.ordering.key,
     message: statement(unsigned, genesis.hash),
     signature: input.signature,
   })

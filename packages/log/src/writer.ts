@@ -69,7 +69,7 @@ const PAUSED_LOOK_MS = 200
  */
 export async function createLogWriter(options: LogWriterOptions): Promise<LogWriter> {
   const { genesis, keyPair, clock, random } = options
-  if (keyPair.publicKey !== genesis.synchronizerKey)
+  if (keyPair.publicKey !== genesis.ordering.key)
     throw new LogConfigError('the key is not the one that the genesis names for the synchronizer')
 
   const queue = createEntryQueue()

@@ -43,11 +43,11 @@ export function createTestNetwork(
   const operators = nodes.map((_, index) => keyPairFromSeed(seed(2, index)))
   const synchronizer = keyPairFromSeed(seed(3, 0))
   const genesis = parseGenesis({
-    version: 1,
+    version: 2,
     nonce: seed(9, 0),
     recordTime: options.recordTime ?? 1_700_000_000_000_000,
     synchronizerId: `global-domain::1220${'a'.repeat(64)}`,
-    synchronizerKey: synchronizer.publicKey,
+    ordering: { driver: 'redis', key: synchronizer.publicKey },
     dso: `DSO::1220${'d'.repeat(64)}`,
     nodes: nodes.map((name, index) => ({
       name,

@@ -676,15 +676,23 @@ export interface components {
              * @description Of the form.
              * @constant
              */
-            version: 1;
+            version: 2;
             /** @description Random: no two networks share a genesis hash. */
             nonce: string;
             /** @description The record time of offset 0, since the epoch, in microseconds. */
             recordTime: number;
             /** @description The synchronizer. */
             synchronizerId: string;
-            /** @description Signs groups of the log. */
-            synchronizerKey: string;
+            /** @description Who puts entries in order. */
+            ordering: {
+                /**
+                 * @description One synchronizer.
+                 * @constant
+                 */
+                driver: "redis";
+                /** @description Signs groups of the log. */
+                key: string;
+            };
             /** @description The operator party; nobody has its key. */
             dso: string;
             /** @description The super-validators. */

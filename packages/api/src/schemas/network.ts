@@ -57,11 +57,14 @@ const micros = (what: string) =>
 
 /** `parseGenesis` of `packages/consensus` is the strict check; this is its shape for documents. */
 export const GenesisAnswer = component('Genesis', 'Its RFC 8785 form hashes to the genesis hash.', {
-  version: Type.Literal(1, { description: 'Of the form.' }),
+  version: Type.Literal(2, { description: 'Of the form.' }),
   nonce: about(Hex32, 'Random: no two networks share a genesis hash.'),
   recordTime: micros('The record time of offset 0, since the epoch'),
   synchronizerId: about(Party, 'The synchronizer.'),
-  synchronizerKey: about(Hex32, 'Signs groups of the log.'),
+  ordering: part('Who puts entries in order.', {
+    driver: Type.Literal('redis', { description: 'One synchronizer.' }),
+    key: about(Hex32, 'Signs groups of the log.'),
+  }),
   dso: about(Party, 'The operator party; nobody has its key.'),
   nodes: Type.Array(
     Type.Object({

@@ -10,16 +10,21 @@ export type GenesisNode = {
   readonly operatorKey: string
 }
 
+/**
+ * Who puts entries in order, and what proves it. `redis`: one synchronizer, which signs groups of the log with
+ * this Ed25519 key.
+ */
+export type GenesisOrdering = { readonly driver: 'redis'; readonly key: string }
+
 /** All durations in microseconds, decimals as strings with 10 fractional digits. */
 export type Genesis = {
-  readonly version: 1
+  readonly version: 2
   /** 32 random bytes, hex: no two networks share a genesis hash. */
   readonly nonce: string
   /** Record time of offset 0, µs since the epoch. */
   readonly recordTime: number
   readonly synchronizerId: string
-  /** Ed25519 public key of the synchronizer, which signs log groups. */
-  readonly synchronizerKey: string
+  readonly ordering: GenesisOrdering
   /** The operator party, `DSO::1220…`; nobody holds its key (D-29). */
   readonly dso: string
   readonly nodes: readonly GenesisNode[]

@@ -7,6 +7,7 @@ const HEX_32 = /^[0-9a-f]{64}$/
 const DECIMAL = /^(?:0|[1-9][0-9]{0,27})\.[0-9]{10}$/
 const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const NODES_MAX = 100
+const VERSION = 2
 
 /**
  * Checks a genesis document strictly: no unknown member, every rule in range, names and keys unique.
@@ -14,12 +15,14 @@ const NODES_MAX = 100
  * @throws {GenesisError} That names the member.
  */
 export function parseGenesis(document: unknown): Genesis {
+  const { version } = Object(document)
+  check(version === VERSION, 'version', `: this software reads form ${VERSION}`)
   const root = record(document, 'genesis', [
     'version',
     'nonce',
     'recordTime',
     'synchronizerId',
-    'synchronizerKey',
+    'ordering',
     'dso',
     'nodes',
     'devnet',
@@ -28,11 +31,10 @@ export function parseGenesis(document: unknown): Genesis {
     'deduplicationMicrosMax',
     'activityRetentionMicros',
   ])
-  check(root['version'] === 1, 'version')
   matches(root['nonce'], HEX_32, 'nonce')
   duration(root['recordTime'], 'recordTime')
   matches(root['synchronizerId'], PARTY, 'synchronizerId')
-  key(root['synchronizerKey'], 'synchronizerKey')
+  parseOrdering(root['ordering'])
   matches(root['dso'], PARTY, 'dso')
   check(typeof root['devnet'] === 'boolean', 'devnet')
   integer(root['deduplicationMicrosMax'], 'deduplicationMicrosMax', { min: NOT_AFTER_MICROS_MAX })
@@ -72,6 +74,17 @@ export function parseGenesis(document: unknown): Genesis {
     }
   }
   return document as Genesis
+}
+
+function parseOrdering(value: unknown): void {
+  const { driver } = Object(value)
+  check(
+    driver === 'redis',
+    'ordering.driver',
+    `: this software knows "redis", not ${JSON.stringify(driver)}`,
+  )
+  const ordering = record(value, 'ordering', ['driver', 'key'])
+  key(ordering['key'], 'ordering.key')
 }
 
 function check(condition: boolean, path: string, rule = ''): asserts condition {

@@ -102,7 +102,7 @@ function subjectOf(
 function keyOf(signer: string, kind: Kind, genesis: Genesis): string {
   if (kind === 'logGroup') {
     check(signer === SYNCHRONIZER, 'only the synchronizer signs log groups')
-    return genesis.synchronizerKey
+    return genesis.ordering.key
   }
   const node = genesis.nodes.find(({ name }) => name === signer)
   check(node !== undefined, 'the signer is no node of the network')

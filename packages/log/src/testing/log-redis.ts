@@ -13,7 +13,7 @@ export const keyPair = createKeyPair()
 export const genesis: LogGenesis = {
   hash: 'ab'.repeat(32),
   recordTime: START_MICROS,
-  synchronizerKey: keyPair.publicKey,
+  ordering: { driver: 'redis', key: keyPair.publicKey },
 }
 export const never = new AbortController().signal
 
