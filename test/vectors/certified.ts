@@ -14,10 +14,12 @@ import {
   encodeDocument,
   encodeProof,
   formatPageToken,
+  joinProofs,
+  type ProofItem,
   prune,
   questionOf,
 } from '@quorumscan/consensus/certified'
-import { createStateTree, keyOf, type Leaf, type ProofItem } from '@quorumscan/consensus/state-tree'
+import { createStateTree, keyOf, type Leaf } from '@quorumscan/consensus/state-tree'
 import { genesis, genesisHash, genesisText, keyPairs } from './build.ts'
 
 const T = 1_700_000_000_123_456
@@ -78,7 +80,7 @@ function treeOf(leaves: readonly VectorLeaf[]) {
       leafAt: (id) => leaves[id] as VectorLeaf,
       keyAt: (id) => (leaves[id] as VectorLeaf).key,
     },
-    sha256,
+    { sha256, toBase64: (hash) => Buffer.from(hash).toString('base64') },
   )
   for (const id of leaves.keys()) tree.add(id)
   return { tree, version: tree.commit() }
@@ -93,11 +95,13 @@ function stateOf(leaves: readonly VectorLeaf[], offset = 42) {
     historyHash: 'cd'.repeat(32),
     stateRoot: toHex(version.rootHash),
   }
-  const prove = (request: CanonicalRequest, at = T): readonly ProofItem[] =>
-    questionOf(request, network).ranges.flatMap((range) => {
+  const prove = (request: CanonicalRequest, at = T): string => {
+    const proofs = questionOf(request, network).ranges.map((range) => {
       const pruned = version.root === null ? null : prune(tree, version.root, { ...range, at })
       return encodeProof(pruned, (leaf) => (leaf as VectorLeaf).value)
     })
+    return joinProofs(proofs)
+  }
   return { point, prove }
 }
 
@@ -340,8 +344,9 @@ function* refusedTexts(request: CanonicalRequest): Generator<Refused> {
 /** Other proofs for the same request. */
 function* refusedProofs(request: CanonicalRequest): Generator<Refused> {
   const certificate = certificateOf(state.point, [0, 1])
-  const proof = state.prove(request)
-  const withProof = (items: readonly ProofItem[]) => encodeDocument(certificate, items)
+  const proof: readonly ProofItem[] = JSON.parse(state.prove(request))
+  const withProof = (items: readonly ProofItem[]) =>
+    encodeDocument(certificate, JSON.stringify(items))
   const replaced = (kind: string, by: (item: never) => readonly ProofItem[]) => {
     const index = proof.findIndex((item) => typeof item === kind)
     return withProof(proof.toSpliced(index, 1, ...by(proof[index] as never)))
@@ -387,13 +392,19 @@ function* refusedProofs(request: CanonicalRequest): Generator<Refused> {
     ),
   ]
   const stolen = stateOf([...LEAVES.slice(7), ...entryLeaves('alice.unverified.ns', EVE, LATER)])
-  yield ['the proof of a state that nobody signed', withProof(stolen.prove(request))]
+  yield [
+    'the proof of a state that nobody signed',
+    encodeDocument(certificate, stolen.prove(request)),
+  ]
   yield [
     'the proof of an absence in a state without the name',
-    withProof(stateOf(LEAVES.slice(7)).prove(request)),
+    encodeDocument(certificate, stateOf(LEAVES.slice(7)).prove(request)),
   ]
   for (const name of ['alicf.unverified.ns', 'eve.unverified.ns'])
-    yield [`the proof of another name, ${name}`, withProof(state.prove(byName(name)))]
+    yield [
+      `the proof of another name, ${name}`,
+      encodeDocument(certificate, state.prove(byName(name))),
+    ]
 }
 
 /** Proofs of other ranges than the request asks for, each with its request. */

@@ -17,6 +17,11 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
+/** With padding (RFC 4648 §4). */
+export function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}
+
 /** @throws {RangeError} If the text is not lower-case hex of an even length. */
 export function fromHex(hex: string): Uint8Array {
   if (!HEX.test(hex)) throw new RangeError('not lower-case hex')

@@ -1,7 +1,7 @@
 /** The state that follows from genesis and log, kept in Redis: ingest, lookups at an offset, ledger reads. */
 import { assert, type Clock } from '@quorumscan/base'
 import type { Genesis, StatePoint } from '@quorumscan/consensus'
-import type { KeyRange, ProofItem } from '@quorumscan/consensus/state-tree'
+import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, DueItem, Head, Ledger, Ordering } from '@quorumscan/ledger'
 import {
@@ -234,7 +234,7 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     return this.#state.onStatePoint(listener)
   }
 
-  proveRange(at: Offset, range: KeyRange): Promise<readonly ProofItem[]> {
+  proveRange(at: Offset, range: KeyRange): Promise<ProvenRange> {
     return this.#state.proveRange(at, range)
   }
 

@@ -12,7 +12,7 @@ import {
 } from '../certificates/certificate-checks.ts'
 import { type Threshold, thresholdVotes } from '../genesis/threshold.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
-import { type ProofItem, verifyRanges } from '../proof/range-proof.ts'
+import { verifyRanges } from '../proof/range-proof.ts'
 import type { HashedNetwork } from './lookups.ts'
 import type { Question } from './question.ts'
 
@@ -103,12 +103,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const BEFORE_CERTIFICATE = '{"certificate":'
 const BEFORE_PROOF = ',"proof":'
 
-/** The one text of a document; the proof is the lists for the ranges of the question, one after the other. */
-export function encodeDocument(certificate: string, proof: readonly ProofItem[]): string {
-  return join(certificate, JSON.stringify(proof))
-}
-
-function join(certificate: string, proof: string): string {
+/** The one text of a document; the proof is that of the ranges of the question, as `joinProofs` gives it. */
+export function encodeDocument(certificate: string, proof: string): string {
   return `${BEFORE_CERTIFICATE}${certificate}${BEFORE_PROOF}${proof}}`
 }
 
@@ -126,7 +122,7 @@ export function splitDocument(document: string | Uint8Array): {
   const end = text.indexOf(BEFORE_PROOF)
   const certificate = text.slice(BEFORE_CERTIFICATE.length, end)
   const proof = text.slice(end + BEFORE_PROOF.length, -1)
-  if (join(certificate, proof) === text) return { certificate, proof }
+  if (encodeDocument(certificate, proof) === text) return { certificate, proof }
   throw new InvalidProof('MALFORMED', 'the document is not a certificate and a proof')
 }
 

@@ -139,8 +139,14 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'a proof has many spellings',
     file: 'proof/range-proof.ts',
-    line: 'if (JSON.stringify(needed.flatMap((pruned) => encodeProof(pruned, readValue))) !== proof)',
+    line: 'if (joinProofs(needed.map((pruned) => encodeProof(pruned, readValue))) !== proof)',
     by: 'if (items.length === -1)',
+  },
+  {
+    mistake: 'a hash has many spellings',
+    file: 'proof/range-proof.ts',
+    line: 'if (hash?.length === HASH_BYTES && toBase64(hash) === text) return hash',
+    by: 'if (hash?.length === HASH_BYTES) return hash',
   },
   {
     mistake: 'what was cut off is taken for what lies outside',

@@ -32,8 +32,10 @@ export { InvalidProof, type InvalidProofCode } from '../proof/invalid-proof.ts'
 export { type KeyRange, type Pruned, prune, type Range, type TreeReader } from '../proof/prune.ts'
 export {
   encodeProof,
+  joinProofs,
   type ProofItem,
   type ProvenLeaf,
+  type ProvenRange,
   verifyRanges,
   visibleLeaves,
 } from '../proof/range-proof.ts'

@@ -24,11 +24,13 @@ export interface TreeReader<N> {
   open(node: N): Leaf | { readonly bit: number; readonly left: N; readonly right: N }
   /** The key of any leaf below the node, or of the node: best of the one at which a search for `wanted` ends. */
   keyBelow(node: N, wanted: Uint8Array): Uint8Array
-  hash(node: N): Uint8Array
+  /** Base64. */
+  hash(node: N): string
 }
 
 export type Pruned =
-  | { readonly kind: 'hash'; readonly hash: Uint8Array }
+  /** Base64, as it stands in the proof. */
+  | { readonly kind: 'hash'; readonly hash: string }
   /** `isVisible`: asked for, and shown with its value. */
   | { readonly kind: 'leaf'; readonly leaf: Leaf; readonly isVisible: boolean }
   | { readonly kind: 'inner'; readonly bit: number; readonly left: Pruned; readonly right: Pruned }

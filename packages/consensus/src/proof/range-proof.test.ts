@@ -22,7 +22,8 @@ import {
 } from './testing/naive-tree.ts'
 import { DEPTH_MAX, keyOf } from './tree-hash.ts'
 
-const encode = (pruned: Pruned | null) => encodeProof(pruned, (leaf) => (leaf as ValuedLeaf).value)
+const encode = (pruned: Pruned | null): readonly ProofItem[] =>
+  JSON.parse(`[${encodeProof(pruned, (leaf) => (leaf as ValuedLeaf).value)}]`)
 
 function prove(leaves: readonly ValuedLeaf[], range: Range): readonly ProofItem[] {
   const root = buildNaiveTree(leaves)
@@ -272,7 +273,7 @@ function bytesBehind(key: Uint8Array): Uint8Array {
 /** The true tree, cut wherever the dice say, with leaves shown either way. */
 function cutAnywhere(node: NaiveNode, roll: () => number): Pruned {
   const face = roll()
-  if (face === 0) return { kind: 'hash', hash: node.hash }
+  if (face === 0) return { kind: 'hash', hash: naiveReader.hash(node) }
   if ('leaf' in node) return { kind: 'leaf', leaf: node.leaf, isVisible: face > 1 }
   const { bit, left, right } = node
   return { kind: 'inner', bit, left: cutAnywhere(left, roll), right: cutAnywhere(right, roll) }

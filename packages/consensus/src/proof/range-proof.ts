@@ -34,36 +34,49 @@ export type ShownLeaf = {
   readonly key: readonly string[]
 } & ({ readonly value: string } | { readonly value_hash: string })
 
+/** A leaf with its value, as an answer is made of. */
 export type ProvenLeaf = {
   readonly key: readonly string[]
   readonly expiresAt: number | null
   readonly value: string
 }
 
-/** The list that shows a pruned tree; `readValue` gives the text whose hash a visible leaf holds. */
-export function encodeProof(
-  pruned: Pruned | null,
-  readValue: (leaf: Leaf) => string,
-): readonly ProofItem[] {
-  const items: ProofItem[] = []
+/** What a tree says of a range. */
+export type ProvenRange = {
+  /** As `encodeProof` gives it. */
+  readonly proof: string
+  readonly leaves: readonly ProvenLeaf[]
+}
+
+/** The items that show a pruned tree, with commas between; `readValue` gives the text whose hash a visible leaf holds. */
+export function encodeProof(pruned: Pruned | null, readValue: (leaf: Leaf) => string): string {
+  const items: string[] = []
   const write = (node: Pruned): void => {
-    if (node.kind === 'hash') items.push(toBase64(node.hash))
+    if (node.kind === 'hash') items.push(`"${node.hash}"`)
     else if (node.kind === 'inner') {
-      items.push(node.bit)
+      items.push(`${node.bit}`)
       write(node.left)
       write(node.right)
     } else {
       const { leaf, isVisible } = node
       const head = { expires_at: leaf.expiresAt, key: componentsOf(leaf.key) }
       items.push(
-        isVisible
-          ? { ...head, value: readValue(leaf) }
-          : { ...head, value_hash: toBase64(leaf.valueHash) },
+        JSON.stringify(
+          isVisible
+            ? { ...head, value: readValue(leaf) }
+            : { ...head, value_hash: toBase64(leaf.valueHash) },
+        ),
       )
     }
   }
   if (pruned !== null) write(pruned)
-  return items
+  return items.join()
+}
+
+/** The proof of several ranges: theirs, as `encodeProof` gives them, one after the other. */
+export function joinProofs(proofs: readonly string[]): string {
+  // Of the empty tree there is nothing to show.
+  return `[${proofs.filter((proof) => proof !== '').join()}]`
 }
 
 type RangesInput = {
@@ -88,26 +101,33 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
   const items = parseList(proof)
   const isEmpty = bytesEqual(root, EMPTY_ROOT)
   const values = new Map<Leaf, string>()
-  const readTree = createProofReader(items, { root, sha256, values })
+  const trees = readTrees(items, { root, sha256, values })
   // What was shown is pruned as the whole tree is: it must suffice, and nothing of it may be left over.
   const needed = ranges.map((range) => {
     if (isEmpty) return null
-    return prune(shownTree, readTree(), { ...range, at })
+    const { value: tree } = trees.next()
+    if (tree === undefined) throw malformed()
+    return prune(shownTree, tree, { ...range, at })
   })
   const readValue = (leaf: Leaf): string => {
     const value = values.get(leaf)
     if (value === undefined) throw leftOut()
     return value
   }
-  if (JSON.stringify(needed.flatMap((pruned) => encodeProof(pruned, readValue))) !== proof)
-    throw new InvalidProof('NOT_PROVEN', 'the proof shows more than it has to, or in another form')
-  return needed.map((pruned) =>
-    visibleLeaves(pruned).map((leaf) => provenLeaf(leaf, readValue(leaf))),
-  )
+  if (joinProofs(needed.map((pruned) => encodeProof(pruned, readValue))) !== proof) throw tooMuch()
+  return needed.map((pruned) => provenLeaves(visibleLeaves(pruned), readValue))
 }
 
-function provenLeaf({ key, expiresAt }: Leaf, value: string): ProvenLeaf {
-  return { key: componentsOf(key), expiresAt, value }
+/** Leaves with their values, for whoever asked. */
+export function provenLeaves(
+  leaves: readonly Leaf[],
+  readValue: (leaf: Leaf) => string,
+): readonly ProvenLeaf[] {
+  return leaves.map((leaf) => ({
+    key: componentsOf(leaf.key),
+    expiresAt: leaf.expiresAt,
+    value: readValue(leaf),
+  }))
 }
 
 /**
@@ -120,23 +140,23 @@ export function shownLeaves(input: Omit<RangesInput, 'ranges'>): readonly Proven
   const { proof, root, at, sha256 } = input
   const items = parseList(proof)
   const values = new Map<Leaf, string>()
-  const readTree = createProofReader(items, { root, sha256, values })
   const shownValue = (leaf: Leaf) => values.get(leaf) as string // Asked for those alone that have one.
-  const encoded: ProofItem[] = []
+  const encoded: string[] = []
   const leaves: Leaf[] = []
-  while (encoded.length < items.length) {
-    const tree = wholeOf(readTree(), values)
-    encoded.push(...encodeProof(tree, shownValue))
+  for (const shown of readTrees(items, { root, sha256, values })) {
+    const tree = wholeOf(shown, values)
+    encoded.push(encodeProof(tree, shownValue))
     leaves.push(...visibleLeaves(tree))
   }
-  if (JSON.stringify(encoded) !== proof) throw malformed()
+  if (joinProofs(encoded) !== proof) throw malformed()
   if (!leaves.every((leaf) => leaf.expiresAt === null || leaf.expiresAt > at))
     throw new InvalidProof('NOT_PROVEN', 'the proof shows the value of an expired leaf')
-  return leaves.map((leaf) => provenLeaf(leaf, shownValue(leaf)))
+  return provenLeaves(leaves, shownValue)
 }
 
-function wholeOf({ hash, opened }: ShownNode, values: ReadonlyMap<Leaf, string>): Pruned {
-  if (opened === null) return { kind: 'hash', hash }
+function wholeOf(node: ShownNode, values: ReadonlyMap<Leaf, string>): Pruned {
+  const { opened } = node
+  if (opened === null) return { kind: 'hash', hash: shownTree.hash(node) }
   if ('key' in opened) return { kind: 'leaf', leaf: opened, isVisible: values.has(opened) }
   const { bit, left, right } = opened
   return { kind: 'inner', bit, left: wholeOf(left, values), right: wholeOf(right, values) }
@@ -173,9 +193,15 @@ function leftOut(): InvalidProof {
   return new InvalidProof('NOT_PROVEN', 'the proof leaves out a part of what was asked for')
 }
 
+function tooMuch(): InvalidProof {
+  return new InvalidProof('NOT_PROVEN', 'the proof shows more than it has to, or in another form')
+}
+
 /** A node that was shown, or of which the hash was. */
 type ShownNode = {
   readonly hash: Uint8Array
+  /** The hash as it stands in the proof; null where the node itself does. */
+  readonly text: string | null
   /** Of a leaf below; null where only the hash is known. */
   readonly key: Uint8Array | null
   readonly opened: Leaf | { bit: number; left: ShownNode; right: ShownNode } | null
@@ -190,39 +216,43 @@ const shownTree: TreeReader<ShownNode> = {
     if (key === null) throw leftOut()
     return key
   },
-  hash: ({ hash }) => hash,
+  hash({ text }) {
+    if (text === null) throw tooMuch()
+    return text
+  },
 }
 
 /** Reads one tree after the other of a list, each of which must have the root; values of leaves go into `values`. */
-function createProofReader(
+function* readTrees(
   items: readonly unknown[],
   known: {
     readonly root: Uint8Array
     readonly sha256: Sha256
     readonly values: Map<Leaf, string>
   },
-): () => ShownNode {
+): Generator<ShownNode, undefined> {
   const { root, sha256, values } = known
   let position = 0
   const read = (bitMin: number): ShownNode => {
     const item = items[position++]
-    if (typeof item === 'string') return { hash: parseHash(item), key: null, opened: null }
+    if (typeof item === 'string')
+      return { hash: parseHash(item), text: item, key: null, opened: null }
     if (typeof item === 'number') {
       // Bits grow downwards, so a list cannot be deeper than a key is long.
       if (!Number.isInteger(item) || item < bitMin || item >= DEPTH_MAX) throw malformed()
       const left = read(item + 1)
       const right = read(item + 1)
       const hash = hashInner({ bit: item, left: left.hash, right: right.hash }, sha256)
-      return { hash, key: left.key ?? right.key, opened: { bit: item, left, right } }
+      return { hash, text: null, key: left.key ?? right.key, opened: { bit: item, left, right } }
     }
     const { leaf, value } = decodeLeaf(item, sha256)
     if (value !== null) values.set(leaf, value)
-    return { hash: hashLeaf(leaf, sha256), key: leaf.key, opened: leaf }
+    return { hash: hashLeaf(leaf, sha256), text: null, key: leaf.key, opened: leaf }
   }
-  return () => {
+  while (position < items.length) {
     const shown = read(0)
     if (!bytesEqual(shown.hash, root)) throw otherTree()
-    return shown
+    yield shown
   }
 }
 
@@ -256,6 +286,7 @@ function parseKey(components: readonly string[]): Uint8Array {
 
 function parseHash(text: unknown): Uint8Array {
   const hash = typeof text === 'string' ? fromBase64(text) : undefined
-  if (hash?.length === HASH_BYTES) return hash
+  // Other texts may have the same bytes.
+  if (hash?.length === HASH_BYTES && toBase64(hash) === text) return hash
   throw malformed()
 }

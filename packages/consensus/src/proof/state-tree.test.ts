@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { toBase64 } from '../encoding/base64.ts'
 import { type Pruned, prune } from './prune.ts'
 import { encodeProof } from './range-proof.ts'
 import { createStateTree } from './state-tree.ts'
@@ -29,7 +30,7 @@ function createWorld() {
     keyAt: (id: number) => leafAt(id).key,
     onFreed: (id: number) => freed.push(id),
   }
-  const tree = createStateTree(leaves, sha256)
+  const tree = createStateTree(leaves, { sha256, toBase64 })
   return { tree, freed, number: (leaf: ValuedLeaf) => known.push(leaf) - 1 }
 }
 

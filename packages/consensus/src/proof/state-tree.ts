@@ -50,7 +50,10 @@ const NONE = -1
 const IS_LEAF = 0xffff
 const CAPACITY_MIN = 1024
 
-export function createStateTree(leaves: Leaves, sha256: Sha256): StateTree {
+export function createStateTree(
+  leaves: Leaves,
+  { sha256, toBase64 }: { readonly sha256: Sha256; toBase64(bytes: Uint8Array): string },
+): StateTree {
   let capacity = CAPACITY_MIN
   /** Of an inner node the bit, of a leaf `IS_LEAF`. */
   let bits = new Uint16Array(capacity)
@@ -211,7 +214,7 @@ export function createStateTree(leaves: Leaves, sha256: Sha256): StateTree {
       return { bit, left: at(lefts, node), right: at(rights, node) }
     },
     keyBelow: (node, wanted) => leaves.keyAt(nearestTo(wanted, node)),
-    hash: (node) => hashOf(node).slice(),
+    hash: (node) => toBase64(hashOf(node)),
   }
 }
 

@@ -9,9 +9,9 @@ import {
   type Certificate,
   encodeCertificate,
   encodeDocument,
+  joinProofs,
   type KeyRange,
-  type ProofItem,
-  type ProvenLeaf,
+  type ProvenRange,
   type Question,
 } from '@quorumscan/consensus/certified'
 import { ScanError } from '@quorumscan/errors'
@@ -29,8 +29,8 @@ const HEADERS = {
 
 /** The part of a replica that proofs are made from. */
 export type ProvingReplica = {
-  /** The proof of a range at a kept certifiable offset. */
-  proveRange(offset: number, range: KeyRange): Promise<readonly ProofItem[]>
+  /** A range at a kept certifiable offset, with its proof. */
+  proveRange(offset: number, range: KeyRange): Promise<ProvenRange>
 }
 
 export type CertifiedRequest = {
@@ -108,15 +108,16 @@ export function createCertifiedAnswers(context: {
   const prove: CertifiedAnswers['prove'] = async (question, request) => {
     const { offset, ranges } = question
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
-    const proofs = await Promise.all(ranges.map((range) => replica.proveRange(found.offset, range)))
+    const proven = await Promise.all(ranges.map((range) => replica.proveRange(found.offset, range)))
     return {
       certificate: found,
       get answer() {
-        return question.answer(proofs.map(shownLeaves), found.offset)
+        const runs = proven.map(({ leaves }) => leaves)
+        return question.answer(runs, found.offset)
       },
       get document() {
-        const body = utf8(encodeDocument(textOf(found), proofs.flat()))
-        return { headers: HEADERS, body }
+        const proof = joinProofs(proven.map((range) => range.proof))
+        return { headers: HEADERS, body: utf8(encodeDocument(textOf(found), proof)) }
       },
     }
   }
@@ -142,13 +143,4 @@ function textOf(certificate: Certificate): string {
 /** Whether the caller asks for the certified form. */
 export function isCertified(request: { header(name: string): string | null }): boolean {
   return accepts(request.header('accept'), CERTIFIED_MEDIA_TYPE)
-}
-
-/** What the own replica shows, which is held against the tree already. */
-function shownLeaves(items: readonly ProofItem[]): readonly ProvenLeaf[] {
-  return items.flatMap((item) =>
-    typeof item === 'object' && 'value' in item
-      ? [{ key: item.key, expiresAt: item.expires_at, value: item.value }]
-      : [],
-  )
 }

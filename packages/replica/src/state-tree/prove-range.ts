@@ -5,8 +5,9 @@ import {
   encodeProof,
   type KeyRange,
   type Leaf,
-  type ProofItem,
+  type ProvenRange,
   type Pruned,
+  provenLeaves,
   prune,
   type TreeReader,
   visibleLeaves,
@@ -39,26 +40,25 @@ export function pruneRange(keeper: StateKeeper, kept: KeptState, range: KeyRange
 }
 
 /**
- * The items that show the range, and where a value does not belong to its leaf, the name.
+ * What the range holds, and where a value does not belong to its leaf, the name.
  *
  * @param versions - Stored versions of each of `names`.
  */
 export function showRange(
   { pruned }: PrunedRange,
   versions: ReadonlyMap<string, Uint8Array | null | undefined>,
-): { readonly items: readonly ProofItem[] } | { readonly differs: string } {
+): ProvenRange | { readonly differs: string } {
   const values = new Map<Leaf, string>()
-  let differs: string | undefined
-  for (const leaf of visibleLeaves(pruned) as readonly StoredLeaf[])
+  const leaves = visibleLeaves(pruned) as readonly StoredLeaf[]
+  for (const leaf of leaves)
     if (leaf.value !== undefined) values.set(leaf, leaf.value)
     else {
       const body = bodyOf(leaf, versions.get(nameOf(leaf)))
-      if (body === undefined) differs ??= nameOf(leaf)
-      else values.set(leaf, fromUtf8(body))
+      if (body === undefined) return { differs: nameOf(leaf) }
+      values.set(leaf, fromUtf8(body))
     }
-  return differs === undefined
-    ? { items: encodeProof(pruned, (leaf) => values.get(leaf) as string) }
-    : { differs }
+  const readValue = (leaf: Leaf) => values.get(leaf) as string // Asked for what is visible.
+  return { proof: encodeProof(pruned, readValue), leaves: provenLeaves(leaves, readValue) }
 }
 
 /** The stored body that has the hash of the leaf. */

@@ -2,7 +2,7 @@
  * The state tree of one history: fed with what each entry of the log did, in order, it has a root at each
  * certifiable offset, wherever batches were cut, and keeps the trees of recent ones. Pure.
  */
-import { assert, sha256, toHex } from '@quorumscan/base'
+import { assert, sha256, toBase64, toHex } from '@quorumscan/base'
 import type { Genesis, StatePoint } from '@quorumscan/consensus'
 import {
   createStateTree,
@@ -85,7 +85,7 @@ export function createStateKeeper(
   { keptBytesMax = KEPT_BYTES_MAX }: { readonly keptBytesMax?: number } = {},
 ): StateKeeper {
   const store = createLeafStore()
-  const tree = createStateTree(store, sha256)
+  const tree = createStateTree(store, { sha256, toBase64 })
   const kept: KeptState[] = []
   const untaken: StatePoint[] = []
   const documents = new Map<string, readonly Contract[]>()

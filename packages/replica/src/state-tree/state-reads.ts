@@ -3,7 +3,7 @@
  * against the roots that are kept.
  */
 import type { StatePoint } from '@quorumscan/consensus'
-import type { KeyRange, ProofItem } from '@quorumscan/consensus/state-tree'
+import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
 import type { Offset } from '@quorumscan/model'
 
 /** What the log made and what is stored are not the same. */
@@ -20,12 +20,12 @@ export interface StateReads {
   /** Tells of each new one once its batch is written, in order, none twice. */
   onStatePoint(listener: (point: StatePoint) => void): Disposable
   /**
-   * The proof of a range at a kept certifiable offset. Every value is held against its leaf before it is shown.
+   * A range at a kept certifiable offset, with its proof. Every value was held against its leaf before it is shown.
    *
    * @throws {ScanError} OFFSET_PRUNED where no state is kept at the offset, OFFSET_NOT_REACHED; OVERLOADED
    *   where too many expired leaves lie in the range; STATE_DIVERGED; DEPENDENCY_UNAVAILABLE.
    */
-  proveRange(at: Offset, range: KeyRange): Promise<readonly ProofItem[]>
+  proveRange(at: Offset, range: KeyRange): Promise<ProvenRange>
   /** What was found to differ, until the replica is wiped; null while nothing was. */
   diverged(): StateDivergence | null
 }

@@ -1,7 +1,9 @@
 /** The port of the state tree (`state-reads.ts`) over what ingest follows and what is stored. */
 import type { StatePoint } from '@quorumscan/consensus'
+import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
+import { LRUCache } from 'lru-cache'
 import type { NameReader } from '../reads/name-reader.ts'
 import { offsetNotReached, offsetPruned, readVersions } from '../reads/reads.ts'
 import type { StoredHead } from '../storage/head.ts'
@@ -9,6 +11,11 @@ import { pruneRange, showRange } from './prove-range.ts'
 import { differs, type StateFollower, stateDiverged } from './state-follower.ts'
 import type { StateKeeper } from './state-keeper.ts'
 import type { StateReads } from './state-reads.ts'
+
+/** Proofs of ten thousand names, or of thirty pages of a thousand. */
+const PROVEN_BYTES_MAX = 32 * 2 ** 20
+/** Of the map and the objects of one proof. */
+const PROVEN_OVERHEAD_BYTES = 512
 
 export type StateService = StateReads & {
   /** The head has moved on. */
@@ -25,6 +32,15 @@ export function createStateService(context: {
   const listeners = new Set<(point: StatePoint) => void>()
   /** Up to where listeners were told. */
   let told: Offset = -1
+  /** By what is a function of the log alone, so that nothing of it can be out of date. */
+  const provenByRange = new LRUCache<string, ProvenRange>({
+    maxSize: PROVEN_BYTES_MAX,
+    sizeCalculation: ({ proof, leaves }, key) =>
+      PROVEN_OVERHEAD_BYTES +
+      key.length +
+      proof.length +
+      leaves.reduce((sum, { value }) => sum + PROVEN_OVERHEAD_BYTES + value.length, 0),
+  })
 
   const assertTrusted = (): StateKeeper => {
     const diverged = follower.diverged()
@@ -57,15 +73,30 @@ export function createStateService(context: {
       if (at > offset) throw offsetNotReached(at)
       const kept = keeper.kept().findLast(({ point }) => point.offset === at)
       if (kept === undefined || at < horizon) throw offsetPruned(at)
+      const id = idOf(kept.point, range)
+      const known = provenByRange.get(id)
+      if (known !== undefined) return known
       const pruned = pruneRange(keeper, kept, range)
       const values = await readVersions(nameReader, pruned.names, kept.point)
       const byName = new Map(pruned.names.map((name, index) => [name, values[index]]))
       const shown = showRange(pruned, byName)
-      if ('items' in shown) return shown.items
+      if ('proof' in shown) {
+        provenByRange.set(id, shown)
+        return shown
+      }
       const divergence = { offset: at, what: differs(shown.differs) }
       follower.diverge(divergence)
       throw stateDiverged(divergence)
     },
     diverged: () => follower.diverged(),
   }
+}
+
+/** A state, and what is asked of it. */
+function idOf({ offset, stateRoot }: StatePoint, { from, to, limit }: KeyRange): string {
+  return `${offset} ${stateRoot} ${limit} ${from.length} ${latin1(from)}${latin1(to)}`
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

@@ -2,7 +2,7 @@
 import { sha256, utf8 } from '@quorumscan/base'
 import {
   encodeProof,
-  type ProofItem,
+  joinProofs,
   prune,
   type Question,
   visibleLeaves,
@@ -29,13 +29,19 @@ export type SimStates = {
   prove(
     question: Question<unknown>,
     at: { readonly offset: number; readonly recordTime: number },
-  ): readonly ProofItem[]
+  ): string
 }
 
 export function createSimStates(): SimStates {
   const leaves: StoredLeaf[] = []
   const leafAt = (id: number) => leaves[id] as StoredLeaf // Asked for what was added.
-  const tree = createStateTree({ leafAt, keyAt: (id) => leafAt(id).key }, sha256)
+  const tree = createStateTree(
+    { leafAt, keyAt: (id) => leafAt(id).key },
+    {
+      sha256,
+      toBase64: (hash) => Buffer.from(hash).toString('base64'),
+    },
+  )
   const versions = new Map<number, Version>()
   const keysByName = new Map<string, readonly Uint8Array[]>()
 
@@ -74,13 +80,14 @@ export function createSimStates(): SimStates {
     rootAt: (offset) => versionAt(offset).rootHash,
     prove(question, { offset, recordTime }) {
       const { root } = versionAt(offset)
-      return question.ranges.flatMap((range) => {
+      const proofs = question.ranges.map((range) => {
         const pruned = root === null ? null : prune(tree, root, { ...range, at: recordTime })
         const values = new Map(
           visibleLeaves(pruned).map((leaf) => [leaf, (leaf as StoredLeaf).value]),
         )
         return encodeProof(pruned, (leaf) => values.get(leaf) as string) // Asked for what is visible.
       })
+      return joinProofs(proofs)
     },
   }
 }

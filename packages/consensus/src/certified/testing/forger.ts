@@ -201,7 +201,7 @@ function documentOf(world: { readonly point: StatePoint }, proof: readonly Proof
   const certificate =
     certificateByPoint.get(point) ?? encodeCertificate(network.certificateOf(point, [1, 2, 3]))
   certificateByPoint.set(point, certificate)
-  return encodeDocument(certificate, proof)
+  return encodeDocument(certificate, JSON.stringify(proof))
 }
 
 type Forgeries = Generator<readonly [way: string, document: string]>
@@ -211,7 +211,7 @@ function* answersOfOthers(request: CanonicalRequest): Forgeries {
   yield ['the past', documentOf(past, honestProof(past, request))]
   yield ['a state that nobody signed', documentOf(truth, honestProof(lie, request))]
   for (const [way, certificate] of certificates(lie.point))
-    yield [way, encodeDocument(certificate, honestProof(lie, request))]
+    yield [way, encodeDocument(certificate, JSON.stringify(honestProof(lie, request)))]
   for (const other of requests)
     yield ['the answer to another request', documentOf(truth, honestProof(truth, other))]
 }
@@ -254,14 +254,22 @@ function* changed(request: CanonicalRequest): Forgeries {
     yield ['a proof with a part doubled', replaced(item, item)]
     if (typeof item === 'number')
       for (const bit of [item - 1, item + 1, 0]) yield ['another bit', replaced(bit)]
-    else if (typeof item === 'string') yield ['another hash', replaced(hashOf('other'))]
-    else for (const other of otherLeaves(item)) yield ['another leaf', replaced(other)]
+    else if (typeof item === 'string') {
+      yield ['another hash', replaced(hashOf('other'))]
+      yield ['a hash in another spelling', replaced(respelt(item))]
+    } else for (const other of otherLeaves(item)) yield ['another leaf', replaced(other)]
     const swapped = [...proof.slice(0, index), ...proof.slice(index + 1, index + 2), item]
     yield ['parts in another order', documentOf(truth, [...swapped, ...proof.slice(index + 2)])]
   }
   yield ['no proof', documentOf(truth, [])]
   const root = Buffer.from(truth.point.stateRoot, 'hex').toString('base64')
   yield ['a bare root', documentOf(truth, [root])]
+}
+
+/** Of the last letter, two bits are not used. */
+function respelt(hash: string): string {
+  const last = String.fromCharCode(hash.charCodeAt(42) + 1)
+  return `${hash.slice(0, 42)}${last}=`
 }
 
 function otherLeaves({ expires_at, key, ...value }: ShownLeaf): readonly ShownLeaf[] {
@@ -335,11 +343,12 @@ function oddLeaves(): readonly ValuedLeaf[] {
   ]
 }
 
-const encode = (pruned: Pruned) => encodeProof(pruned, (leaf) => (leaf as ValuedLeaf).value)
+const encode = (pruned: Pruned): readonly ProofItem[] =>
+  JSON.parse(`[${encodeProof(pruned, (leaf) => (leaf as ValuedLeaf).value)}]`)
 
 function cutAnywhere(node: NaiveNode, roll: (below: number) => number): Pruned {
   const face = roll(6)
-  if (face === 0) return { kind: 'hash', hash: node.hash }
+  if (face === 0) return { kind: 'hash', hash: naiveReader.hash(node) }
   if ('leaf' in node) return { kind: 'leaf', leaf: node.leaf, isVisible: face > 1 }
   const { bit, left, right } = node
   return { kind: 'inner', bit, left: cutAnywhere(left, roll), right: cutAnywhere(right, roll) }
@@ -349,7 +358,7 @@ function cutAnywhere(node: NaiveNode, roll: (below: number) => number): Pruned {
 function cutOtherwise(node: NaiveNode, pruned: Pruned, roll: (below: number) => number): Pruned {
   const isOther = roll(8) === 0
   if (pruned.kind === 'hash') return isOther ? cutAnywhere(node, roll) : pruned
-  if (isOther && roll(2) === 0) return { kind: 'hash', hash: node.hash }
+  if (isOther && roll(2) === 0) return { kind: 'hash', hash: naiveReader.hash(node) }
   if (pruned.kind === 'leaf') return isOther ? { ...pruned, isVisible: !pruned.isVisible } : pruned
   if ('leaf' in node) throw new Error('a pruned tree has the shape of the tree')
   return {

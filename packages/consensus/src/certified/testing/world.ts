@@ -1,7 +1,7 @@
 /** States of a name service from a plain list of entries: what verified answers have to equal. */
 import { compareKeys } from '../../proof/bits.ts'
 import { prune } from '../../proof/prune.ts'
-import { encodeProof, type ProofItem } from '../../proof/range-proof.ts'
+import { encodeProof, joinProofs, type ProofItem } from '../../proof/range-proof.ts'
 import {
   buildNaiveTree,
   leafOf,
@@ -123,10 +123,11 @@ export function proofOf(
   pruneTree: typeof prune = prune,
 ): readonly ProofItem[] {
   const root = treeOf(leaves)
-  return ranges.flatMap((range) => {
+  const proofs = ranges.map((range) => {
     const pruned = root && pruneTree(naiveReader, root, { ...range, at })
     return encodeProof(pruned, (leaf) => (leaf as ValuedLeaf).value)
   })
+  return JSON.parse(joinProofs(proofs))
 }
 
 /** The answer as it follows from the list of entries. */

@@ -1,5 +1,6 @@
 /** The state tree as its definition says it, built anew from a sorted list: what the packed one must equal. */
 import { createHash } from 'node:crypto'
+import { toBase64 } from '../../encoding/base64.ts'
 import { bitAt, compareKeys, firstDifference } from '../bits.ts'
 import type { Range, TreeReader } from '../prune.ts'
 import type { ProvenLeaf } from '../range-proof.ts'
@@ -44,7 +45,7 @@ export const naiveReader: TreeReader<NaiveNode> = {
   open: (node) => ('leaf' in node ? node.leaf : node),
   keyBelow: (node, wanted) =>
     'leaf' in node ? node.leaf.key : naiveReader.keyBelow(node.left, wanted),
-  hash: ({ hash }) => hash,
+  hash: ({ hash }) => toBase64(hash),
 }
 
 /** What a range holds, by looking at each leaf. */
