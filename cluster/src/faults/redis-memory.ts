@@ -10,7 +10,7 @@ const COMMAND_TIMEOUT_MS = 3000
 export async function limitMemory(socketPath: string, isFull: boolean): Promise<void> {
   const redis = createConnection({
     path: socketPath,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
     reconnect: null,
   })
   try {

@@ -38,7 +38,7 @@ export async function connectJobs(options: {
     ...shared,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
   })
   const worker = createConnection({ ...shared, maxRetriesPerRequest: null })
   const all = [producer, worker]

@@ -63,7 +63,7 @@ export async function openLogConnection(
     enableOfflineQueue: false,
     reconnect: null,
     connectTimeout: COMMAND_TIMEOUT_MS,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
     onError: (error) => {
       lastError = error
     },

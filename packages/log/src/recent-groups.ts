@@ -122,6 +122,6 @@ function connect(path: string, reconnect: typeof RECONNECT | null) {
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
   })
 }

@@ -1,10 +1,16 @@
 /** What connections to Redis have in common. */
 import { ScanError } from '@quorumscan/errors'
 import { type CommonRedisOptions, Redis } from 'ioredis'
+import { limitCommands } from './command-timeout.ts'
 
-export type ConnectionOptions = Omit<CommonRedisOptions, 'retryStrategy' | 'replyMapping'> & {
+export type ConnectionOptions = Omit<
+  CommonRedisOptions,
+  'retryStrategy' | 'replyMapping' | 'commandTimeout'
+> & {
   /** Unix socket. */
   readonly path: string
+  /** A command without a reply for so long fails (up to a quarter sooner). Default: it waits. */
+  readonly commandTimeoutMs?: number
   /** Every try waits a step longer than the one before, up to `msMax`; null: a lost connection stays lost. */
   readonly reconnect: { readonly stepMs: number; readonly msMax: number } | null
   /** Default: nobody hears, as every command reports its own failure. */
@@ -12,7 +18,7 @@ export type ConnectionOptions = Omit<CommonRedisOptions, 'retryStrategy' | 'repl
 }
 
 export function createConnection(options: ConnectionOptions): Redis {
-  const { reconnect, onError = () => {}, ...rest } = options
+  const { reconnect, commandTimeoutMs, onError = () => {}, ...rest } = options
   const redis = new Redis({
     ...rest,
     retryStrategy:
@@ -20,6 +26,7 @@ export function createConnection(options: ConnectionOptions): Redis {
         ? null
         : (attempt) => Math.min(attempt * reconnect.stepMs, reconnect.msMax),
   })
+  if (commandTimeoutMs !== undefined) limitCommands(redis, commandTimeoutMs)
   // An unheard 'error' event would end the process.
   return redis.on('error', onError)
 }

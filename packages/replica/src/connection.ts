@@ -66,7 +66,7 @@ export function isReplyError(error: unknown): boolean {
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached or may evict keys.
  */
 export function openReadConnection(path: string): Promise<Redis> {
-  return openChecked(createConnection({ ...common, path, commandTimeout: READ_TIMEOUT_MS }), {
+  return openChecked(createConnection({ ...common, path, commandTimeoutMs: READ_TIMEOUT_MS }), {
     required: { 'maxmemory-policy': 'noeviction' },
     what: "The replica's Redis",
     reach,

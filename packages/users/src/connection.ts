@@ -27,7 +27,7 @@ export function openConnection(path: string): Promise<Redis> {
     autoResendUnfulfilledCommands: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
-    commandTimeout: COMMAND_TIMEOUT_MS,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
     reconnect: RECONNECT,
   })
   return openChecked(redis, {

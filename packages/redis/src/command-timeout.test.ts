@@ -1,0 +1,51 @@
+import { startRedis, until } from '@quorumscan/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createConnection } from './connection.ts'
+
+const TIMEOUT_MS = 200
+
+let server: Awaited<ReturnType<typeof startRedis>>
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function connected() {
+  const redis = createConnection({
+    path: server.socketPath,
+    reconnect: null,
+    commandTimeoutMs: TIMEOUT_MS,
+  })
+  await until('a reply', () => redis.ping().catch(() => undefined))
+  return redis
+}
+
+/** Holds up this process, as a long turn or a machine that stands still does. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+it('fails what a hung Redis does not answer, and what is sent after it', async () => {
+  const redis = await connected()
+  process.kill(server.pid, 'SIGSTOP')
+  try {
+    const outcomes = await Promise.allSettled([redis.get('a'), redis.get('b')])
+    expect(
+      outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.message),
+    ).toEqual(['Command timed out', 'Command timed out'])
+    const [reply] = (await redis.pipeline().get('a').exec()) ?? []
+    expect(reply?.[0]?.message).toBe('Command timed out')
+  } finally {
+    process.kill(server.pid, 'SIGCONT')
+    redis.disconnect()
+  }
+})
+
+it('takes a reply that came while this process stood still', async () => {
+  const redis = await connected()
+  const reply = redis.set('a', '1')
+  // Written by the next turn; then nothing is read for many times the timeout.
+  setImmediate(() => standStill(10 * TIMEOUT_MS))
+  await expect(reply).resolves.toBe('OK')
+  redis.disconnect()
+})
