@@ -9,8 +9,7 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 
 /** File → its document, and the schemas of it that are checked. What they refer to comes along. */
 export const FILES = {
-  // What lookups need is apart from the rest, and activities, the largest, from lookups.
-  'entry-checks.ts': { document: 'validator', wanted: ['EntryPage'] },
+  // The largest are apart from the rest.
   'activity-checks.ts': { document: 'validator', wanted: ['ActivitiesAnswer'] },
   'checks.ts': {
     document: 'validator',
@@ -18,7 +17,6 @@ export const FILES = {
       'AcceptAnswer',
       'AutoRenewAnswer',
       'BalanceAnswer',
-      'BatchAnswer',
       'CoinsAnswer',
       'Contract',
       'CreateEntryAnswer',
@@ -34,7 +32,6 @@ export const FILES = {
       'TransfersAnswer',
       'UserStatusAnswer',
       'VerifiedAnswer',
-      'VerifiedBatchAnswer',
     ],
   },
   'ledger-checks.ts': {

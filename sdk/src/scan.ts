@@ -1,16 +1,16 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
 import type { Reader, Threshold } from '@quorumscan/consensus'
-import type { CertifiedEntry } from '@quorumscan/consensus/certified'
 import type { CertifiedReaderStatus } from '@quorumscan/consensus/certified-reader'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
 import type { Names } from './names/bound-reads.ts'
-import type { LookupSource, NameChange, ReadOutcome } from './names/lookups.ts'
+import type { LookupSource, NameChange } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
-import type { NetworkOptions, OpenedReader } from './names/open-reader.ts'
+import type { NetworkOptions } from './names/open-reader.ts'
+import { createReaderSource } from './names/reader-source.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
-import { createMemoryStore, type Store, storeKey } from './platform/store.ts'
+import { createMemoryStore, type Store } from './platform/store.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
 
 /** Whom to ask, whom to believe, and what of the platform to use. */
@@ -64,51 +64,29 @@ export function createScan(options: ScanOptions): Scan {
   if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   const closing = new AbortController()
   const { signal } = closing
-  let opening: Promise<OpenedReader> | undefined
-  let opened: OpenedReader | null = null
   let voting: Promise<Reader> | undefined
 
   const extras: LoadScanExtras = async () => (await import('./scan-extras.ts')).scanExtras
-  const ownError = async (error: unknown): Promise<never> => {
-    throw (await extras()).ownError(error)
-  }
-
-  const open = async (): Promise<OpenedReader> => {
-    try {
-      const { openReader } = await import('./names/open-reader.ts')
-      opened = await openReader({ ...options, clock, store, signal })
-      return opened
-    } catch (error) {
-      opening = undefined // The next call tries again.
-      return ownError(error)
-    }
-  }
-  const whenOpened = async (): Promise<OpenedReader> => {
-    signal.throwIfAborted()
-    opening ??= open()
-    return opening
-  }
-
-  const source: LookupSource = {
+  const { closeReader, reader, whenOpened, ...lookups } = createReaderSource({
     verifiedBy: 'self',
-    storeKey: async (what) => {
-      const hash = typeof genesis === 'string' ? genesis : (await whenOpened()).options.genesisHash
-      return storeKey(hash, what)
+    network: typeof genesis === 'string' ? genesis : null,
+    async open() {
+      signal.throwIfAborted()
+      const { openReader } = await import('./names/open-reader.ts')
+      return openReader({ ...options, clock, store, signal })
     },
-    async lookup(lookups, { sign, ...read }) {
-      const { reader } = await whenOpened()
-      return reader.lookup(lookups, { ...read, isShared: !sign }).catch(ownError) as Promise<
-        ReadOutcome<CertifiedEntry | null>[] // Only a walk expires.
-      >
-    },
-    async page(page, read) {
-      const { readEntriesPage } = await extras()
-      return readEntriesPage(await whenOpened(), page, read).catch(ownError)
-    },
+    extras,
+  })
+  const source: LookupSource = {
+    ...lookups,
     async read(request, read) {
-      const { createVoteReader, votedOutcome } = await extras()
+      const { createVoteReader, ownError, votedOutcome } = await extras()
       voting ??= createVoteReader(await whenOpened())
-      return votedOutcome(await (await voting).read(request, read).catch(ownError))
+      return votedOutcome(
+        await (await voting).read(request, read).catch((error: unknown) => {
+          throw ownError(error)
+        }),
+      )
     },
   }
 
@@ -120,8 +98,7 @@ export function createScan(options: ScanOptions): Scan {
         retryable: false,
       }),
     )
-    await opening?.catch(() => {}) // It failed, or was ended just now.
-    await opened?.reader[Symbol.asyncDispose]()
+    await closeReader()
     await (await voting)?.[Symbol.asyncDispose]()
   }
 
@@ -131,7 +108,7 @@ export function createScan(options: ScanOptions): Scan {
     async *activities(more) {
       yield* (await extras()).createActivities(parts)(more)
     },
-    status: () => opened?.reader.status() ?? null,
+    status: () => reader()?.status() ?? null,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -12,9 +12,11 @@ import type { TokenSource } from './http/token.ts'
 import { type Commands, createCommands } from './ledger/commands.ts'
 import { createUpdates, type Updates } from './ledger/updates.ts'
 import type { Names } from './names/bound-reads.ts'
-import type { NameChange } from './names/lookups.ts'
+import type { LookupSource, NameChange } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
+import { openProxyReader } from './names/proxy-reader.ts'
 import { createProxySource } from './names/proxy-source.ts'
+import { createReaderSource } from './names/reader-source.ts'
 import { type Camel, toCamel } from './platform/camel.ts'
 import { type Clock, platformRandom, type Random, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
@@ -37,9 +39,9 @@ export type ValidatorOptions = {
    * answers 401; calls of one moment share it. Lookups need none.
    */
   readonly token?: TokenSource
-  /** With it every proxied answer is checked here by its receipt, so that the proxy is not trusted. */
+  /** With it every proxied answer is checked here by its proof, so that the proxy is not trusted. */
   readonly genesis?: Genesis
-  /** Default for every lookup; the proxy's is `weak`. */
+  /** Default for every lookup; `weak` (f+1 signers) unless given. */
   readonly threshold?: Threshold
   /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */
   readonly maxAgeMs?: number
@@ -58,7 +60,7 @@ export type ValidatorOptions = {
   readonly clock?: Clock
   /** For jitter. */
   readonly random?: Random
-  /** SHA-256 and Ed25519 for receipts. Default: WebCrypto. */
+  /** SHA-256 and Ed25519. Default: WebCrypto. */
   readonly crypto?: CryptoPort
   /** A name belongs to somebody else than when it was last accepted. */
   readonly onChanged?: (change: NameChange) => void
@@ -108,19 +110,22 @@ export function createValidator(options: ValidatorOptions): Validator {
     random,
     timeoutMs,
   })
-  const source = createProxySource({
-    http,
-    url,
-    clock,
-    store,
-    trust:
-      options.genesis === undefined
-        ? null
-        : {
-            genesis: checkedGenesis(options.genesis),
-            crypto: options.crypto ?? platformCrypto(),
-          },
-  })
+  const trust =
+    options.genesis === undefined
+      ? null
+      : { genesis: checkedGenesis(options.genesis), crypto: options.crypto ?? platformCrypto() }
+  const extras = async () => scanExtras
+  const proxy = createProxySource({ http, clock, trust })
+  const source: LookupSource = {
+    ...createReaderSource({
+      verifiedBy: trust === null ? 'proxy' : 'self',
+      // A proxy that is trusted has no network that it could be held to.
+      network: trust === null ? encodeURIComponent(url) : null,
+      open: () => openProxyReader({ http, url, clock, store, trust }),
+      extras,
+    }),
+    read: proxy.read,
+  }
   const lookups = createNames({
     source,
     clock,
@@ -128,7 +133,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     timeoutMs,
     defaults: options,
     onChanged: options.onChanged,
-    extras: async () => scanExtras,
+    extras,
   })
   // Looked up when it is used: nothing is asked of the platform at import.
   const WebSocket =
@@ -156,7 +161,9 @@ export function createValidator(options: ValidatorOptions): Validator {
       defaults: options,
       ...(WebSocket === null
         ? {}
-        : { live: { pages: createActivitySocket({ WebSocket, url, clock, source }), random } }),
+        : {
+            live: { pages: createActivitySocket({ WebSocket, url, clock, source: proxy }), random },
+          }),
     }),
     updates: createUpdates({
       http,

@@ -7,6 +7,7 @@ export {
 } from './http-client.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { startRedis, type TestRedis } from './redis.ts'
+export { createSignedState, type SignedState } from './sim/signed-state.ts'
 export { createSimClock, type SimClock } from './sim/sim-clock.ts'
 export {
   createSimLedger,

@@ -15,10 +15,6 @@ export function isAcceptAnswer(v: unknown): v is validator['schemas']["AcceptAns
   return isObject(v) && isText(v['initial_payment_contract_id'], /^00[0-9a-f]{64}$/u)
 }
 
-function isAnsEntry(v: unknown): v is validator['schemas']["AnsEntry"] {
-  return isObject(v) && (isText(v['contract_id'], /^00[0-9a-f]{64}$/u) || v['contract_id'] === null) && isText(v['user'], /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/u) && typeof v['name'] === 'string' && typeof v['url'] === 'string' && typeof v['description'] === 'string' && (isText(v['expires_at'], /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$/u) || v['expires_at'] === null)
-}
-
 export function isAutoRenewAnswer(v: unknown): v is validator['schemas']["AutoRenewAnswer"] {
   return isObject(v) && typeof v['auto_renew'] === 'boolean'
 }
@@ -29,10 +25,6 @@ export function isBalanceAnswer(v: unknown): v is validator['schemas']["BalanceA
 
 function isBalanceChangeItem(v: unknown): v is validator['schemas']["BalanceChangeItem"] {
   return isObject(v) && v['transaction_type'] === 'balance_change' && isObject(v['transaction_subtype']) && typeof v['transaction_subtype']['template_id'] === 'string' && typeof v['transaction_subtype']['choice'] === 'string' && (typeof v['transaction_subtype']['coin_operation'] === 'string' || v['transaction_subtype']['coin_operation'] === null) && (typeof v['transaction_subtype']['interface_id'] === 'string' || v['transaction_subtype']['interface_id'] === null) && typeof v['event_id'] === 'string' && isText(v['date'], /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$/u) && isList(v['receivers'], (e0) => isPartyAndAmount(e0)) && (typeof v['transfer_instruction_cid'] === 'string' || v['transfer_instruction_cid'] === null)
-}
-
-export function isBatchAnswer(v: unknown): v is validator['schemas']["BatchAnswer"] {
-  return isObject(v) && isList(v['results'], (e0) => isObject(e0) && (isAnsEntry(e0['entry']) || e0['entry'] === null)) && (v['signatures'] === undefined || isList(v['signatures'], (e0) => isText(e0, /^[0-9a-f]{128}$/u)))
 }
 
 function isCoinPosition(v: unknown): v is validator['schemas']["CoinPosition"] {
@@ -117,8 +109,4 @@ export function isUserStatusAnswer(v: unknown): v is validator['schemas']["UserS
 
 export function isVerifiedAnswer(v: unknown): v is validator['schemas']["VerifiedAnswer"] {
   return isObject(v) && Number.isSafeInteger(v['status']) && isReceipt(v['receipt'])
-}
-
-export function isVerifiedBatchAnswer(v: unknown): v is validator['schemas']["VerifiedBatchAnswer"] {
-  return isObject(v) && isList(v['results'], (e0) => isVerifiedAnswer(e0))
 }

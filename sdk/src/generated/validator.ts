@@ -293,6 +293,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/scan-proxy/genesis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The genesis document, as this validator has it. */
+        get: operations["proxyGetGenesis"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/scan-proxy/evidence": {
         parameters: {
             query?: never;
@@ -1142,6 +1159,63 @@ export interface components {
         EvidenceAnswer: {
             /** @description The first and the last of each node. */
             evidence: components["schemas"]["Evidence"][];
+        };
+        /** @description Its RFC 8785 form hashes to the genesis hash. */
+        Genesis: {
+            /**
+             * @description Of the form.
+             * @constant
+             */
+            version: 1;
+            /** @description Random: no two networks share a genesis hash. */
+            nonce: string;
+            /** @description The record time of offset 0, since the epoch, in microseconds. */
+            recordTime: number;
+            /** @description The synchronizer. */
+            synchronizerId: string;
+            /** @description Signs groups of the log. */
+            synchronizerKey: string;
+            /** @description The operator party; nobody has its key. */
+            dso: string;
+            /** @description The super-validators. */
+            nodes: {
+                /** @description The name of a node. */
+                name: string;
+                /** @description Signs its answers. */
+                scanKey: string;
+                /** @description Signs its submissions. */
+                operatorKey: string;
+            }[];
+            /** @description Whether coin can be had for nothing. */
+            devnet: boolean;
+            /** @description Rules of names. */
+            names: {
+                /** @description What a name costs, in USD. */
+                entryFeeUsd: string;
+                /** @description How long a payment lasts, in microseconds. */
+                entryLifetimeMicros: number;
+                /** @description How long before its end it can be renewed, in microseconds. */
+                renewalDurationMicros: number;
+                /** @description What the text of a subscription begins with. */
+                descriptionPrefix: string;
+                /** @description After this a request that nobody paid expires, in microseconds. */
+                requestLifetimeMicros: number;
+                /** @description Open requests of a party. */
+                openRequestsMax: number;
+            };
+            /** @description Rules of coin. */
+            coin: {
+                /** @description How long a round lasts, in microseconds. */
+                tickMicros: number;
+                /** @description The price of a coin, in USD. */
+                priceUsd: string;
+                /** @description What each super-validator gets a round. */
+                rewardPerRound: string;
+            };
+            /** @description The longest deduplication period, in microseconds. */
+            deduplicationMicrosMax: number;
+            /** @description How long activities are kept, in microseconds. */
+            activityRetentionMicros: number;
         };
         /** @description Payments that wait for the operator. */
         InitialPaymentsAnswer: {
@@ -3527,6 +3601,83 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    proxyGetGenesis: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Genesis"];
+                };
+            };
+            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OVERLOADED: A bound on work in progress is reached.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
             503: {
                 headers: {

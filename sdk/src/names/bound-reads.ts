@@ -1,6 +1,6 @@
 /** What lookups offer, and what they have in common: a deadline each, and checks of what is asked. */
-import type { ReadOptions } from '@quorumscan/consensus'
 import type { CertifiedEntry } from '@quorumscan/consensus/certified'
+import type { CertifiedReadOptions } from '@quorumscan/consensus/certified-reader'
 import { invalidArgument } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type {
@@ -36,7 +36,7 @@ export interface Names {
     options?: LookupOptions & {
       /** Whom the caller believes the name to belong to: anybody else is `mismatch`. */
       readonly expectParty?: string
-      /** Whether a receipt is wanted. Through a proxy it costs a signature of each node. Default true. */
+      /** Whether a receipt, of this lookup alone, is wanted. Default true. */
       readonly receipt?: boolean
     },
   ): Promise<LookupOutcome>
@@ -74,14 +74,18 @@ export type NamesBase = Pick<Names, 'resolve'> & {
   partyOf(name: string, outcome: ReadOutcome<CertifiedEntry | null>): Promise<string | null>
 }
 
-export type BoundRead = ReadOptions & {
+export type BoundRead = CertifiedReadOptions & {
   readonly signal: AbortSignal
   /** When the call has to be over, by the monotonic clock. */
   readonly endsAtMs: number
 }
 
 /** Of a lookup, what the reader takes. */
-export function readOptions({ threshold, minOffset, maxAgeMs }: LookupOptions): ReadOptions {
+export function readOptions({
+  threshold,
+  minOffset,
+  maxAgeMs,
+}: LookupOptions): Pick<BoundRead, 'threshold' | 'minOffset' | 'maxAgeMs'> {
   return { threshold, minOffset, maxAgeMs }
 }
 

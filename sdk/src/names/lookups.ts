@@ -10,7 +10,7 @@ import type {
   Threshold,
 } from '@quorumscan/consensus'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/consensus/certified'
-import type { CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
+import type { CertifiedReadOptions, CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
 
 /** A live name entry. Times are ISO-8601 UTC with six fractional digits. */
 export type NameEntry = {
@@ -108,12 +108,11 @@ export interface LookupSource {
   readonly verifiedBy: 'self' | 'proxy'
   /** Prefix of what is remembered about this network. */
   storeKey(what: string): Promise<string>
-  /** `options.sign`: with a receipt of this lookup alone. */
   lookup(
     lookups: readonly Lookup[],
-    options: ReadOptions,
+    options: CertifiedReadOptions,
   ): Promise<ReadOutcome<CertifiedEntry | null>[]>
-  page(page: EntriesPage, options: ReadOptions): Promise<ReadOutcome<CertifiedPage>>
+  page(page: EntriesPage, options: CertifiedReadOptions): Promise<ReadOutcome<CertifiedPage>>
   read(request: ReadRequest, options: ReadOptions): Promise<ReadOutcome>
 }
 

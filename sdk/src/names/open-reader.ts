@@ -8,6 +8,7 @@ import {
   fetchGenesis,
   type Genesis,
   parseNodeUrl,
+  type Transport,
 } from '@quorumscan/consensus'
 import {
   type CertifiedReader,
@@ -47,6 +48,8 @@ export type ReaderParts = NetworkOptions & {
   readonly clock: Clock
   /** Ends the opening. */
   readonly signal: AbortSignal
+  /** Of a scan proxy, which is the only seed; nobody else is asked. `isTrusted`: no signature is checked. */
+  readonly proxy?: { readonly transport: Transport; readonly isTrusted: boolean }
 }
 
 export type OpenedReader = {
@@ -57,9 +60,9 @@ export type OpenedReader = {
 
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. @throws {GenesisError} No seed has it. */
 export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
-  const { seeds, genesis: pinned, store, clock, onFork, crypto = createWebCrypto() } = parts
+  const { seeds, genesis: pinned, store, clock, proxy, onFork, crypto = createWebCrypto() } = parts
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
-  const transport = createFetchTransport(parts)
+  const transport = proxy?.transport ?? createFetchTransport(parts)
   let genesisHash: string
   let genesis: Genesis
   if (typeof pinned === 'string') {
@@ -70,13 +73,14 @@ export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
     // What was pinned by its hash needs no check.
     genesisHash = await (await import('../checked-genesis.ts')).checkGenesis(pinned, crypto)
   }
-  await requireEd25519(crypto, genesis)
+  if (proxy?.isTrusted !== true) await requireEd25519(crypto, genesis)
 
   const keyOf = (what: string) => () => storeKey(genesisHash, what)
   const options = {
     ...{ genesis, genesisHash, seeds, transport, clock, crypto },
     sha256: platformSha256(),
     waitMs: TIMEOUT_MS,
+    areSeedsAll: proxy !== undefined,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
     floorStore: storedValue(store, keyOf('floor'), 0),
     addressStore: storedValue<readonly AddressRecord[]>(store, keyOf('addresses'), []),

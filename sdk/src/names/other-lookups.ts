@@ -66,7 +66,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     lookup(name, lookup = {}) {
       text('the name', name)
       return bounded(`look up ${name}`, lookup, async (read) => {
-        const options = { ...read, sign: lookup.receipt ?? true }
+        const options = { ...read, isShared: lookup.receipt === false }
         const outcomes = await retryLookups(() => source.lookup([{ name }], options), {
           clock,
           read,

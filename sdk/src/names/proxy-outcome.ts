@@ -1,8 +1,6 @@
 /** From what a scan proxy says to the outcome of a read (D-38, D-40), checked by the receipt where there is a genesis. */
 import {
   type CanonicalRequest,
-  type CryptoPort,
-  type Genesis,
   maxFaulty,
   parseInstant,
   parseReceipt,
@@ -17,12 +15,10 @@ import { parseJson, retryAfter } from '../http/http-failures.ts'
 import type { HttpReply } from '../http/request.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Answered, ReadOutcome } from './lookups.ts'
+import type { Trust } from './proxy-reader.ts'
 
 const MAX_AGE_MS = 60_000 // D-39.
 const RETRY_AFTER_MS = 250
-
-/** What answers are checked with. */
-export type Trust = { readonly genesis: Genesis; readonly crypto: CryptoPort }
 
 /** D-42. */
 export type Verified = {
@@ -107,7 +103,7 @@ export function proxyOutcome(body: Verified, reply: Facts): Answered<unknown> {
   }
 }
 
-export function plainOutcome(answer: unknown, reply: Facts): Answered<unknown> {
+function plainOutcome(answer: unknown, reply: Facts): Answered<unknown> {
   return {
     kind: kindOf(answer, reply.header('x-quorum-outcome')?.startsWith('trusted') === true),
     answer,

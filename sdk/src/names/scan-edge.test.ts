@@ -1,24 +1,15 @@
 /** The HTTP edge of direct lookups: what is asked of a node, and what of all that it may say proves anything. */
-import {
-  canonicalJson,
-  encodeStateStatement,
-  fromHex,
-  type Json,
-  type Lookup,
-  toHex,
-} from '@quorumscan/consensus'
+import { canonicalJson, type Json, type Lookup } from '@quorumscan/consensus'
 import {
   askBatch,
   askName,
   CERTIFIED_MEDIA_TYPE,
-  encodeCertificate,
-  encodeDocument,
   type HashedNetwork,
   type Question,
   sha256,
 } from '@quorumscan/consensus/certified'
 import {
-  createSimStates,
+  createSignedState,
   createTestNetwork,
   scansBody,
   signAddress,
@@ -52,7 +43,8 @@ type Asked = {
 }
 type Behaviour = (asked: Asked) => Answer
 
-const { genesis, genesisHash, scans: keys } = createTestNetwork()
+const testNetwork = createTestNetwork()
+const { genesis, genesisHash, scans: keys } = testNetwork
 const network: HashedNetwork = { genesis, genesisHash, sha256 }
 /** What the nodes say of where they are, signed; by default at their own addresses. */
 const scansOf = (urls: readonly string[]) =>
@@ -64,27 +56,15 @@ const scansOf = (urls: readonly string[]) =>
   )
 let scans = scansOf([])
 let asked: Asked[]
-const states = createSimStates()
 const user = (name: string) => simEntry(name, { user: PARTY, expiresAt: FAR_MICROS })
-states.append({ offset: HEAD, put: [user(ALICE), user(BOB)], remove: [], isCertifiable: true })
-const point = {
+const state = createSignedState(testNetwork, {
   offset: HEAD,
   recordTime: systemClock.nowMicros(),
-  historyHash: 'ab'.repeat(32),
-  stateRoot: toHex(states.rootAt(HEAD)),
-}
-const certificateBy = (...signers: readonly number[]) => {
-  const statement = encodeStateStatement({ ...point, genesisHash })
-  const signatures = signers.map((index) => {
-    const signature = keys[index]?.sign(statement) ?? fromHex('')
-    return [`sv-${index + 1}`, toHex(signature)] as const
-  })
-  return encodeCertificate({ ...point, genesisHash, signatures })
-}
-const ALL = certificateBy(0, 1, 2, 3)
-const document = (question: Question<unknown>, certificate = ALL): Answer => [
+  entries: [user(ALICE), user(BOB)],
+})
+const document = (question: Question<unknown>, certificate?: string): Answer => [
   200,
-  encodeDocument(certificate, states.prove(question, point)),
+  state.document(question, certificate),
   { 'content-type': CERTIFIED_MEDIA_TYPE },
 ]
 const questionOf = ({ uri, body }: Asked): Question<unknown> => {
@@ -93,7 +73,7 @@ const questionOf = ({ uri, body }: Asked): Question<unknown> => {
 }
 const honest: Behaviour = (request) =>
   request.uri.startsWith('/v0/certificate')
-    ? [200, `{"certificate":${ALL}}`, JSON_TYPE]
+    ? [200, `{"certificate":${state.certificate()}}`, JSON_TYPE]
     : document(questionOf(request))
 const broken =
   (change: (answer: Answer) => Answer): Behaviour =>
@@ -128,9 +108,9 @@ const FAILURES: Record<string, Behaviour> = {
   'answers half': broken(([status, body, headers]) => [status, body.slice(0, -5), headers]),
   'answers a page': () => [200, '<h1>Welcome</h1>', { 'content-type': 'text/html' }],
   'proves another name': () => document(askName(BOB)),
-  'has too few signatures': (request) => document(questionOf(request), certificateBy(0)),
+  'has too few signatures': (request) => document(questionOf(request), state.certificate(0)),
   'signs for another': (request) =>
-    document(questionOf(request), certificateBy(0, 0).replace('["sv-1"', '["sv-2"')),
+    document(questionOf(request), state.certificate(0, 2).replace('["sv-1"', '["sv-2"')),
 }
 
 /** Node by node, in order of the genesis. Where they send us, somebody answers who is nobody. */
@@ -407,7 +387,7 @@ it('what is no number of milliseconds, no array of names, or out of bounds is re
   asked = []
   serve()
   await using scan = connect()
-  const validator = createValidator({ url: 'https://validator.test' })
+  const validator = createValidator({ url: 'https://validator.test', genesis })
   for (const { names } of [scan, validator]) {
     await expect(names.resolve(ALICE, { timeoutMs: Number.NaN })).rejects.toMatchObject(refused)
     await expect(names.resolve(ALICE, { minOffset: -1 })).rejects.toMatchObject(refused)

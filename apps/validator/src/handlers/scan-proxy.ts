@@ -6,8 +6,10 @@ import { accepts, VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import {
   type CanonicalRequest,
+  canonicalJson,
   type Decided,
   isDecided,
+  type Json,
   type Lookup,
   type Outcome,
   type ReadOptions,
@@ -65,8 +67,10 @@ type VotedOperation =
 
 export function scanProxyHandlers(
   context: Context,
-): HandlersOf<VotedOperation | 'proxyListEvidence'> {
+): HandlersOf<VotedOperation | 'proxyGetGenesis' | 'proxyListEvidence'> {
   const { genesis, genesisHash, reader } = context
+  // A Genesis is JSON by construction; its type only lacks the index signature.
+  const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
 
   const withReceipt = (outcome: Decided, request: CanonicalRequest): ProxyReply => ({
     headers: verifiedHeaders(outcome),
@@ -180,6 +184,7 @@ export function scanProxyHandlers(
   return {
     ...voted,
     ...certifiedHandlers(context, voted),
+    proxyGetGenesis: async () => ({ headers: {}, body: genesisBytes }),
     proxyListEvidence: async () => ({
       headers: {},
       body: utf8(JSON.stringify({ evidence: context.evidence.list() })),

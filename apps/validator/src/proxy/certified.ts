@@ -85,7 +85,10 @@ export function certifiedHandlers(
     const proven = await answers.prove(question, withSignalOf(request, { query }))
     const { certificate } = proven
     const part = participation(certificate, { genesis, signers })
-    const maxAgeMs = asked['x-max-age-ms'] ?? MAX_AGE_MS
+    const isDocument = accepts(asked.accept, CERTIFIED_MEDIA_TYPE)
+    // Whoever is given the proof sees itself how old it is, and need not tell what it takes.
+    const ageMsMax = isDocument ? Number.POSITIVE_INFINITY : MAX_AGE_MS
+    const maxAgeMs = asked['x-max-age-ms'] ?? ageMsMax
     const nowMicros = clock.nowMicros()
     if (isStale(certificate.recordTime, { nowMicros, maxAgeMs })) {
       const stale: Lagging = {
@@ -100,7 +103,7 @@ export function certifiedHandlers(
       return { headers: quorumHeaders(stale), error: outcomeError(stale) }
     }
     const headers = quorumHeaders(decided(proven.answer, certificate, part))
-    if (accepts(asked.accept, CERTIFIED_MEDIA_TYPE)) {
+    if (isDocument) {
       const { document } = proven
       return { headers: { ...headers, ...document.headers }, body: document.body }
     }

@@ -21,7 +21,7 @@ import {
   listQuery,
 } from '../schemas/entries.ts'
 import { about } from '../schemas/members.ts'
-import { DsoAnswer, DsoPartyIdAnswer, ScansAnswer } from '../schemas/network.ts'
+import { DsoAnswer, DsoPartyIdAnswer, GenesisAnswer, ScansAnswer } from '../schemas/network.ts'
 import { MaxAgeMs, ProxyQuorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
 import {
@@ -203,6 +203,16 @@ export const scanProxyRoutes = defineRoutes({
     path: '/v0/scan-proxy/scans',
     summary: 'The signed addresses of all scan nodes.',
     response: ScansAnswer,
+  },
+  proxyGetGenesis: {
+    tag: 'scan-proxy',
+    auth: 'none',
+    method: 'GET',
+    path: '/v0/scan-proxy/genesis',
+    summary: 'The genesis document, as this validator has it.',
+    response: GenesisAnswer,
+    errors: [],
+    cost: COST_LOOKUP,
   },
   proxyListEvidence: {
     tag: 'scan-proxy',

@@ -60,7 +60,12 @@ export function undecided({ state, now }: Moment, read: Read): Ending {
   if (read.isGone) return { ...lagging, reason: 'pruned' }
   const refusals = state.sources.map(({ refusesUntilMs }) => refusesUntilMs - now.ms)
   const retryAfterMs = Math.min(...refusals.filter((ms) => ms > 0))
-  return { kind: 'insufficient', retryAfterMs: Number.isFinite(retryAfterMs) ? retryAfterMs : null }
+  const { unproven } = read
+  return {
+    kind: 'insufficient',
+    retryAfterMs: Number.isFinite(retryAfterMs) ? retryAfterMs : null,
+    unproven,
+  }
 }
 
 export function flightsOf({ state }: Moment, read: Read): readonly Flight[] {

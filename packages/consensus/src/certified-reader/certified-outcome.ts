@@ -28,10 +28,16 @@ export type CertifiedReceipt = {
 /** A walk over pages lasted longer than nodes keep the state that it began at: it has to begin anew. */
 export type Expired = Participation & { readonly kind: 'expired' }
 
+/** Nobody gave an answer that is proven. */
+export type Unproven = Insufficient & {
+  /** Why what was heard last proves nothing; null: nobody sent an answer. */
+  readonly unproven: string | null
+}
+
 export type CertifiedOutcome<Answer> =
   | CertifiedAnswer<Answer>
   | Disputed
-  | Insufficient
+  | Unproven
   | Lagging
   | Expired
 

@@ -38,6 +38,11 @@ export type CertifiedReaderOptions = Pick<
   readonly sha256?: Sha256 | undefined
   /** How long a read may wait for nodes. Default 10 000 (D-38). */
   readonly waitMs?: number
+  /**
+   * Whether the seeds are all that may be asked, such as one proxy: no addresses are learned. Nobody else can be
+   * heard then, so an answer is believed until it is too old. Default false.
+   */
+  readonly areSeedsAll?: boolean
   /** Two certificates contradict each other: told once, and nothing is believed from then on. */
   readonly onFork?: (fork: Fork) => void
 }
@@ -138,7 +143,9 @@ export function createCertifiedReader(
   })
   // The directory has refused what is none.
   const seeds = options.seeds.map((seed) => parseNodeUrl(seed, true) ?? seed)
-  const state = createReaderState({ faultyMax, seeds, decisions })
+  const { areSeedsAll = false } = options
+  const state = createReaderState({ faultyMax: areSeedsAll ? 0 : faultyMax, seeds, decisions })
+  state.isLearning = !areSeedsAll
   const driver = createDriver({
     ...{ state, network, crypto, transport, clock },
     isPrivateAllowed: options.allowPrivateAddresses ?? false,
@@ -147,6 +154,7 @@ export function createCertifiedReader(
   })
 
   const learn = async (isForced = false): Promise<void> => {
+    if (areSeedsAll) return
     const named = state.sources.filter(({ name }) => name !== null)
     const isUneasy = named.length < nodeCount || named.some((source) => source.failureCount > 0)
     const refreshed = directory.refresh({ isUneasy, isForced })

@@ -106,6 +106,7 @@ function begin(run: Step, id: number, wanted: Wanted): void {
     floor: state.floor,
     asked: new Set(),
     reachedCount: 0,
+    unproven: null,
     best: null,
     isBehind: false,
     isGone: false,
@@ -120,7 +121,7 @@ function land(run: Step, flight: Flight, event: Landed): void {
   const nowMs = run.now.ms
   if (read !== null) read.reachedCount++
   if (event.kind === 'told') hear(run, flight, event)
-  else if (event.kind === 'lied') noteLie(source, event.reason, nowMs)
+  else if (event.kind === 'lied') disbelieve(run, flight, event.reason)
   else if (event.why === 'unable' || event.why === 'limit')
     noteRefusal(source, { ...event, isLimit: event.why === 'limit' }, nowMs)
   else if (read !== null && event.why === 'gone') read.isGone = true
@@ -129,6 +130,12 @@ function land(run: Step, flight: Flight, event: Landed): void {
     // Who first answers behind what we have seen, and then lets us wait for it, is not the quickest.
     if (flight.minOffset > read.minOffset) noteWaiting(source, nowMs - flight.beganAtMs)
   }
+}
+
+/** What the node sent is not believed. */
+function disbelieve({ now }: Step, { source, read }: Flight, reason: string): void {
+  noteLie(source, reason, now.ms)
+  if (read !== null) read.unproven = reason
 }
 
 /** The node is there, and nowhere else. */
@@ -150,7 +157,7 @@ function hear(run: Step, flight: Flight, { point, answer }: Told): void {
   if (!decisions.hasSigners(point.signers.length, read?.signerCount ?? faultyMax + 1)) {
     // Of a state that others signed a node may know fewer signatures than the one that was asked before.
     if (read?.isWalk) read.isGone = true
-    else noteLie(source, 'too few signers', now.ms)
+    else disbelieve(run, flight, 'too few signers')
     return
   }
   for (const known of state.points.values()) {
@@ -167,7 +174,7 @@ function hear(run: Step, flight: Flight, { point, answer }: Told): void {
     noteAnswer(source, tookMs)
     if (read !== null) read.best = { point, answer }
   } else if (decisions.isBehind(point.offset, flight.minOffset))
-    noteLie(source, 'an older answer than was asked for', now.ms)
+    disbelieve(run, flight, 'an older answer than was asked for')
   else if (decisions.isBehind(point.offset, Math.max(read.minOffset, read.floor)))
     // Out of a cache, or of a node that is a moment behind others: held against nobody.
     send(run, source, { read, minOffset: read.floor, beganAtMs: flight.beganAtMs })

@@ -22,7 +22,11 @@ export type Told = { readonly point: CheckedCertificate; readonly answer: unknow
 export type Ending =
   | ({ readonly kind: 'answered' } & Told)
   | { readonly kind: 'disputed'; readonly points: Contradiction }
-  | { readonly kind: 'insufficient'; readonly retryAfterMs: number | null }
+  | {
+      readonly kind: 'insufficient'
+      readonly retryAfterMs: number | null
+      readonly unproven: string | null
+    }
   | {
       readonly kind: 'lagging'
       readonly reason: 'not-reached' | 'stale' | 'floor' | 'pruned'
@@ -97,6 +101,8 @@ export type Read = Wanted & {
   readonly floor: number
   readonly asked: Set<Source>
   reachedCount: number
+  /** Why what it was answered last proves nothing. */
+  unproven: string | null
   best: Told | null
   isBehind: boolean
   isGone: boolean
@@ -104,6 +110,7 @@ export type Read = Wanted & {
 
 export type ReaderState = {
   readonly decisions: CertifiedDecisions
+  /** 0 also where no others can be asked. */
   readonly faultyMax: number
   readonly sources: Source[]
   readonly reads: Map<number, Read>

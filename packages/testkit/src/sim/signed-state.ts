@@ -1,0 +1,42 @@
+/** One state of a network that its members have signed, and documents that prove answers from it. */
+import { toHex } from '@quorumscan/base'
+import { encodeStateStatement } from '@quorumscan/consensus'
+import { encodeCertificate, encodeDocument, type Question } from '@quorumscan/consensus/certified'
+import type { TestNetwork } from '../test-network.ts'
+import type { SimEntry } from './sim-ledger.ts'
+import { createSimStates } from './sim-states.ts'
+
+export type SignedState = {
+  /** With the signatures of these members, by their positions; of all by default. */
+  certificate(...signers: readonly number[]): string
+  /** Proves the answer. */
+  document(question: Question<unknown>, certificate?: string): string
+}
+
+export function createSignedState(
+  { genesisHash, scans }: TestNetwork,
+  at: {
+    readonly offset: number
+    /** µs since the epoch. */
+    readonly recordTime: number
+    readonly entries: readonly SimEntry[]
+  },
+): SignedState {
+  const { offset, recordTime, entries } = at
+  const states = createSimStates()
+  states.append({ offset, put: entries, remove: [], isCertifiable: true })
+  const stateRoot = toHex(states.rootAt(offset))
+  const point = { genesisHash, offset, recordTime, historyHash: 'ab'.repeat(32), stateRoot }
+  const signatures = scans.map(
+    (key, index) => [`sv-${index + 1}`, toHex(key.sign(encodeStateStatement(point)))] as const,
+  )
+  const certificate: SignedState['certificate'] = (...signers) =>
+    encodeCertificate({
+      ...point,
+      signatures: signatures.filter((_, index) => signers.length === 0 || signers.includes(index)),
+    })
+  return {
+    certificate,
+    document: (question, by = certificate()) => encodeDocument(by, states.prove(question, at)),
+  }
+}

@@ -1,0 +1,201 @@
+/** The HTTP edge of lookups through a scan proxy: what it is asked, and what of all that it may say is believed. */
+import type { Lookup } from '@quorumscan/consensus'
+import {
+  askBatch,
+  askEntries,
+  askName,
+  CERTIFIED_MEDIA_TYPE,
+  type HashedNetwork,
+  type Question,
+  sha256,
+} from '@quorumscan/consensus/certified'
+import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/testkit'
+import nock from 'nock'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../platform/clock.ts'
+import { requestOfLookup, verifyReceipt } from '../receipts.ts'
+import { createValidator, type ValidatorOptions } from '../validator.ts'
+
+const URL = 'http://validator.test/api/validator'
+const ALICE = 'alice.unverified.ns'
+const NOBODY = 'nobody.unverified.ns'
+const PARTY = `alice::1220${'a'.repeat(64)}`
+const PATH = '/v0/scan-proxy/ans-entries'
+const HEAD = 7
+const testNetwork = createTestNetwork()
+const { genesis, genesisHash } = testNetwork
+const network: HashedNetwork = { genesis, genesisHash, sha256 }
+const stateAt = (offset: number, ageMs = 0) =>
+  createSignedState(testNetwork, {
+    offset,
+    recordTime: systemClock.nowMicros() - ageMs * 1000,
+    entries: [simEntry(ALICE, { user: PARTY, expiresAt: 4_000_000_000_000_000 })],
+  })
+const state = stateAt(HEAD)
+const DOCUMENT = { 'content-type': CERTIFIED_MEDIA_TYPE }
+
+type Reply = [status: number, body: string, headers?: Record<string, string>]
+const proven = (question: Question<unknown>, by = state, certificate?: string): Reply => [
+  200,
+  by.document(question, certificate),
+  DOCUMENT,
+]
+const refusal = (status: number, code: string): Reply => [
+  status,
+  JSON.stringify({
+    error: `no: ${code}`,
+    code,
+    definite: true,
+    retryable: status >= 500,
+    request_id: 'r-1',
+    details: null,
+  }),
+]
+const byName = (name = ALICE) => nock(URL).get(`${PATH}/by-name/${name}`)
+const connect = (options: Partial<ValidatorOptions> = {}) =>
+  createValidator({ url: URL, genesis, random: () => 0, ...options }).names
+
+beforeAll(() => nock.disableNetConnect())
+afterEach(() => {
+  const pending = nock.pendingMocks()
+  nock.cleanAll()
+  expect(pending).toEqual([])
+})
+afterAll(() => nock.restore())
+
+describe.each([
+  ['with a genesis document', { genesis }, 'self'],
+  // Fetched once, before the first lookup.
+  ['that is trusted', { genesis: undefined as never, crypto: undefined as never }, 'proxy'],
+] as const)('a proxy %s', (_, options, verifiedBy) => {
+  const told = () => {
+    if (verifiedBy === 'proxy') nock(URL).get('/v0/scan-proxy/genesis').reply(200, genesis)
+  }
+
+  it('is asked for proofs, in the way that a browser asks without a preflight', async () => {
+    told()
+    const badheaders = ['authorization', 'x-quorum', 'x-min-offset', 'x-max-age-ms']
+    nock(URL, { badheaders, reqheaders: { accept: CERTIFIED_MEDIA_TYPE } })
+      .get(`${PATH}/by-name/${NOBODY}?quorum=strong`)
+      .reply(...proven(askName(NOBODY)))
+      .post(`${PATH}/batch`, { lookups: [{ name: ALICE }, { name: NOBODY }] })
+      .matchHeader('content-type', /^text\/plain/)
+      .reply((_uri, body) => {
+        const { lookups } = JSON.parse(String(body)) as { lookups: Lookup[] }
+        return proven(askBatch(lookups, network))
+      })
+      .get(`${PATH}?name_prefix=al&page_size=5`)
+      .reply(...proven(askEntries('al', { pageSize: 5, pageToken: null }, network)))
+    const names = connect({ ...options, token: 't-1' })
+    expect(await names.resolve(NOBODY, { threshold: 'strong' })).toBeNull()
+    expect(await names.resolveMany([ALICE, NOBODY])).toEqual([PARTY, null])
+    const found: string[] = []
+    for await (const { name } of names.search('al', { pageSize: 5 })) found.push(name)
+    expect(found).toEqual([ALICE])
+  })
+
+  it('tells who signed, and gives a receipt for others', async () => {
+    told()
+    byName().reply(...proven(askName(ALICE), state, state.certificate(0, 2)))
+    const outcome = await connect(options).lookup(ALICE)
+    expect(outcome).toMatchObject({
+      kind: 'verified',
+      entry: { party: PARTY },
+      offset: HEAD,
+      agreed: ['sv-1', 'sv-3'],
+      nodeCount: 4,
+      threshold: 2,
+      verifiedBy,
+    })
+    const receipt = 'receipt' in outcome ? outcome.receipt : null
+    const asked = { genesis, request: requestOfLookup({ name: ALICE }) }
+    expect(await verifyReceipt(receipt, asked)).toMatchObject({ answer: { user: PARTY } })
+  })
+})
+
+it.each<[string, Reply, RegExp]>([
+  ['proves another name', proven(askName(NOBODY)), /shown|claimed|proof/],
+  ['has too few signatures', proven(askName(ALICE), state, state.certificate(1)), /members signed/],
+  [
+    'is signed by nobody',
+    [200, state.document(askName(ALICE)).replace(/[0-9a-f]{128}/, 'ab'.repeat(64)), DOCUMENT],
+    /sign/,
+  ],
+])('an answer that %s is refused as such, at once', async (_, reply, reason) => {
+  byName().reply(...reply)
+  await expect(connect().resolve(ALICE)).rejects.toMatchObject({
+    code: 'INVALID_RECEIPT',
+    definite: true,
+    retryable: false,
+    message: expect.stringMatching(reason),
+  })
+})
+
+it('who is no scan proxy, or refuses, or is not there, is named', async () => {
+  for (const [reply, error] of [
+    [[200, '<h1>Welcome</h1>'], { code: 'INVALID_RESPONSE', retryable: false }],
+    [[404, 'Not Found'], { code: 'INVALID_RESPONSE', status: 404 }],
+    [refusal(403, 'FORBIDDEN'), { code: 'FORBIDDEN', status: 403 }],
+  ] as const) {
+    byName().reply(...(reply as Reply))
+    await expect(connect().resolve(ALICE)).rejects.toMatchObject(error)
+  }
+  byName()
+    .times(3)
+    .reply(...refusal(503, 'NOT_READY'))
+  await expect(connect().resolve(ALICE)).rejects.toMatchObject({ code: 'NOT_READY' })
+  byName().times(3).replyWithError('reset')
+  await expect(connect().resolve(ALICE)).rejects.toMatchObject({
+    code: 'NETWORK_ERROR',
+    retryable: true,
+  })
+  nock(URL).get('/v0/scan-proxy/genesis').reply(200, { version: 1 })
+  await expect(connect({ genesis: undefined as never }).resolve(ALICE)).rejects.toMatchObject({
+    code: 'INVALID_RESPONSE',
+  })
+})
+
+describe('bounds of the caller', () => {
+  it('are kept here, whatever the proxy takes', async () => {
+    byName()
+      .twice()
+      .reply(...proven(askName(ALICE), stateAt(HEAD, 30_000)))
+    const names = connect()
+    // Nobody else can be asked whether there is something newer.
+    expect(await names.resolve(ALICE)).toBe(PARTY)
+    expect(await names.lookup(ALICE, { maxAgeMs: 20_000, timeoutMs: 100 })).toMatchObject({
+      kind: 'lagging',
+      reason: 'stale',
+    })
+  })
+
+  it('reach the proxy: what it has not yet is lagging, what nobody signed is missing', async () => {
+    nock(URL, { reqheaders: { 'x-min-offset': String(HEAD + 1) } })
+      .get(`${PATH}/by-name/${ALICE}`)
+      .reply(...refusal(503, 'NO_CERTIFICATE'))
+    nock(URL)
+      .get(`${PATH}/by-name/${ALICE}?quorum=4`)
+      .reply(...refusal(503, 'NO_CERTIFICATE'))
+    const names = connect({ timeoutMs: 200 })
+    expect(await names.lookup(ALICE, { minOffset: HEAD + 1 })).toMatchObject({
+      kind: 'lagging',
+      reason: 'floor',
+      wantedOffset: HEAD + 1,
+    })
+    expect(await names.lookup(ALICE, { threshold: 'all' })).toMatchObject({
+      kind: 'insufficient',
+      needed: 4,
+    })
+  })
+
+  it('are never behind what was seen: the proxy is asked again, for no older offset', async () => {
+    byName(NOBODY).reply(...proven(askName(NOBODY), stateAt(HEAD + 1)))
+    byName().reply(...proven(askName(ALICE)))
+    nock(URL, { reqheaders: { 'x-min-offset': String(HEAD + 1) } })
+      .get(`${PATH}/by-name/${ALICE}`)
+      .reply(...proven(askName(ALICE), stateAt(HEAD + 2)))
+    const names = connect()
+    expect(await names.resolve(NOBODY)).toBeNull()
+    expect(await names.lookup(ALICE)).toMatchObject({ kind: 'verified', offset: HEAD + 2 })
+  })
+})
