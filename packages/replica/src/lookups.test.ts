@@ -17,6 +17,7 @@ import {
   readNamesOfParty,
   readParties,
   readPrefix,
+  readVersions,
 } from './reads/reads.ts'
 import { KEYS } from './storage/keys.ts'
 import { createLayout } from './storage/layout.ts'
@@ -258,6 +259,13 @@ describe('lookups at an offset', () => {
       ...[1, 0],
     ])
     expect(await countOf(names.slice(0, 9))).toBe(1)
+    // Those of a page would drive out the others.
+    for (const count of [1, 1]) {
+      const countOfBefore = await commandCount()
+      await readVersions(small, names.slice(100, 109), moment, 'fetchOfPage')
+      expect((await commandCount()) - countOfBefore).toBe(count)
+    }
+    expect(await countOf(names.slice(0, 9))).toBe(0)
   })
 
   test('do not keep what ingest has overtaken while the reply travelled', async () => {

@@ -31,6 +31,8 @@ export type NameReader = {
   known(name: string, at: Offset): Buffer | null | undefined
   /** Asks Redis. Rejects as its commands do. */
   fetch(names: readonly string[]): Promise<NameFields>
+  /** As `fetch`, of names of a page: in memory they would drive out those that are asked for one by one. */
+  fetchOfPage(names: readonly string[]): Promise<NameFields>
   /** Ingest has written up to the head, and these names have changed; null where anything may have. */
   moveTo(head: Offset, touched: readonly string[] | null): void
 }
@@ -53,17 +55,19 @@ export function createNameReader(
   let trueAt: Offset = -1
   let open: { readonly names: Set<string>; readonly fields: Promise<NameFields> } | null = null
 
+  const read = async (names: readonly string[]): Promise<NameFields> => {
+    const [head, ...values] = await redis.hmgetBuffer(KEYS.names, HEAD_FIELD, ...names)
+    const byName = new Map(names.map((name, index) => [name, values[index]]))
+    onRead({ head, byName })
+    return { head, byName }
+  }
+
   const readAtEndOfTurn = async (names: Set<string>): Promise<NameFields> => {
     await setImmediate()
     if (open?.names === names) open = null
-    const asked = [...names]
-    const [head, ...values] = await redis.hmgetBuffer(KEYS.names, HEAD_FIELD, ...asked)
-    const byName = new Map(asked.map((name, index) => [name, values[index]]))
-    onRead({ head, byName })
-    // What was read at another head may have changed since, or be ahead of what ingest has told. The names of a
-    // page would drive out those that are asked for one by one.
-    const isKept = asked.length <= NAMES_PER_COMMAND_MAX
-    if (isKept && head != null && decodeSpan(head).offset === trueAt)
+    const { head, byName } = await read([...names])
+    // What was read at another head may have changed since, or be ahead of what ingest has told.
+    if (head != null && decodeSpan(head).offset === trueAt)
       // A copy, as the value is a view into all that came with it.
       for (const [name, value] of byName)
         kept.set(name, { value: value == null ? null : Buffer.from(value) })
@@ -84,6 +88,7 @@ export function createNameReader(
       for (const name of asked) open.names.add(name)
       return open.fields
     },
+    fetchOfPage: read,
     moveTo(head, touched) {
       if (touched === null) kept.clear()
       else for (const name of touched) kept.delete(name)

@@ -33,16 +33,21 @@ export async function readNames(
   return values.map((value) => (value === null ? null : findVisible(value, moment)))
 }
 
-/** All versions of these names that may be visible at the moment, null where there is none. */
+/**
+ * All versions of these names that may be visible at the moment, null where there is none.
+ *
+ * @param how - How those are read that are not in memory.
+ */
 export async function readVersions(
   reader: NameReader,
   names: readonly string[],
   moment: Moment,
+  how: 'fetch' | 'fetchOfPage' = 'fetch',
 ): Promise<(Buffer | null)[]> {
   const values = names.map((name) => reader.known(name, moment.offset))
   const missing = names.filter((_, index) => values[index] === undefined)
   if (missing.length > 0) {
-    const { head, byName } = await reach(reader.fetch(missing))
+    const { head, byName } = await reach(reader[how](missing))
     assertReadable(head, moment)
     for (const [index, name] of names.entries()) values[index] ??= byName.get(name) ?? null
   }

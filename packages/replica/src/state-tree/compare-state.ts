@@ -51,7 +51,9 @@ export function differingName(
 ): string | undefined {
   const nameByLeaf = new Map<string, string>()
   const all = { limit: Number.MAX_SAFE_INTEGER, at: BEFORE_ALL }
-  const pruned = root === null ? null : prune(keeper.tree, root, { ...stored.range, ...all })
+  const { open, keyBelow } = keeper.tree
+  const leavesAlone = { open, keyBelow, hash: () => '' }
+  const pruned = root === null ? null : prune(leavesAlone, root, { ...stored.range, ...all })
   for (const { key, expiresAt, valueHash } of visibleLeaves(pruned)) {
     const [, name = ''] = componentsOf(key)
     nameByLeaf.set(`${name} ${expiresAt} ${toHex(valueHash)}`, name)

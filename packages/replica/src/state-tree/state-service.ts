@@ -77,9 +77,14 @@ export function createStateService(context: {
       const known = provenByRange.get(id)
       if (known !== undefined) return known
       const pruned = pruneRange(keeper, kept, range)
-      const values = await readVersions(nameReader, pruned.names, kept.point)
-      const byName = new Map(pruned.names.map((name, index) => [name, values[index]]))
-      const shown = showRange(pruned, byName)
+      const shown = await showRange(pruned, (names) =>
+        readVersions(
+          nameReader,
+          names,
+          kept.point,
+          pruned.leaves.length === 1 ? 'fetch' : 'fetchOfPage',
+        ),
+      )
       if ('proof' in shown) {
         provenByRange.set(id, shown)
         return shown

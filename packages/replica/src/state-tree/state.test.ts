@@ -343,7 +343,7 @@ describe('proofs', () => {
       to: bound(`n\0${of(index).name}`),
       limit: 1,
     })
-    expect(pruneRange(keeper, kept as never, upTo(9_998)).names).toEqual([])
+    expect(pruneRange(keeper, kept as never, upTo(9_998)).leaves).toEqual([])
     expect(() => pruneRange(keeper, kept as never, upTo(10_001))).toThrow(/Too many names/)
   })
 })
