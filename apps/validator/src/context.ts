@@ -1,7 +1,15 @@
 /** Everything that the handlers work with, opened in order and closed in the opposite one. */
 import { createVerifier, FIRST_ADMIN_USER, type VerifierConfig } from '@quorumscan/auth'
-import { fromHex, keyPairFromSeed, openAll, readOptional, readSecret } from '@quorumscan/base'
-import { maxFaulty } from '@quorumscan/consensus'
+import {
+  fromHex,
+  keyPairFromSeed,
+  openAll,
+  readOptional,
+  readSecret,
+  sha256,
+} from '@quorumscan/base'
+import { type Fork, maxFaulty } from '@quorumscan/consensus'
+import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
 import { createReader } from '@quorumscan/consensus/reader'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import {
@@ -45,6 +53,8 @@ const LOG_READER = 'reader'
 const OPERATOR_RETRY_MS = 500
 /** Queues of the wallet automation, apart from everything else in the validator's Redis. */
 const JOBS_PREFIX = 'wallet-jobs'
+/** D-38: what a proxied read may take. */
+const PROXY_WAIT_MS = 2000
 /** A wish for a name that is gone takes some 200 bytes and does no harm. */
 const FORGET_RENEWALS_MS = 3_600_000
 
@@ -151,13 +161,24 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     )
     const transport = resources.opened(createUndiciTransport({ peerTokenByOrigin }))
     const shown = createShown(replica)
+    const onFork = (fork: Fork) => {
+      readMetrics.noteFork()
+      alarm({
+        subject: 'fork',
+        text: 'the scan nodes hold different histories',
+        fields: { fork },
+      })
+    }
+    const nodes = {
+      ...{ genesis, genesisHash, seeds: config.seeds, transport, clock, onFork },
+      allowPrivateAddresses: config.allowPrivateAddresses,
+    }
+    const certifiedReader = resources.opened(
+      createCertifiedReader({ ...nodes, sha256, waitMs: PROXY_WAIT_MS }),
+    )
     const reader = resources.opened(
       createReader({
-        genesis,
-        genesisHash,
-        seeds: config.seeds,
-        transport,
-        clock,
+        ...nodes,
         defer: setImmediate,
         localHistoryHash: localHistoryHash(replica),
         floorStore: store.floor,
@@ -165,15 +186,6 @@ export async function createContext(config: ValidatorConfig, overrides: Override
           // The reader checks the signature of every record.
           load: async () => JSON.parse((await store.addresses.load()) ?? '[]'),
           save: (records) => store.addresses.save(JSON.stringify(records)),
-        },
-        allowPrivateAddresses: config.allowPrivateAddresses,
-        onFork: (fork) => {
-          readMetrics.noteFork()
-          alarm({
-            subject: 'fork',
-            text: 'the scan nodes hold different histories',
-            fields: { fork },
-          })
         },
         onStatement: evidence.note,
         onReply: readMetrics.noteReply,
@@ -293,6 +305,8 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       ledger: replica,
       autoRenewals,
       shown,
+      /** Reads what one node proves: where the own replica cannot. */
+      certifiedReader,
       reader: readNotBefore(shown, readMetrics.measured(reader)),
       evidence,
       verifier,

@@ -1,6 +1,7 @@
 export { type AppOverrides, beginApp, serve } from './app.ts'
 export { type AppConfig, readAppConfig, readFollowerConfig } from './app-config.ts'
 export {
+  CERTIFIED_HEADERS,
   type CertifiedAnswers,
   createCertifiedAnswers,
   isCertified,

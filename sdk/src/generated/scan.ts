@@ -551,13 +551,6 @@ export interface components {
             /** @description What is in force: fee, lifetime and renewal window of names. */
             ans_rules_update: components["schemas"]["MaybeCachedContract"];
         };
-        /** @description What the caller has of them. */
-        AnsRulesRequest: {
-            /** @description The contract that the caller has. */
-            cached_ans_rules_contract_id?: string | null;
-            /** @description The synchronizer that the caller knows. */
-            cached_ans_rules_domain_id?: string | null;
-        };
         /** @description One result for each lookup, in its order; from a node with `sign`, a signature for each too. */
         BatchAnswer: {
             /** @description One for each lookup, in its order. */
@@ -1675,7 +1668,7 @@ export interface operations {
                     at_offset?: number | null;
                     /** @description Whether the node signs each answer. */
                     sign?: boolean | null;
-                    /** @description With proofs: how many members must have signed. */
+                    /** @description With a proof: how many members must have signed. */
                     signers?: string | null;
                 };
             };
@@ -1953,12 +1946,7 @@ export interface operations {
     };
     getAnsRules: {
         parameters: {
-            query?: {
-                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
-                signers?: string;
-                /** @description With a proof: read no older offset than this; waits up to a second for it. */
-                min_offset?: number;
-            };
+            query?: never;
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
@@ -1970,7 +1958,16 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AnsRulesRequest"];
+                "application/json": {
+                    /** @description The contract that the caller has. */
+                    cached_ans_rules_contract_id?: string | null;
+                    /** @description The synchronizer that the caller knows. */
+                    cached_ans_rules_domain_id?: string | null;
+                    /** @description With a proof: how many members must have signed. */
+                    signers?: string | null;
+                    /** @description With a proof: read no older offset than this. */
+                    min_offset?: number | null;
+                };
             };
         };
         responses: {

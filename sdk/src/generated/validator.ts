@@ -1166,15 +1166,23 @@ export interface components {
              * @description Of the form.
              * @constant
              */
-            version: 1;
+            version: 2;
             /** @description Random: no two networks share a genesis hash. */
             nonce: string;
             /** @description The record time of offset 0, since the epoch, in microseconds. */
             recordTime: number;
             /** @description The synchronizer. */
             synchronizerId: string;
-            /** @description Signs groups of the log. */
-            synchronizerKey: string;
+            /** @description Who puts entries in order. */
+            ordering: {
+                /**
+                 * @description One synchronizer.
+                 * @constant
+                 */
+                driver: "redis";
+                /** @description Signs groups of the log. */
+                key: string;
+            };
             /** @description The operator party; nobody has its key. */
             dso: string;
             /** @description The super-validators. */
@@ -1965,19 +1973,9 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
-             *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
-             *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
-             *
-             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
-             *
-             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
-             *
-             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2124,19 +2122,9 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
-             *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
-             *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
-             *
-             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
-             *
-             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
-             *
-             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2285,19 +2273,9 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
-             *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
-             *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
-             *
-             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
-             *
-             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
-             *
-             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2439,19 +2417,9 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
-             *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
-             *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
-             *
-             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
-             *
-             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
-             *
-             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2619,19 +2587,9 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
-             *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
-             *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
-             *
-             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
-             *
-             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
-             *
-             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -2942,19 +2900,9 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
-             *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
-             *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
-             *
-             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
-             *
-             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
-             *
-             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3445,19 +3393,9 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
-             *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
-             *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
-             *
-             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
-             *
-             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
-             *
-             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {
@@ -3588,19 +3526,9 @@ export interface operations {
             /**
              * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
-             *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
-             *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
-             *
-             *     OFFSET_NOT_REACHED: The node has not applied this offset yet.
-             *
-             *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
-             *
-             *     OVERLOADED: A bound on work in progress is reached.
              */
             503: {
                 headers: {

@@ -58,7 +58,7 @@ const provingOther =
   (other: (question: Question<unknown>, liar: Liar) => Question<unknown>): CertifiedLie =>
   async (liar) => {
     const { world, member, asked } = liar
-    const offset = world.certifiedOffsets(member, asked.signerCount).at(-1)
+    const offset = world.certifiedOffset(member, asked.signerCount)
     if (asked.question === null || offset === undefined) return liar.honest()
     const certificate = world.certificate(offset, world.signersAt(member, offset))
     return world.reply({ ...asked, question: other(asked.question, liar) }, certificate, { offset })
@@ -83,7 +83,7 @@ export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
   /** Signatures of a true certificate over a state that is none. */
   borrow: async (liar) => {
     const { world, asked, member } = liar
-    const offset = world.certifiedOffsets(member, asked.signerCount).at(-1)
+    const offset = world.certifiedOffset(member, asked.signerCount)
     if (offset === undefined) return liar.honest()
     const certificate = world
       .certificate(offset, world.signersAt(member, offset))
@@ -92,14 +92,14 @@ export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
   },
   tooFew: async (liar) => {
     const { world, member, asked } = liar
-    const offset = world.certifiedOffsets(member, 0).at(-1)
+    const offset = world.certifiedOffset(member, 0)
     if (offset === undefined) return liar.honest()
     const few = world.signersAt(member, offset).slice(0, Math.max(1, asked.signerCount - 1))
     return world.reply(asked, world.certificate(offset, few), { offset })
   },
   otherTree: async (liar) => {
     const { world, asked, member } = liar
-    const offset = world.certifiedOffsets(member, asked.signerCount).at(-1)
+    const offset = world.certifiedOffset(member, asked.signerCount)
     if (offset === undefined) return liar.honest()
     const certificate = world.certificate(offset, world.signersAt(member, offset))
     return world.reply(asked, certificate, { offset, states: world.fiction })

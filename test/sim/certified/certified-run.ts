@@ -131,6 +131,7 @@ export async function runCertified(options: CertifiedRunOptions): Promise<Certif
   keepBreaking(world, random.split(), { options, state })
   await clock.pass(600)
   const reads: CertifiedRecord[] = []
+  const crypto = createMemoCrypto()
   const clients = Array.from({ length: CLIENTS }, (_, client) =>
     runClient({
       world,
@@ -138,7 +139,7 @@ export async function runCertified(options: CertifiedRunOptions): Promise<Certif
       client,
       reads,
       options,
-      crypto: createMemoCrypto(),
+      crypto,
     }),
   )
   await clock.run(Promise.all(clients))

@@ -55,8 +55,12 @@ export type CertifiedWorld = {
     fiction: { readonly put?: readonly SimEntry[]; readonly remove?: readonly string[] },
   ): void
   parse(request: TransportRequest): Asked | null
-  /** Offsets for which the node has enough signatures, ascending. */
-  certifiedOffsets(member: SimMember, signerCount: number): readonly number[]
+  /** The newest kept offset for which the node has enough signatures, at which `isWanted` says yes. */
+  certifiedOffset(
+    member: SimMember,
+    signerCount: number,
+    isWanted?: (offset: number) => boolean,
+  ): number | undefined
   signersAt(member: SimMember, offset: number): readonly number[]
   certificate(offset: number, signers: readonly number[], states?: States): string
   reply(
@@ -132,11 +136,12 @@ export function createCertifiedWorld(
       if (takeOver(offset, changes, truth)) certifiable.push(offset)
     },
     parse: (request) => parseAsked(request, network),
-    certifiedOffsets(member, signerCount) {
+    certifiedOffset(member, signerCount, isWanted = () => true) {
       const sinceMicros = clock.nowMicros() - KEPT_MICROS
-      return certifiable.filter(
+      return certifiable.findLast(
         (offset) =>
           offset <= member.node.head &&
+          isWanted(offset) &&
           ledger.pointAt(offset).recordTime >= sinceMicros &&
           signersAt(member, offset).length >= signerCount,
       )
@@ -163,15 +168,13 @@ export function createCertifiedWorld(
       const asked = world.parse(request)
       if (asked === null) return refuse(404, 'ROUTE_NOT_FOUND')
       const { question, minOffset, signerCount } = asked
-      const find = (): number | undefined => {
-        const offsets = world.certifiedOffsets(member, signerCount)
-        const pinned = question?.offset ?? null
-        if (pinned !== null) return offsets.find((offset) => offset === pinned)
-        return offsets.filter((offset) => offset >= minOffset).at(-1)
-      }
+      const pinned = question?.offset ?? null
+      const find = () =>
+        world.certifiedOffset(member, signerCount, (offset) =>
+          pinned === null ? offset >= minOffset : offset === pinned,
+        )
       let offset = find()
-      if (question !== null && question.offset !== null && offset === undefined)
-        return refuse(410, 'OFFSET_PRUNED')
+      if (pinned !== null && offset === undefined) return refuse(410, 'OFFSET_PRUNED')
       for (let waited = 0; offset === undefined && waited < MINIMUM_WAIT_MS; waited += POLL_MS) {
         await clock.delay(POLL_MS)
         offset = find()

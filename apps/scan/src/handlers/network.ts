@@ -71,8 +71,9 @@ export function createNetworkHandlers(context: {
 
   return {
     getAnsRules: (asked) => {
-      if (isCertified(asked)) return certified.document(askNetwork('ans-rules'), asked)
-      const { body } = asked
+      const { body, signal } = asked
+      if (isCertified(asked))
+        return certified.document(askNetwork('ans-rules'), { query: body, signal })
       return answer(requestOfAnsRules(body), asked, async (at) => {
         const rules = await stateOf('AnsRules', at)
         return { ans_rules_update: unlessCached(rules, [body.cached_ans_rules_contract_id]) }

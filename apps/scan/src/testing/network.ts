@@ -41,6 +41,8 @@ import type { Overrides } from '../context.ts'
 import { type RunningScan, startScan } from '../start.ts'
 import { openLogGate } from './log-gate.ts'
 
+export { openLogGate }
+
 const random = systemRandom
 const PASSWORD = 'test'
 

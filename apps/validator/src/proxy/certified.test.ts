@@ -9,12 +9,19 @@ import {
   type Question,
 } from '@quorumscan/consensus/certified'
 import { createLogger } from '@quorumscan/http'
-import { createHttpClient, type HttpClient, until } from '@quorumscan/testkit'
+import {
+  createHttpClient,
+  type HttpAnswer,
+  type HttpClient,
+  send,
+  until,
+} from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningValidator, startValidator } from '../start.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'
 
 const LOOKUP = '/v0/scan-proxy/ans-entries/by-name'
+const NAME = 'alice.unverified.ns'
 const CERTIFIED = { 'x-quorum': 'certified' }
 const logger = createLogger({ name: 'validator', level: 'silent' })
 
@@ -24,20 +31,26 @@ let client: HttpClient
 
 beforeAll(async () => {
   network = await startNetwork(4)
-  const config = { ...network.config, nodes: network.peers }
-  validator = await startValidator(config, { logger, clock: network.clock })
-  client = createHttpClient(validator.url, null)
-  await until('certificates of all nodes', async () =>
-    (await client.get(`${LOOKUP}/dso.ns`, { accept: CERTIFIED_MEDIA_TYPE, 'x-quorum': 'all' }))
-      .status === 200
-      ? true
-      : undefined,
-  )
+  await start()
 })
 afterAll(async () => {
   await validator?.[Symbol.asyncDispose]()
   await network?.[Symbol.asyncDispose]()
 })
+
+async function start(): Promise<void> {
+  const config = { ...network.config, nodes: network.peers }
+  validator = await startValidator(config, { logger, clock: network.clock })
+  client = createHttpClient(() => validator.url, null)
+}
+
+/** The own replica has a certificate of all members, at the offset or behind it. */
+async function untilOwn(offset: number): Promise<void> {
+  await until(`own certificates from ${offset} on`, async () => {
+    const [, own] = /certified_offset (\d+)/.exec((await client.get('/metrics')).text) ?? []
+    return Number(own ?? -1) >= offset ? true : undefined
+  })
+}
 
 test.each<[string, string, { readonly body?: object }]>([
   ['a name', `${LOOKUP}/dso.ns`, {}],
@@ -83,7 +96,7 @@ test('thresholds, floors and ages that cannot be met are refused', async () => {
     const { status, body } = await client.get(path, headers)
     return [status, body.code]
   }
-  expect(await ask({ ...CERTIFIED, 'x-min-offset': '1000000' })).toEqual([503, 'NO_CERTIFICATE'])
+  expect(await ask({ ...CERTIFIED, 'x-min-offset': '1000000' })).toEqual([503, 'CONSENSUS_LAGGING'])
   expect(await ask({ ...CERTIFIED, 'x-max-age-ms': '0' })).toEqual([503, 'CONSENSUS_LAGGING'])
   expect(await ask({ accept: CERTIFIED_MEDIA_TYPE, 'x-quorum': '5' })).toEqual([
     400,
@@ -92,7 +105,85 @@ test('thresholds, floors and ages that cannot be met are refused', async () => {
   expect(await ask(CERTIFIED, '/v0/scan-proxy/dso-party-id')).toEqual([400, 'INVALID_QUORUM'])
 })
 
-test('nobody is asked for a certified answer', async () => {
+/** At the newest offset that a node certifies. */
+async function readNewest(paths: readonly string[]): Promise<HttpAnswer[]> {
+  const { certificate } = (await send(`${network.peers[0]?.url}/v0/certificate`)).body
+  const floor = { 'x-min-offset': String(certificate.offset) }
+  return await Promise.all(paths.map((path) => client.get(path, { ...CERTIFIED, ...floor })))
+}
+
+test('where the own replica is behind, a node is asked, and all operations have their answer', async () => {
+  const wallet = await network.createWallet('alice')
+  const release = network.holdValidator()
+  let offset = 0
+  try {
+    await wallet.pay({ name: NAME, description: 'true' })
+    await until('the nodes to certify the name', async () => {
+      const reply = await send(`${network.peers[0]?.url}/v0/ans-entries/by-name/${NAME}`, {
+        headers: { accept: CERTIFIED_MEDIA_TYPE },
+      })
+      return reply.text.includes(wallet.party) ? true : undefined
+    })
+    const party = encodeURIComponent(wallet.party)
+    const [byName, byParty, list, ofParty, dso, scans] = await readNewest([
+      `${LOOKUP}/${NAME}`,
+      `/v0/scan-proxy/ans-entries/by-party/${party}`,
+      '/v0/scan-proxy/ans-entries?page_size=2&name_prefix=',
+      `/v0/scan-proxy/ans-entries/by-party/${party}/all?page_size=2`,
+      '/v0/scan-proxy/dso',
+      '/v0/scan-proxy/scans',
+    ])
+    for (const reply of [byName, byParty])
+      expect(reply?.body['entry']).toMatchObject({ user: wallet.party })
+    expect(byName?.headers.get('x-quorum-outcome')).toBe('verified')
+    offset = Number(byName?.headers.get('x-quorum-offset'))
+    expect(list?.body['entries']).toHaveLength(2)
+    expect(ofParty?.body['entries']).toMatchObject([{ name: NAME }])
+    expect(dso?.body['dso_party_id']).toBe(network.genesis.dso)
+    expect(JSON.stringify(scans?.body['scans'])).toContain('sv-4')
+    const rules = await client.send(
+      'POST',
+      '/v0/scan-proxy/ans-rules',
+      {},
+      {
+        ...CERTIFIED,
+        'x-min-offset': String(offset),
+      },
+    )
+    expect(rules.body['ans_rules_update']).toMatchObject({ contract: { payload: {} } })
+    // Nothing behind what was shown, though the caller names no offset.
+    expect((await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)).status).toBe(200)
+  } finally {
+    release()
+  }
+  await untilOwn(offset)
+})
+
+async function restart(): Promise<void> {
+  await validator[Symbol.asyncDispose]()
+  await start()
+}
+
+test('a value that somebody changed in the Redis of the validator is never served as certified', async () => {
+  const redis = network.redis.connect()
+  const versions = (await redis.hgetBuffer('{replica}:names', NAME)) as Buffer
+  const forged = Buffer.from(versions.toString('latin1').replace('true', 'lies'), 'latin1')
+  await redis.hset('{replica}:names', NAME, forged)
+  await restart()
+  await until('the validator to say so', async () =>
+    (await client.get('/api/validator/readyz')).body['code'] === 'STATE_DIVERGED'
+      ? true
+      : undefined,
+  )
+  const reply = await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)
+  expect(reply.body['entry']).toMatchObject({ description: 'true' })
+  await redis.hset('{replica}:names', NAME, versions)
+  redis.disconnect()
+  await restart()
+})
+
+test('nobody is asked where the own replica is up to date', async () => {
+  await untilOwn(0)
   await Promise.all(network.scans.map(({ stop }) => stop()))
   expect((await client.get(`${LOOKUP}/dso.ns`)).status).not.toBe(200)
   expect((await client.get(`${LOOKUP}/dso.ns`, CERTIFIED)).status).toBe(200)

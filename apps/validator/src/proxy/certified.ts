@@ -1,38 +1,41 @@
 /**
  * Certified reads at the proxy: answered from the validator's own replica, at the newest offset at which enough
- * members signed the state that it computed itself. Nobody is asked for a lookup, and who is given the document
- * need not believe this validator.
+ * members signed the state that it computed itself, so that nobody is asked for a lookup. Where the own replica is
+ * behind, or broken, a node is asked, and what it proves is checked before it is handed on. Whoever is given the
+ * document need not believe this validator.
  */
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { sha256, utf8 } from '@quorumscan/base'
 import {
-  type Decided,
   type Genesis,
-  type Lagging,
   type Lookup,
-  maxFaulty,
+  type Participation,
   parseThreshold,
   thresholdVotes,
 } from '@quorumscan/consensus'
+import { type Certificate, isStale, type Question } from '@quorumscan/consensus/certified'
 import {
-  askBatch,
-  askEntries,
-  askEntriesOfParty,
-  askName,
-  askNetwork,
-  askParty,
-  type Certificate,
-  type CertifiedEntry,
-  isStale,
-  type Question,
-} from '@quorumscan/consensus/certified'
-import type { ScanError } from '@quorumscan/errors'
-import { createCertifiedAnswers } from '@quorumscan/http'
+  type CertifiedAnswer,
+  type CertifiedOutcome,
+  type CertifiedRequest,
+  kindOf,
+  requestOfEntriesPage,
+  requestOfLookups,
+} from '@quorumscan/consensus/certified-reader'
+import { isScanError, ScanError } from '@quorumscan/errors'
+import { CERTIFIED_HEADERS, createCertifiedAnswers, type Proven } from '@quorumscan/http'
 import type { PageSubject } from '@quorumscan/model'
 import type { Context } from '../context.ts'
 import type { HandlersOf } from '../handlers/handlers.ts'
+import {
+  ansRulesRequest,
+  dsoRequest,
+  lookupRequest,
+  partyPageRequest,
+  scansRequest,
+} from './certified-requests.ts'
 import { sharedDsoAnswer } from './dso-answer.ts'
-import { entryNotFound, outcomeError, quorumHeaders } from './outcome.ts'
+import { entryNotFound, outcomeError, quorumHeaders, readerError } from './outcome.ts'
 import { pagePosition } from './pages.ts'
 import type { QuorumRequest } from './quorum-options.ts'
 
@@ -50,11 +53,28 @@ type Reply =
   | { readonly headers: Record<string, string>; readonly body: Uint8Array }
   | { readonly headers: Record<string, string>; readonly error: ScanError }
 
+/** A proven answer, whoever proved it. */
+type Answered<Answer> = Participation &
+  Pick<CertifiedAnswer<Answer>, 'kind' | 'answer' | 'offset' | 'recordTime'> & {
+    /** Encoded where it is asked for. */
+    readonly document: Uint8Array
+  }
+
+type Unanswered = Exclude<CertifiedOutcome<unknown>, CertifiedAnswer<unknown>>
+
 /** As for votes (D-39). */
 const MAX_AGE_MS = 60_000
-const MICROS_PER_MS = 1000
-/** Certificates come several times a second. */
-const RETRY_AFTER_MS = 250
+
+/** Why the own replica has no answer, where a node may have one. */
+const BEHIND: ReadonlySet<string> = new Set([
+  'NO_CERTIFICATE',
+  'LOG_FORK',
+  'STATE_DIVERGED',
+  'NOT_READY',
+  'OFFSET_NOT_REACHED',
+  'OFFSET_PRUNED',
+  'DEPENDENCY_UNAVAILABLE',
+])
 
 /** What `x-quorum` says beside the thresholds, as the threshold that it stands for. */
 const CERTIFIED_QUORUMS: Readonly<Record<string, string>> = {
@@ -67,56 +87,94 @@ export function certifiedHandlers(
   context: Context,
   voted: HandlersOf<Operation>,
 ): HandlersOf<Operation> {
-  const { genesis, genesisHash, shown, clock } = context
+  const { genesis, genesisHash, ledger, shown, clock, certifiedReader } = context
   const network = { genesis, genesisHash, sha256 }
-  const answers = createCertifiedAnswers({ ...context, replica: context.ledger })
+  const answers = createCertifiedAnswers({ ...context, replica: ledger })
+  /** Newest offsets that were answered: by a node, and at all. What is asked next is not answered behind them. */
+  const answered = { byNode: 0, atAll: 0 }
 
-  /** @param form - The usual body. */
+  /** Null: the own replica has no such state. */
+  const proveOwn = async <Answer>(
+    question: Question<Answer>,
+    request: QuorumRequest,
+  ): Promise<Answered<Answer> | null> => {
+    const signers = signersOf(request) ?? 'weak'
+    const floor = Math.max(floorOf(request), answered.byNode)
+    const query = { signers, min_offset: question.offset === null ? floor : 0 }
+    // Who is not up to date would let every caller wait for nothing.
+    const isPatient = ledger.state() === 'live'
+    try {
+      const proven = await answers.prove(question, withSignalOf(request, { query, isPatient }))
+      return ownAnswer(proven, { genesis, signers })
+    } catch (error) {
+      if (isScanError(error) && BEHIND.has(error.code)) return null
+      throw error
+    }
+  }
+
+  const askNode = async <Answer>(
+    asked: CertifiedRequest<Answer>,
+    minOffset: number,
+    request: QuorumRequest,
+  ) => {
+    const threshold = parseThreshold(signersOf(request) ?? 'weak', genesis.nodes.length) ?? 'weak'
+    const { signal } = request
+    try {
+      const options = { threshold, minOffset, maxAgeMs: maxAgeOf(request), signal }
+      return await certifiedReader.read(asked, options)
+    } catch (error) {
+      throw readerError(error)
+    }
+  }
+
+  /** What the own replica proves if that is recent enough, else a node. */
+  const prove = async <Answer>(
+    asked: CertifiedRequest<Answer>,
+    request: QuorumRequest,
+  ): Promise<Answered<Answer> | Unanswered> => {
+    const question = asked.question(network)
+    const isWalk = question.offset !== null
+    const own = await proveOwn(question, request)
+    const isWithin = (maxAgeMs: number) =>
+      own !== null && !isStale(own.recordTime, { nowMicros: clock.nowMicros(), maxAgeMs })
+    // A walk stays at its own offset, however old that is.
+    if (own !== null && (isWalk || isWithin(Math.min(MAX_AGE_MS, maxAgeOf(request))))) return own
+    const minOffset = Math.max(floorOf(request), answered.atAll, own?.offset ?? 0)
+    const outcome = await askNode(asked, minOffset, request)
+    if ('answer' in outcome) {
+      if (!isWalk) answered.byNode = Math.max(answered.byNode, outcome.offset)
+      return { ...outcome, document: utf8(outcome.receipt.document) }
+    }
+    return own !== null && isWithin(maxAgeOf(request)) ? own : outcome
+  }
+
   const answer = async <Answer>(
     request: QuorumRequest,
-    question: Question<Answer>,
-    form: (answer: Answer, certificate: Certificate) => Uint8Array | ScanError,
+    asked: CertifiedRequest<Answer>,
+    form: (answer: Answer, agreed: readonly string[]) => Uint8Array | ScanError,
   ): Promise<Reply> => {
-    const { headers: asked } = request
-    const signers = signersOf(request) ?? 'weak'
-    // A walk stays at its own offset.
-    const floor = Math.max(asked['x-min-offset'] ?? 0, shown.offset())
-    const query = { signers, min_offset: question.offset === null ? floor : 0 }
-    const proven = await answers.prove(question, withSignalOf(request, { query }))
-    const { certificate } = proven
-    const part = participation(certificate, { genesis, signers })
-    const isDocument = accepts(asked.accept, CERTIFIED_MEDIA_TYPE)
-    // Whoever is given the proof sees itself how old it is, and need not tell what it takes.
-    const ageMsMax = isDocument ? Number.POSITIVE_INFINITY : MAX_AGE_MS
-    const maxAgeMs = asked['x-max-age-ms'] ?? ageMsMax
-    const nowMicros = clock.nowMicros()
-    if (isStale(certificate.recordTime, { nowMicros, maxAgeMs })) {
-      const stale: Lagging = {
-        ...part,
-        kind: 'lagging',
-        reason: 'stale',
-        wantedOffset: floor,
-        headOffset: certificate.offset,
-        ageMs: Math.ceil((nowMicros - certificate.recordTime) / MICROS_PER_MS),
-        retryAfterMs: RETRY_AFTER_MS,
-      }
-      return { headers: quorumHeaders(stale), error: outcomeError(stale) }
+    const found = await prove(asked, request)
+    const headers = quorumHeaders(found)
+    if (!('answer' in found)) {
+      if (found.kind !== 'expired') return { headers, error: outcomeError(found) }
+      const reason = 'The walk is over: its offset is not certified any more. Begin it anew.'
+      return { headers, error: new ScanError('OFFSET_PRUNED', reason) }
     }
-    const headers = quorumHeaders(decided(proven.answer, certificate, part))
-    if (isDocument) {
-      const { document } = proven
-      return { headers: { ...headers, ...document.headers }, body: document.body }
-    }
-    const body = form(proven.answer, certificate)
+    answered.atAll = Math.max(answered.atAll, found.offset)
+    if (isDocument(request))
+      return { headers: { ...headers, ...CERTIFIED_HEADERS }, body: found.document }
+    const body = form(found.answer, found.agreed)
     return body instanceof Uint8Array ? { headers, body } : { headers, error: body }
   }
 
-  const lookup = (one: Lookup, request: QuorumRequest) => {
-    const question = 'name' in one ? askName(one.name) : askParty(one.party, network)
-    return answer<CertifiedEntry | null>(request, question, (entry) =>
+  /** The least offset that the caller takes. */
+  const floorOf = ({ headers }: QuorumRequest) =>
+    Math.max(headers['x-min-offset'] ?? 0, shown.offset())
+
+  const lookup = (one: Lookup, request: QuorumRequest) =>
+    answer(request, lookupRequest(one), (entry) =>
       entry === null ? entryNotFound(one) : json({ entry }),
     )
-  }
 
   const page = (
     subject: PageSubject,
@@ -128,11 +186,13 @@ export function certifiedHandlers(
     // Refuses a token that is none of this list.
     pagePosition(genesisHash, subject, token)
     const asked = { pageSize, pageToken: token ?? null }
-    const question =
+    return answer(
+      request,
       subject.kind === 'prefix'
-        ? askEntries(subject.prefix, asked, network)
-        : askEntriesOfParty(subject.party, asked, network)
-    return answer(request, question, json)
+        ? requestOfEntriesPage({ ...asked, prefix: subject.prefix })
+        : partyPageRequest(subject.party, asked),
+      json,
+    )
   }
 
   return {
@@ -151,7 +211,7 @@ export function certifiedHandlers(
       }
       const { query, forward } = request
       const forwarded = withSignalOf(request, { headers, query, forward })
-      return answer(forwarded, askBatch(lookups, network), (entries) =>
+      return answer(forwarded, requestOfLookups(lookups), (entries) =>
         json({ results: entries.map((entry) => ({ entry })) }),
       )
     }),
@@ -162,16 +222,33 @@ export function certifiedHandlers(
       page({ kind: 'party', party: request.params.party }, request),
     ),
     proxyGetAnsRules: or(voted.proxyGetAnsRules, (request) =>
-      answer(request, askNetwork('ans-rules'), json),
+      answer(request, ansRulesRequest, json),
     ),
     proxyGetDso: or(voted.proxyGetDso, (request) =>
-      answer(request, askNetwork('dso'), (value, { signatures }) =>
-        sharedDsoAnswer({ answer: json(value), agreed: signatures.map(([name]) => name) }),
+      answer(request, dsoRequest, (value, agreed) =>
+        sharedDsoAnswer({ answer: json(value), agreed }),
       ),
     ),
-    proxyListScans: or(voted.proxyListScans, (request) =>
-      answer(request, askNetwork('scans'), json),
-    ),
+    proxyListScans: or(voted.proxyListScans, (request) => answer(request, scansRequest, json)),
+  }
+}
+
+/** What the own replica proves. */
+function ownAnswer<Answer>(
+  proven: Proven<Answer>,
+  { genesis, signers }: { readonly genesis: Genesis; readonly signers: string },
+): Answered<Answer> {
+  const { answer, certificate } = proven
+  const nodeCount = genesis.nodes.length
+  const threshold = thresholdVotes(parseThreshold(signers, nodeCount) ?? 'weak', nodeCount) ?? 0
+  const agreed = signersIn(certificate)
+  const { offset, recordTime } = certificate
+  return {
+    ...{ threshold, nodeCount, answered: agreed.length, agreed, dissented: [] },
+    ...{ kind: kindOf(answer, nodeCount), answer, offset, recordTime },
+    get document() {
+      return proven.document.body
+    },
   }
 }
 
@@ -204,25 +281,18 @@ function signersOf({ headers, query }: QuorumRequest): string | null {
   return accepts(headers.accept, CERTIFIED_MEDIA_TYPE) ? quorum : null
 }
 
-function participation(
-  { signatures }: Certificate,
-  { genesis, signers }: { readonly genesis: Genesis; readonly signers: string },
-) {
-  const nodeCount = genesis.nodes.length
-  const threshold = thresholdVotes(parseThreshold(signers, nodeCount) ?? 'weak', nodeCount) ?? 0
-  const agreed = signatures.map(([name]) => name)
-  return { threshold, nodeCount, answered: agreed.length, agreed, dissented: [] }
+function signersIn({ signatures }: Certificate): readonly string[] {
+  return signatures.map(([name]) => name)
 }
 
-function decided(
-  answer: unknown,
-  { offset, recordTime, historyHash }: Certificate,
-  part: ReturnType<typeof participation>,
-): Decided {
-  const isAbsent = answer === null
-  const kind = maxFaulty(part.nodeCount) === 0 ? 'trusted' : 'verified'
-  const where = { offset, recordTime, historyHash, answer: new Uint8Array(0), signatures: [] }
-  return { ...part, ...where, kind: isAbsent ? `${kind}-absent` : kind }
+/** Whoever is given the proof sees itself how old it is, and need not tell what it takes. */
+function maxAgeOf(request: QuorumRequest): number {
+  const ageMsMax = isDocument(request) ? Number.POSITIVE_INFINITY : MAX_AGE_MS
+  return request.headers['x-max-age-ms'] ?? ageMsMax
+}
+
+function isDocument({ headers }: QuorumRequest): boolean {
+  return accepts(headers.accept, CERTIFIED_MEDIA_TYPE)
 }
 
 function json(value: unknown): Uint8Array<ArrayBuffer> {

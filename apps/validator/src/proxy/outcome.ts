@@ -3,17 +3,24 @@ import {
   type Decided,
   type Disputed,
   type Insufficient,
-  isDecided,
   type Lagging,
   type Lookup,
   type Outcome,
+  type Participation,
   ReaderError,
 } from '@quorumscan/consensus'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import { formatTime } from '@quorumscan/model'
 
 /** D-40: on every proxied answer, errors included; offset and record time where there is one. */
-export function quorumHeaders(outcome: Outcome): Record<string, string> {
+export function quorumHeaders(
+  outcome: Participation & {
+    readonly kind: string
+    readonly offset?: number
+    /** µs since the epoch. */
+    readonly recordTime?: number
+  },
+): Record<string, string> {
   const headers: Record<string, string> = {
     'x-quorum-outcome': outcome.kind,
     'x-quorum-threshold': String(outcome.threshold),
@@ -21,10 +28,9 @@ export function quorumHeaders(outcome: Outcome): Record<string, string> {
     'x-quorum-dissented': outcome.dissented.join(','),
     'x-quorum-nodes': `${outcome.answered}/${outcome.nodeCount}`,
   }
-  if (isDecided(outcome)) {
-    headers['x-quorum-offset'] = String(outcome.offset)
+  if (outcome.offset !== undefined) headers['x-quorum-offset'] = String(outcome.offset)
+  if (outcome.recordTime !== undefined)
     headers['x-quorum-record-time'] = formatTime(outcome.recordTime)
-  }
   return headers
 }
 

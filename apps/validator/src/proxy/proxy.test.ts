@@ -41,9 +41,6 @@ describe('quorumHeaders', () => {
       kind: 'insufficient',
       agreed: [],
       dissented: [],
-      reachable: 1,
-      needed: 2,
-      retryAfterMs: null,
     })
     expect(headers).not.toHaveProperty('x-quorum-offset')
     expect(headers).toMatchObject({ 'x-quorum-outcome': 'insufficient', 'x-quorum-agreed': '' })

@@ -1,16 +1,27 @@
 /** For tests: a network of real scan nodes in one process, and what a validator of it is told. */
 import { createDevelopmentToken, DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
-import { type Network, startNetwork as startScanNetwork } from '@quorumscan/scan/testing'
-import { send, startRedis, untilTrue } from '@quorumscan/testkit'
+import {
+  type Network,
+  openLogGate,
+  startNetwork as startScanNetwork,
+} from '@quorumscan/scan/testing'
+import { send, startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
 import type { ValidatorConfig } from '../config.ts'
 
 /** Tokens outlast every jump in time. */
 const TOKEN_SECONDS = 1_000_000_000
 
 export type TestNetwork = AsyncDisposable &
-  Pick<Network, 'genesis' | 'genesisHash' | 'clock' | 'advance' | 'holdNodes' | 'peers'> & {
+  Pick<
+    Network,
+    'genesis' | 'genesisHash' | 'clock' | 'advance' | 'holdNodes' | 'peers' | 'createWallet'
+  > & {
     readonly config: ValidatorConfig
+    /** The validator's. */
+    readonly redis: TestRedis
+    /** Keeps the log from the validator, until what it returns is called. */
+    holdValidator(): () => void
     readonly scans: readonly { stop(): Promise<void> }[]
     /** Whether the nodes see what the log brings, and do their jobs; true at first. */
     setWorking(isWorking: boolean): void
@@ -22,6 +33,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
   const network = await startScanNetwork(nodeCount)
   const { genesis, clock, advance, holdNodes, file } = network
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
+  const gate = await openLogGate(`${redis.socketPath}.log`, network.logRedis.socketPath)
   const nodes = await network.startNodes()
   const stops = nodes.map((node) => {
     let stopped: Promise<void> | null = null
@@ -37,6 +49,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
   const secret = createKeyPair().seed
   const config: ValidatorConfig = {
     ...network.shared,
+    logRedis: { ...network.shared.logRedis, path: gate.path },
     redisPath: redis.socketPath,
     participantKeyFile: await file('participant', createKeyPair().seed),
     seeds: nodes.map(({ url }) => url),
@@ -55,7 +68,10 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
     clock,
     advance,
     holdNodes,
+    createWallet: network.createWallet,
     config,
+    redis,
+    holdValidator: gate.hold,
     scans: stops.map((stop) => ({ stop })),
     setWorking(isWorking) {
       release()
@@ -71,6 +87,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
       }),
     async [Symbol.asyncDispose]() {
       await Promise.all(stops.map((stop) => stop()))
+      await gate[Symbol.asyncDispose]()
       await redis[Symbol.asyncDispose]()
       await network[Symbol.asyncDispose]()
     },

@@ -68,16 +68,7 @@ const certifiedForms = {
   [CERTIFIED_MEDIA_TYPE]: CertifiedAnswer,
 } as const
 
-const certifiedErrors = [
-  ...quorumErrors,
-  'NO_CERTIFICATE',
-  'LOG_FORK',
-  'STATE_DIVERGED',
-  'NOT_READY',
-  'OFFSET_PRUNED',
-  'OFFSET_NOT_REACHED',
-  'DEPENDENCY_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
+const certifiedErrors = [...quorumErrors, 'OFFSET_PRUNED'] as const satisfies readonly ErrorCode[]
 
 export const scanProxyRoutes = defineRoutes({
   proxyListEntries: {

@@ -18,7 +18,7 @@ import {
 } from '../schemas/coin-rules.ts'
 import {
   AnsRulesAnswer,
-  AnsRulesRequest,
+  ansRulesMembers,
   BatchAnswer,
   batchMembers,
   EntryAnswer,
@@ -59,6 +59,12 @@ const certifiedQuery = {
       'With a proof: read no older offset than this; waits up to a second for it.',
     ),
   ),
+}
+
+/** The same in a body, which `text/plain` keeps from needing a preflight. */
+const certifiedMembers = {
+  signers: optional(Quorum, 'With a proof: how many members must have signed.'),
+  min_offset: optional(LedgerOffset, 'With a proof: read no older offset than this.'),
 }
 
 /** Where the caller accepts it; of status 200 also where nothing is found. */
@@ -144,7 +150,7 @@ export const scanRoutes = {
         ...batchMembers,
         at_offset: optional(LedgerOffset, 'The offset to read at; absent: the newest.'),
         sign: optional(Type.Boolean(), 'Whether the node signs each answer.'),
-        signers: optional(Quorum, 'With proofs: how many members must have signed.'),
+        signers: certifiedMembers.signers,
       }),
       responseHeaders: ['ledger'],
       acceptsTextPlain: true,
@@ -175,8 +181,8 @@ export const scanRoutes = {
       method: 'POST',
       path: '/v0/ans-rules',
       summary: 'The rules of the name service, unless the cached ones are current.',
-      query: Type.Object(certifiedQuery),
-      body: AnsRulesRequest,
+      body: Type.Object({ ...ansRulesMembers, ...certifiedMembers }),
+      acceptsTextPlain: true,
       response: AnsRulesAnswer,
       otherForms: certifiedForm,
       errors: [...pinErrors, ...certifiedErrors],

@@ -84,10 +84,16 @@ export const batchMembers = {
   min_offset: optional(LedgerOffset, 'Read no older offset than this.'),
 }
 
-export const AnsRulesRequest = component('AnsRulesRequest', 'What the caller has of them.', {
+export const ansRulesMembers = {
   cached_ans_rules_contract_id: optional(ContractIdInput, 'The contract that the caller has.'),
   cached_ans_rules_domain_id: optional(WellFormedText, 'The synchronizer that the caller knows.'),
-})
+}
+
+export const AnsRulesRequest = component(
+  'AnsRulesRequest',
+  'What the caller has of them.',
+  ansRulesMembers,
+)
 
 export const AnsRulesAnswer = component('AnsRulesAnswer', 'The rules of the name service.', {
   ans_rules_update: about(

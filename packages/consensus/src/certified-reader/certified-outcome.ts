@@ -81,6 +81,7 @@ export function outcomeOf(ended: Ended): CertifiedOutcome<unknown> {
   }
 }
 
+/** What a proven answer is called: null is that there is none. */
 export function kindOf(answer: unknown, nodeCount: number): CertifiedAnswer<unknown>['kind'] {
   if (maxFaulty(nodeCount) === 0) return answer === null ? 'trusted-absent' : 'trusted'
   return answer === null ? 'verified-absent' : 'verified'

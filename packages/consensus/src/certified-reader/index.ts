@@ -1,10 +1,11 @@
 /** The reader of certified answers: what the SDK reads with. */
 export { CERTIFIED_DECISIONS, type CertifiedDecisions } from './certified-decisions.ts'
-export type {
-  CertifiedAnswer,
-  CertifiedOutcome,
-  CertifiedReceipt,
-  Expired,
+export {
+  type CertifiedAnswer,
+  type CertifiedOutcome,
+  type CertifiedReceipt,
+  type Expired,
+  kindOf,
 } from './certified-outcome.ts'
 export {
   type CertifiedNodeStatus,

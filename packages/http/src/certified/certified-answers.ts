@@ -17,11 +17,11 @@ import {
 import { ScanError } from '@quorumscan/errors'
 import type { Certifier } from './certifier.ts'
 
-/** For a certificate at the least offset that the caller takes: four times what a busy network needs. */
+/** At most, for a certificate at the least offset that the caller takes: four times what a busy network needs. */
 const CERTIFICATE_WAIT_MS = 1000
 
 /** A second is what certificates are apart; who needs a newer answer says `min_offset`, or asks past caches. */
-const HEADERS = {
+export const CERTIFIED_HEADERS = {
   'content-type': CERTIFIED_MEDIA_TYPE,
   'cache-control': 'public, max-age=1',
   vary: 'accept',
@@ -41,6 +41,8 @@ export type CertifiedRequest = {
     readonly min_offset?: number | null
   }
   readonly signal: AbortSignal
+  /** Whether to wait for a certificate that the query takes. Default true. */
+  readonly isPatient?: boolean
 }
 
 /** An answer with what proves it. */
@@ -93,7 +95,7 @@ export function createCertifiedAnswers(context: {
     return certifier.certified({
       signerCount: signerCountOf(signers ?? 'weak'),
       minOffset: minOffset ?? 0,
-      waitMs: CERTIFICATE_WAIT_MS,
+      waitMs: request.isPatient === false ? 0 : CERTIFICATE_WAIT_MS,
       request,
     })
   }
@@ -117,7 +119,7 @@ export function createCertifiedAnswers(context: {
       },
       get document() {
         const proof = joinProofs(proven.map((range) => range.proof))
-        return { headers: HEADERS, body: utf8(encodeDocument(textOf(found), proof)) }
+        return { headers: CERTIFIED_HEADERS, body: utf8(encodeDocument(textOf(found), proof)) }
       },
     }
   }
