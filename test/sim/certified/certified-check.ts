@@ -1,4 +1,5 @@
 /** All that must not be in a run; knows nothing of how the reader works. */
+import { maxFaulty } from '@quorumscan/consensus'
 import { formatTime } from '@quorumscan/model'
 import { entryToWire, type SimEntry } from '@quorumscan/testkit'
 import type { CertifiedRecord, CertifiedRun } from './certified-run.ts'
@@ -31,6 +32,8 @@ type Decided = CertifiedRecord & {
 
 /** With all that is to be asked: two that hang, twice, and a node that waits for an offset. */
 const ANSWER_MS_MAX = 2600
+/** Of that many broken nodes, or f, an answer costs no more; with more of them patience is needed. */
+const BROKEN_MAX = 2
 const SUSPICIOUS_MS = 12_000
 
 function decided(run: CertifiedRun): readonly Decided[] {
@@ -118,17 +121,21 @@ const checkSupport: Checker = (run) =>
   })
 
 /** Liars and broken nodes cost time, within bounds; slow ones are waited for. */
-const checkAvailability: Checker = (run) =>
-  run.liars.length > Math.floor((run.world.cluster.members.length - 1) / 3)
+const checkAvailability: Checker = (run) => {
+  const nodeCount = run.world.cluster.members.length
+  const faultyMax = maxFaulty(nodeCount)
+  return run.liars.length > faultyMax
     ? []
     : run.reads.flatMap((read): readonly CertifiedViolation[] => {
         const { outcome, signersNeeded, steadyCount, answeringCount } = read
         const tookMs = read.endMs - read.startMs - read.stalledMs
         if (outcome.kind === 'disputed') return [{ rule: 'availability', read, why: 'disputed' }]
+        if (read.isLost) return []
         const isPatient = read.waitMs >= 10_000 && answeringCount >= signersNeeded
         if (outcome.kind === 'insufficient' && isPatient)
           return [{ rule: 'patience', read, why: `insufficient after ${tookMs} ms` }]
         if (steadyCount < signersNeeded || outcome.kind === 'expired') return []
+        if (nodeCount - steadyCount > Math.max(BROKEN_MAX, faultyMax)) return []
         // The log itself may be older than asked, or stand still before what was asked for.
         if (outcome.kind === 'lagging' && outcome.reason !== 'not-reached') return []
         if (!('answer' in outcome))
@@ -137,6 +144,7 @@ const checkAvailability: Checker = (run) =>
           ? [{ rule: 'availability', read, why: `took ${tookMs} ms` }]
           : []
       })
+}
 
 /** Nobody is held in the past: what is suspiciously old is the newest that there is. */
 const checkHeld: Checker = (run) =>

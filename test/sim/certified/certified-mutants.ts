@@ -54,6 +54,7 @@ export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
   {
     mistake: 'asking a second node only when the first is lost',
     lies: ['hang'],
+    troubles: [],
     rule: 'availability',
     decisions: { ...CERTIFIED_DECISIONS, hedgeMs: () => 5000 },
   },

@@ -59,6 +59,8 @@ export type CertifiedRecord = {
   readonly answeringCount: number
   /** Newest offset that every honest node had certified a second before the read began, if all were steady. */
   readonly heldFrom: number | null
+  /** No honest node is where the reader knew one: all have moved since it last heard of any. */
+  readonly isLost: boolean
   readonly waitMs: number
   readonly stalledMs: number
 } & Got
@@ -330,6 +332,8 @@ async function recorded(
   const startMs = clock.monotonicMs()
   const stalledBeforeMs = stalls.totalMs()
   const heldFrom = heldOffset(world, input.options)
+  const known = new Set(input.reader.status().nodes.map(({ url }) => url))
+  const isLost = !cluster.members.some(({ isLiar, url }) => !isLiar && known.has(url))
   const got = await read(options)
   const record: CertifiedRecord = {
     ...got,
@@ -342,6 +346,7 @@ async function recorded(
     steadyCount: cluster.steadyCount(startMs),
     answeringCount: cluster.answeringCount(startMs),
     heldFrom,
+    isLost,
     waitMs: input.waitMs,
     stalledMs: stalls.totalMs() - stalledBeforeMs,
   }
