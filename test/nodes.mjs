@@ -1,8 +1,9 @@
-// `npm run test:nodes`: the SDK's tests under other versions of Node than that which runs this, each
-// installed from the registry into a temporary directory. `npm run test:long` runs it too.
+// `npm run test:nodes`: the SDK's tests, and that the same log gives the same state, under other versions of Node
+// than that which runs this, each installed from the registry into a temporary directory. `npm run test:long` runs
+// it too.
 //
-//   npm run test:nodes              unit tests and consumer project, under Node 22 and 24; with LONG=1
-//                                   real processes of that Node, and the browser, too
+//   npm run test:nodes              its unit tests, the consumer project, Rule 1 and vectors, under Node 22 and 24;
+//                                   with LONG=1 real processes of that Node, and the browser, too
 //   npm run test:nodes -- 24 sdk    only this version and this kind of tests (sdk, consumer, e2e, …)
 //
 // It needs a build, as `npm test` makes it.
@@ -14,10 +15,10 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const VERSIONS = ['22', '24']
-const KINDS = ['sdk', 'consumer']
+const KINDS = ['sdk', 'consumer', 'unit', 'vectors']
 const LONG_KINDS = [...KINDS, 'parity', 'e2e', 'browser']
-/** Of the end-to-end tests those that are the SDK's. */
-const FILES = { e2e: ['test/e2e/sdk.test.ts'] }
+/** Of the end-to-end tests those that are the SDK's; of the unit tests what every Node must compute alike. */
+const FILES = { e2e: ['test/e2e/sdk.test.ts'], unit: ['packages/replica/src/rule-1.test.ts'] }
 
 /** Runs them and returns how many kinds under how many versions passed and failed. */
 export function runNodes(args = []) {
@@ -45,7 +46,12 @@ function environmentOf(version, directory) {
   const npm = spawnSync('npm', [...install, `${name}@${version}`], { stdio: 'inherit' })
   if (npm.status !== 0) return null
   const bin = join(directory, 'node_modules', name, 'bin')
-  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` }
+  const env = {
+    ...process.env,
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+    // What one Node computes has to be what the other does.
+    OTHER_NODE: process.execPath,
+  }
   const { stdout } = spawnSync('node', ['--version'], { env, encoding: 'utf8' })
   console.log(`\n== Node ${stdout}`)
   return stdout.startsWith(`v${version}.`) ? env : null

@@ -62,13 +62,15 @@ describe('the same log gives the same state (Rule 1)', () => {
     )
   })
 
-  test('under every locale', async () => {
+  // `npm run test:nodes` runs this under one Node, and names another.
+  test('under every locale and Node', async () => {
+    const node = process.env['OTHER_NODE'] ?? process.execPath
     const input = { log: 'locale', steps: 80, seed: 'cuts' }
     const child = fileURLToPath(new URL('./testing/replay-child.mjs', import.meta.url))
     const digests = ['C', 'en_US.UTF-8'].map(async (locale) => {
       const args = [child, JSON.stringify(input)]
       const env = { ...process.env, LC_ALL: locale, LANG: locale }
-      return (await promisify(execFile)(process.execPath, args, { env })).stdout
+      return (await promisify(execFile)(node, args, { env })).stdout
     })
     const digest = await replayDigest(input)
     expect(await Promise.all(digests)).toEqual([digest, digest])
