@@ -4,7 +4,6 @@ export type {
   Genesis,
   Insufficient,
   Lagging,
-  Receipt,
   Threshold,
   VoteGroup,
 } from '@quorumscan/consensus'

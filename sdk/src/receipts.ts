@@ -6,10 +6,13 @@ import {
   type Genesis,
   hashGenesis,
   type Threshold,
-  thresholdVotes,
-  verifyReceipt as verifyVotes,
 } from '@quorumscan/consensus'
-import { createCertifiedVerifier, questionOf, sha256 } from '@quorumscan/consensus/certified'
+import {
+  createCertifiedVerifier,
+  InvalidProof,
+  questionOf,
+  sha256,
+} from '@quorumscan/consensus/certified'
 import { platformSha256 } from './platform/platform-sha256.ts'
 
 export {
@@ -21,9 +24,6 @@ export {
   hashGenesis,
   type Lookup,
   parseGenesis,
-  type Receipt,
-  ReceiptError,
-  type ReceiptErrorCode,
   requestOfLookup,
 } from '@quorumscan/consensus'
 export { InvalidProof, type InvalidProofCode } from '@quorumscan/consensus/certified'
@@ -51,11 +51,10 @@ export type VerifyReceiptOptions = {
 }
 
 /**
- * Checks a receipt of a lookup: a certified document, or, of a scan proxy, the signed votes of several nodes.
+ * Checks a receipt of a lookup, which is a certified document.
  *
- * @param receipt - As a lookup gave it, or as it was read from JSON; of a document the text alone will do.
- * @throws {InvalidProof} If the document does not prove the answer to this request.
- * @throws {ReceiptError} If the votes do not.
+ * @param receipt - As a lookup gave it, or as it was read from JSON; the text of the document alone will do.
+ * @throws {InvalidProof} If it does not prove the answer to this request.
  * @throws {RangeError} If the request is none that has receipts, or the threshold is not within f+1 to n.
  */
 export async function verifyReceipt(
@@ -64,14 +63,7 @@ export async function verifyReceipt(
 ): Promise<VerifiedReceipt> {
   const { genesis, request, threshold = 'weak', crypto = createWebCrypto() } = options
   const document = typeof receipt === 'string' ? receipt : Object(receipt).document
-  if (typeof document !== 'string') {
-    const votes = thresholdVotes(threshold, genesis.nodes.length)
-    if (votes === undefined) throw new RangeError('the threshold is not from f + 1 to n')
-    const verified = await verifyVotes(receipt, { genesis, request, threshold: votes, crypto })
-    const answer = JSON.parse(new TextDecoder().decode(verified.answer))
-    // Of a lookup as documents have it.
-    return { ...verified, answer: 'entry' in answer ? answer.entry : answer }
-  }
+  if (typeof document !== 'string') throw new InvalidProof('MALFORMED', 'it holds no document')
   const genesisHash = await hashGenesis(genesis, crypto)
   const network = { genesis, genesisHash, crypto, sha256: platformSha256() ?? sha256 }
   const question = questionOf(request, network)

@@ -1,21 +1,20 @@
 /**
- * Answers that prove themselves, on real processes: receipts through the proxy and on the command line, a
+ * Answers that prove themselves, on real processes: certified documents of the proxy and on the command line, a
  * node that lies with its own key, and what the proxy makes of it. One cluster; each test leaves it whole.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import {
   type CanonicalRequest,
   type Genesis,
   parseGenesis,
-  ReceiptError,
   requestOfLookup,
   verifyEvidence,
-  verifyReceipt,
 } from '@quorumscan/consensus'
+import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/consensus/certified'
+import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -30,7 +29,7 @@ let alice: Awaited<ReturnType<typeof createUser>>
 let directory: string
 const ALICE = 'alice.unverified.ns'
 const NOBODY = 'nobody.unverified.ns'
-const verified = { accept: VERIFIED_MEDIA_TYPE }
+const certified = { accept: CERTIFIED_MEDIA_TYPE }
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'qs-receipts-'))
@@ -72,28 +71,27 @@ async function fileOf(document: unknown): Promise<string> {
   return path
 }
 
-describe('a receipt', () => {
-  it('comes with every proxied answer that is asked for so, and verifies offline', async () => {
+describe('a certified document', () => {
+  it('comes with every proxied answer of the state that is asked for so, and verifies offline', async () => {
     const party = encodeURIComponent(alice.party)
     const page = { name_prefix: '', page_size: 2, page_token: null }
-    const get = (path: string) => send(proxied(path), { headers: verified })
+    const get = (path: string) => send(proxied(path), { headers: certified })
     const post = (path: string, body: unknown) =>
       send(proxied(path), {
         method: 'POST',
-        headers: { ...verified, 'content-type': 'application/json' },
+        headers: { ...certified, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       })
     const rules = { cached_ans_rules_contract_id: null, cached_ans_rules_domain_id: null }
-    const rows = { page_size: 3, begin_after_id: null, sort_order: 'desc' }
-    const cases: readonly [string, Promise<HttpAnswer>, CanonicalRequest, number?][] = [
+    const lookups = [{ name: ALICE }, { party: alice.party }, { name: NOBODY }]
+    const cases: readonly [string, Promise<HttpAnswer>, CanonicalRequest][] = [
       ['a name', get(`/ans-entries/by-name/${ALICE}`), byName(ALICE)],
-      ['no name', get(`/ans-entries/by-name/${NOBODY}`), byName(NOBODY), 404],
+      ['no name', get(`/ans-entries/by-name/${NOBODY}`), byName(NOBODY)],
       ['a party', get(`/ans-entries/by-party/${party}`), requestOfLookup({ party: alice.party })],
       [
         'no party',
         get(`/ans-entries/by-party/x${party}`),
         requestOfLookup({ party: `x${alice.party}` }),
-        404,
       ],
       ['a page', get('/ans-entries?page_size=2'), { operation: 'listEntries', parameters: page }],
       [
@@ -105,38 +103,22 @@ describe('a receipt', () => {
         },
       ],
       [
-        'activities',
-        post('/activities', { page_size: 3, sort_order: 'desc' }),
-        { operation: 'listActivities', parameters: rows },
+        'a batch',
+        post('/ans-entries/batch', { lookups }),
+        { operation: 'lookupEntries', parameters: { lookups } },
       ],
       ['rules', post('/ans-rules', {}), { operation: 'getAnsRules', parameters: rules }],
-      ['the operator', get('/dso-party-id'), { operation: 'getDsoPartyId', parameters: {} }],
       ['its rules', get('/dso'), { operation: 'getDso', parameters: { shared: true } }],
       ['addresses', get('/scans'), { operation: 'listScans', parameters: {} }],
     ]
-    for (const [title, pending, request, status = 200] of cases) {
-      const { body, headers, ...answer } = await pending
-      expect([title, answer.status, body.status]).toEqual([title, status, status])
-      expect(headers.get('content-type'), title).toBe(VERIFIED_MEDIA_TYPE)
-      expect(Object.keys(body), title).toEqual(['status', 'answer', 'receipt'])
-      const receipt = await verifyReceipt(body.receipt, { genesis, request })
-      expect(JSON.parse(Buffer.from(receipt.answer).toString()), title).toEqual(body.answer)
-      expect(headers.get('x-quorum-offset'), title).toBe(String(receipt.offset))
-      expect(headers.get('x-quorum-agreed'), title).toBe(receipt.signers.join())
-    }
-  })
-
-  it('is one for each lookup of a batch', async () => {
-    const lookups = [{ name: ALICE }, { party: alice.party }, { name: NOBODY }]
-    const { body } = await send(proxied('/ans-entries/batch'), {
-      method: 'POST',
-      headers: { ...verified, 'content-type': 'text/plain' },
-      body: JSON.stringify({ lookups }),
-    })
-    expect(body.results.map((one: { status: number }) => one.status)).toEqual([200, 200, 404])
-    for (const [index, one] of body.results.entries()) {
-      const request = requestOfLookup(lookups[index] ?? { name: '' })
-      await verifyReceipt(one.receipt, { genesis, request })
+    for (const [title, pending, request] of cases) {
+      const { text, headers, status } = await pending
+      expect([title, status]).toEqual([title, 200])
+      expect(headers.get('content-type'), title).toBe(CERTIFIED_MEDIA_TYPE)
+      const proven = await verifyReceipt(text, { genesis, request })
+      expect(proven.answer === null, title).toBe(title.startsWith('no '))
+      expect(headers.get('x-quorum-offset'), title).toBe(String(proven.offset))
+      expect(headers.get('x-quorum-agreed'), title).toBe(proven.signers.join())
     }
   })
 
@@ -146,61 +128,31 @@ describe('a receipt', () => {
       ['strong', 3],
       ['all', 4],
     ] as const) {
-      const { body } = await lookup(cluster, ALICE, { ...verified, 'x-quorum': quorum })
-      const options = { genesis, request: byName(ALICE), threshold: signers }
-      expect((await verifyReceipt(body.receipt, options)).signers.length).toBeGreaterThanOrEqual(
-        signers,
-      )
-    }
-  })
-
-  it('is for one request, one network and enough signers, and for nothing else', async () => {
-    const { body } = await lookup(cluster, ALICE, verified)
-    const { receipt } = body
-    const request = byName(ALICE)
-    const refusals = [
-      [{ genesis, request: byName(NOBODY) }, receipt, 'OTHER_REQUEST'],
-      [{ genesis: { ...genesis, nonce: '00'.repeat(32) }, request }, receipt, 'OTHER_GENESIS'],
-      [
-        { genesis, request },
-        { ...receipt, signatures: receipt.signatures.slice(0, 1) },
-        'TOO_FEW_SIGNERS',
-      ],
-      [
-        { genesis, request },
-        { ...receipt, signatures: [receipt.signatures[0], receipt.signatures[0]] },
-        'MALFORMED',
-      ],
-      [{ genesis, request }, { ...receipt, offset: receipt.offset + 1 }, 'BAD_SIGNATURE'],
-    ] as const
-    for (const [options, document, code] of refusals) {
-      const refusal = await verifyReceipt(document, options).catch((error: unknown) => error)
-      expect(refusal).toBeInstanceOf(ReceiptError)
-      expect((refusal as ReceiptError).code).toBe(code)
+      const { text } = await lookup(cluster, ALICE, { ...certified, 'x-quorum': quorum })
+      await verifyReceipt(text, { genesis, request: byName(ALICE), threshold: signers })
     }
   })
 
   it('is what the verify command accepts, and nothing that was touched', async () => {
-    const present = await lookup(cluster, ALICE, { ...verified, 'x-quorum': 'strong' })
-    const absent = await lookup(cluster, NOBODY, verified)
-    const good = await quorumscan('verify', await fileOf(present.body), '--threshold', 'strong')
+    const present = await lookup(cluster, ALICE, { ...certified, 'x-quorum': 'strong' })
+    const absent = await lookup(cluster, NOBODY, certified)
+    const asked = ['--name', ALICE] as const
+    const good = await quorumscan('verify', await fileOf(present.text), ...asked)
     expect(good).toMatchObject({ code: 0, text: expect.stringMatching(/^valid\n/) })
-    for (const part of [ALICE, alice.party, String(present.body.receipt.offset), 'sv-'])
+    for (const part of [ALICE, alice.party, String(present.headers.get('x-quorum-offset')), 'sv-'])
       expect(good.text).toContain(part)
-    const none = await quorumscan('verify', await fileOf(absent.body.receipt), '--name', NOBODY)
-    expect(none).toMatchObject({ code: 0, text: expect.stringContaining('{"entry":null}') })
-
-    const touched = JSON.stringify(present.body).replaceAll('entry of alice', 'entry of Alice')
-    const moved = { ...present.body.receipt, offset: 1 }
-    for (const [document, reason, ...args] of [
-      [touched, 'not the one that was signed'],
-      [moved, 'does not fit'],
-      [present.body, 'for another request', '--name', NOBODY],
+    const none = await quorumscan('verify', await fileOf(absent.text), '--name', NOBODY)
+    expect(none).toMatchObject({ code: 0, text: expect.stringContaining('has no entry') })
+    const touched = present.text.replaceAll('entry of alice', 'entry of Alice')
+    expect(touched).not.toBe(present.text)
+    for (const [document, ...args] of [
+      [touched, ...asked],
+      [present.text.replace(/"offset":\d+/, '"offset":1'), ...asked],
+      [present.text, '--name', NOBODY],
     ] as const) {
       const bad = await quorumscan('verify', await fileOf(document), ...args)
       expect(bad.code, bad.text).toBe(1)
       expect(bad.text).toMatch(/^invalid, because /)
-      expect(bad.text).toContain(reason)
     }
   })
 })
@@ -326,7 +278,6 @@ describe('a node that lies with its own key', () => {
     ['equivocate', 'dissents'],
     ['stale', 'dissents'],
     ['other-name', 'dissents'],
-    ['signature', 'errors'],
     ['garbage', 'errors'],
     ['oversize', 'errors'],
     ['content-type', 'errors'],
@@ -335,7 +286,7 @@ describe('a node that lies with its own key', () => {
     ['trickle', 'errors'],
   ]
 
-  it.each(lies)('%s: no answer and no receipt changes', async (lie, counted) => {
+  it.each(lies)('%s: no answer changes', async (lie, counted) => {
     const liar = 'sv-3'
     const name = lie === 'invent' ? NOBODY : lie === 'stale' ? 'stale.unverified.ns' : ALICE
     await cluster.lie(liar, lie)
@@ -347,19 +298,30 @@ describe('a node that lies with its own key', () => {
     const before = await countsOf(liar)
     const expected = name === NOBODY ? null : alice.party
     await until(`the proxy to have heard ${lie}`, async () => {
-      for (const quorum of ['weak', 'strong']) {
-        const answer = await lookup(cluster, name, { ...verified, 'x-quorum': quorum })
-        expect(answer.body.answer?.entry?.user ?? null, JSON.stringify(answer.body)).toBe(expected)
-        const request = byName(name)
-        const { signers } = await verifyReceipt(answer.body.receipt, { genesis, request })
-        // The other half of what it says is true.
-        if (lie !== 'equivocate') expect(signers).not.toContain(liar)
+      for (const quorum of ['weak', 'strong', 'certified', 'certified-strong']) {
+        const answer = await lookup(cluster, name, { 'x-quorum': quorum })
+        expect(answer.body.entry?.user ?? null, JSON.stringify(answer.body)).toBe(expected)
+        // The other half of what it says is true, and so is what it signed.
+        const isVoted = !quorum.startsWith('certified')
+        if (isVoted && lie !== 'equivocate')
+          expect(answer.headers.get('x-quorum-agreed')).not.toContain(liar)
         expect(answer.ms).toBeLessThan(2000)
       }
       const page = await send(proxied('/ans-entries?page_size=100&name_prefix=alice'))
       expect(page.body.entries).toMatchObject([{ name: ALICE, user: alice.party }])
       return (await countsOf(liar))[counted] > before[counted] ? true : undefined
     })
+  })
+
+  it('signatures that do not fit: it signs no state that counts, and the others go on', async () => {
+    await cluster.lie('sv-3', 'signature')
+    await until('a state that all but the liar signed', async () => {
+      const { status, headers } = await lookup(cluster, ALICE, { 'x-quorum': 'certified-strong' })
+      expect(status).toBe(200)
+      return headers.get('x-quorum-agreed') === 'sv-1,sv-2,sv-4' ? true : undefined
+    })
+    for (let count = 0; count < 5; count++)
+      expect(await quorumscan('resolve', ALICE)).toMatchObject({ code: 0 })
   })
 
   it('a head that nobody else has costs neither availability nor freshness', async () => {
@@ -396,14 +358,14 @@ describe('a node that lies with its own key', () => {
   it('gives evidence against itself when it signs both, which outlives the validator', async () => {
     await cluster.lie('sv-2', 'equivocate')
     const evidence = await until('evidence', async () => {
-      const answer = await lookup(cluster, ALICE, verified)
-      expect(answer.body.answer.entry.user).toBe(alice.party)
+      const answer = await lookup(cluster, ALICE, { 'x-quorum': 'certified' })
+      expect(answer.body.entry.user).toBe(alice.party)
       const found = (await send(proxied('/evidence'))).body.evidence
       return found.find(({ signer }: { signer: string }) => signer === 'sv-2')
     })
     expect(await verifyEvidence(evidence, { genesis })).toMatchObject({
       signer: 'sv-2',
-      kind: 'answer',
+      kind: 'state',
     })
     const judged = await quorumscan('verify', await fileOf(evidence))
     expect(judged).toMatchObject({ code: 0, text: expect.stringContaining('sv-2 signed two') })

@@ -8,7 +8,6 @@ import {
   type LookupOutcome,
   type NameEntry,
   QuorumscanError,
-  type Receipt,
 } from '@quorumscan/sdk'
 
 const scan = createScan({ seeds: ['https://sv-1.example.com'], genesis: 'ab'.repeat(32) })
@@ -36,7 +35,7 @@ export function describeOutcome(outcome: LookupOutcome): string {
     case 'verified':
     case 'trusted': {
       const entry: NameEntry = outcome.entry
-      const receipt: CertifiedReceipt | Receipt | null = outcome.receipt
+      const receipt: CertifiedReceipt | null = outcome.receipt
       return outcome.changed === null
         ? `${entry.party} ${JSON.stringify(receipt)}`
         : outcome.changed.previousParty

@@ -106,10 +106,34 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       }),
     )
     measureReplica(metrics, replica, clock)
-    const certifier = resources.opened(
-      createCertifier({ ...app, self: null, peers: config.nodes ?? [], replica }),
-    )
     const readMetrics = createReadMetrics(metrics, clock)
+    const alarm = createAlarm({
+      monotonicMs: clock.monotonicMs,
+      log: (fields, text) => logger.error(fields, text),
+    })
+    const evidence = resources.opened(
+      await createEvidenceKeeper({
+        store: store.evidence,
+        onFound: (found) => {
+          readMetrics.noteEvidence(found.signer)
+          alarm({
+            subject: found.signer,
+            text: `${found.signer} contradicts itself`,
+            fields: { evidence: found },
+          })
+        },
+        onUnsaved: (error) => logger.error({ err: error }, 'evidence is not saved'),
+      }),
+    )
+    const certifier = resources.opened(
+      createCertifier({
+        ...app,
+        self: null,
+        peers: config.nodes ?? [],
+        replica,
+        onEvidence: evidence.note,
+      }),
+    )
     const submitClient = resources.opened(
       createSubmitClient({ url: config.synchronizerUrl, token }),
     )
@@ -129,10 +153,6 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       clock,
       random,
     })
-    const alarm = createAlarm({
-      monotonicMs: clock.monotonicMs,
-      log: (fields, text) => logger.error(fields, text),
-    })
     const dispatcher = resources.opened(
       await Dispatcher.create({
         outbox: store.outbox,
@@ -143,20 +163,6 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         clock,
         random,
         onProblem: (error) => logger.warn({ err: error }, 'a submission'),
-      }),
-    )
-    const evidence = resources.opened(
-      await createEvidenceKeeper({
-        store: store.evidence,
-        onFound: (found) => {
-          readMetrics.noteEvidence(found.signer)
-          alarm({
-            subject: found.signer,
-            text: `${found.signer} contradicts itself`,
-            fields: { evidence: found },
-          })
-        },
-        onUnsaved: (error) => logger.error({ err: error }, 'evidence is not saved'),
       }),
     )
     const transport = resources.opened(createUndiciTransport({ peerTokenByOrigin }))
@@ -187,7 +193,6 @@ export async function createContext(config: ValidatorConfig, overrides: Override
           load: async () => JSON.parse((await store.addresses.load()) ?? '[]'),
           save: (records) => store.addresses.save(JSON.stringify(records)),
         },
-        onStatement: evidence.note,
         onReply: readMetrics.noteReply,
       }),
     )

@@ -1,28 +1,20 @@
 /**
- * Documents that prove something, judged offline: a certified answer, evidence (D-43), alone or the list that the
- * scan proxy gives, or votes (D-42), as a receipt or beside their answers. Reads no file, prints nothing.
+ * Documents that prove something, judged offline: a certified answer, or evidence (D-43), alone or the list that the
+ * scan proxy gives. Reads no file, prints nothing.
  */
 import {
   type CanonicalRequest,
-  canonicalJson,
   type Evidence,
   EvidenceError,
   type Genesis,
-  type Json,
   type ProvenEvidence,
   parseStrictJson,
-  ReceiptError,
-  type VerifiedReceipt,
   verifyEvidence,
-  verifyReceipt,
 } from '@quorumscan/consensus'
 import { InvalidProof as InvalidState } from '@quorumscan/consensus/certified'
 import { judgeCertified, type ProvenState } from './certified-proof.ts'
 
-export type Proven =
-  | ProvenState
-  | { readonly kind: 'answer'; readonly receipt: VerifiedReceipt }
-  | { readonly kind: 'evidence'; readonly evidence: ProvenEvidence }
+export type Proven = ProvenState | { readonly kind: 'evidence'; readonly evidence: ProvenEvidence }
 
 /** The document proves nothing; the message goes on from "invalid, because". */
 export class InvalidProof extends Error {
@@ -37,33 +29,21 @@ export type ProofOptions = {
   readonly threshold: number
 }
 
-const ABSENT = '{"entry":null}'
-const LOOKUPS = ['getEntryByName', 'getEntryByParty']
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
-
 /** Everything that the document proves, in its order. @throws {InvalidProof} Unless all of it is proved. */
 export async function judgeProof(text: string, options: ProofOptions): Promise<Proven[]> {
   const document = parse(text)
   try {
     const certified = await judgeCertified({ text, parsed: document }, options)
     if (certified !== null) return [certified]
-    if (isRecord(document) && 'results' in document)
-      return await Promise.all(
-        listOf(document, 'results').map((body) => judgeAnswer(body, options)),
-      )
     if (isRecord(document) && 'evidence' in document)
       return await Promise.all(
         listOf(document, 'evidence').map((piece) => judgeEvidence(piece, options)),
       )
     if (isRecord(document) && 'statements' in document)
       return [await judgeEvidence(document, options)]
-    return [await judgeAnswer(document, options)]
+    throw new InvalidProof('it is neither a certified answer nor evidence')
   } catch (error) {
-    if (
-      error instanceof InvalidState ||
-      error instanceof ReceiptError ||
-      error instanceof EvidenceError
-    )
+    if (error instanceof InvalidState || error instanceof EvidenceError)
       throw new InvalidProof(error.message, { cause: error })
     throw error
   }
@@ -75,39 +55,6 @@ async function judgeEvidence(piece: unknown, options: ProofOptions): Promise<Pro
   // `verifyEvidence` looks into the rest.
   const evidence = await verifyEvidence(piece as unknown as Evidence, options)
   return { kind: 'evidence', evidence }
-}
-
-/** A receipt, alone or with its answer beside it. */
-async function judgeAnswer(document: unknown, options: ProofOptions): Promise<Proven> {
-  const isBody = isRecord(document) && 'receipt' in document
-  if (isBody) requireMembers(document, ['answer', 'receipt', 'status'], 'the answer')
-  const receipt = await verifyReceipt(isBody ? document['receipt'] : document, {
-    ...options,
-    request: options.request ?? 'any',
-  })
-  if (isBody) requireShownAnswer(document, receipt)
-  return { kind: 'answer', receipt }
-}
-
-/** What stands beside a receipt is not signed, but nobody should be shown something else. */
-function requireShownAnswer(
-  body: Readonly<Record<string, unknown>>,
-  receipt: VerifiedReceipt,
-): void {
-  const signed = strictUtf8.decode(receipt.answer)
-  if (canonicalText(body['answer']) !== canonicalText(parse(signed)))
-    throw new InvalidProof('the answer shown is not the one that was signed')
-  const isAbsence = signed === ABSENT && LOOKUPS.includes(receipt.request.operation)
-  if (body['status'] !== (isAbsence ? 404 : 200))
-    throw new InvalidProof('the status shown does not fit the answer')
-}
-
-function canonicalText(value: unknown): string {
-  try {
-    return canonicalJson(value as Json) // Parsed from JSON.
-  } catch (cause) {
-    throw new InvalidProof('the answer shown has no canonical form', { cause })
-  }
 }
 
 function parse(text: string): unknown {

@@ -11,7 +11,6 @@ import {
   requestOfEntries,
   requestOfLookup,
   thresholdVotes,
-  type VerifiedReceipt,
 } from '@quorumscan/consensus'
 import type { CertifiedPage } from '@quorumscan/consensus/certified'
 import { formatTime } from '@quorumscan/model'
@@ -92,11 +91,6 @@ export function parseVotes(text: string, genesis: Genesis): number {
 /** For a program: an answer as a value. */
 function jsonOf(proven: Proven): unknown {
   if (proven.kind === 'evidence') return proven.evidence
-  if (proven.kind === 'answer') {
-    const { answer, recordTime, ...receipt } = proven.receipt
-    const value = JSON.parse(new TextDecoder().decode(answer))
-    return { ...receipt, recordTime: formatTime(recordTime), answer: value }
-  }
   const { answer, recordTime, ...facts } = proven.certified
   const what =
     proven.kind === 'shown'
@@ -108,7 +102,6 @@ function jsonOf(proven: Proven): unknown {
 type Expected = { readonly genesis: Genesis; readonly threshold: number }
 
 function formatProven(proven: Proven, expected: Expected): string {
-  if (proven.kind === 'answer') return formatReceipt(proven.receipt, expected.genesis)
   if (proven.kind !== 'evidence') return formatState(proven, expected)
   const { signer, kind, offset } = proven.evidence
   return `\n${signer} signed two different statements (${kind}) about offset ${offset}`
@@ -185,18 +178,6 @@ function parsed(value: string): unknown {
   } catch {
     return value // Signed all the same.
   }
-}
-
-function formatReceipt(receipt: VerifiedReceipt, genesis: Genesis): string {
-  const { request, signers } = receipt
-  return [
-    '',
-    `request    ${request.operation} ${printable(JSON.stringify(request.parameters))}`,
-    `answer     ${printable(new TextDecoder().decode(receipt.answer))}`,
-    `offset     ${receipt.offset}`,
-    `time       ${formatTime(receipt.recordTime)}`,
-    `signed by  ${signers.join(', ')} (${signers.length} of ${genesis.nodes.length}, ${receipt.threshold} needed)`,
-  ].join('\n')
 }
 
 /** @throws {UsageError} */

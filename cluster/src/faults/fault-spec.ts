@@ -28,7 +28,7 @@ export const docOfLie: Readonly<Record<LieKind, string>> = {
   value: 'names belong to the liar',
   invent: 'names that nobody registered exist',
   deny: 'names that are registered do not exist',
-  equivocate: 'some callers hear the truth, others a wrong value',
+  equivocate: 'some callers hear the truth, others a wrong value; signs two states for one offset',
   stale: 'the answers of the moment when the lie began, as today’s',
   garbage: 'random bytes',
   oversize: '100 MB for each answer',
@@ -36,7 +36,7 @@ export const docOfLie: Readonly<Record<LieKind, string>> = {
   'content-type': 'the truth, called text/html',
   redirect: 'every request is sent elsewhere',
   'other-name': 'the entry of another name',
-  signature: 'the truth, with a signature that does not fit',
+  signature: 'the truth, with signatures that do not fit',
   head: 'a head far beyond the log, with true answers',
   confirm: 'confirms payments that do not exist, and everything that it sees',
 }

@@ -14,7 +14,6 @@ import { scanRoutes } from './routes/scan.ts'
 import { synchronizerRoutes } from './routes/synchronizer.ts'
 import { validatorRoutes } from './routes/validator.ts'
 import { ErrorAnswer } from './schemas/errors.ts'
-import { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'
 
 const RETRY_AFTER = {
   description: 'Seconds after which trying again may help.',
@@ -116,10 +115,7 @@ function failures(route: RouteDef, schemas: Schemas): JsonObject {
             ? headerRefs(['retry-after'])
             : {}),
         },
-        // Absence is an answer too: with a receipt it keeps its status, a certified one is a 200.
-        content: ofStatus.includes('ENTRY_NOT_FOUND')
-          ? { ...content, ...formsOf(route, [VERIFIED_MEDIA_TYPE], schemas) }
-          : content,
+        content,
       },
     ]),
   )

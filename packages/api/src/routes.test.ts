@@ -8,8 +8,8 @@ import type { RouteDef } from './route-def.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { synchronizerRoutes } from './routes/synchronizer.ts'
 import { validatorRoutes } from './routes/validator.ts'
+import { CERTIFIED_MEDIA_TYPE } from './schemas/certified.ts'
 import { PARTY_PATTERN } from './schemas/scalars.ts'
-import { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'
 
 const tables: Record<string, Readonly<Record<string, RouteDef>>> = {
   scan: scanRoutes,
@@ -117,10 +117,6 @@ describe('prices (D-33)', () => {
     expect(cost(scanRoutes.listEntries, { page_size: 100 }, undefined, signed)).toBe(15)
     expect(cost(scanRoutes.lookupEntries, {}, { lookups, sign: true })).toBe(12)
     expect(cost(scanRoutes.lookupEntries, {}, { lookups, sign: false })).toBe(2)
-    const verified = { accept: VERIFIED_MEDIA_TYPE }
-    expect(cost(validatorRoutes.proxyGetEntryByName, {}, undefined, verified)).toBe(6)
-    expect(cost(validatorRoutes.proxyGetEntryByName, {}, undefined, { accept: '*/*' })).toBe(1)
-    expect(cost(validatorRoutes.proxyLookupEntries, {}, { lookups }, verified)).toBe(12)
   })
 
   test('probes are free', () => {
@@ -170,16 +166,16 @@ test('a route lists what it declares and what every server adds', () => {
 })
 
 test.each([
-  [VERIFIED_MEDIA_TYPE, true],
-  [`text/html, ${VERIFIED_MEDIA_TYPE.toUpperCase()} ; q=0.5`, true],
-  [`application/json,${VERIFIED_MEDIA_TYPE}`, true],
-  [`${VERIFIED_MEDIA_TYPE}; q=0`, false],
-  [`${VERIFIED_MEDIA_TYPE};q=0.000, */*`, false],
-  [`${VERIFIED_MEDIA_TYPE}x`, false],
+  [CERTIFIED_MEDIA_TYPE, true],
+  [`text/html, ${CERTIFIED_MEDIA_TYPE.toUpperCase()} ; q=0.5`, true],
+  [`application/json,${CERTIFIED_MEDIA_TYPE}`, true],
+  [`${CERTIFIED_MEDIA_TYPE}; q=0`, false],
+  [`${CERTIFIED_MEDIA_TYPE};q=0.000, */*`, false],
+  [`${CERTIFIED_MEDIA_TYPE}x`, false],
   ['application/json', false],
   ['*/*', false],
   ['', false],
   [undefined, false],
-])('Accept %j asks for a receipt: %j (D-42)', (accept, isAsked) => {
-  expect(accepts(accept, VERIFIED_MEDIA_TYPE)).toBe(isAsked)
+])('Accept %j asks for a proof: %j', (accept, isAsked) => {
+  expect(accepts(accept, CERTIFIED_MEDIA_TYPE)).toBe(isAsked)
 })

@@ -209,10 +209,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The rules of coin as upstream tells them.
-         * @description A receipt is for the answer of nodes to `POST /v0/amulet-rules`.
-         */
+        /** The rules of coin as upstream tells them. */
         get: operations["proxyGetAmuletRules"];
         put?: never;
         post?: never;
@@ -229,10 +226,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The open rounds.
-         * @description A receipt is for the answer of nodes to `POST /v0/open-and-issuing-mining-rounds`.
-         */
+        /** The open rounds. */
         get: operations["proxyGetOpenAndIssuingMiningRounds"];
         put?: never;
         post?: never;
@@ -318,7 +312,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What proves that a node signed two different answers to one question.
+         * What proves that a node signed two different states at one offset.
          * @description The first and last 16 of each node that this validator has come across; each can be verified offline.
          */
         get: operations["proxyListEvidence"];
@@ -1593,11 +1587,6 @@ export interface components {
             answer: unknown;
             receipt: components["schemas"]["Receipt"];
         };
-        /** @description For each lookup, in order, what it would be answered with alone. */
-        VerifiedBatchAnswer: {
-            /** @description One for each lookup. */
-            results: components["schemas"]["VerifiedAnswer"][];
-        };
         /** @description What is running. */
         Version: {
             /** @description Of the software. */
@@ -1892,7 +1881,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryPage"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                     "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
@@ -2030,7 +2018,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                     "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
@@ -2062,7 +2049,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
@@ -2179,7 +2165,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                     "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
@@ -2213,7 +2198,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
@@ -2334,7 +2318,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntryPage"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                     "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
@@ -2480,7 +2463,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BatchAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedBatchAnswer"];
                     "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
@@ -2795,7 +2777,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AnsRulesAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                     "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
@@ -2954,7 +2935,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AmuletRulesProxyAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -3074,7 +3054,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MiningRoundsProxyAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -3194,7 +3173,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DsoPartyIdAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                 };
             };
             /**
@@ -3314,7 +3292,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DsoAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                     "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };
@@ -3447,7 +3424,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScansAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
                     "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedAnswer"];
                 };
             };

@@ -6,7 +6,6 @@ import type {
   Lookup,
   ReadOptions,
   ReadRequest,
-  Receipt,
   Threshold,
 } from '@quorumscan/consensus'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/consensus/certified'
@@ -53,7 +52,7 @@ export type AnswerFacts = {
    */
   readonly verifiedBy: 'self' | 'proxy'
   /** Proves the answer to whoever knows the genesis; null unless it was asked for. */
-  readonly receipt: CertifiedReceipt | Receipt | null
+  readonly receipt: CertifiedReceipt | null
 }
 
 /** An answer as it is read, before anything is made of it. */

@@ -20,10 +20,10 @@ export async function measureProxy({ rounds, clientRounds, ms }: ProxyOptions): 
 }
 
 function printRounds(all: readonly Round[]): void {
-  const rate = (side: 'direct' | 'plain' | 'verified' | 'receipts') =>
+  const rate = (side: 'direct' | 'plain' | 'verified') =>
     round(median(all.map((one) => one[side].perSecond)))
   print(
-    `lookups/s, ${CONNECTIONS} connections: direct ${rate('direct')}, plain reverse proxy ${rate('plain')}, verified ${rate('verified')}, with receipts ${rate('receipts')}`,
+    `lookups/s, ${CONNECTIONS} connections: direct ${rate('direct')}, plain reverse proxy ${rate('plain')}, verified ${rate('verified')}`,
   )
   const row = rowsOf(all)
   row('verified lookups/s ÷ plain reverse proxy', (r) => r.verified.perSecond / r.plain.perSecond, {
@@ -35,10 +35,6 @@ function printRounds(all: readonly Round[]): void {
     value: 0.5,
   })
   row('plain reverse proxy ÷ direct', (r) => r.plain.perSecond / r.direct.perSecond, null)
-  row('with receipts ÷ without', (r) => r.receipts.perSecond / r.verified.perSecond, {
-    kind: 'at least',
-    value: 0.1,
-  })
   row(
     'one caller alone: p50 verified ÷ plain reverse proxy',
     (r) => r.alone.verified.p50Ms / r.alone.plain.p50Ms,

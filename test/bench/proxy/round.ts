@@ -1,5 +1,4 @@
 /** One round of measurements: a cluster of fresh processes, and both sides of every ratio on it. */
-import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { type RunningCluster, startCluster } from 'quorumscan'
 import { type Child, runChild, startChild } from '../child.ts'
 import type { FaultyNodeArgument } from './faulty-node-child.ts'
@@ -29,7 +28,6 @@ export type Round = {
   readonly direct: Load
   readonly plain: Load
   readonly verified: Load
-  readonly receipts: Load
   /** One caller alone. */
   readonly alone: { readonly plain: Load; readonly verified: Load }
   /** With the last node out, and the verified load just before. */
@@ -60,7 +58,6 @@ export async function measureRound(ms: number): Promise<Round> {
   const direct = await loadOf({ origin: node, prefix: '/v0', connections: CONNECTIONS, ms })
   const plain = await plainly(CONNECTIONS)
   const many = await verified(cluster, ms)
-  const receipts = await verified(cluster, ms, { headers: { accept: VERIFIED_MEDIA_TYPE } })
   const alone = {
     plain: await plainly(1),
     verified: await verified(cluster, ms, { connections: 1 }),
@@ -81,7 +78,6 @@ export async function measureRound(ms: number): Promise<Round> {
     direct,
     plain,
     verified: many,
-    receipts,
     alone,
     faults,
     besidePages: { node: ofNode.pair, proxy: ofProxy.pair },

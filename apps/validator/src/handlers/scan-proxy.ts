@@ -2,10 +2,9 @@
  * The scan proxy (D-34 to D-43): every answer is what enough scan nodes gave at one offset, byte for byte.
  * It needs no token, and not the validator's own replica, which only helps to notice forks.
  */
-import { accepts, VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
+import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import {
-  type CanonicalRequest,
   canonicalJson,
   type Decided,
   isDecided,
@@ -14,7 +13,6 @@ import {
   type Outcome,
   type ReadOptions,
   type ReadRequest,
-  requestOfLookup,
 } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { DSO_ENTRY_NAME, type PageSubject } from '@quorumscan/model'
@@ -25,8 +23,8 @@ import { roundsAnswer, rulesAnswer } from '../proxy/coin-rules.ts'
 import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
 import { entryNotFound, outcomeError, quorumHeaders, readerError } from '../proxy/outcome.ts'
 import { pagePosition, whyOver } from '../proxy/pages.ts'
-import { type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
-import { isAbsence, verifiedAnswer, verifiedBatch } from '../proxy/receipts.ts'
+import { isReceiptWanted, type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
+import { isAbsence, verifiedAnswer } from '../proxy/receipts.ts'
 import {
   activitiesRequest,
   amuletRulesRequest,
@@ -72,15 +70,9 @@ export function scanProxyHandlers(
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
 
-  const withReceipt = (outcome: Decided, request: CanonicalRequest): ProxyReply => ({
-    headers: verifiedHeaders(outcome),
-    ...verifiedAnswer(outcome, { request, genesisHash }),
-  })
-
   const lookupOne = async (lookup: Lookup, request: QuorumRequest): Promise<ProxyReply> => {
     const options = quorumOptions(request, genesis)
     const [outcome] = (await attempt(reader.lookup([lookup], options))) as [Outcome]
-    if (options.sign && isDecided(outcome)) return withReceipt(outcome, requestOfLookup(lookup))
     if (!isAbsence(outcome)) return reply(outcome)
     return { headers: quorumHeaders(outcome), error: entryNotFound(lookup) }
   }
@@ -88,25 +80,19 @@ export function scanProxyHandlers(
   const read = async (input: ReadRequest, request: QuorumRequest): Promise<Outcome> =>
     attempt(reader.read(input, quorumOptions(request, genesis)))
 
-  /** The outcome of a read, in the form that was asked for. */
-  const replyTo = (input: ReadRequest, request: QuorumRequest, outcome: Outcome): ProxyReply =>
-    accepts(request.headers.accept, VERIFIED_MEDIA_TYPE) && isDecided(outcome)
-      ? withReceipt(outcome, input)
-      : reply(outcome)
-
   const readAndReply = async (input: ReadRequest, request: QuorumRequest): Promise<ProxyReply> =>
-    replyTo(input, request, await read(input, request))
+    reply(await read(input, request))
 
-  /** In another form than the nodes have; a receipt is for what they said, and holds nothing else. */
+  /** In another form than the nodes have. */
   const readInForm = async (
     input: ReadRequest,
     request: QuorumRequest,
     form: (outcome: Decided) => Uint8Array,
   ): Promise<ProxyReply> => {
     const outcome = await read(input, request)
-    return !isDecided(outcome) || accepts(request.headers.accept, VERIFIED_MEDIA_TYPE)
-      ? replyTo(input, request, outcome)
-      : { headers: quorumHeaders(outcome), body: form(outcome) }
+    return isDecided(outcome)
+      ? { headers: quorumHeaders(outcome), body: form(outcome) }
+      : reply(outcome)
   }
 
   const readPage = async (
@@ -117,9 +103,7 @@ export function scanProxyHandlers(
     const position = pagePosition(genesisHash, subject, request.query.page_token)
     const outcome = await read(input, request)
     const over = await whyOver(context.ledger, { position, outcome }, request.signal)
-    return over === null
-      ? replyTo(input, request, outcome)
-      : { headers: quorumHeaders(outcome), error: over }
+    return over === null ? reply(outcome) : { headers: quorumHeaders(outcome), error: over }
   }
 
   const lookupMany = async (
@@ -146,12 +130,7 @@ export function scanProxyHandlers(
         if (whole !== undefined) {
           if (!isDecided(whole)) return reply(whole)
           const answers = lookups.length === 0 ? [] : outcomes.filter(isDecided)
-          if (!options.sign) return { headers: quorumHeaders(whole), body: batchBody(answers) }
-          const requests = lookups.map(requestOfLookup)
-          return {
-            headers: verifiedHeaders(whole),
-            body: verifiedBatch(answers, { requests, genesisHash }),
-          }
+          return { headers: quorumHeaders(whole), body: batchBody(answers) }
         }
         options = { ...options, minOffset: Math.max(...outcomes.map(offsetOf)) }
       }
@@ -171,7 +150,13 @@ export function scanProxyHandlers(
       const input = listEntriesByPartyRequest(party, request.query)
       return readPage({ kind: 'party', party }, input, request)
     },
-    proxyListActivities: (request) => readAndReply(activitiesRequest(request.body), request),
+    async proxyListActivities(request) {
+      const input = activitiesRequest(request.body)
+      const outcome = await read(input, request)
+      if (!isDecided(outcome) || !isReceiptWanted(request)) return reply(outcome)
+      const headers = { ...quorumHeaders(outcome), 'content-type': VERIFIED_MEDIA_TYPE }
+      return { headers, ...verifiedAnswer(outcome, { request: input, genesisHash }) }
+    },
     proxyGetAnsRules: (request) => readAndReply(ansRulesRequest(request.body), request),
     proxyGetAmuletRules: (request) => readInForm(amuletRulesRequest, request, rulesAnswer),
     proxyGetOpenAndIssuingMiningRounds: (request) =>
@@ -197,10 +182,6 @@ function reply(outcome: Outcome): ProxyReply {
   return isDecided(outcome)
     ? { headers, body: outcome.answer }
     : { headers, error: outcomeError(outcome) }
-}
-
-function verifiedHeaders(outcome: Outcome): Record<string, string> {
-  return { ...quorumHeaders(outcome), 'content-type': VERIFIED_MEDIA_TYPE }
 }
 
 async function attempt<T>(work: Promise<T>): Promise<T> {

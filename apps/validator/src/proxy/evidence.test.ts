@@ -1,5 +1,5 @@
 import { toHex } from '@quorumscan/base'
-import { encodeAnswerStatement, type SignedAnswer, verifyEvidence } from '@quorumscan/consensus'
+import { type Evidence, encodeStateStatement, verifyEvidence } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { createTestNetwork, startRedis } from '@quorumscan/testkit'
 import { type KeptText, ValidatorStore } from '@quorumscan/users'
@@ -8,19 +8,20 @@ import { createEvidenceKeeper } from './evidence.ts'
 
 const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
 
-/** What sv-2 says about a question at an offset. */
-function says(offset: number, word: string): SignedAnswer {
-  const statement = {
-    genesisHash,
-    offset,
-    recordTime: offset,
+const signed = (offset: number, word: string) => {
+  const statement = encodeStateStatement({
+    ...{ genesisHash, offset, recordTime: offset },
     historyHash: 'ab'.repeat(32),
-    requestHash: 'cd'.repeat(32),
-    answerHash: word.repeat(32),
-  }
-  const signature = toHex(scans[1]?.sign(encodeAnswerStatement(statement)) ?? new Uint8Array())
-  return { ...statement, node: 'sv-2', signature }
+    stateRoot: word.repeat(32),
+  })
+  const signature = scans[1]?.sign(statement) ?? new Uint8Array()
+  return { statement: toHex(statement), signature: toHex(signature) }
 }
+/** What sv-2 signed about an offset. */
+const signs = (offset: number, word: string, other: string): Evidence => ({
+  signer: 'sv-2',
+  statements: [signed(offset, word), signed(offset, other)],
+})
 
 function keeper(store: KeptText) {
   const alarms: string[] = []
@@ -39,14 +40,13 @@ describe('evidence', () => {
     const before = keeper(store.evidence)
     {
       await using evidence = await before.created
-      for (const word of ['aa', 'aa', 'bb', 'aa', 'bb', 'cc']) evidence.note(says(3, word))
-      evidence.note(says(4, 'bb'))
+      for (const word of ['bb', 'bb', 'cc']) evidence.note(signs(3, 'aa', word))
       expect(before.alarms).toEqual(['sv-2', 'sv-2'])
     }
     const after = keeper(store.evidence)
     await using evidence = await after.created
-    evidence.note(says(5, 'aa'))
-    evidence.note(says(5, 'bb'))
+    evidence.note(signs(3, 'aa', 'cc'))
+    evidence.note(signs(5, 'aa', 'bb'))
     expect(after.alarms).toEqual(['sv-2'])
     const proven = await Promise.all(
       evidence.list().map((found) => verifyEvidence(found, { genesis })),
@@ -70,13 +70,11 @@ describe('evidence', () => {
     }
     const { created, alarms } = keeper(store)
     const evidence = await created
-    evidence.note(says(1, 'aa'))
-    evidence.note(says(1, 'bb'))
+    evidence.note(signs(1, 'aa', 'bb'))
     await evidence[Symbol.asyncDispose]()
     expect(alarms).toEqual(['sv-2', 'unsaved'])
     isAway = false
-    evidence.note(says(2, 'aa'))
-    evidence.note(says(2, 'bb'))
+    evidence.note(signs(2, 'aa', 'bb'))
     await evidence[Symbol.asyncDispose]()
     expect(JSON.parse(kept ?? '[]')).toEqual(evidence.list())
     expect(evidence.list()).toHaveLength(2)

@@ -1,15 +1,9 @@
-/** Evidence that the reader came across (D-43), kept over restarts. A find is an alarm for the operator. */
-import {
-  createEvidenceLog,
-  type Evidence,
-  type EvidenceLog,
-  type SignedAnswer,
-} from '@quorumscan/consensus'
+/** Evidence that this validator came across (D-43), kept over restarts. A find is an alarm for the operator. */
+import { createEvidenceLog, type Evidence } from '@quorumscan/consensus'
 import type { KeptText } from '@quorumscan/users'
 
 export type EvidenceKeeper = AsyncDisposable & {
-  /** For the reader's `onStatement`. */
-  note(statement: SignedAnswer): void
+  note(evidence: Evidence): void
   list(): Evidence[]
 }
 
@@ -25,7 +19,7 @@ export async function createEvidenceKeeper(options: {
   readonly onUnsaved: (error: unknown) => void
 }): Promise<EvidenceKeeper> {
   const { store } = options
-  const log: EvidenceLog = createEvidenceLog(JSON.parse((await store.load()) ?? '[]'))
+  const log = createEvidenceLog(JSON.parse((await store.load()) ?? '[]'))
   let isScheduled = false
   let saving = Promise.resolve()
 
@@ -36,9 +30,8 @@ export async function createEvidenceKeeper(options: {
   }
 
   return {
-    note(statement) {
-      const evidence = log.add(statement)
-      if (evidence === null) return
+    note(evidence) {
+      if (!log.add(evidence)) return
       options.onFound(evidence)
       if (isScheduled) return
       isScheduled = true

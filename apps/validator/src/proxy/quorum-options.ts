@@ -16,6 +16,10 @@ export type QuorumRequest = {
   readonly forward: Readonly<Record<string, string>>
 }
 
+export function isReceiptWanted({ headers }: Pick<QuorumRequest, 'headers'>): boolean {
+  return accepts(headers.accept, VERIFIED_MEDIA_TYPE)
+}
+
 /** @throws {ScanError} INVALID_QUORUM if the threshold is none that D-36 knows. */
 export function quorumOptions(
   request: QuorumRequest,
@@ -36,7 +40,7 @@ export function quorumOptions(
     threshold,
     signal: request.signal,
     headers: request.forward,
-    sign: accepts(headers.accept, VERIFIED_MEDIA_TYPE),
+    sign: isReceiptWanted(request),
     ...(headers['x-min-offset'] === undefined ? {} : { minOffset: headers['x-min-offset'] }),
     ...(headers['x-max-age-ms'] === undefined ? {} : { maxAgeMs: headers['x-max-age-ms'] }),
   }

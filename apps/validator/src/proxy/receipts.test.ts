@@ -9,7 +9,7 @@ import {
 } from '@quorumscan/consensus'
 import { createTestNetwork } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { verifiedAnswer, verifiedBatch } from './receipts.ts'
+import { verifiedAnswer } from './receipts.ts'
 
 const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
 
@@ -56,21 +56,5 @@ describe('an answer with its receipt', () => {
       expect(Buffer.from(verified.answer).toString()).toBe(answer)
       expect(verified.signers).toEqual(['sv-1', 'sv-2'])
     }
-  })
-
-  it('is one for each lookup of a batch, in its order', async () => {
-    const requests = [byName('b'), byName('ä')]
-    const outcomes = [
-      decided(byName('b'), '{"entry":null}'),
-      decided(byName('ä'), present),
-    ] as const
-    const { results } = parse(verifiedBatch(outcomes, { requests, genesisHash }))
-    expect(results.map((result: { status: number }) => result.status)).toEqual([404, 200])
-    for (const [index, request] of requests.entries())
-      await verifyReceipt(results[index].receipt, { genesis, request })
-    await expect(
-      verifyReceipt(results[0].receipt, { genesis, request: byName('ä') }),
-    ).rejects.toMatchObject({ code: 'OTHER_REQUEST' })
-    expect(parse(verifiedBatch([], { requests: [], genesisHash }))).toEqual({ results: [] })
   })
 })

@@ -7,6 +7,7 @@ import {
   type CanonicalRequest,
   canonicalRequest,
   encodeAnswerStatement,
+  encodeStateStatement,
   type Lookup,
   parseInstant,
   requestOfLookup,
@@ -23,6 +24,7 @@ const ELSEWHERE = 'http://127.0.0.1:9/'
 const HEAD_AHEAD = 1_000_000_000
 const HOUR_MICROS = 3_600_000_000
 const SIGNATURE_BYTES = 64
+const HASH_BYTES = 32
 const KNOWN_NAMES = ['dso.ns', 'sv-1.sv.ns']
 
 type Place = { readonly offset: number; readonly recordTime: number; readonly historyHash: string }
@@ -68,6 +70,14 @@ type Batch = {
   readonly sign?: boolean
   at_offset?: number
   min_offset?: number
+}
+
+/** A certificate with one signature, as nodes tell what they signed. */
+type SignedState = {
+  readonly offset: number
+  readonly record_time: number
+  readonly history_hash: string
+  readonly signatures: readonly (readonly [member: string, signature: string])[]
 }
 
 type PageQuery = {
@@ -169,6 +179,9 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
       other: lie === 'other-name' ? await otherEntry(place?.offset ?? 0, request) : null,
     }
     const document = JSON.parse(said.body.toString())
+    if (lie === 'signature') return Buffer.from(withOtherSignatures(said.body.toString()))
+    if (operation === 'listStateStatements' && lie === 'equivocate')
+      return contradicting(document.statements)
     const signed = (asked: CanonicalRequest, answer: string) =>
       place === null ? null : signature(lie, { asked, answer, place })
     if (operation === 'lookupEntries')
@@ -195,6 +208,22 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
         ? JSON.stringify({ error: 'No ans entry found', code: 'ENTRY_NOT_FOUND' })
         : text,
     )
+  }
+
+  const withOtherSignatures = (text: string): string =>
+    text.replace(/[0-9a-f]{128}/g, () => randomHex(deps.random, SIGNATURE_BYTES))
+
+  /** Each state with another one for the same offset, both signed. */
+  const contradicting = (statements: readonly SignedState[]): Buffer => {
+    const others = statements.map((one) => {
+      const { offset, record_time: recordTime, history_hash: historyHash } = one
+      const stateRoot = randomHex(deps.random, HASH_BYTES)
+      const point = { genesisHash: deps.genesisHash, offset, recordTime, historyHash, stateRoot }
+      const signature = toHex(deps.sign(encodeStateStatement(point)))
+      const signatures = one.signatures.map(([member]) => [member, signature])
+      return { ...one, signatures, state_root: stateRoot }
+    })
+    return Buffer.from(JSON.stringify({ statements: [...statements, ...others] }))
   }
 
   const signature = (

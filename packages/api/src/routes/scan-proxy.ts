@@ -5,7 +5,7 @@
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { accepts } from '../accepts.ts'
-import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '../cost.ts'
+import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
 import { type CostInput, defineRoutes } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import { CERTIFIED_MEDIA_TYPE, CertifiedAnswer } from '../schemas/certified.ts'
@@ -24,12 +24,7 @@ import { about } from '../schemas/members.ts'
 import { DsoAnswer, DsoPartyIdAnswer, GenesisAnswer, ScansAnswer } from '../schemas/network.ts'
 import { MaxAgeMs, ProxyQuorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
-import {
-  EvidenceAnswer,
-  VERIFIED_MEDIA_TYPE,
-  VerifiedAnswer,
-  VerifiedBatchAnswer,
-} from '../schemas/verified.ts'
+import { EvidenceAnswer, VERIFIED_MEDIA_TYPE, VerifiedAnswer } from '../schemas/verified.ts'
 
 const quorumHeaders = Type.Object({
   accept: Type.Optional(Type.String()),
@@ -58,15 +53,10 @@ const proxied = {
   responseHeaders: ['quorum'],
   errors: quorumErrors,
   cost: COST_LOOKUP,
-  otherForms: { [VERIFIED_MEDIA_TYPE]: VerifiedAnswer },
-  signatureCount: (input: CostInput) => Number(isVerified(input)),
 } as const
 
 /** Of a read that is answered with its proof as well. */
-const certifiedForms = {
-  [VERIFIED_MEDIA_TYPE]: VerifiedAnswer,
-  [CERTIFIED_MEDIA_TYPE]: CertifiedAnswer,
-} as const
+const certifiedForms = { [CERTIFIED_MEDIA_TYPE]: CertifiedAnswer } as const
 
 const certifiedErrors = [...quorumErrors, 'OFFSET_PRUNED'] as const satisfies readonly ErrorCode[]
 
@@ -124,8 +114,7 @@ export const scanProxyRoutes = defineRoutes({
     response: BatchAnswer,
     errors: [...certifiedErrors, 'INVALID_PARTY'],
     cost: batchCost,
-    otherForms: { ...certifiedForms, [VERIFIED_MEDIA_TYPE]: VerifiedBatchAnswer },
-    signatureCount: (input) => (isVerified(input) ? lookupCount(input) : 0),
+    otherForms: certifiedForms,
   },
   proxyListActivities: {
     ...proxied,
@@ -142,6 +131,8 @@ export const scanProxyRoutes = defineRoutes({
     body: ActivitiesRequest,
     response: ActivitiesAnswer,
     cost: activitiesCost,
+    otherForms: { [VERIFIED_MEDIA_TYPE]: VerifiedAnswer },
+    signatureCount: (input: CostInput) => Number(isVerified(input)),
   },
   proxyGetAnsRules: {
     ...proxied,
@@ -158,7 +149,6 @@ export const scanProxyRoutes = defineRoutes({
     method: 'GET',
     path: '/v0/scan-proxy/amulet-rules',
     summary: 'The rules of coin as upstream tells them.',
-    description: 'A receipt is for the answer of nodes to `POST /v0/amulet-rules`.',
     response: AmuletRulesProxyAnswer,
   },
   proxyGetOpenAndIssuingMiningRounds: {
@@ -166,8 +156,6 @@ export const scanProxyRoutes = defineRoutes({
     method: 'GET',
     path: '/v0/scan-proxy/open-and-issuing-mining-rounds',
     summary: 'The open rounds.',
-    description:
-      'A receipt is for the answer of nodes to `POST /v0/open-and-issuing-mining-rounds`.',
     response: MiningRoundsProxyAnswer,
   },
   proxyGetDsoPartyId: {
@@ -210,7 +198,7 @@ export const scanProxyRoutes = defineRoutes({
     auth: 'none',
     method: 'GET',
     path: '/v0/scan-proxy/evidence',
-    summary: 'What proves that a node signed two different answers to one question.',
+    summary: 'What proves that a node signed two different states at one offset.',
     description:
       'The first and last 16 of each node that this validator has come across; each can be verified offline.',
     response: EvidenceAnswer,

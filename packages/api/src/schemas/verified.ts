@@ -39,12 +39,6 @@ export const VerifiedAnswer = component(
   },
 )
 
-export const VerifiedBatchAnswer = component(
-  'VerifiedBatchAnswer',
-  'For each lookup, in order, what it would be answered with alone.',
-  { results: Type.Array(VerifiedAnswer, { description: 'One for each lookup.' }) },
-)
-
 const SignedStatement = component('SignedStatement', 'Something that a node signed.', {
   statement: Type.String({ description: 'Its bytes in hex.' }),
   signature: Signature,

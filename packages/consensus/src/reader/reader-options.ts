@@ -56,8 +56,6 @@ export type ReaderOptions = {
   readonly waitMs?: number
   /** Told once per offset at which two histories were seen, also after an answer went out. */
   readonly onFork?: (fork: Fork) => void
-  /** Told every valid signed statement, for evidence (D-43). */
-  readonly onStatement?: (statement: SignedAnswer) => void
   /** Told how every request to a node ended, for measurements. */
   readonly onReply?: (reply: NodeReply) => void
 }

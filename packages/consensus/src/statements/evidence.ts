@@ -7,8 +7,7 @@ import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
 import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'
-import type { SignedAnswer } from '../reader/reader-options.ts'
-import { encodeAnswerStatement, STATEMENT_TAGS } from './statements.ts'
+import { STATEMENT_TAGS } from './statements.ts'
 
 /** A statement's bytes and its signature, in lower-case hex. */
 export type SignedStatement = { readonly statement: string; readonly signature: string }
@@ -30,22 +29,21 @@ export type ProvenEvidence = {
   readonly offset: number
 }
 
-// Behind tag and genesis hash: the bytes that say what a statement is about, and all of its bytes.
+// Behind tag and genesis hash: offset first, and so many bytes in all.
 const OFFSET_BYTES = 8
 const HASH_BYTES = 32
 const POINT_BYTES = 2 * OFFSET_BYTES + HASH_BYTES
-const LAYOUTS = {
-  answer: { byteCount: POINT_BYTES + 2 * HASH_BYTES, request: POINT_BYTES },
-  state: { byteCount: POINT_BYTES + HASH_BYTES, request: null },
-  snapshot: { byteCount: POINT_BYTES + HASH_BYTES, request: null },
-  logGroup: { byteCount: 2 * OFFSET_BYTES + 2 * HASH_BYTES, request: null },
+const BYTE_COUNTS = {
+  state: POINT_BYTES + HASH_BYTES,
+  snapshot: POINT_BYTES + HASH_BYTES,
+  logGroup: 2 * OFFSET_BYTES + 2 * HASH_BYTES,
 } as const
 
 export const SYNCHRONIZER = 'synchronizer'
 
 /**
  * Verifies evidence: both signatures are by the signer's key of this genesis, and the statements have
- * the same tag, genesis and offset (and request), and different content.
+ * the same tag, genesis and offset, and different content.
  *
  * @throws {EvidenceError} That says what is missing.
  */
@@ -65,7 +63,7 @@ export async function verifyEvidence(
   const subject = subjectOf(first, genesisHash)
   const other = subjectOf(second, genesisHash)
   check(subject.kind === other.kind, 'the statements are of different kinds')
-  check(subject.about === other.about, 'the statements are about different things')
+  check(subject.offset === other.offset, 'the statements are about different offsets')
   check(!bytesEqual(first, second), 'the statements say the same')
   const publicKey = fromHex(keyOf(evidence.signer, subject.kind, genesis))
   for (const [index, { signature }] of evidence.statements.entries()) {
@@ -76,27 +74,21 @@ export async function verifyEvidence(
   return { signer: evidence.signer, kind: subject.kind, offset: subject.offset }
 }
 
-type Kind = keyof typeof LAYOUTS
+type Kind = keyof typeof BYTE_COUNTS
 
 function subjectOf(
   statement: Uint8Array<ArrayBuffer>,
   genesisHash: string,
-): { readonly kind: Kind; readonly offset: number; readonly about: string } {
+): { readonly kind: Kind; readonly offset: number } {
   const tagEnd = statement.indexOf(0)
   const tag = new TextDecoder().decode(statement.subarray(0, Math.max(tagEnd, 0)))
-  const kind = (Object.keys(LAYOUTS) as Kind[]).find((one) => STATEMENT_TAGS[one] === tag)
+  const kind = (Object.keys(BYTE_COUNTS) as Kind[]).find((one) => STATEMENT_TAGS[one] === tag)
   check(kind !== undefined, 'a tag is unknown')
-  const layout = LAYOUTS[kind]
   const fields = statement.subarray(tagEnd + 1 + HASH_BYTES)
-  check(fields.byteLength === layout.byteCount, 'a statement has the wrong length')
+  check(fields.byteLength === BYTE_COUNTS[kind], 'a statement has the wrong length')
   const genesis = toHex(statement.subarray(tagEnd + 1, tagEnd + 1 + HASH_BYTES))
   check(genesis === genesisHash, 'a statement is from another network')
-  const offset = toHex(fields.subarray(0, OFFSET_BYTES))
-  const request =
-    layout.request === null
-      ? ''
-      : toHex(fields.subarray(layout.request, layout.request + HASH_BYTES))
-  return { kind, offset: Number.parseInt(offset, 16), about: offset + request }
+  return { kind, offset: Number.parseInt(toHex(fields.subarray(0, OFFSET_BYTES)), 16) }
 }
 
 function keyOf(signer: string, kind: Kind, genesis: Genesis): string {
@@ -118,64 +110,36 @@ function check(condition: boolean, message: string): asserts condition {
   if (!condition) throw new EvidenceError(message)
 }
 
-/** Statements remembered per node to find contradictions: some minutes of signed reading. */
-const STATEMENTS_MAX = 4096
 /** D-43. */
 const EVIDENCE_KEPT = 16
 
-/** Watches signed answers for contradictions. */
+/** The first and last 16 pieces of each signer, in the order in which they were added. */
 export type EvidenceLog = {
-  /** `ReaderOptions.onStatement`. Returns the evidence if this statement completes a new one. */
-  add(answer: SignedAnswer): Evidence | null
-  /** The first and last 16 of each node, oldest first. */
+  /** Whether it is new: a signer that repeats its lie does not push out what it said before. */
+  add(evidence: Evidence): boolean
   list(): Evidence[]
 }
 
 /** @param kept - What an earlier log listed, in its order. */
 export function createEvidenceLog(kept: readonly Evidence[] = []): EvidenceLog {
-  const statementsByNode = new Map<string, Map<string, SignedStatement>>()
-  const evidenceByNode = new Map<string, { first: Evidence[]; last: Evidence[] }>()
-
-  const keep = (evidence: Evidence): void => {
-    const { first, last } = evidenceByNode.get(evidence.signer) ?? { first: [], last: [] }
-    evidenceByNode.set(evidence.signer, { first, last })
-    if (first.length < EVIDENCE_KEPT) first.push(evidence)
-    else last.push(evidence)
-    if (last.length > EVIDENCE_KEPT) last.shift()
-  }
-  for (const evidence of kept) keep(evidence)
-
-  /** A node that repeats its lie must not push out what it said before. */
-  const isKept = ({ signer, statements: [one, other] }: Evidence): boolean => {
-    const { first, last } = evidenceByNode.get(signer) ?? { first: [], last: [] }
-    return [...first, ...last].some(
-      ({ statements: [known, contradiction] }) =>
-        known.statement === one.statement && contradiction.statement === other.statement,
-    )
-  }
-
-  return {
-    add(answer) {
-      const statements = statementsByNode.get(answer.node) ?? new Map<string, SignedStatement>()
-      statementsByNode.set(answer.node, statements)
-      const about = `${answer.offset} ${answer.requestHash}`
-      const signed = {
-        statement: toHex(encodeAnswerStatement(answer)),
-        signature: answer.signature,
-      }
-      const known = statements.get(about)
-      if (known === undefined) {
-        statements.set(about, signed)
-        if (statements.size > STATEMENTS_MAX)
-          statements.delete(statements.keys().next().value as string)
-        return null
-      }
-      if (known.statement === signed.statement) return null
-      const evidence: Evidence = { signer: answer.node, statements: [known, signed] }
-      if (isKept(evidence)) return null
-      keep(evidence)
-      return evidence
+  const evidenceBySigner = new Map<string, { first: Evidence[]; last: Evidence[] }>()
+  const log: EvidenceLog = {
+    add(evidence) {
+      const { first, last } = evidenceBySigner.get(evidence.signer) ?? { first: [], last: [] }
+      const [one, other] = evidence.statements
+      const isKnown = [...first, ...last].some(
+        ({ statements: [known, contradiction] }) =>
+          known.statement === one.statement && contradiction.statement === other.statement,
+      )
+      if (isKnown) return false
+      evidenceBySigner.set(evidence.signer, { first, last })
+      if (first.length < EVIDENCE_KEPT) first.push(evidence)
+      else last.push(evidence)
+      if (last.length > EVIDENCE_KEPT) last.shift()
+      return true
     },
-    list: () => [...evidenceByNode.values()].flatMap(({ first, last }) => [...first, ...last]),
+    list: () => [...evidenceBySigner.values()].flatMap(({ first, last }) => [...first, ...last]),
   }
+  for (const evidence of kept) log.add(evidence)
+  return log
 }

@@ -1,7 +1,7 @@
 /**
  * The bytes that are signed (D-41): a tag that ends in a zero byte, the genesis hash, then fields of
  * fixed width, integers big-endian. No statement of one kind can be read as one of another, and none
- * contains a wall clock. RECEIPTS.md has the layouts.
+ * contains a wall clock. STATEMENTS.md has the layouts.
  */
 import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
 

@@ -104,8 +104,6 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       const { flight, answers } = effect
       checkSignatures(effect, { genesisHash, crypto }).then(
         (statements) => {
-          for (const statement of statements)
-            if (statement !== null) options.onStatement?.(statement)
           run({ kind: 'checked', flight, isValid: statements.map((one) => one !== null) })
         },
         // Nothing is read unverified.

@@ -84,9 +84,13 @@ export function createCertifier(options: {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
+  /** A member contradicts itself. Default: logged. */
   readonly onEvidence?: (evidence: Evidence) => void
 }): Certifier {
   const { genesis, genesisHash, self, replica, clock, logger } = options
+  const {
+    onEvidence = (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
+  } = options
   const network = { genesis, genesisHash }
   const collection: Collection = createCollection(network, self?.name ?? null)
   const crypto: CryptoPort = createWebCrypto()
@@ -105,8 +109,7 @@ export function createCertifier(options: {
       const signature = self.sign(encodeStateStatement({ ...effect.point, genesisHash }))
       take({ kind: 'signed', state: { ...effect.point, member: self.name, signature } })
     } else if (effect.kind === 'evidence') {
-      logger.error({ evidence: effect.evidence }, `${effect.evidence.signer} contradicts itself`)
-      options.onEvidence?.(effect.evidence)
+      onEvidence(effect.evidence)
     } else if (effect.kind === 'diverged')
       logger.fatal({ divergence: effect.divergence }, describe(effect.divergence))
   }
