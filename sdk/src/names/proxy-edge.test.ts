@@ -140,10 +140,12 @@ it('who is no scan proxy, or refuses, or is not there, is named', async () => {
     byName().reply(...(reply as Reply))
     await expect(connect().resolve(ALICE)).rejects.toMatchObject(error)
   }
-  byName()
-    .times(3)
-    .reply(...refusal(503, 'NOT_READY'))
-  await expect(connect().resolve(ALICE)).rejects.toMatchObject({ code: 'NOT_READY' })
+  for (const code of ['NOT_READY', 'CONSENSUS_DISPUTED']) {
+    byName()
+      .times(3)
+      .reply(...refusal(503, code))
+    await expect(connect().resolve(ALICE)).rejects.toMatchObject({ code })
+  }
   byName().times(3).replyWithError('reset')
   await expect(connect().resolve(ALICE)).rejects.toMatchObject({
     code: 'NETWORK_ERROR',
@@ -169,13 +171,13 @@ describe('bounds of the caller', () => {
     })
   })
 
-  it('reach the proxy: what it has not yet is lagging, what nobody signed is missing', async () => {
+  it('reach the proxy: what nodes have not yet is lagging, what nobody signed is missing', async () => {
     nock(URL, { reqheaders: { 'x-min-offset': String(HEAD + 1) } })
       .get(`${PATH}/by-name/${ALICE}`)
-      .reply(...refusal(503, 'NO_CERTIFICATE'))
+      .reply(...refusal(503, 'CONSENSUS_LAGGING'))
     nock(URL)
       .get(`${PATH}/by-name/${ALICE}?quorum=4`)
-      .reply(...refusal(503, 'NO_CERTIFICATE'))
+      .reply(...refusal(502, 'NOT_ENOUGH_NODES'))
     const names = connect({ timeoutMs: 200 })
     expect(await names.lookup(ALICE, { minOffset: HEAD + 1 })).toMatchObject({
       kind: 'lagging',

@@ -27,6 +27,8 @@ const TRUSTING: CryptoPort = {
   sha256: async (bytes) => new Uint8Array(sha256(bytes)),
   verifyEd25519: async () => true,
 }
+/** What the proxy says where it has no answer, and its nodes have none. */
+const UNPROVEN = new Set<unknown>(['NO_CERTIFICATE', 'CONSENSUS_LAGGING', 'NOT_ENOUGH_NODES'])
 /** Of all requests: public (D-32), and a browser needs no preflight. */
 const PUBLIC = { isSafe: true, isAuthenticated: false } as const
 
@@ -113,9 +115,9 @@ function proxyRequest({ method, path, headers, body }: TransportRequest): HttpRe
   return { ...shared, headers: { ...headers, ...bounds }, query: { ...query, quorum } }
 }
 
-/** What the reader itself makes something of: the state is not certified yet, or not any more. */
+/** What the reader itself makes an outcome of: a walk is over, or neither the proxy nor nodes prove anything. */
 function isRefusal({ status, text }: HttpReply): boolean {
-  return status === 410 || Object(parseJson(text)).code === 'NO_CERTIFICATE'
+  return status === 410 || UNPROVEN.has(Object(parseJson(text)).code)
 }
 
 /** Says why there is no answer better than that nodes are missing, as it is the proxy that was asked. */

@@ -47,8 +47,8 @@ function refusalOf(
   const reason = `status ${status} ${typeof code === 'string' ? code.slice(0, 40) : ''}`.trimEnd()
   const seconds = header('retry-after') ?? ''
   const retryAfterMs = /^\d{1,6}$/.test(seconds) ? 1000 * Number(seconds) : null
-  // The latter of a proxy, whose nodes are behind.
-  const isBehind = minOffset > 0 && ['NO_CERTIFICATE', 'CONSENSUS_LAGGING'].includes(code)
+  // The former of a proxy, whose nodes are behind.
+  const isBehind = code === 'CONSENSUS_LAGGING' || (code === 'NO_CERTIFICATE' && minOffset > 0)
   const why = status === 410 ? 'gone' : status === 429 ? 'limit' : isBehind ? 'behind' : 'unable'
   return { kind: 'refused', flight, reason, why, retryAfterMs }
 }
