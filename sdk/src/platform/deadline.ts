@@ -6,6 +6,9 @@ import type { Clock } from './clock.ts'
 /** D-38: waits nest, and this is the outermost. */
 export const TIMEOUT_MS = 10_000
 
+/** Nobody is told it; an error made for each call would take longer than all else here. */
+const OVER = new Error('over')
+
 /**
  * Runs with a signal that aborts when the caller's does, or after `timeoutMs` with a TIMEOUT.
  *
@@ -50,6 +53,6 @@ export async function withDeadline<T>(
     // Whoever listens may wrap the reason; callers see the reason itself.
     throw bound.aborted ? bound.reason : error
   } finally {
-    done.abort()
+    done.abort(OVER)
   }
 }

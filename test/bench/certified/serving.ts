@@ -2,11 +2,14 @@
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { createSystemClock, waitFor } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan'
+import { runChild } from '../child.ts'
+import { genesisOf } from '../proxy/clients.ts'
 import type { Load } from '../proxy/load-child.ts'
-import { createRegistrar, registerNames } from '../proxy/names.ts'
+import { createRegistrar, nameOf, registerNames } from '../proxy/names.ts'
 import {
   besidePages,
   CONNECTIONS,
+  checked,
   loadOf,
   NAME_COUNT,
   type Pair,
@@ -16,13 +19,16 @@ import {
 } from '../proxy/round.ts'
 import { measureVisible } from '../proxy/visible.ts'
 import { median, print, printRow, type Row, round } from '../report.ts'
+import type { SdkArgument } from './sdk-child.ts'
 
 type Serving = {
   readonly direct: Load
   readonly certified: Load
   readonly proxied: Load
   readonly voted: Load
-  /** Processor time of all nodes, in ms a lookup. */
+  /** Of one client process that asks the nodes itself, p50 of lookups one after the other. */
+  readonly client: { readonly fetch: number; readonly resolve: number }
+  /** Processor time of all nodes, in ms a lookup of one client with as many lookups waiting as connections elsewhere. */
   readonly cpu: { readonly certified: number; readonly voted: number }
   /** p50 of one caller alone. */
   readonly alone: { readonly plain: number; readonly certified: number; readonly voted: number }
@@ -31,7 +37,7 @@ type Serving = {
   readonly visibleMs: { readonly idle: readonly number[]; readonly busy: readonly number[] }
 }
 
-/** More than one state is asked for: a node may keep what it proved. */
+const SDK = new URL('./sdk-child.js', import.meta.url)
 const NAMES_ASKED = 500
 const VISIBLE_COUNT = 20
 const BUSY_USERS = 4
@@ -66,7 +72,18 @@ async function measureRound(ms: number): Promise<Serving> {
   const many = { connections: CONNECTIONS }
   const one = { connections: 1 }
   const direct = await loadOf({ ...node, ...many })
-  const certified = await withCpu(cluster, () => loadOf({ ...node, ...many, headers: CERTIFIED }))
+  const certified = await loadOf({ ...node, ...many, headers: CERTIFIED })
+  const genesis = await genesisOf(cluster)
+  const names = Array.from({ length: NAMES_ASKED }, (_, index) => nameOf(index))
+  const clientLoad = async (kind: SdkArgument['kind'], concurrency: number) => {
+    const argument: SdkArgument = { kind, url: node.origin, names, concurrency, ms, genesis }
+    return checked(await runChild<Load>(SDK, argument))
+  }
+  const client = {
+    fetch: (await clientLoad('fetch', 1)).p50Ms,
+    resolve: (await clientLoad('resolve', 1)).p50Ms,
+  }
+  const resolved = await withCpu(cluster, () => clientLoad('resolve', CONNECTIONS))
   const voted = await withCpu(cluster, () => loadOf({ ...proxy, ...many }))
   const proxied = await loadOf({ ...proxy, ...many, headers: BY_PROXY })
   const alone = {
@@ -78,10 +95,11 @@ async function measureRound(ms: number): Promise<Serving> {
   const besideProxy = await besidePages({ ...proxy, headers: BY_PROXY })
   return {
     direct,
-    certified: certified.load,
+    certified,
+    client,
     proxied,
     voted: voted.load,
-    cpu: { certified: certified.cpuMs, voted: voted.cpuMs },
+    cpu: { certified: resolved.cpuMs, voted: voted.cpuMs },
     alone,
     besidePages: { node: besideNode.pair, proxy: besideProxy.pair },
     visibleMs,
@@ -165,7 +183,12 @@ function printServing(all: readonly Serving[]): void {
     atLeast(0.7),
   )
   row(
-    'processors of all nodes: a certified lookup ÷ a voted one',
+    'one SDK caller alone: p50 of resolve ÷ of one unverified fetch',
+    (one) => one.client.resolve / one.client.fetch,
+    atMost(1.5),
+  )
+  row(
+    'processors of all nodes: a lookup of the SDK ÷ a voted one',
     (one) => one.cpu.certified / one.cpu.voted,
     atMost(0.3),
   )

@@ -27,12 +27,15 @@ export type Clients = {
   readonly many: number
 }
 
+export async function genesisOf({ dataDir }: RunningCluster): Promise<Genesis> {
+  return parseGenesis(JSON.parse(await readFile(join(dataDir, 'genesis.json'), 'utf8')))
+}
+
 /** Reads per second, each in a process of its own. */
 export async function measureClients(ms: number): Promise<Clients> {
   await using cluster = await startBenchCluster(SERVERS)
   await registerNames(cluster, NAMES_ASKED)
-  const path = join(cluster.dataDir, 'genesis.json')
-  const genesis = parseGenesis(JSON.parse(await readFile(path, 'utf8')))
+  const genesis = await genesisOf(cluster)
   const urls = Object.values(cluster.urls.nodes)
   const reads = await rateOf({ kind: 'reader', urls, genesis, ms })
   const naive = await rateOf({ kind: 'fetch', urls, genesis: null, ms })

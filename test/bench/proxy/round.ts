@@ -122,7 +122,7 @@ export async function loadOf(options: Target & Pick<LoadArgument, 'connections'>
 }
 
 /** What was refused is no answer, and would be quick. */
-function checked(load: Load): Load {
+export function checked(load: Load): Load {
   if (load.failureCount > 0) throw new Error(`${load.failureCount} of the answers were bad`)
   return load
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytesEqual, utf8 } from '../encoding/bytes.ts'
-import { cutBatchAnswer, isAbsence, isEntryAnswer, isLookup } from './batch.ts'
+import { cutBatchAnswer, isAbsence, isEntryAnswer } from './batch.ts'
+import { isLookup } from './lookups.ts'
 import { decodeText } from './reply.ts'
 import { cutSignedBatch } from './signed-batch.ts'
 

@@ -1,30 +1,18 @@
 /** The batch request (D-14) and its answer, cut into the answers of the single lookups. */
 import { bytesEqual, utf8 } from '../encoding/bytes.ts'
-import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import { parseInstant } from '../encoding/time.ts'
 import type { TransportRequest } from '../nodes/transport.ts'
 import type { Lookup } from '../statements/requests.ts'
 import { entriesBytesMax } from './answer-sizes.ts'
 import { parseJson } from './reply.ts'
 
-/** D-14. */
-export const BATCH_LOOKUPS_MAX = 256
 const BATCH_PATH = '/v0/ans-entries/batch'
-const NAME_LENGTH_MAX = 255 // What the operation takes; longer ones cannot exist anyway.
-const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const TEXTS = ['user', 'name', 'url', 'description']
 const ABSENT = utf8('{"entry":null}')
 const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"'
 const MEMBER = `"[a-z_]+":(?:null|${STRING})`
 /** An answer of D-8, whatever its texts: nothing in it is nested. Takes time in proportion to the text. */
 const ANSWER = new RegExp(`\\{"entry":(?:null|\\{${MEMBER}(?:,${MEMBER}){5}\\})\\}`, 'y')
-
-/** Whether every node takes it as a lookup: a well-formed name of at most 255 units, or a party (D-30). */
-export function isLookup(lookup: Lookup): boolean {
-  return 'name' in lookup
-    ? lookup.name.length <= NAME_LENGTH_MAX && !LONE_SURROGATE.test(lookup.name)
-    : PARTY.test(lookup.party)
-}
 
 /** `atOffset` null asks for the newest. */
 export function encodeBatch(

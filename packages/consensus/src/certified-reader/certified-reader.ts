@@ -1,5 +1,5 @@
 /** A reader of answers that one node gives with a proof. What it does is in `policy.ts`. */
-import { BATCH_LOOKUPS_MAX, isLookup } from '../answers/batch.ts'
+import { BATCH_LOOKUPS_MAX, isLookup } from '../answers/lookups.ts'
 import type { CertifiedEntry } from '../certified/question.ts'
 import { createWebCrypto } from '../crypto/crypto.ts'
 import { sha256 } from '../crypto/sha256.ts'

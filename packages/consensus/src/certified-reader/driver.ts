@@ -2,7 +2,6 @@
 
 import type { SignatureVerifier } from '../certificates/certificate.ts'
 import { createCertificateChecks } from '../certificates/certificate-checks.ts'
-import { createCertifiedVerifier } from '../certified/document.ts'
 import type { HashedNetwork } from '../certified/lookups.ts'
 import type { Question } from '../certified/question.ts'
 import type { Threshold } from '../genesis/threshold.ts'
@@ -63,7 +62,6 @@ export function createDriver(options: {
 }): Driver {
   const { state, network, clock, transport } = options
   const checks = createCertificateChecks({ ...network, crypto: options.crypto })
-  const verifier = createCertifiedVerifier({ ...network, crypto: options.crypto }, checks)
   const nodeCount = network.genesis.nodes.length
   const pending = new Map<number, Pending>()
   const flights = new Map<number, AbortController>()
@@ -113,7 +111,7 @@ export function createDriver(options: {
         isPublicOnly: !options.isPrivateAllowed && !source.isSeed,
         signal: abort.signal,
       })
-      event = await eventOf(reply, { flight, question, minOffset, checks, verifier })
+      event = await eventOf(reply, { flight, question, minOffset, checks, network })
     } catch {
       event = { kind: 'failed', flight, reason: 'unreachable' }
     }
@@ -122,12 +120,12 @@ export function createDriver(options: {
 
   const setAlarm = (): void => {
     const atMs = nextTickMs(state, now())
-    const isIdle = atMs === Number.POSITIVE_INFINITY
-    if (alarm !== null && alarm.atMs <= atMs && !isIdle) return
+    // One that comes too early does no harm; to take it back after each answer would be dear.
+    if ((alarm?.atMs ?? Number.POSITIVE_INFINITY) <= atMs) return
     alarm?.abort.abort()
-    alarm = isIdle ? null : { atMs, abort: new AbortController() }
-    // Aborted: another was set, or nothing is waited for any more.
-    if (alarm !== null) wake(alarm).catch(() => {})
+    alarm = { atMs, abort: new AbortController() }
+    // Aborted: another was set, or the reader is closed.
+    wake(alarm).catch(() => {})
   }
 
   const wake = async ({ atMs, abort }: NonNullable<typeof alarm>): Promise<void> => {

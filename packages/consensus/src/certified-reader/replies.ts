@@ -2,7 +2,8 @@
 
 import { decodeText, parseJson } from '../answers/reply.ts'
 import type { CertificateChecks } from '../certificates/certificate-checks.ts'
-import { type CertifiedVerifier, splitDocument } from '../certified/document.ts'
+import { answerOf, openDocument } from '../certified/document.ts'
+import type { HashedNetwork } from '../certified/lookups.ts'
 import type { Question } from '../certified/question.ts'
 import type { TransportReply } from '../nodes/transport.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
@@ -18,10 +19,10 @@ export async function eventOf(
     readonly question: Question<unknown> | null
     readonly minOffset: number
     readonly checks: CertificateChecks
-    readonly verifier: CertifiedVerifier
+    readonly network: HashedNetwork
   },
 ): Promise<Event> {
-  const { flight, question, checks, verifier } = asked
+  const { flight, question, checks, network } = asked
   if (reply.status !== 200) return refusalOf(reply, asked)
   try {
     const document = decodeText(reply.body)
@@ -29,9 +30,9 @@ export async function eventOf(
       const certificate = document.slice('{"certificate":'.length, -1)
       return { kind: 'told', flight, point: await checks.check(certificate), answer: null }
     }
-    const point = await checks.check(splitDocument(document).certificate)
-    // How many have to have signed is the policy's.
-    const { answer } = await verifier.verify(document, question, 'weak')
+    // Whether more have to have signed is the policy's to see.
+    const { checked: point, proof } = await openDocument(document, 'weak', { network, checks })
+    const { answer } = answerOf(proof, point, { question, network })
     return { kind: 'told', flight, point, answer: { answer, document } }
   } catch (error) {
     if (!(error instanceof InvalidProof)) throw error

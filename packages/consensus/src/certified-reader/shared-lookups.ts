@@ -1,5 +1,5 @@
 /** Lookups of one turn, put together: as few requests as they fit into, and not more at a time than help. */
-import { BATCH_LOOKUPS_MAX } from '../answers/batch.ts'
+import { BATCH_LOOKUPS_MAX } from '../answers/lookups.ts'
 import type { Lookup } from '../statements/requests.ts'
 
 /** More at a time would wait at the node; those that wait here can be put together with others. */

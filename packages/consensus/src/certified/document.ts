@@ -49,13 +49,11 @@ export interface CertifiedVerifier {
 /**
  * A verifier for one network. It remembers the last certificates that it checked, so that each further answer at
  * the same offset costs hashes only.
- *
- * @param checks - Default: of its own.
  */
 export function createCertifiedVerifier(
   network: HashedNetwork & { readonly crypto: SignatureVerifier },
-  checks: CertificateChecks = createCertificateChecks(network),
 ): CertifiedVerifier {
+  const checks = createCertificateChecks(network)
   return {
     async verify(document, question, threshold) {
       const { checked, proof } = await openDocument(document, threshold, { network, checks })
@@ -85,7 +83,12 @@ export async function openDocument(
   )
 }
 
-function answerOf<Answer>(
+/**
+ * What the proof of a document says about a question.
+ *
+ * @throws {InvalidProof} If it does not prove it.
+ */
+export function answerOf<Answer>(
   proof: string,
   { offset, recordTime, historyHash, root, signers }: CheckedCertificate,
   { question, network }: { readonly question: Question<Answer>; readonly network: HashedNetwork },

@@ -2,7 +2,7 @@
  * The verified reader: pins a read, asks all nodes, decides each item at its threshold (D-34 to D-39). All that
  * is decided is decided by `step.ts`; here are the sockets, the clock and the callers.
  */
-import { BATCH_LOOKUPS_MAX, isLookup } from '../answers/batch.ts'
+import { BATCH_LOOKUPS_MAX, isLookup } from '../answers/lookups.ts'
 import { maxFaulty } from '../genesis/genesis.ts'
 import {
   overloaded,
