@@ -17,11 +17,14 @@ import {
   type PageRequest,
   type Question,
 } from '@quorumscan/consensus/certified'
+import { AMOUNT_SCALE } from '@quorumscan/model'
 import { type HttpRequest, send, until } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork, type Wallet } from './testing/network.ts'
 
+/** A mining round. */
+const TICK_MICROS = 600_000_000
 const NAMES = ['alice.unverified.ns', 'alicia.unverified.ns', 'bob.unverified.ns']
 const accept = CERTIFIED_MEDIA_TYPE
 
@@ -108,16 +111,36 @@ test('all names of a party, batches and what the network says of itself', async 
   })
   const { answer } = await verifier.verify(batch.text, askBatch(lookups, hashed), 'weak')
   expect(answer.map((entry) => entry?.name ?? null)).toEqual([NAMES[2], null, NAMES[0]])
+})
 
+test('what the network says of itself is certified as it is answered at that offset, whatever changes', async () => {
   const rules = { method: 'POST', body: {} }
-  for (const [path, value, request] of [
-    ['/v0/dso?shared=true', 'dso', {}],
-    ['/v0/scans', 'scans', {}],
-    ['/v0/ans-rules', 'ans-rules', rules],
-  ] as const) {
-    const plain = (await send(`${urlOf(0)}${path}`, request)).body
-    expect((await read(path, askNetwork(value), 'weak', request)).answer).toEqual(plain)
+  const readAll = async () => {
+    const values: unknown[] = []
+    for (const [path, value, request] of [
+      ['/v0/dso?shared=true', 'dso', {}],
+      ['/v0/scans', 'scans', {}],
+      ['/v0/ans-rules', 'ans-rules', rules],
+    ] as const) {
+      const { answer, offset } = await read(path, askNetwork(value), 'weak', request)
+      const headers = { 'x-read-at-offset': String(offset) }
+      const plain = await send(`${urlOf(0)}${path}`, { ...request, headers })
+      expect(answer).toEqual(plain.body)
+      values.push(answer)
+    }
+    return JSON.stringify(values)
   }
+  const readUntil = (change: string) =>
+    until(`certificates of ${change}`, async () => {
+      const values = await readAll()
+      return values.includes(change) ? values : undefined
+    })
+  await readUntil('"svName":"sv-4"')
+  await network.setFee(123n * AMOUNT_SCALE)
+  await readUntil('"entryFee":"123.0')
+  await network.advance(TICK_MICROS)
+  const before = await readAll()
+  await until('another round', async () => ((await readAll()) === before ? undefined : true))
 })
 
 test('what cannot be certified is refused by name', async () => {

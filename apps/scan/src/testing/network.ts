@@ -8,19 +8,24 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
-import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
+import { type Clock, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
+import { type Genesis, type GenesisNode, quorumOf } from '@quorumscan/consensus'
 import { buildServer, type Peer } from '@quorumscan/http'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
+  ansRules,
+  confirmSetConfigCommand,
   disclose,
+  payloadOf,
   requestEntryCommand,
+  svPartyOf,
   tapCommand,
 } from '@quorumscan/ledger'
 import { createLogReader, createLogWriter, LOG_ACL, type LogWriter } from '@quorumscan/log'
 import {
   AMOUNT_SCALE,
+  type Amount,
   type Command,
   type Contract,
   type ContractId,
@@ -81,6 +86,8 @@ export type Network = AsyncDisposable & {
   readonly peers: readonly Peer[]
   /** Starts all nodes, which know each other. */
   startNodes(): Promise<RunningScan[]>
+  /** Sets the fee of a name by the confirmations of a quorum; resolves when the wallets' replica has applied them. */
+  setFee(entryFee: Amount): Promise<void>
   /** The wallet of a user of this network. */
   createWallet(hint: string): Promise<Wallet>
 }
@@ -203,6 +210,22 @@ export async function startNetwork(
     url: `http://127.0.0.1:${ports[index]}`,
   }))
 
+  const rulesOf = async (entity: string) =>
+    (await replica.contractsByKey(`singleton:${entity}`))[0] as Contract
+
+  /** Submits one command of a participant. */
+  const submittingAs = (userId: string, keyPair: KeyPair) => {
+    const deps = { ordering, ledger: replica, genesisHash, keyPair, clock, random }
+    const submitter = createSubmitter(deps)
+    return async (actAs: readonly string[], command: Command) => {
+      const disclosed = (await Promise.all(['AnsRules', 'CoinRules'].map(rulesOf))).map(disclose)
+      return submitter.submit(
+        { userId, actAs, commands: [command], disclosed },
+        { signal: closing.signal, timeoutMs: 10_000 },
+      )
+    }
+  }
+
   return {
     genesis,
     genesisHash,
@@ -224,24 +247,26 @@ export async function startNetwork(
     peers,
     startNodes: () =>
       Promise.all(ports.map((port, index) => startNode(index, { port, nodes: peers }))),
+    async setFee(entryFee) {
+      const [old, dso] = await Promise.all(['AnsRules', 'DsoRules'].map(rulesOf))
+      const config = { ...payloadOf(ansRules, old as Contract).config, entryFee }
+      for (const [index, keyPair] of operators.slice(0, quorumOf(nodeCount)).entries()) {
+        const confirmer = svPartyOf(genesis.nodes[index] as GenesisNode)
+        const run = submittingAs(`sv-${index + 1}`, keyPair)
+        const rules = {
+          dsoRules: dso?.contractId as ContractId,
+          ansRules: old?.contractId as ContractId,
+        }
+        await run([confirmer], confirmSetConfigCommand({ ...rules, confirmer, config }))
+      }
+    },
     async createWallet(hint) {
       const keyPair = testKeyPair(`wallet ${hint}`)
       const party = partyIdOf(hint, keyPair.publicKey) ?? ''
-      const deps = { ordering, ledger: replica, genesisHash, keyPair, clock, random }
-      const submitter = createSubmitter(deps)
       const idsOf = async (key: string): Promise<ContractId[]> =>
         (await replica.contractsByKey(key)).map(({ contractId }) => contractId)
-      const rulesOf = async (entity: string) =>
-        (await replica.contractsByKey(`singleton:${entity}`))[0] as Contract
       const singleton = async (entity: string) => (await rulesOf(entity)).contractId
-      const run = async (actAs: readonly string[], command: Command) => {
-        const rules = await Promise.all(['AnsRules', 'CoinRules'].map(rulesOf))
-        const disclosed = rules.map(disclose)
-        return submitter.submit(
-          { userId: hint, actAs, commands: [command], disclosed },
-          { signal: closing.signal, timeoutMs: 10_000 },
-        )
-      }
+      const run = submittingAs(hint, keyPair)
       await run([], allocatePartyCommand({ hint }))
       return {
         party,
@@ -251,8 +276,8 @@ export async function startNetwork(
           const amount = 1_000n * AMOUNT_SCALE
           const coinRules = await singleton('CoinRules')
           await run([party], tapCommand({ coinRules, receiver: party, amount }))
-          const ansRules = await singleton('AnsRules')
-          const entry = { ansRules, user: party, name, url, description }
+          const rules = await singleton('AnsRules')
+          const entry = { ansRules: rules, user: party, name, url, description }
           await run([party], requestEntryCommand(entry))
           const [request] = await idsOf(`party:SubscriptionRequest:${party}`)
           const inputs = await idsOf(`party:Coin:${party}`)

@@ -3,4 +3,5 @@ export { createStateKeeper, type StateKeeper } from '../state-tree/state-keeper.
 export type { EntryFields } from './entry-steps.ts'
 export { fillNames } from './fill-names.ts'
 export { createMemoryOrdering, type MemoryOrdering } from './memory-ordering.ts'
+export { type NaiveState, naiveStates } from './naive-state.ts'
 export { createSeededIntegers, growRandomLog } from './random-log.ts'
