@@ -1,0 +1,56 @@
+/** In ten years, in a browser: a stored document and the genesis document are all that is left. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { buildVerifier, readStored, type Verify } from '../vectors/offline-verifier.ts'
+import { chromiumPath, launchChromium } from './chromium.ts'
+
+declare const verify: Verify // In the page.
+
+const IN_TEN_YEARS = '2036-11-22T00:00:00Z'
+
+describe.skipIf(chromiumPath === null)('in Chromium, with the network off', () => {
+  it('a stored document is verified ten years later, and a forged one is not', async () => {
+    const browser = await launchChromium()
+    // Signatures are checked only in pages that came from somewhere safe, such as the own machine.
+    const server = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>archive</title>')
+    })
+    try {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const page = await browser.newPage()
+      await page.clock.setFixedTime(IN_TEN_YEARS)
+      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+      await page.addScriptTag({ content: await buildVerifier() })
+      await page.context().setOffline(true)
+      server.closeAllConnections()
+      server.close()
+      expect(await page.evaluate('new Date().getFullYear()')).toBe(2036)
+      expect(await page.evaluate(() => fetch('/').then(String, String))).toContain(
+        'Failed to fetch',
+      )
+
+      const stored = readStored()
+      const judged = await page.evaluate(async (text) => {
+        const { genesis, vectors }: ReturnType<typeof readStored> = JSON.parse(text)
+        const answers: unknown[] = []
+        for (const vector of vectors)
+          answers.push(
+            await verify(genesis, vector).then(
+              ({ answer }) => ({ answer }),
+              () => ({ refused: true }),
+            ),
+          )
+        return answers
+      }, JSON.stringify(stored))
+      expect(judged).toEqual(
+        stored.vectors.map((vector) =>
+          'refuse' in vector ? { refused: true } : { answer: vector.answer },
+        ),
+      )
+    } finally {
+      await browser.close()
+      server.close()
+    }
+  })
+})

@@ -1,0 +1,35 @@
+/** The verifier of certified answers as one script without modules, and the documents that it is to judge. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import type { Vector } from './certified.ts'
+
+/** Judges a document by the text of the genesis; throws where it proves nothing. */
+export type Verify = (genesis: string, vector: Vector) => Promise<{ readonly answer: unknown }>
+
+const CODE = `
+  import { createWebCrypto, hashGenesis, parseGenesis } from '@quorumscan/consensus'
+  import { createCertifiedVerifier, questionOf, sha256 } from '@quorumscan/consensus/certified'
+
+  globalThis.verify = async (text, { request, document, signers }) => {
+    const genesis = parseGenesis(JSON.parse(text))
+    const network = { genesis, genesisHash: await hashGenesis(genesis), sha256 }
+    const verifier = createCertifiedVerifier({ ...network, crypto: createWebCrypto() })
+    return await verifier.verify(document, questionOf(request, network), signers)
+  }`
+
+/** A script that gives a page, or a context, the function `verify`. */
+export async function buildVerifier(): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: CODE, resolveDir: import.meta.dirname },
+    conditions: ['@quorumscan/source'],
+    bundle: true,
+    format: 'iife',
+    write: false,
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+export function readStored(): { readonly genesis: string; readonly vectors: readonly Vector[] } {
+  return JSON.parse(readFileSync(join(import.meta.dirname, 'certified.json'), 'utf8'))
+}
