@@ -20,12 +20,13 @@ const { kind, url, names, concurrency, ms, genesis } = childArgument<SdkArgument
 const clock = createSystemClock()
 const scan = createScan({ seeds: [url], genesis })
 
-const lookups: Readonly<Record<SdkArgument['kind'], (name: string) => Promise<boolean>>> = {
-  resolve: async (name) => (await scan.names.resolve(name)) !== null,
+/** The party that the name belongs to. */
+const lookups: Readonly<Record<SdkArgument['kind'], (name: string) => Promise<unknown>>> = {
+  resolve: (name) => scan.names.resolve(name),
   async fetch(name) {
     const response = await fetch(`${url}/v0/ans-entries/by-name/${name}`)
     const { entry } = (await response.json()) as { entry?: { user: string } }
-    return entry?.user !== undefined
+    return entry?.user
   },
 }
 const look = lookups[kind]
@@ -35,16 +36,20 @@ const end = start + ms
 const times: number[] = []
 let count = 0
 let failureCount = 0
+let firstFailure: string | null = null
 
 async function loop(first: number): Promise<void> {
   for (let index = first; ; index++) {
     const sentAt = clock.monotonicMs()
     if (sentAt >= end) return
-    const isOk = await look(names[index % names.length] ?? '').catch(() => false)
+    const found = await look(names[index % names.length] ?? '').catch(String)
     count++
     if (sentAt < start) continue
-    if (isOk) times.push(clock.monotonicMs() - sentAt)
-    else failureCount++
+    if (String(found).includes('::1220')) times.push(clock.monotonicMs() - sentAt)
+    else {
+      failureCount++
+      firstFailure ??= String(found)
+    }
   }
 }
 await Promise.all(Array.from({ length: concurrency }, (_, index) => loop(index)))
@@ -57,5 +62,6 @@ const load: Load = {
   p50Ms: at(0.5),
   p99Ms: at(0.99),
   failureCount,
+  firstFailure,
 }
 answer(load)

@@ -41,6 +41,7 @@ const SDK = new URL('./sdk-child.js', import.meta.url)
 const NAMES_ASKED = 500
 const VISIBLE_COUNT = 20
 const BUSY_USERS = 4
+const IDLE_MS = 2_000
 const POLL_MS = 5
 const FOUND_MS_MAX = 60_000
 const CERTIFIED = { accept: CERTIFIED_MEDIA_TYPE }
@@ -110,15 +111,24 @@ function nodeUrl(cluster: RunningCluster): string {
   return cluster.urls.nodes['sv-1'] ?? ''
 }
 
-/** A load, and what a lookup of it took of the processors of all nodes, those of its warm-up included. */
+/**
+ * A load, and what a lookup of it took of the processors of all nodes, those of its warm-up included; what they
+ * take without any is taken off.
+ */
 async function withCpu(
   cluster: RunningCluster,
   run: () => Promise<Load>,
 ): Promise<{ readonly load: Load; readonly cpuMs: number }> {
-  const before = await cpuSeconds(cluster)
-  const load = await run()
-  const seconds = (await cpuSeconds(cluster)) - before
-  return { load, cpuMs: (seconds * 1_000) / load.count }
+  const took = async <Result>(what: () => Promise<Result>) => {
+    const [seconds, ms] = [await cpuSeconds(cluster), clock.monotonicMs()]
+    const result = await what()
+    const cpuMs = ((await cpuSeconds(cluster)) - seconds) * 1_000
+    return { result, cpuMs, ms: clock.monotonicMs() - ms }
+  }
+  const idle = await took(() => clock.delay(IDLE_MS))
+  const busy = await took(run)
+  const cpuMs = busy.cpuMs - (idle.cpuMs / idle.ms) * busy.ms
+  return { load: busy.result, cpuMs: cpuMs / busy.result.count }
 }
 
 async function cpuSeconds(cluster: RunningCluster): Promise<number> {

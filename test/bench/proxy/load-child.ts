@@ -20,6 +20,8 @@ export type Load = {
   readonly p99Ms: number
   /** Answers that were no 200, and requests that got none. */
   readonly failureCount: number
+  /** Of the first of them: status and body, or what befell the request; null where there was none. */
+  readonly firstFailure: string | null
 }
 
 /** Requests before anything is counted: connections open, code is compiled. */
@@ -31,19 +33,24 @@ const pool = new Pool(origin, { connections, pipelining: 1 })
 const times: number[] = []
 let count = 0
 let failureCount = 0
+let firstFailure: string | null = null
 let sentCount = 0
 
-function get(path: string): Promise<boolean> {
+/** What is wrong with the answer; null: nothing. */
+function get(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     let status = 0
+    let text = ''
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart() {},
       onResponseStart(_controller, statusCode) {
         status = statusCode
       },
-      onResponseData() {},
-      onResponseEnd: () => resolve(status === 200),
-      onResponseError: () => resolve(false),
+      onResponseData(_controller, chunk) {
+        if (status !== 200) text += chunk
+      },
+      onResponseEnd: () => resolve(status === 200 ? null : `${status} ${text}`),
+      onResponseError: (_controller, error) => resolve(error.message),
     }
     pool.dispatch({ path, method: 'GET', headers }, handler)
   })
@@ -66,11 +73,14 @@ async function loop(first: number): Promise<void> {
     await pace()
     const sentAt = clock.monotonicMs()
     if (sentAt >= end) return
-    const isOk = await get(paths[index % paths.length] ?? '')
+    const failure = await get(paths[index % paths.length] ?? '')
     count++
     if (sentAt < start) continue
-    if (isOk) times.push(clock.monotonicMs() - sentAt)
-    else failureCount++
+    if (failure === null) times.push(clock.monotonicMs() - sentAt)
+    else {
+      failureCount++
+      firstFailure ??= failure
+    }
   }
 }
 await Promise.all(Array.from({ length: connections }, (_, index) => loop(index)))
@@ -83,5 +93,6 @@ const load: Load = {
   p50Ms: at(0.5),
   p99Ms: at(0.99),
   failureCount,
+  firstFailure,
 }
 answer(load)

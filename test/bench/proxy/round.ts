@@ -123,7 +123,8 @@ export async function loadOf(options: Target & Pick<LoadArgument, 'connections'>
 
 /** What was refused is no answer, and would be quick. */
 export function checked(load: Load): Load {
-  if (load.failureCount > 0) throw new Error(`${load.failureCount} of the answers were bad`)
+  const { failureCount, firstFailure } = load
+  if (failureCount > 0) throw new Error(`${failureCount} of the answers were bad: ${firstFailure}`)
   return load
 }
 

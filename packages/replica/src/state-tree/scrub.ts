@@ -12,8 +12,10 @@ import { readAllDocuments, readNamesAfter } from './read-stored.ts'
 import { differs, type StateFollower } from './state-follower.ts'
 
 /** 400 names a second: 100 000 in four minutes, with one part in a hundred of a processor. */
-export const SCRUB_NAMES = 100
-export const SCRUB_INTERVAL_MS = 250
+const SCRUB_NAMES = 100
+const SCRUB_INTERVAL_MS = 250
+/** Before it begins again, with the documents, which are dear: a small network is through at once. */
+const SCRUB_PAUSE_MS = 1000
 
 /** Runs until the signal aborts. */
 export async function scrub(
@@ -30,7 +32,7 @@ export async function scrub(
   let after: string | null = null
   while (!signal.aborted) {
     try {
-      await clock.delay(SCRUB_INTERVAL_MS, signal)
+      await clock.delay(after === null ? SCRUB_PAUSE_MS : SCRUB_INTERVAL_MS, signal)
       if (follower.keeper() === null) continue
       if (after === null) await scrubDocuments(redis, context)
       after = await scrubNames(redis, follower, after)
