@@ -4,7 +4,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock, keyPairFromSeed, systemRandom } from '@quorumscan/base'
-import { createLogWriter, LOG_ACL } from '@quorumscan/log'
+import { createLogWriter, LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { until, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -89,7 +89,7 @@ async function startWorld({ nodeCount = 2 } = {}) {
         diskFreeMibMin: 0,
         isLossAccepted: false,
         mains: { scan: main, validator: main, synchronizer: main },
-        logRules: LOG_ACL,
+        logUser: { name: LOG_USER, rules: LOG_RULES },
         env: { ...process.env, EVENTS: events, HOLD: hold },
       },
     })
@@ -367,11 +367,7 @@ describe('a broken append-only file', () => {
     await using world = await startWorld()
     const { directory, genesis } = world.prepared
     const writer = await createLogWriter({
-      redis: {
-        ...world.cluster.logAddress(),
-        username: 'writer',
-        password: world.prepared.secrets.logWriter,
-      },
+      redis: world.cluster.logAddress(),
       genesis: logGenesisOf(genesis),
       keyPair: keyPairFromSeed(await readFile(directory.keyFile('synchronizer'), 'utf8')),
       clock,
@@ -433,9 +429,8 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
     text: expect.stringMatching(/^The log is whole, from its start to offset 0 /),
   })
   const log = new Redis({
-    path: world.cluster.logSocket(),
-    username: 'writer',
-    password: world.prepared.secrets.logWriter,
+    ...world.cluster.logAddress(),
+    username: LOG_USER,
     enableReadyCheck: false,
   })
   await log.xadd('log', '7-0', 'g', 'no group', 's', 'no signature')

@@ -14,7 +14,7 @@ import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { logGenesisOf } from './genesis.ts'
-import { type RepairOutcome, repairLog } from './log-repair.ts'
+import { logAddressOf, type RepairOutcome, repairLog } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
 import { ServiceRunner } from './service-runner.ts'
 import {
@@ -228,11 +228,6 @@ export class Cluster {
     return await this.#faults.heal(selection)
   }
 
-  /** The unix socket of the log's Redis. */
-  logSocket(): string {
-    return this.#runner.service('synchronizer').redisAddress.socketPath
-  }
-
   /** What is in the job queues of each process, and what failed there of late; null where it does not say. */
   async jobs(): Promise<readonly ServiceJobs[]> {
     const services = this.#services.filter(({ kind }) => kind !== 'synchronizer')
@@ -251,13 +246,9 @@ export class Cluster {
       throw new ClusterError(`${retried.node} has no queue ${retried.job}`)
   }
 
-  /** Where the log can be read. */
+  /** The log's Redis. */
   logAddress(): LogRedisAddress {
-    return {
-      path: this.#runner.service('synchronizer').redisAddress.socketPath,
-      username: 'reader',
-      password: this.#options.prepared.secrets.logReader,
-    }
+    return logAddressOf(this.#runner.service('synchronizer'))
   }
 
   /**

@@ -22,7 +22,6 @@ import { RECORD_TIME_AHEAD_MICROS_MAX, readStoredOffset } from '@quorumscan/repl
 import { ClusterError, messageOf } from './cluster-error.ts'
 import { syncDirectory } from './data-directory.ts'
 import { logGenesisOf } from './genesis.ts'
-import type { RedisAddress } from './probe.ts'
 import type { ServiceRunner } from './service-runner.ts'
 import type { RedisService, Service } from './topology.ts'
 
@@ -73,7 +72,7 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
   try {
     const source = await openSource(log, spares.copy, runner)
     const { plan, write } = await prepareRepair({
-      redis: source === null ? null : addressOf(source.redisAddress),
+      redis: source === null ? null : logAddressOf(source),
       genesis: logGenesisOf(genesis),
       latest: nowMicros + RECORD_TIME_AHEAD_MICROS_MAX,
       nodes: await followersOf(services, 'scan'),
@@ -91,7 +90,7 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
       return { kind: 'to-cut', ...repair, nowMicros }
     await emptied(spares.repaired)
     await runner.startRedis(spares.repaired)
-    await write(addressOf(spares.repaired.redisAddress))
+    await write(logAddressOf(spares.repaired))
     // In order: so that all of it is on disk.
     await runner.stop(spares.repaired.redis.id)
     await runner.stop(log.redis.id)
@@ -156,9 +155,11 @@ async function followersOf(services: readonly Service[], kind: Service['kind']) 
   )
 }
 
-function addressOf({ socketPath, login }: RedisAddress): LogRedisAddress {
-  if (login === null) throw new Error("the log's Redis has users")
-  return { path: socketPath, username: login.user, password: login.password }
+/** Where the log lies in such a Redis. */
+export function logAddressOf({ redisAddress }: RedisService): LogRedisAddress {
+  const { socketPath, login } = redisAddress
+  if (login === null) throw new Error("the log's Redis has a user")
+  return { path: socketPath, password: login.password }
 }
 
 async function emptied({ redisDirectory }: RedisService): Promise<void> {

@@ -21,6 +21,8 @@ import { drawBasePort, type Ports, portsFrom } from './ports.ts'
 const DEFAULT_NODE_COUNT = 4
 /** Its name as a service. */
 export const VALIDATOR = 'validator'
+/** Its name among those who follow the log. */
+export const CONTROL_PLANE = 'control-plane'
 /** More SVs than this do not start on one machine in a useful time. */
 export const NODE_COUNT_MAX = 13
 
@@ -45,7 +47,6 @@ export type Prepared = {
 
 type Secrets = {
   readonly logWriter: string
-  readonly logReader: string
   /** 32 bytes in hex; signs development tokens (D-32). */
   readonly jwt: string
   /** Whoever has it may control the cluster. */
@@ -69,7 +70,7 @@ export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
   const nodeNames = Array.from({ length: nodeCount }, (_, index) => `sv-${index + 1}`)
   const genesis = loadOrCreateGenesis(input, nodeNames)
   makeKey(directory, 'validator.participant')
-  makeSubmitTokens(directory, [...nodeNames, VALIDATOR])
+  makeLogTokens(directory, [...nodeNames, VALIDATOR, CONTROL_PLANE])
   return {
     directory,
     nodeNames,
@@ -78,7 +79,6 @@ export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
     genesisHash: hashGenesis(genesis),
     secrets: {
       logWriter: makeSecret(directory, 'log-writer'),
-      logReader: makeSecret(directory, 'log-reader'),
       jwt: makeSecret(directory, 'jwt'),
       control: makeSecret(directory, 'control'),
     },
@@ -140,16 +140,16 @@ function makeKey(directory: DataDirectory, name: string): string {
     .publicKey
 }
 
-/** A token of its own for each process that submits, and all of them in a file for the synchronizer. */
-function makeSubmitTokens(directory: DataDirectory, submitters: readonly string[]): void {
-  const tokens = submitters.map((name) => makeSecret(directory, submitTokenOf(name)))
-  writeFileAtomic(directory.secretFile(SUBMIT_TOKENS), `${tokens.join('\n')}\n`)
+/** A token of its own for each process that follows the log, and all of them in a file for the synchronizer. */
+function makeLogTokens(directory: DataDirectory, followers: readonly string[]): void {
+  const tokens = followers.map((name) => makeSecret(directory, logTokenOf(name)))
+  writeFileAtomic(directory.secretFile(LOG_TOKENS), `${tokens.join('\n')}\n`)
 }
 
 /** Secrets of the data directory, by file: what makes its processes peers of the synchronizer. */
-export const SUBMIT_TOKENS = 'submit-tokens'
-export function submitTokenOf(name: string): string {
-  return `submit-${name}`
+export const LOG_TOKENS = 'log-tokens'
+export function logTokenOf(name: string): string {
+  return `log-token-${name}`
 }
 
 function makeSecret(directory: DataDirectory, name: string): string {

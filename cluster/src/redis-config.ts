@@ -6,7 +6,7 @@ import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 export type RedisUser = {
   readonly name: string
   readonly password: string
-  /** ACL rules, e.g. `~log +xread`. */
+  /** ACL rules, e.g. `~log +xrange`. */
   readonly rules: string
 }
 
@@ -18,8 +18,8 @@ export type RedisConfigInput = {
    * second may be lost, because everything in it follows from the log (Rule 3).
    */
   readonly fsync: 'always' | 'everysec'
-  /** Given: only these users may connect. */
-  readonly users: readonly RedisUser[] | null
+  /** Given: nobody else may connect. */
+  readonly user: RedisUser | null
 }
 
 /** The text of the configuration file. Holds password digests: mode 0600. */
@@ -41,15 +41,13 @@ export function redisConfig(input: RedisConfigInput): string {
     // The log has none of this: it is a stream.
     ...Object.entries(REPLICA_REDIS_OPTIONS).map(([name, value]) => `${name} ${value}`),
   ]
-  if (input.users !== null)
+  const { user } = input
+  if (user !== null)
     lines.push(
       // The log only grows: to write it anew would save nothing, and as commands a damaged part can be read past.
       'auto-aof-rewrite-percentage 0',
       'user default off',
-      ...input.users.map(
-        (user) =>
-          `user ${user.name} on #${createHash('sha256').update(user.password).digest('hex')} ${user.rules}`,
-      ),
+      `user ${user.name} on #${createHash('sha256').update(user.password).digest('hex')} ${user.rules}`,
     )
   return `${lines.join('\n')}\n`
 }

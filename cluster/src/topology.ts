@@ -1,7 +1,7 @@
 /** Which processes make up a cluster, and how each is started. Pure. */
 import { join } from 'node:path'
 import type { DataDirectory } from './data-directory.ts'
-import { type Prepared, SUBMIT_TOKENS, submitTokenOf } from './prepare.ts'
+import { LOG_TOKENS, logTokenOf, type Prepared } from './prepare.ts'
 import type { RedisAddress } from './probe.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
 import { redisSocketOf } from './socket-directory.ts'
@@ -39,17 +39,17 @@ export type TopologyInput = {
   readonly isLossAccepted: boolean
   /** The compiled entry file of each app, composed with its faults. */
   readonly mains: Readonly<Record<Service['kind'], string>>
-  /** Rules of the two users of the log's Redis, from `packages/log`. */
-  readonly logRules: { readonly writer: string; readonly reader: string }
+  /** The user of the log's Redis and its rules, from `packages/log`. */
+  readonly logUser: Omit<RedisUser, 'password'>
   /** What every process inherits, e.g. PATH. */
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 const HOST = '127.0.0.1'
 
-/** A Redis with the users of the log's, under another name, in a directory of its own. */
+/** A Redis with the user of the log's, under another name, in a directory of its own. */
 export function planLogRedis(input: TopologyInput, name: string): RedisService {
-  return planRedis(input, { name, fsync: 'always', users: logUsers(input) })
+  return planRedis(input, { name, fsync: 'always', user: logUserOf(input) })
 }
 
 function planRedis(
@@ -57,15 +57,14 @@ function planRedis(
   options: {
     readonly name: string
     readonly fsync: 'always' | 'everysec'
-    readonly users: readonly RedisUser[] | null
+    readonly user: RedisUser | null
   },
 ): RedisService {
-  const { name, fsync, users } = options
+  const { name, fsync, user } = options
   const { directory } = input.prepared
   const redisDirectory = directory.redisDirectory(name)
   const file = join(redisDirectory, 'redis.conf')
   const socketPath = redisSocketOf(input.socketDirectory, name)
-  const login = users?.[0] ?? null
   return {
     name,
     redis: {
@@ -77,23 +76,18 @@ function planRedis(
     },
     redisAddress: {
       socketPath,
-      login: login === null ? null : { user: login.name, password: login.password },
+      login: user === null ? null : { user: user.name, password: user.password },
     },
     redisDirectory,
     redisConfig: {
       file,
-      text: redisConfig({ socketPath, directory: redisDirectory, fsync, users }),
+      text: redisConfig({ socketPath, directory: redisDirectory, fsync, user }),
     },
   }
 }
 
-/** The first may append, the second only read. */
-function logUsers({ prepared, logRules }: TopologyInput): readonly RedisUser[] {
-  const { logWriter, logReader } = prepared.secrets
-  return [
-    { name: 'writer', password: logWriter, rules: logRules.writer },
-    { name: 'reader', password: logReader, rules: logRules.reader },
-  ]
+function logUserOf({ prepared, logUser }: TopologyInput): RedisUser {
+  return { ...logUser, password: prepared.secrets.logWriter }
 }
 
 /** In the order in which they start; they stop in the opposite one. */
@@ -109,7 +103,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
     kind: Service['kind']
     port: number
     fsync: 'always' | 'everysec'
-    users: readonly RedisUser[] | null
+    user: RedisUser | null
     env: Record<string, string>
   }): Service => {
     const { name, kind } = options
@@ -128,7 +122,6 @@ export function planServices(input: TopologyInput): readonly Service[] {
           QS_HOST: HOST,
           QS_PORT: String(options.port),
           QS_RATE_LIMIT: String(input.rateLimit),
-          QS_LOG_REDIS: socketOf('synchronizer'),
           QS_NODES: prepared.nodeNames.map((node, at) => `${node}=${nodeUrls[at]}`).join(','),
           QS_FAULT_SOCKETS: faultSockets,
           ...options.env,
@@ -141,9 +134,8 @@ export function planServices(input: TopologyInput): readonly Service[] {
 
   const replicaEnv = (name: string) => ({
     QS_REDIS: socketOf(name),
-    QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile('log-reader'),
-    QS_SYNCHRONIZER_URL: urlOf(ports.synchronizer),
-    QS_SYNCHRONIZER_TOKEN_FILE: directory.secretFile(submitTokenOf(name)),
+    QS_LOG: urlOf(ports.synchronizer),
+    QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
   })
 
   return [
@@ -152,12 +144,13 @@ export function planServices(input: TopologyInput): readonly Service[] {
       kind: 'synchronizer',
       port: ports.synchronizer,
       fsync: 'always',
-      users: logUsers(input),
+      user: logUserOf(input),
       env: {
         QS_LOG_DIRECTORY: directory.redisDirectory('synchronizer'),
         QS_DISK_FREE_MIB_MIN: String(input.diskFreeMibMin),
         QS_KEY_FILE: directory.keyFile('synchronizer'),
-        QS_PEER_TOKENS_FILE: directory.secretFile(SUBMIT_TOKENS),
+        QS_PEER_TOKENS_FILE: directory.secretFile(LOG_TOKENS),
+        QS_LOG_REDIS: socketOf('synchronizer'),
         QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile('log-writer'),
       },
     }),
@@ -167,7 +160,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
         kind: 'scan',
         port: ports.nodes[index] ?? 0,
         fsync: 'everysec',
-        users: null,
+        user: null,
         env: {
           ...replicaEnv(name),
           QS_NODE_NAME: name,
@@ -182,7 +175,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
       kind: 'validator',
       port: ports.validator,
       fsync: 'always',
-      users: null,
+      user: null,
       env: {
         ...replicaEnv('validator'),
         ...validatorEnv(directory),

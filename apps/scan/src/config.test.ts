@@ -6,9 +6,8 @@ const complete = {
   QS_GENESIS: '/data/genesis.json',
   QS_PORT: '4601',
   QS_REDIS: '/run/sv-1.sock',
-  QS_LOG_REDIS: '/run/log.sock',
-  QS_LOG_REDIS_PASSWORD_FILE: '/data/reader',
-  QS_SYNCHRONIZER_URL: 'http://127.0.0.1:4600',
+  QS_LOG: 'http://127.0.0.1:4600/',
+  QS_LOG_TOKEN_FILE: '/data/token',
   QS_NODE_NAME: 'sv-1',
   QS_SCAN_KEY_FILE: '/data/sv-1.scan',
   QS_OPERATOR_KEY_FILE: '/data/sv-1.operator',
@@ -17,6 +16,7 @@ const complete = {
 test('takes defaults for what need not be set', () => {
   expect(envToConfig(complete)).toMatchObject({
     host: '127.0.0.1',
+    log: { url: 'http://127.0.0.1:4600', tokenFile: '/data/token', caFile: null },
     publicUrl: null,
     rateLimit: 200,
     logLevel: 'info',
@@ -25,13 +25,19 @@ test('takes defaults for what need not be set', () => {
 })
 
 test('names everything that is missing or bad at once', () => {
-  const env = { ...complete, QS_PORT: '70000', QS_REDIS: '', QS_PUBLIC_URL: 'ftp://sv-1' }
+  const bad = {
+    QS_PORT: '70000',
+    QS_REDIS: '',
+    QS_PUBLIC_URL: 'ftp://sv-1',
+    QS_LOG: '/run/log.sock',
+  }
+  const env = { ...complete, ...bad }
   expect(() => envToConfig(env)).toThrow(EnvError)
   try {
     envToConfig(env)
   } catch (error) {
     const lines = (error as Error).message.split('\n').map((line) => line.split(' ')[0])
-    expect(lines.sort()).toEqual(['QS_PORT', 'QS_PUBLIC_URL', 'QS_REDIS'])
+    expect(lines.sort()).toEqual(['QS_LOG', 'QS_PORT', 'QS_PUBLIC_URL', 'QS_REDIS'])
   }
 })
 

@@ -13,12 +13,13 @@ import {
   type AppOverrides,
   beginApp,
   createCertifier,
+  createLogClient,
   createPeerClocks,
-  createSubmitClient,
   type HttpServer,
   measureQueues,
   measureReplica,
   parsePeerTokens,
+  readLogClientOptions,
   timeJobs,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
@@ -28,9 +29,6 @@ import { Replica } from '@quorumscan/replica'
 import { createSubmitter } from '@quorumscan/submit'
 import { publishAddress } from './address.ts'
 import type { ScanConfig } from './config.ts'
-
-/** The ACL user of the log's Redis that may only read. */
-const LOG_READER = 'reader'
 
 export type Overrides = AppOverrides & {
   /** Called when everything is there, before the process listens: may add to the server. */
@@ -52,9 +50,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
   const { node, index } = nodeOf(genesis, nodeName)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
   const operatorKey = await readKey(config.operatorKeyFile, node.operatorKey)
-  const password = await readSecret(config.logRedis.passwordFile)
-  const token =
-    config.synchronizerTokenFile === null ? null : await readSecret(config.synchronizerTokenFile)
+  const logOptions = await readLogClientOptions(config.log)
   const party = svPartyOf(node)
   /** Of callers who may ask for more (D-33). */
   const peerTokens = parsePeerTokens(await readOptional(config.peerTokensFile))
@@ -95,9 +91,8 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       }),
     )
     const ordering = createLogReader({
-      redis: { path: config.logRedis.path, username: LOG_READER, password },
+      log: resources.opened(createLogClient(logOptions)),
       genesis: { ...genesis, hash: genesisHash },
-      submit: resources.opened(createSubmitClient({ url: config.synchronizerUrl, token })).submit,
       keep: keeper.keep,
       clock,
       random,

@@ -36,10 +36,10 @@ it('names all that is missing at once', () => {
     [
       'QS_GENESIS is not set',
       'QS_PORT is not set',
-      'QS_LOG_REDIS is not set',
-      'QS_LOG_REDIS_PASSWORD_FILE is not set',
       'QS_NODES: "sv-1" is no name=http://address',
       'QS_RATE_LIMIT is no integer from 1 to 10000000: "0"',
+      'QS_LOG_REDIS is not set',
+      'QS_LOG_REDIS_PASSWORD_FILE is not set',
       'QS_KEY_FILE is not set',
     ].join('\n'),
   )

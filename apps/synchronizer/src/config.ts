@@ -26,6 +26,10 @@ export function envToConfig(env: Env) {
     return {
       // The nodes vouch for clock and log: those of the genesis, f + 1 of them or more.
       ...readAppConfig(variables, { rateLimit: RATE_LIMIT_DEFAULT }),
+      logRedis: {
+        path: variables.text('QS_LOG_REDIS'),
+        passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),
+      },
       /** Of the log's Redis, whose disk is watched; null where it is on another machine. */
       logDirectory: variables.optional('QS_LOG_DIRECTORY'),
       /** Below this nothing is written, in MiB. */
@@ -42,7 +46,7 @@ export function envToConfig(env: Env) {
         peer: rate('QS_PEER_ENTRY_RATE', PEER_RATE_DEFAULT),
         superValidator: rate('QS_SV_ENTRY_RATE', SV_RATE_DEFAULT),
       } satisfies Rates,
-      /** Tokens of peers, one a line; null: there are none. */
+      /** Tokens of peers, who follow the log and may submit more, one a line; null: there are none. */
       peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE'),
     }
   })

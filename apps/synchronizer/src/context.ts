@@ -9,16 +9,13 @@ import {
   type Peer,
   parsePeerTokens,
 } from '@quorumscan/http'
-import { createLogWriter } from '@quorumscan/log'
+import { createLogFeed, createLogWriter } from '@quorumscan/log'
 import { createAdmission } from './admission.ts'
 import { createBudgets } from './budgets.ts'
 import { watchChain } from './chain-check.ts'
 import type { SynchronizerConfig } from './config.ts'
 import { watchDiskSpace } from './disk-space.ts'
 import { measuredWriter } from './metrics.ts'
-
-/** The ACL user of the log's Redis that may append. */
-const LOG_WRITER = 'writer'
 
 export type Overrides = AppOverrides & {
   /** Gives up waiting for Redis. */
@@ -38,7 +35,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 export async function createContext(config: SynchronizerConfig, overrides: Overrides) {
   const app = await beginApp('synchronizer', config, overrides)
   const { clock, random, logger, genesis, genesisHash } = app
-  /** Of submitters who may make the replicas work more. */
+  /** Of those who follow the log, and may make the replicas work more. */
   const peerTokens = parsePeerTokens(await readOptional(config.peerTokensFile))
   const needed = maxFaulty(genesis.nodes.length) + 1
   const peers = nodesOf(genesis, config.nodes, needed)
@@ -48,9 +45,10 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, peers, needed }))
     const log = {
-      redis: { path: config.logRedis.path, username: LOG_WRITER, password },
+      redis: { path: config.logRedis.path, password },
       genesis: { ...genesis, hash: genesisHash },
     }
+    const feed = resources.opened(createLogFeed({ ...log, clock }))
     const writer = resources.opened(
       await createLogWriter({
         ...log,
@@ -63,6 +61,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
           readings: clocks.readings,
         },
         signal: overrides.signal ?? new AbortController().signal,
+        onCommitted: feed.publish,
         onProblem: (error) => logger.warn({ err: error }, 'the log is not available'),
       }),
     )
@@ -92,6 +91,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       config,
       clocks,
       writer,
+      feed,
       chain,
       admission,
       disk,

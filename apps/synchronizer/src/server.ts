@@ -10,8 +10,8 @@ export function createServer(
   /** `port` is the one listened on. */
   { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
 ): HttpServer {
-  const { admission, chain, clock, clocks, logger, writer } = context
-  return buildServer({
+  const { admission, chain, clock, clocks, feed, logger, writer } = context
+  const server = buildServer({
     routes: synchronizerRoutes,
     handlers: {
       ...createHealthHandlers({
@@ -39,6 +39,12 @@ export function createServer(
         })
         return { body: { accepted: true as const } }
       },
+      followLog: async ({ query, client, signal }) => {
+        if (!client.isPeer)
+          throw new ScanError('UNAUTHENTICATED', 'the log is for peers, who show their token')
+        const stream = await feed.open({ from: query.from, peer: client.key, signal })
+        return { headers: { 'content-type': 'application/octet-stream' }, body: stream }
+      },
     },
     prefix: null,
     documents: { '/openapi.json': () => apiDocuments().synchronizer },
@@ -48,6 +54,9 @@ export function createServer(
     tracer,
     clock,
   })
+  // Else closing would wait for the streams, which never end by themselves.
+  server.addHook('preClose', () => feed[Symbol.asyncDispose]())
+  return server
 }
 
 /** @throws {ScanError} Why nothing is appended. */

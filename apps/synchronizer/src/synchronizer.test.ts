@@ -1,18 +1,22 @@
+import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect as connectTo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createSystemClock, systemRandom } from '@quorumscan/base'
-import { createLogger, createSubmitClient } from '@quorumscan/http'
+import { createLogClient, createLogger } from '@quorumscan/http'
 import {
   allocatePartyCommand,
   ENTRY_BYTES_MAX,
   encodeEntry,
   type LogEntry,
+  type LogSource,
   transferCommand,
 } from '@quorumscan/ledger'
-import { createLogReader, LOG_ACL } from '@quorumscan/log'
+import { createLogReader, LOG_RULES, LOG_USER } from '@quorumscan/log'
 import {
   createTestNetwork,
   send,
@@ -94,8 +98,7 @@ async function setUp(
   const redis = await startRedis([
     ...['--appendonly', 'yes', '--appendfsync', options.fsync ?? 'always'],
     ...['--maxmemory-policy', 'noeviction'],
-    ...['--user', 'writer', 'on', '>w', ...LOG_ACL.writer.split(' ')],
-    ...['--user', 'reader', 'on', '>r', ...LOG_ACL.reader.split(' ')],
+    ...['--user', LOG_USER, 'on', '>w', ...LOG_RULES.split(' ')],
   ])
   const config = {
     genesisFile: await file('genesis.json', JSON.stringify(network.genesis)),
@@ -118,26 +121,30 @@ async function setUp(
       const ready = await send(`${synchronizer.url}/readyz`)
       return ready.status === 200 || ready.body?.code === 'LOG_FULL'
     })
+    lastUrl = synchronizer.url
     return synchronizer
   }
   const logger = createLogger({ name: 'synchronizer', level: 'silent' })
-  const ordering = createLogReader({
-    redis: { path: redis.socketPath, username: 'reader', password: 'r' },
-    genesis: {
-      hash: network.genesisHash,
-      recordTime: network.genesis.recordTime,
-      ordering: network.genesis.ordering,
-    },
-    submit: async () => {},
-    clock,
-    random: systemRandom,
-  })
+  /** Of the synchronizer that was started last. */
+  let lastUrl = ''
+  const orderingOf = (log: LogSource) =>
+    createLogReader({
+      log,
+      genesis: {
+        hash: network.genesisHash,
+        recordTime: network.genesis.recordTime,
+        ordering: network.genesis.ordering,
+      },
+      clock,
+      random: systemRandom,
+    })
   /** Entries that are no checkpoints, up to the last of these. */
   const readUntil = async (last: Uint8Array): Promise<LogEntry[]> => {
+    await using log = createLogClient({ url: lastUrl, token: TOKEN })
     const stop = new AbortController()
     const found: LogEntry[] = []
     const follow = { from: 0, expected: null, batchEntriesMax: 100, signal: stop.signal }
-    for await (const batch of ordering.follow(follow)) {
+    for await (const batch of orderingOf(log).follow(follow)) {
       found.push(...batch.filter(({ bytes }) => bytes.byteLength > 0))
       if (found.some(({ bytes }) => hex(bytes) === hex(last))) stop.abort()
     }
@@ -203,12 +210,20 @@ async function post(url: string, body: Uint8Array, token?: string) {
   return { status, ...members, retryAfter: headers.get('retry-after') }
 }
 
+/** Bytes in memory that somebody holds. */
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
 describe('the synchronizer', () => {
   it('answers 200 once an entry is in the log, exactly as it was sent', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     const entries = [sign(), sign(), sign()]
-    await using client = createSubmitClient({ url: synchronizer.url })
+    await using client = createLogClient({ url: synchronizer.url })
     await Promise.all(entries.map((bytes) => client.submit(bytes, never)))
     const last = sign()
     await client.submit(last, never)
@@ -264,7 +279,7 @@ describe('the synchronizer', () => {
       answers.push(await post(synchronizer.url, sign({}, testKeyPair(label))))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
     expect(answers.at(-1)).toMatchObject({ code: 'RATE_LIMITED', retryAfter: '1' })
-    await using peer = createSubmitClient({ url: synchronizer.url, token: TOKEN })
+    await using peer = createLogClient({ url: synchronizer.url, token: TOKEN })
     await peer.submit(sign(), never)
     expect(await post(synchronizer.url, sign(), 'x'.repeat(32))).toMatchObject({ status: 429 })
   })
@@ -352,7 +367,7 @@ describe('the synchronizer', () => {
       retryable: true,
       retryAfter: '1',
     })
-    await using client = createSubmitClient({ url: synchronizer.url })
+    await using client = createLogClient({ url: synchronizer.url })
     await expect(client.submit(sign(), never)).rejects.toMatchObject({ code: 'LOG_FULL' })
     const ready = await send(`${synchronizer.url}/readyz`)
     expect([ready.status, ready.body]).toMatchObject([503, { code: 'LOG_FULL' }])
@@ -484,6 +499,61 @@ describe('the synchronizer', () => {
       expect.stringMatching(/^The log is damaged at offset/),
       expect.stringMatching(/^The log lacks offset/),
     ])
+  })
+
+  it('gives the log to those who show a token, and to nobody else', async () => {
+    await using own = await setUp()
+    await using synchronizer = await own.start()
+    for (const token of [undefined, 'a-token-that-nobody-has-given']) {
+      const headers = token === undefined ? {} : { 'x-peer-token': token }
+      const refused = await send(`${synchronizer.url}/v0/log?from=1`, { headers })
+      expect([refused.status, refused.body.code]).toEqual([401, 'UNAUTHENTICATED'])
+    }
+    for (const from of ['0', '-1', 'x', ''])
+      expect((await send(`${synchronizer.url}/v0/log?from=${from}`)).status, from).toBe(400)
+  })
+
+  it('keeps no more for a follower that reads nothing, however much is written, and then gives it all', async () => {
+    await using own = await setUp({ rates: { peer: 1_000_000 } })
+    let connections: readonly Socket[] = []
+    await using synchronizer = await own.start({
+      extend: ({ server }) => {
+        server.server.on('connection', (socket: Socket) => {
+          connections = [...connections, socket]
+        })
+      },
+    })
+    const { host, port } = new URL(synchronizer.url)
+    const slow = connectTo({ host: '127.0.0.1', port: Number(port) })
+    slow.write(`GET /v0/log?from=1 HTTP/1.1\r\nhost: ${host}\r\nx-peer-token: ${TOKEN}\r\n\r\n`)
+    const [head] = (await once(slow, 'data')) as [Buffer]
+    slow.pause()
+    expect(head.toString('latin1')).toMatch(/^HTTP\/1.1 200 OK/)
+
+    await using client = createLogClient({ url: synchronizer.url, token: TOKEN })
+    const entryBytes = 200_000
+    const argument = Array.from({ length: 200 }, () => 'x'.repeat(entryBytes / 200))
+    const commands = [{ kind: 'create' as const, template: '#a:B:C', argument }]
+    const write = async (count: number) => {
+      for (let index = 0; index < count; index++)
+        await client.submit(sign({ commands, actAs: [`alice::1220${'00'.repeat(32)}`] }), never)
+    }
+    // What the memory of recent groups and the pipes hold.
+    await write(60)
+    const before = usedBytes()
+    await write(100)
+    expect(usedBytes() - before).toBeLessThan(8 * 2 ** 20)
+    expect(Math.max(...connections.map(({ writableLength }) => writableLength))).toBeLessThan(
+      2 ** 20,
+    )
+
+    let received = 0
+    slow.on('data', (bytes: Buffer) => {
+      received += bytes.byteLength
+    })
+    slow.resume()
+    await untilTrue('all of it', () => received > 160 * entryBytes)
+    slow.destroy()
   })
 
   it('does not start with nodes that the genesis does not name, or too few', async () => {

@@ -17,14 +17,15 @@ import {
   beginApp,
   clockBehind,
   createCertifier,
+  createLogClient,
   createPeerClocks,
-  createSubmitClient,
   createUndiciTransport,
   type HttpServer,
   measureQueues,
   measureReplica,
   type PeerClocks,
   parseOriginTokens,
+  readLogClientOptions,
   timeJobs,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
@@ -47,8 +48,6 @@ import { ensureFirstAdmin, hasOperatorParty, register } from './users/registrati
 import { createPartyQueue } from './wallet/party-queue.ts'
 import { forgetEndedRenewals, payDueRenewal } from './wallet/renewals.ts'
 
-/** The ACL user of the log's Redis that may only read. */
-const LOG_READER = 'reader'
 /** Between tries to allocate the operator's party while the ledger is not there yet. */
 const OPERATOR_RETRY_MS = 500
 /** Queues of the wallet automation, apart from everything else in the validator's Redis. */
@@ -77,9 +76,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     onKeysUnavailable: (err) =>
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })
-  const password = await readSecret(config.logRedis.passwordFile)
-  const token =
-    config.synchronizerTokenFile === null ? null : await readSecret(config.synchronizerTokenFile)
+  const logOptions = await readLogClientOptions(config.log)
 
   /** One of so many nodes is honest. */
   const needed = maxFaulty(genesis.nodes.length) + 1
@@ -134,13 +131,9 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         onEvidence: evidence.note,
       }),
     )
-    const submitClient = resources.opened(
-      createSubmitClient({ url: config.synchronizerUrl, token }),
-    )
     const ordering = createLogReader({
-      redis: { path: config.logRedis.path, username: LOG_READER, password },
+      log: resources.opened(createLogClient(logOptions)),
       genesis: { ...genesis, hash: genesisHash },
-      submit: submitClient.submit,
       clock,
       random,
       onProblem: (error) => logger.warn({ err: error }, 'the log'),

@@ -464,8 +464,8 @@ describe('a validator', () => {
 
   it('that does not see the log answers lookups, and says that its wallets wait', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-    const logRedis = { ...network.config.logRedis, path: `${redis.directory}/nothing-listens-here` }
-    const config = { ...network.config, redisPath: redis.socketPath, logRedis }
+    const log = { ...network.config.log, url: 'http://127.0.0.1:1' }
+    const config = { ...network.config, redisPath: redis.socketPath, log }
     // By a clock that is far ahead, nothing that the replica has is recent.
     await using behind = await startValidator(config, {
       logger,

@@ -34,8 +34,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<{
   const { end, recordTime, damages } = await verifyLog({
     redis: {
       path: redisSocketOf(sockets, 'synchronizer'),
-      username: 'reader',
-      password: readFileSync(directory.secretFile('log-reader'), 'utf8'),
+      password: readFileSync(directory.secretFile('log-writer'), 'utf8'),
     },
     genesis: logGenesisOf(genesis),
     signal: new AbortController().signal,

@@ -17,7 +17,7 @@ import {
 } from '@quorumscan/base'
 import { type GenesisNode, quorumOf } from '@quorumscan/consensus'
 import { isScanError } from '@quorumscan/errors'
-import { createSubmitClient } from '@quorumscan/http'
+import { createLogClient } from '@quorumscan/http'
 import {
   type AnsRulesConfig,
   ansRules,
@@ -29,7 +29,7 @@ import { signSubmission } from '@quorumscan/submit'
 import { z } from 'zod'
 import { ask } from '../ask.ts'
 import { ClusterError } from '../cluster-error.ts'
-import { type Prepared, submitTokenOf } from '../prepare.ts'
+import { CONTROL_PLANE, logTokenOf, type Prepared } from '../prepare.ts'
 
 /** Lookups go on while nodes restart; after this an answer would surprise. */
 const REQUEST_TIMEOUT_MS = 10_000
@@ -94,9 +94,9 @@ export function createAnsConfigControl(
   const confirm = async (current: ContractId, config: AnsRulesConfig): Promise<void> => {
     const { dso_rules } = (await askProxy(`${proxyUrl}/dso`)) as DsoBody
     const dsoRules = dso_rules.contract.contract_id
-    await using synchronizer = createSubmitClient({
+    await using synchronizer = createLogClient({
       url: `http://127.0.0.1:${prepared.ports.synchronizer}`,
-      token: readFileSync(prepared.directory.secretFile(submitTokenOf('validator')), 'utf8'),
+      token: readFileSync(prepared.directory.secretFile(logTokenOf(CONTROL_PLANE)), 'utf8'),
     })
     const { nodes } = prepared.genesis
     for (const node of nodes.slice(0, quorumOf(nodes.length))) {

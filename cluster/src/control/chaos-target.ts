@@ -1,16 +1,15 @@
 /** The cluster as a chaos run sees it. */
-import { type Clock, systemRandom, toHex } from '@quorumscan/base'
-import { createLogReader } from '@quorumscan/log'
+import { type Clock, toHex } from '@quorumscan/base'
 import { ask } from '../ask.ts'
 import type { LogLine } from '../chaos/history.ts'
 import type { ChaosTarget } from '../chaos/target.ts'
 import type { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
+import { openClusterLog } from '../log-reader.ts'
 import type { Prepared } from '../prepare.ts'
 import { askSignedStates } from '../signed-states.ts'
 import { createToken, parseTtl } from '../token.ts'
 
-const LOG_READER = 'reader'
 const LOG_BATCH = 1000
 const LOG_TIMEOUT_MS = 30_000
 const EVIDENCE_TIMEOUT_MS = 5000
@@ -23,7 +22,7 @@ export function createChaosTarget(options: {
   readonly clock: Clock
 }): ChaosTarget {
   const { cluster, prepared, clock } = options
-  const { genesis, genesisHash, directory, secrets } = prepared
+  const { genesis, directory } = prepared
   return {
     validatorUrl: `http://127.0.0.1:${prepared.ports.validator}`,
     token: (user) => createToken(directory, { user, ttlSeconds: parseTtl(TOKEN_TTL), clock }),
@@ -33,13 +32,7 @@ export function createChaosTarget(options: {
     // Refused while the log cannot be read: then nothing happened. Whether the node is back is looked at.
     wipe: (node) => cluster.wipe(node).catch(() => {}),
     async readLog(throughOffset) {
-      const reader = createLogReader({
-        redis: { path: cluster.logSocket(), username: LOG_READER, password: secrets.logReader },
-        genesis: { ...genesis, hash: genesisHash },
-        submit: () => Promise.reject(new Error('this reader only reads')),
-        clock,
-        random: systemRandom,
-      })
+      await using reader = openClusterLog(prepared, clock)
       const log: LogLine[] = []
       const signal = AbortSignal.timeout(LOG_TIMEOUT_MS)
       const batches = reader.follow({ from: 0, expected: null, batchEntriesMax: LOG_BATCH, signal })

@@ -1,7 +1,6 @@
 /** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
-import { type Clock, createSystemClock, systemRandom, waitFor } from '@quorumscan/base'
-import type { Ordering } from '@quorumscan/ledger'
-import { createLogReader, LOG_ACL } from '@quorumscan/log'
+import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
+import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { TRPCError } from '@trpc/server'
 import type { FastifyInstance } from 'fastify'
 import { bundleOf, CONSOLE_DIRECTORY } from '../built-files.ts'
@@ -10,7 +9,8 @@ import { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { consoleUrl, readConsole, serveConsole } from '../console/console-files.ts'
 import { dataDirectory, identityOfDirectory } from '../data-directory.ts'
-import { type GenesisOverrides, logGenesisOf } from '../genesis.ts'
+import type { GenesisOverrides } from '../genesis.ts'
+import { openClusterLog } from '../log-reader.ts'
 import { findTakenPort } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
 import { assertRedisUsable } from '../redis-version.ts'
@@ -102,7 +102,7 @@ export async function createControlPlane(
     token: (user) => createToken(directory, { user, ttlSeconds: TOKEN_TTL_SECONDS, clock }),
     watch: () => {
       if (cluster === null) throw new ClusterError('the control plane is starting')
-      watch ??= watchConfirmations(logReaderOf(cluster, prepared, clock), prepared.genesisHash)
+      watch ??= watchConfirmations(openClusterLog(prepared, clock), prepared.genesisHash)
       return watch
     },
     clock,
@@ -233,18 +233,6 @@ async function stopAll(
   await server.close()
 }
 
-function logReaderOf(cluster: Cluster, prepared: Prepared, clock: Clock): Ordering {
-  return createLogReader({
-    redis: cluster.logAddress(),
-    genesis: logGenesisOf(prepared.genesis),
-    submit: async () => {
-      throw new ClusterError('the control plane only reads the log')
-    },
-    clock,
-    random: systemRandom,
-  })
-}
-
 async function untilPortsFree(
   prepared: Prepared,
   options: {
@@ -284,7 +272,7 @@ function topologyOf(options: ControlOptions) {
       validator: bundleOf('validator'),
       synchronizer: bundleOf('synchronizer'),
     },
-    logRules: LOG_ACL,
+    logUser: { name: LOG_USER, rules: LOG_RULES },
     env: Object.fromEntries(inherited),
   }
 }

@@ -44,8 +44,7 @@ export const docOfLie: Readonly<Record<LieKind, string>> = {
 /** The connections of a process that a byte-level proxy can stand on. */
 export const EDGES = ['http', 'log', 'redis'] as const
 /**
- * `http`: its clients, the scan proxy among them; `log`: log Redis and synchronizer; `redis`: the Redis
- * that is its own.
+ * `http`: its clients, the scan proxy among them; `log`: the synchronizer; `redis`: the Redis that is its own.
  */
 export type EdgeName = (typeof EDGES)[number]
 

@@ -7,7 +7,7 @@ import type { HttpServer } from '@quorumscan/http'
 import { type Agent, type AgentHandlers, initialFaults, startAgent } from './agent.ts'
 import { createEdge } from './edge.ts'
 import { NO_FAULTS, type ProcessFaults } from './fault-spec.ts'
-import { guardHttpServer, guardRedis, type Link, linkUnixSocket, linkUrl } from './links.ts'
+import { guardHttpServer, guardRedis, type Link, linkUrl } from './links.ts'
 
 const MICROS_PER_MS = 1000
 
@@ -33,8 +33,7 @@ export type FaultyProcess = {
 
 export type RoutedConfig = {
   readonly redisPath: string
-  readonly logPath: string
-  readonly synchronizerUrl: string
+  readonly logUrl: string
 }
 
 /** @throws {Error} If the cluster did not start this process. */
@@ -70,9 +69,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
     clock,
     async route(config) {
       edges.log.set(initial.edges.log)
-      const logPath = `${socketPrefix}.log`
-      await linkUnixSocket(edges.log, logPath, config.logPath)
-      const { url } = await linkUrl(edges.log, config.synchronizerUrl)
+      const { url: logUrl } = await linkUrl(edges.log, config.logUrl)
       const redisPath = `${socketPrefix}.own`
       links.redis = await guardRedis(edges.redis, {
         redis: config.redisPath,
@@ -80,7 +77,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
         link: `${socketPrefix}.link`,
       })
       await links.redis.set(initial.edges.redis)
-      return { redisPath, logPath, synchronizerUrl: url }
+      return { redisPath, logUrl }
     },
     guard(server) {
       guarding = guardHttpServer(server.server, {

@@ -1,7 +1,7 @@
 /** Entry of a scan node of a cluster: the app, composed with everything that can go wrong with it. */
 import { readFile } from 'node:fs/promises'
 import { keyPairFromSeed, runProcess, systemRandom } from '@quorumscan/base'
-import { createSubmitClient } from '@quorumscan/http'
+import { createLogClient } from '@quorumscan/http'
 import { envToConfig, type Overrides, type ScanConfig, startScan } from '@quorumscan/scan'
 import type { AgentHandlers } from './agent.ts'
 import type { ProcessFaults } from './fault-spec.ts'
@@ -18,14 +18,12 @@ await runProcess(async () => {
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
   const routed = await faulty.route({
     redisPath: plain.redisPath,
-    logPath: plain.logRedis.path,
-    synchronizerUrl: plain.synchronizerUrl,
+    logUrl: plain.log.url,
   })
   const config: ScanConfig = {
     ...plain,
     redisPath: routed.redisPath,
-    logRedis: { ...plain.logRedis, path: routed.logPath },
-    synchronizerUrl: routed.synchronizerUrl,
+    log: { ...plain.log, url: routed.logUrl },
   }
   const operatorSeed = await readFile(config.operatorKeyFile, 'utf8')
   let start: () => Promise<void> = async () => {}
@@ -57,7 +55,7 @@ function makeByzantine(
   const { config, faulty } = options
   const { genesisHash, party, replica, scanKey } = context
   const shared = { genesisHash, clock: faulty.clock, random: systemRandom }
-  const submitting = createSubmitClient({ url: config.synchronizerUrl })
+  const submitting = createLogClient({ url: config.log.url })
   const liar = installLiar(server, {
     ...shared,
     sign: (statement) => scanKey.sign(statement),

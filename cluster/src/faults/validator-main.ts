@@ -9,16 +9,14 @@ await runProcess(async () => {
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
   const routed = await faulty.route({
     redisPath: config.redisPath,
-    logPath: config.logRedis.path,
-    synchronizerUrl: config.synchronizerUrl,
+    logUrl: config.log.url,
   })
   let start: () => Promise<void> = async () => {}
   const validator = await startValidator(
     {
       ...config,
       redisPath: routed.redisPath,
-      logRedis: { ...config.logRedis, path: routed.logPath },
-      synchronizerUrl: routed.synchronizerUrl,
+      log: { ...config.log, url: routed.logUrl },
     },
     {
       clock: faulty.clock,

@@ -19,8 +19,11 @@ export type ConfirmationWatch = AsyncDisposable & {
   of(payment: string): readonly SeenConfirmation[]
 }
 
-/** Walks over the whole log first: what is asked about may have been confirmed already. */
-export function watchConfirmations(log: Ordering, genesisHash: string): ConfirmationWatch {
+/** Walks over the whole log first: what is asked about may have been confirmed already. Disposing closes the log. */
+export function watchConfirmations(
+  log: Pick<Ordering, 'follow'> & AsyncDisposable,
+  genesisHash: string,
+): ConfirmationWatch {
   const closing = new AbortController()
   const seenByPayment = new LRUCache<string, SeenConfirmation[]>({ max: PAYMENTS_MAX })
 
@@ -48,6 +51,7 @@ export function watchConfirmations(log: Ordering, genesisHash: string): Confirma
     async [Symbol.asyncDispose]() {
       closing.abort()
       await following
+      await log[Symbol.asyncDispose]()
     },
   }
 }

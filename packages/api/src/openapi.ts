@@ -20,6 +20,8 @@ const RETRY_AFTER = {
   schema: { type: 'integer' },
 } as const
 
+const BYTES = { 'application/octet-stream': {} }
+
 type Name = 'scan' | 'validator' | 'synchronizer' | 'ledger' | 'asyncapi'
 
 /** The documents that are generated, committed and served, by the name of their file. */
@@ -68,7 +70,7 @@ function requestBody(route: RouteDef, schemas: Schemas): JsonObject {
   if (route.body === undefined) return {}
   const content =
     route.body === 'bytes'
-      ? { 'application/octet-stream': {} }
+      ? BYTES
       : { 'application/json': { schema: toSchema(route.body, schemas) } }
   return { requestBody: { required: route.bodyOptional !== true, content } }
 }
@@ -80,10 +82,13 @@ function success(route: RouteDef, schemas: Schemas): JsonObject {
     ...(route.response === null
       ? {}
       : {
-          content: {
-            'application/json': { schema: toSchema(route.response, schemas) },
-            ...formsOf(route, Object.keys(route.otherForms ?? {}), schemas),
-          },
+          content:
+            route.response === 'bytes'
+              ? BYTES
+              : {
+                  'application/json': { schema: toSchema(route.response, schemas) },
+                  ...formsOf(route, Object.keys(route.otherForms ?? {}), schemas),
+                },
         }),
   }
 }

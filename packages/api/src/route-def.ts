@@ -36,8 +36,8 @@ export type RouteDef = {
   readonly bodyBytesMax?: number
   /** `text/plain` is read as JSON too (D-14), so that a browser needs no preflight. */
   readonly acceptsTextPlain?: boolean
-  /** The body of a 200; null for an empty one. */
-  readonly response: TSchema | null
+  /** The body of a 200; null for an empty one. `bytes`: a stream, `application/octet-stream`. */
+  readonly response: TSchema | 'bytes' | null
   /** The body of a 200 in other forms than JSON alone, by the media type that the caller accepts. */
   readonly otherForms?: Readonly<Record<string, TSchema>>
   readonly responseHeaders?: readonly HeaderGroup[]
@@ -65,9 +65,11 @@ export type BodyOf<Route extends RouteDef> = Route['body'] extends 'bytes'
     ? Static<Route['body']> | (Route['bodyOptional'] extends true ? undefined : never)
     : undefined
 /** The value of a 200; ready JSON bytes of the same shape are as good (see `packages/http`). */
-export type ResponseOf<Route extends RouteDef> = Route['response'] extends TSchema
-  ? Static<Route['response']>
-  : null
+export type ResponseOf<Route extends RouteDef> = Route['response'] extends 'bytes'
+  ? AsyncIterable<Uint8Array>
+  : Route['response'] extends TSchema
+    ? Static<Route['response']>
+    : null
 
 type Undeclared = Omit<RouteDef, 'operationId'>
 

@@ -61,9 +61,7 @@ export const catalogue = {
   LIMIT_EXCEEDED: conflict(
     'A limit per party is reached: payments in flight, or open offers; `details` names it.',
   ),
-  UNAUTHENTICATED: never(401)(
-    'The bearer token is missing, malformed, expired or not signed for this service.',
-  ),
+  UNAUTHENTICATED: never(401)('The token is missing, malformed, expired or not for this service.'),
   PERMISSION_DENIED: never(403)('The user of the token may not do this.'),
   ENTRY_NOT_FOUND: missing('No live entry has this name, or belongs to this party.'),
   CONTRACT_NOT_FOUND: missing(

@@ -1,5 +1,6 @@
 /** What every process of a network is told by its environment. */
-import type { EnvReader } from '@quorumscan/base'
+import { readFile } from 'node:fs/promises'
+import { type EnvReader, readSecret } from '@quorumscan/base'
 import { parsePeers } from './peer-clocks.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
@@ -21,10 +22,6 @@ export function readAppConfig(
     logLevel: variables.text('QS_LOG_LEVEL', 'info'),
     /** Where traces are sent (OTLP over HTTP); null for nowhere. */
     tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
-    logRedis: {
-      path: variables.text('QS_LOG_REDIS'),
-      passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),
-    },
     /** Nodes with whose clocks the own one is compared. */
     nodes: variables.parsed('QS_NODES', parsePeers),
     /** Units a second for each client address. */
@@ -42,10 +39,31 @@ export function readFollowerConfig(variables: EnvReader) {
     ...readAppConfig(variables, { rateLimit: FOLLOWER_RATE_LIMIT }),
     /** Unix socket of the process's own Redis: replica, queues, and what else it keeps. */
     redisPath: variables.text('QS_REDIS'),
-    synchronizerUrl: variables.text('QS_SYNCHRONIZER_URL'),
-    /** The token that makes this process a peer of the synchronizer; null: it has a stranger's share. */
-    synchronizerTokenFile: variables.optional('QS_SYNCHRONIZER_TOKEN_FILE'),
+    /** The synchronizer, from which the log comes and to which entries go. */
+    log: {
+      url: readUrl(variables, 'QS_LOG'),
+      /** The token that makes this process a peer of the synchronizer. */
+      tokenFile: variables.text('QS_LOG_TOKEN_FILE'),
+      /** PEM certificates that an https URL is checked against; null: those that the machine trusts. */
+      caFile: variables.optional('QS_LOG_CA'),
+    },
   }
+}
+
+/** The configured synchronizer, for `createLogClient`. @throws If a file is not there. */
+export async function readLogClientOptions(log: ReturnType<typeof readFollowerConfig>['log']) {
+  return {
+    url: log.url,
+    token: await readSecret(log.tokenFile),
+    ca: log.caFile === null ? null : await readFile(log.caFile, 'utf8'),
+  }
+}
+
+function readUrl(variables: EnvReader, name: string): string {
+  const text = variables.text(name)
+  if (text !== '' && !(/^https?:\/\/[!-~]+$/.test(text) && URL.canParse(text)))
+    variables.problem(`${name} is no http URL: ${JSON.stringify(text)}`)
+  return text.replace(/\/+$/, '')
 }
 
 /** D-33. */

@@ -1,4 +1,5 @@
 /** One route with its handler, as a function for fastify: check, charge, call, check the answer, send. */
+import { Readable } from 'node:stream'
 import {
   type HeadersOf,
   type ParamsOf,
@@ -18,6 +19,9 @@ import type { Responder } from './responder.ts'
 import { compileChecks } from './validation.ts'
 import type { WorkInHand } from './work-in-hand.ts'
 
+/** Of a stream, beyond the piece that its source gave last. */
+const STREAM_BUFFER_BYTES = 64 * 1024
+
 export type Binding = {
   readonly route: RouteDef
   /** Its type is checked where the table is given (`Handlers`); here only the declaration counts. */
@@ -32,7 +36,7 @@ export function bindHandler(
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
   const { route, responder, work } = binding
   const check = compileChecks(route)
-  const response = route.response === null ? null : Compile(route.response)
+  const isAnswer = answerCheckOf(route)
 
   return async (request, reply) => {
     requireWellFormedQuery(request.query)
@@ -55,17 +59,33 @@ export function bindHandler(
     })
     work.end(units)
     if ('error' in answer) return responder.sendError(reply, answer.error, answer.headers)
-    const { body } = answer
+    const body: unknown = answer.body
     assert(
-      body instanceof Uint8Array || (response === null ? body === null : response.Check(body)),
+      body instanceof Uint8Array || isAnswer(body),
       `${route.operationId} answers what it does not declare`,
     )
     return responder.send(reply, {
       status: answer.status ?? 200,
       headers: answer.headers ?? {},
-      body: body instanceof Uint8Array || body === null ? body : JSON.stringify(body),
+      body:
+        body instanceof Uint8Array || body === null
+          ? body
+          : isStream(body)
+            ? Readable.from(body, { objectMode: false, highWaterMark: STREAM_BUFFER_BYTES })
+            : JSON.stringify(body),
     })
   }
+}
+
+function answerCheckOf({ response }: RouteDef): (body: unknown) => boolean {
+  if (response === null) return (body) => body === null
+  if (response === 'bytes') return isStream
+  const compiled = Compile(response)
+  return (body) => compiled.Check(body)
+}
+
+function isStream(body: unknown): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }
 
 /** What a request costs before it has been read; the rest is charged when its price is known. */
@@ -136,17 +156,16 @@ class Call implements ApiRequest<RouteDef, unknown> {
         reject(new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long'))
         this.#end()
       })
-      const end = () => {
-        stopTimer()
-        this.#end()
-      }
       handler(this).then(
         (answer) => {
-          end()
+          stopTimer()
+          // The client of a stream is there for as long as it reads.
+          if ('error' in answer || !isStream(answer.body)) this.#end()
           resolve(answer)
         },
         (error) => {
-          end()
+          stopTimer()
+          this.#end()
           reject(error)
         },
       )

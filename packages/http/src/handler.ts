@@ -28,7 +28,7 @@ export type ApiRequest<Route extends RouteDef, User> = {
   readonly requestId: string
   /** Headers for requests made on behalf of this one: its id, and its trace where requests are traced. */
   readonly forward: Readonly<Record<string, string>>
-  /** Aborts when the client has gone away, and when the handler has taken too long. */
+  /** Aborts when the client has gone away, and when the handler has taken too long; a stream outlives it. */
   readonly signal: AbortSignal
 }
 
@@ -42,7 +42,7 @@ export type Reply<Route extends RouteDef> =
       readonly status?: number
       /** A `content-type` stands for a body in another form than JSON, which is then given as bytes. */
       readonly headers?: Readonly<Record<string, string>>
-      /** A value of the declared shape, or JSON bytes that are ready to send, which nothing checks. */
+      /** A value of the declared shape, a stream, or JSON bytes that are ready to send, which nothing checks. */
       readonly body: ResponseOf<Route> | Uint8Array
     }
   | { readonly error: ScanError; readonly headers: Readonly<Record<string, string>> }

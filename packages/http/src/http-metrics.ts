@@ -29,8 +29,11 @@ export function installMetrics(
     labels: ['operation'],
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const operation = request.routeOptions.config.route?.operationId ?? 'other'
-    durationOf(operation, String(reply.statusCode)).observe(reply.elapsedTime / MS_PER_SECOND)
+    const { route } = request.routeOptions.config
+    const operation = route?.operationId ?? 'other'
+    // A stream lasts as long as its client stays.
+    if (route?.response !== 'bytes')
+      durationOf(operation, String(reply.statusCode)).observe(reply.elapsedTime / MS_PER_SECOND)
     if (reply.statusCode === 429) noteLimited(operation)
     done()
   })

@@ -1,5 +1,10 @@
 export { type AppOverrides, beginApp, serve } from './app.ts'
-export { type AppConfig, readAppConfig, readFollowerConfig } from './app-config.ts'
+export {
+  type AppConfig,
+  readAppConfig,
+  readFollowerConfig,
+  readLogClientOptions,
+} from './app-config.ts'
 export {
   CERTIFIED_HEADERS,
   type CertifiedAnswers,
@@ -15,6 +20,7 @@ export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/hand
 export { type LedgerSocket, ledgerSocketDialect } from './ledger/ledger-sockets.ts'
 export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
+export { createLogClient, type LogClient } from './log-client.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
 export {
@@ -34,6 +40,5 @@ export {
 } from './server.ts'
 export { type ApiSocket, apiSocketDialect } from './sockets/api-sockets.ts'
 export { mountSockets } from './sockets/mount.ts'
-export { createSubmitClient, type SubmitClient } from './submit-client.ts'
 export { startTracing, type Tracer, type Tracing } from './tracing.ts'
 export { createUndiciTransport, type UndiciTransport } from './undici-transport.ts'

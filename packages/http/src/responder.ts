@@ -1,4 +1,5 @@
 /** Sending answers and errors: the one place that knows what every response carries. */
+import { Readable } from 'node:stream'
 import { type ScanError, toErrorBody } from '@quorumscan/errors'
 import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
@@ -20,10 +21,10 @@ const ALWAYS: Headers = {
 }
 
 export type Responder = {
-  /** `body` is ready to send; null for none. */
+  /** `body` is ready to send, or a stream; null for none. */
   send(
     reply: FastifyReply,
-    answer: { status: number; headers: Headers; body: Uint8Array | string | null },
+    answer: { status: number; headers: Headers; body: Uint8Array | string | Readable | null },
   ): FastifyReply
   /** The body of D-6; whatever was thrown. */
   sendError(reply: FastifyReply, thrown: unknown, headers?: Headers): FastifyReply
@@ -46,7 +47,7 @@ export function createResponder(options: {
     if (answer.body === null) return reply.send()
     return reply
       .header('content-type', answer.headers['content-type'] ?? JSON_TYPE)
-      .send(bufferOf(answer.body))
+      .send(answer.body instanceof Readable ? answer.body : bufferOf(answer.body))
   }
   return {
     send,

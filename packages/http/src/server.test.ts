@@ -341,6 +341,7 @@ describe('bodies', () => {
       readyz: unused,
       getStatus: unused,
       getVersion: unused,
+      followLog: unused,
       submitEntry: async ({ body }) => {
         seen = body
         return { body: { accepted: true } }

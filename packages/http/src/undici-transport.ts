@@ -21,7 +21,7 @@ const CONNECTIONS_MAX = { lookup: 16, bulk: 4 } as const
 /** Waiting for a connection, for each node and channel: beyond it the node is as good as dead. */
 const QUEUED_MAX = 1024
 /** A node that accepts no connection within this is down; far above a round trip around the earth. */
-const CONNECT_MS_MAX = 2000
+export const CONNECT_MS_MAX = 2000
 /** The reader's own waits are shorter (D-38); this ends what nobody waits for any more. */
 const REPLY_MS_MAX = 30_000
 /** Idle connections are kept less long than the server keeps them (30 s), so that none is used as it closes. */
@@ -41,6 +41,8 @@ class TransportError extends Error {
 export type UndiciTransportOptions = {
   /** The token that this process has with the node at an origin (D-33); sent nowhere else. */
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
+  /** Certificates of whoever may vouch for https, PEM; those that the machine trusts without it. */
+  readonly ca?: string | null
 }
 
 /** A node at its address. */
@@ -74,7 +76,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
     const { origin, pathname } = new URL(url)
     const peerToken = options.peerTokenByOrigin?.get(origin)
     return {
-      pool: createPool(origin, kind),
+      pool: createPool(origin, kind, options.ca ?? null),
       basePath: pathname.replace(/\/$/, ''),
       ownHeaders: peerToken === undefined ? {} : { [PEER_TOKEN_HEADER]: peerToken },
     }
@@ -169,13 +171,14 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 type PoolKind = Pick<TransportRequest, 'channel' | 'isPublicOnly'>
 
-function createPool(origin: string, kind: PoolKind): Pool {
+function createPool(origin: string, kind: PoolKind, ca: string | null): Pool {
   return new Pool(origin, {
     connections: CONNECTIONS_MAX[kind.channel],
     pipelining: 1,
     connect: {
       timeout: CONNECT_MS_MAX,
       ...(kind.isPublicOnly ? { lookup: lookupPublic } : {}),
+      ...(ca === null ? {} : { ca }),
     },
     headersTimeout: REPLY_MS_MAX,
     bodyTimeout: REPLY_MS_MAX,

@@ -72,7 +72,7 @@ export {
   TRANSFER_INPUTS_MAX,
 } from './limits.ts'
 export { type Notice, type NoticeRow, noticeRowsOf } from './notices.ts'
-export type { AppliedEntry, DueItem, Head, Ledger, LogEntry, Ordering } from './ports.ts'
+export type { AppliedEntry, DueItem, Head, Ledger, LogEntry, LogSource, Ordering } from './ports.ts'
 export { priceOfBytes, priceOfContracts } from './price.ts'
 export { errorCodeOf, type RejectionCode } from './refusal.ts'
 export {

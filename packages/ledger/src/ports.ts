@@ -47,6 +47,22 @@ export interface Ordering {
   }): AsyncIterable<readonly LogEntry[]>
 }
 
+/** The synchronizer as a process that follows it reaches it; what comes from there is still to be verified. */
+export interface LogSource {
+  /** As `Ordering.submit`. */
+  submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
+  /**
+   * Opens the stream of the log from the group that holds offset `from` (at least 1) on, cut into pieces anywhere.
+   * It stays open, and is never silent for longer than a few seconds. Leaving it, or the signal, closes it.
+   *
+   * @throws {ScanError} OFFSET_PRUNED if the log does not reach back that far; anything else may pass.
+   */
+  open(options: {
+    readonly from: Offset
+    readonly signal: AbortSignal
+  }): Promise<AsyncIterable<Uint8Array>>
+}
+
 /** Where a replica stands. */
 export type Head = {
   readonly offset: Offset

@@ -4,7 +4,7 @@
  * LogUnavailableError, a command has 10 s.
  */
 import { createConnection } from '@quorumscan/redis'
-import { LOG_STREAM_KEY } from './acl.ts'
+import { LOG_STREAM_KEY, LOG_USER } from './acl.ts'
 import { APPEND_GROUP } from './append-script.ts'
 import type { SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
@@ -12,8 +12,7 @@ import { LogUnavailableError } from './log-errors.ts'
 export type LogRedisAddress = {
   /** Unix socket. */
   readonly path: string
-  /** ACL user: `writer` or `reader`. */
-  readonly username: string
+  /** Of the ACL user `LOG_USER`. */
   readonly password: string
 }
 
@@ -28,11 +27,6 @@ export type LogConnection = {
   isOpen(): boolean
   /** Elements whose last offset is at least `from`, oldest first. */
   range(from: number, countMax: number): Promise<RawGroup[]>
-  /** Elements behind offset `after`; waits up to `waitMs` for one, then gives none. */
-  next(
-    after: number,
-    options: { readonly countMax: number; readonly waitMs: number },
-  ): Promise<RawGroup[]>
   newest(): Promise<RawGroup | null>
   /** False if the newest element is not the one that ends at `expectedOffset` (0: none). */
   append(group: SignedGroup, expectedOffset: number): Promise<boolean>
@@ -55,6 +49,7 @@ export async function openLogConnection(
   let lastError: unknown
   const client = createConnection({
     ...address,
+    username: LOG_USER,
     protocol: 2,
     lazyConnect: true,
     disableClientInfo: true,
@@ -100,20 +95,6 @@ export async function openLogConnection(
       (
         await guarded(() => client.xrangeBuffer(LOG_STREAM_KEY, idOf(from), '+', 'COUNT', countMax))
       ).map(toRawGroup),
-    async next(after, { countMax, waitMs }) {
-      const reply = await guarded(() =>
-        client.xreadBuffer(
-          'COUNT',
-          countMax,
-          'BLOCK',
-          waitMs,
-          'STREAMS',
-          LOG_STREAM_KEY,
-          idOf(after),
-        ),
-      )
-      return (reply?.[0]?.[1] ?? []).map(toRawGroup)
-    },
     async newest() {
       const [newest] = await guarded(() =>
         client.xrevrangeBuffer(LOG_STREAM_KEY, '+', '-', 'COUNT', 1),

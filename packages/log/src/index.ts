@@ -1,5 +1,6 @@
-export { LOG_ACL, LOG_STREAM_KEY } from './acl.ts'
+export { LOG_RULES, LOG_STREAM_KEY, LOG_USER } from './acl.ts'
 export type { LogRedisAddress } from './connection.ts'
+export { createLogFeed, type LogFeed } from './feed.ts'
 export type { Witnesses } from './gate.ts'
 export {
   decodeGroup,

@@ -1,41 +1,13 @@
 import { sha256, toHex, utf8 } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
 import type { LogEntry } from '@quorumscan/ledger'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { LOG_STREAM_KEY } from './acl.ts'
-import { idOf, type LogConnection } from './connection.ts'
+import { describe, expect, it } from 'vitest'
 import { openGroup, type SignedGroup, signGroup } from './group.ts'
 import { LogForkError } from './log-errors.ts'
-import {
-  appendAll,
-  chainOf,
-  genesis,
-  keyPair,
-  type LogRedis,
-  readUntil,
-  START_MICROS,
-  startLogRedis,
-} from './testing/log-redis.ts'
-
-let log: LogRedis
-let writer: LogConnection
-const client = () => log.redis.connect()
-
-beforeAll(async () => {
-  log = await startLogRedis()
-})
-afterAll(() => log[Symbol.asyncDispose]())
-beforeEach(async () => {
-  await empty()
-  writer = await log.connection('writer')
-  return () => writer.close()
-})
-
-async function empty() {
-  const admin = client()
-  await admin.flushall()
-  admin.disconnect()
-}
+import { chainOf, genesis, keyPair, readUntil, START_MICROS } from './testing/log-redis.ts'
+import { type AnyGroup, createMemoryLog } from './testing/memory-log.ts'
 
 const entriesOf = (count: number, label = 'entry') =>
   Array.from({ length: count }, (_, index) => ({
@@ -58,8 +30,9 @@ const resign = (group: SignedGroup, changes: Partial<Parameters<typeof signGroup
 
 describe('following the log', () => {
   it('hands on every group that it verified, before its entries', async () => {
+    const log = createMemoryLog()
     const groups = chainOf(entriesOf(6), [1, 2, 3])
-    await appendAll(writer, groups)
+    log.append(...groups)
     const seen: unknown[] = []
     const ordering = log.reader({ keep: async (kept) => void seen.push(...kept) })
     await readUntil(ordering, {
@@ -79,9 +52,9 @@ describe('following the log', () => {
     })
     await fc.assert(
       fc.asyncProperty(run, async ({ count, sizes, batchEntriesMax, from: anywhere }) => {
-        await empty()
+        const log = createMemoryLog()
         const entries = entriesOf(count)
-        await appendAll(writer, chainOf(entries, sizes))
+        log.append(...chainOf(entries, sizes))
         const from = anywhere % count
         const read = await readUntil(log.reader(), {
           from,
@@ -102,7 +75,8 @@ describe('following the log', () => {
   })
 
   it('joins small groups into a large batch', async () => {
-    await appendAll(writer, chainOf(entriesOf(20), Array(20).fill(1)))
+    const log = createMemoryLog()
+    log.append(...chainOf(entriesOf(20), Array(20).fill(1)))
     const batches: number[] = []
     await readUntil(log.reader(), {
       until: reaches(20),
@@ -112,41 +86,80 @@ describe('following the log', () => {
   })
 
   it('gives what is appended while it waits', async () => {
+    const log = createMemoryLog()
     const groups = chainOf(entriesOf(3), [1, 1, 1])
-    await appendAll(writer, groups.slice(0, 1))
+    log.append(at(groups, 0))
     let appended = 1
     const read = await readUntil(log.reader(), {
       until: reaches(3),
-      onBatch: () => {
-        void appendAll(writer, groups.slice(appended, ++appended))
-      },
+      onBatch: () => log.append(...groups.slice(appended, ++appended)),
     })
     expect(read).toHaveLength(3)
   })
 
-  it('goes on where it was, once each, when Redis was killed and came back', async () => {
-    await using own = await startLogRedis()
+  it('goes on where it was, once each, when its stream ended', async () => {
+    const log = createMemoryLog()
     const groups = chainOf(entriesOf(4), [2, 2])
-    const connection = await own.connection('writer')
-    await appendAll(connection, groups.slice(0, 1))
-    let restarted: Promise<void> | undefined
-    const read = await readUntil(own.reader(), {
+    log.append(at(groups, 0))
+    const read = await readUntil(log.reader(), {
       until: reaches(4),
-      onBatch: () => {
-        restarted ??= (async () => {
-          await own.redis.kill()
-          await own.redis.restart()
-          const again = await own.connection('writer')
-          await appendAll(again, groups.slice(1))
-          again.close()
-        })()
-      },
+      onBatch: () => log.replace(groups),
     })
-    await restarted
     expect(read.map(({ offset }) => offset)).toEqual([1, 2, 3, 4])
   })
 
-  it('ends when told to, also while it waits and while Redis is away', async () => {
+  it('loses and doubles nothing, wherever streams are cut, and refuses what was damaged on the way', async () => {
+    const accident = fc.record({
+      // Of the bytes of a stream.
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      isDamage: fc.boolean(),
+    })
+    const run = fc.record({
+      count: fc.integer({ min: 1, max: 40 }),
+      sizes: fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 40 }),
+      cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 }),
+      accidents: fc.array(accident, { maxLength: 8 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(run, async ({ count, sizes, cuts, accidents }) => {
+        // Three damages in a row without anything new are the log's own.
+        let damages = 0
+        const waiting = accidents.filter(({ isDamage }) => !isDamage || damages++ < 2)
+        const log = createMemoryLog((whole) => {
+          const piece = new Uint8Array(whole)
+          const place = (part: number) => Math.floor(part * piece.byteLength)
+          const next = waiting.shift()
+          let end = piece.byteLength
+          if (next?.isDamage === true)
+            piece[Math.min(place(next.at), end - 1)] =
+              (piece[Math.min(place(next.at), end - 1)] ?? 0) ^ 0x55
+          else if (next !== undefined) end = place(next.at)
+          const places = [
+            0,
+            ...cuts
+              .map(place)
+              .filter((one) => one < end)
+              .sort((a, b) => a - b),
+            end,
+          ]
+          return {
+            pieces: places.slice(1).map((to, index) => piece.subarray(places[index], to)),
+            // What waits for bytes that do not come is ended by the silence.
+            isOver: next !== undefined,
+          }
+        })
+        const entries = entriesOf(count)
+        log.append(...chainOf(entries, sizes))
+        const clock = { ...createManualClock(0), delay: async () => {} }
+        const read = await readUntil(log.reader({ clock }), { until: reaches(count) })
+        expect(read).toEqual(entries.map((entry, index) => ({ ...entry, offset: index + 1 })))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('ends when told to while it waits', async () => {
+    const log = createMemoryLog()
     const waiting = new AbortController()
     const batches = log.reader().follow({
       from: 0,
@@ -157,16 +170,52 @@ describe('following the log', () => {
     const next = batches[Symbol.asyncIterator]().next()
     waiting.abort()
     expect(await next).toEqual({ done: true, value: undefined })
+  })
 
-    await using own = await startLogRedis()
-    await own.redis.kill()
+  it('tries again while there is no log, and ends when told to', async () => {
     const away = new AbortController()
-    const other = own
-      .reader()
-      .follow({ from: 0, expected: null, batchEntriesMax: 1, signal: away.signal })
-    const never = other[Symbol.asyncIterator]().next()
+    const problems: string[] = []
+    const open = async () => {
+      throw new ScanError('UNAUTHENTICATED', 'show your token')
+    }
+    const log = createMemoryLog().reader({
+      log: { submit: async () => {}, open },
+      onProblem: ({ message }) => void problems.push(message),
+    })
+    const batches = log.follow({ from: 0, expected: null, batchEntriesMax: 1, signal: away.signal })
+    const never = batches[Symbol.asyncIterator]().next()
+    await untilTrue('a second try', () => problems.length > 1)
     away.abort()
     expect((await never).done).toBe(true)
+    expect(problems[0]).toContain('show your token')
+  })
+
+  it('leaves a stream whose bytes make no frame', async () => {
+    const clock = createManualClock(0)
+    async function* trickle() {
+      for (let count = 0; count < 12; count++) {
+        yield new Uint8Array(1)
+        await clock.advance(1000)
+      }
+      yield new Uint8Array(1)
+      throw new Error('it should have been left')
+    }
+    const problems: string[] = []
+    const stop = new AbortController()
+    const reader = createMemoryLog().reader({
+      clock,
+      log: {
+        submit: async () => {},
+        open: async () => trickle(),
+      },
+      onProblem: ({ message }) => {
+        problems.push(message)
+        stop.abort()
+      },
+    })
+    const follow = { from: 0, expected: null, batchEntriesMax: 1, signal: stop.signal }
+    for await (const _ of reader.follow(follow)) throw new Error('nothing to read')
+    expect(problems).toEqual([expect.stringContaining('no frame for 10000 ms')])
   })
 })
 
@@ -186,14 +235,29 @@ describe('a log that is not what was applied', () => {
       expected: { ...expectedAt(at(entries, 2)), recordTime: 5 },
     },
   ])('that $what is refused at the start', async ({ present, from, expected }) => {
-    await appendAll(writer, groups.slice(0, present))
+    const log = createMemoryLog()
+    log.append(...groups.slice(0, present))
     const read = readUntil(log.reader(), { from, expected, until: never })
     await expect(read).rejects.toMatchObject({ code: 'LOG_REGRESSED' })
+    // Once might have been an accident on the way.
+    expect(log.streamCount()).toBe(3)
   })
 
-  it('is noticed when it vanishes while it is followed', async () => {
-    await appendAll(writer, groups)
-    const read = readUntil(log.reader(), { until: never, onBatch: () => void empty() })
+  it('is refused when it does not reach back far enough', async () => {
+    const open = async () => {
+      throw new ScanError('OFFSET_PRUNED', 'the log begins at 9')
+    }
+    const log = createMemoryLog().reader({ log: { submit: async () => {}, open } })
+    await expect(readUntil(log, { until: never })).rejects.toMatchObject({
+      code: 'LOG_REGRESSED',
+      cause: { fault: 'position', message: 'the log begins at 9' },
+    })
+  })
+
+  it('is noticed when it has lost its end', async () => {
+    const log = createMemoryLog()
+    log.append(...groups)
+    const read = readUntil(log.reader(), { until: never, onBatch: () => log.replace([]) })
     await expect(read).rejects.toMatchObject({
       code: 'LOG_REGRESSED',
       cause: { fault: 'position' },
@@ -202,7 +266,7 @@ describe('a log that is not what was applied', () => {
 
   const first = at(groups, 0)
   const second = at(groups, 1)
-  it.each<{ what: string; group: SignedGroup; id?: number }>([
+  it.each<{ what: string; group: AnyGroup }>([
     { what: 'leaves a gap', group: resign(second, { firstOffset: 4 }) },
     { what: 'names another predecessor', group: resign(second, { previousHash: genesis.hash }) },
     {
@@ -211,40 +275,29 @@ describe('a log that is not what was applied', () => {
     },
     { what: 'is signed by nobody', group: { ...second, signature: first.signature } },
     { what: 'is no group', group: { ...second, bytes: utf8('nonsense') } },
-    { what: 'lies at another place', group: second, id: 9 },
-  ])('is not followed past a group that $what', async ({ group, id }) => {
-    const admin = client()
-    const add = (one: SignedGroup, offset: number) =>
-      admin.xadd(
-        LOG_STREAM_KEY,
-        idOf(offset),
-        'g',
-        Buffer.from(one.bytes),
-        's',
-        Buffer.from(one.signature),
-      )
-    await add(first, first.lastOffset)
-    await add(group, id ?? group.lastOffset)
-    admin.disconnect()
-    const read = readUntil(log.reader(), { until: never })
+    { what: 'lies at another place', group: { ...second, lastOffset: 9 } },
+    { what: 'is too long', group: { ...second, bytes: new Uint8Array(2 ** 20 + 1) } },
+  ])('is not followed past a group that $what', async ({ group }) => {
+    const log = createMemoryLog()
+    log.append(first, group)
+    const offsets: number[] = []
+    const read = readUntil(log.reader(), {
+      until: never,
+      onBatch: (batch) => offsets.push(...batch.map(({ offset }) => offset)),
+    })
     await expect(read).rejects.toMatchObject({ code: 'LOG_REGRESSED' })
+    expect(offsets).toEqual([1, 2])
   })
 
   it('yields both groups as evidence when one offset was signed twice', async () => {
     const others = chainOf(entriesOf(4, 'other'), [2, 2])
-    await appendAll(writer, groups.slice(0, 1))
-    let replaced: Promise<void> | undefined
-    const read = readUntil(log.reader(), {
-      until: never,
-      onBatch: () => {
-        replaced ??= empty().then(() => appendAll(writer, others))
-      },
-    })
+    const log = createMemoryLog()
+    log.append(first)
+    const read = readUntil(log.reader(), { until: never, onBatch: () => log.replace(others) })
     const error = await read.then(
       () => undefined,
       (reason: { code: string; cause: unknown }) => reason,
     )
-    await replaced
     expect(error?.code).toBe('LOG_REGRESSED')
     const cause = error?.cause
     if (!(cause instanceof LogForkError)) throw new Error('no evidence')

@@ -1,166 +1,187 @@
 /**
- * Following the log: what a replica sees of it. Everything is verified here (signature, chain, gaps,
- * times); what the entries mean is not looked at.
+ * Following the log: what a replica sees of it. Everything is verified here (signature, chain, gaps, times);
+ * what the entries mean is not looked at.
  */
 import { type Clock, type Random, sha256, toHex } from '@quorumscan/base'
-import { ScanError } from '@quorumscan/errors'
-import type { LogEntry, Ordering } from '@quorumscan/ledger'
+import { isScanError, ScanError } from '@quorumscan/errors'
+import type { LogEntry, LogSource, Ordering } from '@quorumscan/ledger'
 import { type ChainEnd, chainEndOf, chainStart, extendChain, openRawGroup } from './chain.ts'
-import {
-  type LogConnection,
-  type LogRedisAddress,
-  openLogConnection,
-  type RawGroup,
-} from './connection.ts'
+import { idOf } from './connection.ts'
+import { FOLLOW_START, type FollowEvent, stepFollow } from './follow-step.ts'
+import { createFrameDecoder, type Frame } from './frame.ts'
 import { type LogGenesis, LogGroupError, type SignedGroup } from './group.ts'
 import { LogForkError, LogUnavailableError } from './log-errors.ts'
-import { reconnectDelayMs } from './reconnect.ts'
 
-type FollowOptions = Parameters<Ordering['follow']>[0]
+type FollowRequest = Parameters<Ordering['follow']>[0]
 
 export type LogReaderOptions = {
-  /** Of the ACL user `reader`. */
-  readonly redis: LogRedisAddress
+  readonly log: LogSource
   readonly genesis: LogGenesis
-  /** How entries reach the synchronizer: the apps pass http's submit client. */
-  readonly submit: Ordering['submit']
   /** Given every group that was verified, before its entries are. */
   readonly keep?: (groups: readonly SignedGroup[]) => Promise<void>
   readonly clock: Clock
   readonly random: Random
-  /** Told of every lost connection. */
-  readonly onProblem?: (error: LogUnavailableError) => void
+  /** Told of every stream that was lost or refused, and of what did not verify. */
+  readonly onProblem?: (error: LogUnavailableError | LogGroupError) => void
 }
 
-/** Groups in one read: at most 32 MiB in memory, as a group has at most 1 MiB. */
-const GROUPS_PER_READ_MAX = 32
-/** After a wait without news the end is verified again, so that a log that lost it is noticed. */
-const WAIT_MS = 2000
+/** A stream whose bytes make no frame for so long is none: heartbeats are frames, too. */
+const FRAMELESS_MS_MAX = 10_000
 
-/** The ordering port over Redis Streams. Each `follow` has a connection of its own. */
+/** The ordering port over streams of frames. Each `follow` has a stream of its own. */
 export function createLogReader(options: LogReaderOptions): Ordering {
   return {
-    submit: options.submit,
+    submit: (bytes, signal) => options.log.submit(bytes, signal),
     follow: (request) => follow(options, request),
   }
 }
 
 async function* follow(
   options: LogReaderOptions,
-  request: FollowOptions,
+  request: FollowRequest,
 ): AsyncGenerator<readonly LogEntry[]> {
+  const { clock, random } = options
   const { signal } = request
   let end: ChainEnd | null = request.from === 0 ? chainStart(options.genesis) : null
-  let failures = 0
+  let state = FOLLOW_START
+  const step = (event: FollowEvent): number | null => {
+    const stepped = stepFollow(state, event, random)
+    state = stepped.state
+    return stepped.retryMs
+  }
   while (!signal.aborted) {
-    let connection: LogConnection | undefined
+    let retryMs = 0
     try {
-      connection = await openLogConnection(options.redis, { signal })
-      let entries: readonly LogEntry[] = []
-      if (end === null) [end, entries] = await findStart(connection, request, options.genesis)
-      else await verifyEnd(connection, end, options.genesis)
-      for (;;) {
-        failures = 0
-        for (let start = 0; start < entries.length; start += request.batchEntriesMax) {
-          if (signal.aborted) return
-          yield entries.slice(start, start + request.batchEntriesMax)
-        }
-        const raw: RawGroup[] = await connection.next(end.offset, {
-          countMax: GROUPS_PER_READ_MAX,
-          waitMs: WAIT_MS,
-        })
-        if (raw.length === 0) await verifyEnd(connection, end, options.genesis)
-        const read = await readGroups(connection, { raw, end, genesis: options.genesis })
+      for await (const read of readStream(options, request, end)) {
         end = read.end
-        await options.keep?.(read.groups)
-        entries = read.groups.flatMap((group) => group.entries)
+        step(read.groups.length > 0 ? 'grown' : 'joined')
+        if (read.groups.length > 0) await options.keep?.(read.groups)
+        for (let start = 0; start < read.entries.length; start += request.batchEntriesMax) {
+          if (signal.aborted) return
+          yield read.entries.slice(start, start + request.batchEntriesMax)
+        }
       }
     } catch (error) {
       if (signal.aborted) return
-      if (error instanceof LogGroupError || error instanceof LogForkError) throw regressed(error)
-      if (!(error instanceof LogUnavailableError)) throw error
+      if (error instanceof LogForkError) throw regressed(error)
+      if (!(error instanceof LogGroupError || error instanceof LogUnavailableError)) throw error
+      const isDamage = error instanceof LogGroupError
+      const nextMs = step(isDamage ? 'damaged' : 'lost')
+      if (nextMs === null) throw regressed(error)
       options.onProblem?.(error)
-      failures++
-    } finally {
-      connection?.close()
+      retryMs = nextMs
     }
-    await options.clock
-      .delay(reconnectDelayMs(failures, options.random), signal)
-      .catch(() => undefined) // Aborted: the loop ends.
+    await clock.delay(retryMs, signal).catch(() => undefined) // Aborted: the loop ends.
   }
 }
 
-/** The group that holds the entry applied last, and the entries behind it in the same group. */
-async function findStart(
-  connection: LogConnection,
-  request: FollowOptions,
-  genesis: LogGenesis,
-): Promise<[ChainEnd, readonly LogEntry[]]> {
-  const group = await groupOf(connection, request.from, genesis)
-  const entry = group.entries[request.from - group.firstOffset]
-  if (
-    entry?.recordTime !== request.expected?.recordTime ||
-    entry === undefined ||
-    toHex(sha256(entry.bytes)) !== request.expected?.entryHash
-  )
-    throw new LogGroupError('chain', `the log holds another entry at ${request.from}`)
-  return [chainEndOf(group), group.entries.filter(({ offset }) => offset > request.from)]
+/** What one piece of a stream brought. */
+type Read = {
+  readonly end: ChainEnd
+  /** Behind where the stream was joined. */
+  readonly groups: readonly SignedGroup[]
+  readonly entries: readonly LogEntry[]
 }
 
-/** Whether the log still holds what was read: after a lost connection, and when it is silent. */
-async function verifyEnd(
-  connection: LogConnection,
-  end: ChainEnd,
-  genesis: LogGenesis,
-): Promise<void> {
-  if (end.group === null) return
-  const group = await groupOf(connection, end.offset, genesis)
-  if (group.hash !== end.hash) throw new LogForkError([end.group, group])
-}
+/**
+ * One stream, from what is known of the log on.
+ *
+ * @throws {LogUnavailableError} When it ends, and if there is none.
+ * @throws {LogGroupError} @throws {LogForkError} For what may not stand there; what came before it was given.
+ */
+async function* readStream(
+  options: LogReaderOptions,
+  request: FollowRequest,
+  known: ChainEnd | null,
+): AsyncGenerator<Read> {
+  const { clock, genesis } = options
+  const { signal } = request
+  const decoder = createFrameDecoder()
+  const from = known?.offset ?? request.from
+  /** Null until the group that holds `from` was compared; there is none at the genesis. */
+  let end = from === 0 ? known : null
+  let framedMs = clock.monotonicMs()
 
-async function groupOf(
-  connection: LogConnection,
-  offset: number,
-  genesis: LogGenesis,
-): Promise<SignedGroup> {
-  const [raw] = await connection.range(offset, 1)
-  if (raw === undefined) throw new LogGroupError('position', `the log ends before ${offset}`)
-  const group = openRawGroup(raw, genesis)
-  if (group.firstOffset > offset)
-    throw new LogGroupError(
-      'position',
-      `the log lacks ${offset}, it goes on at ${group.firstOffset}`,
-    )
-  return group
-}
-
-async function readGroups(
-  connection: LogConnection,
-  input: {
-    readonly raw: readonly RawGroup[]
-    readonly end: ChainEnd
-    readonly genesis: LogGenesis
-  },
-): Promise<{ end: ChainEnd; groups: SignedGroup[] }> {
-  let { end } = input
-  const groups: SignedGroup[] = []
-  for (const raw of input.raw) {
-    const group = openRawGroup(raw, input.genesis)
+  for await (const piece of pieces(options.log, { from: Math.max(1, from), signal })) {
+    const groups: SignedGroup[] = []
+    const entries: LogEntry[] = []
+    let failure: unknown = null
     try {
-      end = extendChain(end, group)
+      for (const frame of decoder.add(piece)) {
+        framedMs = clock.monotonicMs()
+        if (frame.group === null) {
+          assertReaches(frame, end?.offset ?? from)
+          continue
+        }
+        const group = openRawGroup({ id: idOf(frame.offset), ...frame.group }, genesis)
+        if (end === null) {
+          assertSame(group, { known, request })
+          end = chainEndOf(group)
+          entries.push(...group.entries.filter(({ offset }) => offset > from))
+        } else {
+          assertNoFork(end, group)
+          end = extendChain(end, group)
+          groups.push(group)
+          for (const entry of group.entries) entries.push(entry)
+        }
+      }
     } catch (error) {
-      // Signed, but no successor of what we read: if there is a second group for an offset that we
-      // hold a group of, that is evidence, not only a broken log.
-      if (end.group !== null && group.firstOffset <= end.offset)
-        throw new LogForkError([end.group, group])
-      await verifyEnd(connection, end, input.genesis)
-      throw error
+      failure = error
     }
-    groups.push(group)
+    if (clock.monotonicMs() - framedMs > FRAMELESS_MS_MAX)
+      throw new LogUnavailableError(`the log sent no frame for ${FRAMELESS_MS_MAX} ms`)
+    const givenMs = clock.monotonicMs()
+    if (end !== null) yield { end, groups, entries }
+    // Nothing is read while they are applied.
+    framedMs += clock.monotonicMs() - givenMs
+    if (failure !== null) throw failure
   }
-  return { end, groups }
+  throw new LogUnavailableError('the stream of the log ended')
 }
 
-function regressed(cause: LogGroupError | LogForkError): ScanError {
+async function* pieces(
+  log: LogSource,
+  options: Parameters<LogSource['open']>[0],
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* await log.open(options)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    if (isScanError(cause) && cause.code === 'OFFSET_PRUNED')
+      throw new LogGroupError('position', reason)
+    throw new LogUnavailableError(`the log cannot be followed: ${reason}`, { cause })
+  }
+}
+
+function assertReaches(frame: Frame, from: number): void {
+  if (frame.offset < from)
+    throw new LogGroupError('position', `the log ends at ${frame.offset}, before ${from}`)
+}
+
+/** Whether the log still holds what was read, or what was applied before this process began. */
+function assertSame(
+  group: SignedGroup,
+  { known, request }: { readonly known: ChainEnd | null; readonly request: FollowRequest },
+): void {
+  const from = known?.offset ?? request.from
+  const entry = group.entries[from - group.firstOffset]
+  if (entry === undefined)
+    throw new LogGroupError('position', `the log lacks ${from}, it goes on at ${group.firstOffset}`)
+  if (known !== null) assertNoFork(known, group)
+  else if (
+    entry.recordTime !== request.expected?.recordTime ||
+    toHex(sha256(entry.bytes)) !== request.expected.entryHash
+  )
+    throw new LogGroupError('chain', `the log holds another entry at ${from}`)
+}
+
+/** @throws {LogForkError} If both are signed for one offset: that is evidence, not only a broken log. */
+function assertNoFork({ group }: ChainEnd, other: SignedGroup): void {
+  if (group === null || group.hash === other.hash) return
+  if (other.firstOffset <= group.lastOffset && other.lastOffset >= group.firstOffset)
+    throw new LogForkError([group, other])
+}
+
+function regressed(cause: Error): ScanError {
   return new ScanError('LOG_REGRESSED', `the log cannot be followed: ${cause.message}`, { cause })
 }

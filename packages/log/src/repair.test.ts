@@ -55,7 +55,7 @@ const rawOf = ({ lastOffset, bytes, signature }: SignedGroup): RawGroup => ({
 const damaged = (raw: RawGroup): RawGroup => ({ ...raw, bytes: raw.bytes.map((byte) => byte ^ 1) })
 
 async function fill(redis: LogRedis, raws: readonly RawGroup[]): Promise<void> {
-  const connection = await redis.connection('writer')
+  const connection = await redis.connection()
   await connection.add(raws)
   connection.close()
 }
@@ -66,7 +66,7 @@ async function keep(redis: TestRedis, groups: readonly SignedGroup[]): Promise<v
 }
 
 async function all(redis: LogRedis): Promise<RawGroup[]> {
-  const connection: LogConnection = await redis.connection('reader')
+  const connection: LogConnection = await redis.connection()
   const raws = await connection.range(0, END)
   connection.close()
   return raws
@@ -75,7 +75,7 @@ async function all(redis: LogRedis): Promise<RawGroup[]> {
 function prepare(options: Partial<RepairOptions> & { readonly head?: number } = {}) {
   const { head = END, ...rest } = options
   return prepareRepair({
-    redis: log.address('reader'),
+    redis: log.address,
     genesis,
     latest: LATEST,
     nodes: [keptBadly, kept, kept, kept].map(({ socketPath: path }, index) => ({
@@ -115,7 +115,7 @@ describe('repairing a log', () => {
       ],
       cut: null,
     })
-    await write(target.address('writer'))
+    await write(target.address)
     expect(await all(target)).toEqual(raws)
     expect(await all(log)).toEqual(found)
   })
@@ -124,7 +124,7 @@ describe('repairing a log', () => {
     const groups = historyOf('entry')
     await keep(kept, groups)
     const { write } = await prepare({ redis: null })
-    await write(target.address('writer'))
+    await write(target.address)
     expect(await all(target)).toEqual(groups.map(rawOf))
   })
 
@@ -134,7 +134,7 @@ describe('repairing a log', () => {
     await keep(kept, groups)
     const { plan, write } = await prepare({ head: 180 })
     expect(plan).toMatchObject({ refilled: [], cut: { from: 181, to: 200, recordTime: null } })
-    await write(target.address('writer'))
+    await write(target.address)
     expect(await all(target)).toEqual(groups.slice(0, 90).map(rawOf))
   })
 

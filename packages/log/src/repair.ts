@@ -37,7 +37,7 @@ export type FollowerAddress = {
 }
 
 export type RepairOptions = {
-  /** Of the ACL user `reader` or `writer`; null: nothing of the log can be read. */
+  /** Null: nothing of the log can be read. */
   readonly redis: LogRedisAddress | null
   readonly genesis: LogGenesis
   /** Record times up to this one are applied by replicas now. */
@@ -55,7 +55,6 @@ export type PreparedRepair = {
   /**
    * Writes the repaired log into an empty Redis and verifies it to its end.
    *
-   * @param target - Of the ACL user `writer`.
    * @throws {LogGroupError} If what was written does not verify.
    * @throws {LogUnavailableError}
    */

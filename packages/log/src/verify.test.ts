@@ -20,7 +20,7 @@ const sizes = entries.map(() => 2)
 /** Groups of two entries each: offsets 1 and 2, 3 and 4, … */
 async function verify(change: (groups: SignedGroup[]) => void) {
   await using log = await startLogRedis()
-  const connection = await log.connection('writer')
+  const connection = await log.connection()
   const groups = chainOf(entries, sizes)
   change(groups)
   let end = 0
@@ -29,7 +29,7 @@ async function verify(change: (groups: SignedGroup[]) => void) {
     end = group.lastOffset
   }
   connection.close()
-  return await verifyLog({ redis: log.address('reader'), genesis, signal: never })
+  return await verifyLog({ redis: log.address, genesis, signal: never })
 }
 
 function flip(groups: SignedGroup[], index: number, at: number): void {
@@ -50,9 +50,10 @@ describe('verifying the log', () => {
 
   it('finds nothing wrong with an empty log', async () => {
     await using log = await startLogRedis()
-    expect(await verifyLog({ redis: log.address('reader'), genesis, signal: never })).toMatchObject(
-      { end: 0, damages: [] },
-    )
+    expect(await verifyLog({ redis: log.address, genesis, signal: never })).toMatchObject({
+      end: 0,
+      damages: [],
+    })
   })
 
   it('says at which offsets four bytes of one old entry were flipped, and nothing of the rest', async () => {
@@ -107,7 +108,7 @@ describe('verifying the log', () => {
 
   it('rests so that it uses no more than its share', async () => {
     await using log = await startLogRedis()
-    const connection = await log.connection('writer')
+    const connection = await log.connection()
     await appendAll(connection, chainOf(entries, sizes))
     connection.close()
     let nowMs = 0
@@ -120,7 +121,7 @@ describe('verifying the log', () => {
         restedMs += ms
       },
     }
-    const redis = log.address('reader')
+    const redis = log.address
     await verifyLog({ redis, genesis, signal: never, pace: { clock, share: 0.02 } })
     expect(restedMs).toBe(49)
   })

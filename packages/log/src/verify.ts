@@ -30,7 +30,6 @@ export type LogVerdict = {
 }
 
 export type VerifyLogOptions = {
-  /** Of the ACL user `reader` or `writer`. */
   readonly redis: LogRedisAddress
   readonly genesis: LogGenesis
   readonly signal: AbortSignal

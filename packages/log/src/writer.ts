@@ -16,7 +16,6 @@ import { reconnectDelayMs } from './reconnect.ts'
 import { openWriterSession, type WriterPosition } from './writer-session.ts'
 
 export type LogWriterOptions = {
-  /** Of the ACL user `writer`. */
   readonly redis: LogRedisAddress
   readonly genesis: LogGenesis
   /** The synchronizer's. */
@@ -27,6 +26,8 @@ export type LogWriterOptions = {
   readonly witnesses: Witnesses | null
   /** Gives up waiting for Redis at the start; afterwards disposing ends the writer. */
   readonly signal: AbortSignal
+  /** Told of every group that is on disk, of the newest at each connection, in their order; must not throw. */
+  readonly onCommitted?: (group: SignedGroup) => void
   /** Told of every lost connection. */
   readonly onProblem?: (error: LogUnavailableError) => void
 }
@@ -86,6 +87,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
     if (!(await connection.append(group, end.offset)))
       throw new LogFencedError(`another writer appended behind ${end.offset}`)
     position = { end: chainEndOf(group), unsettled: null }
+    options.onCommitted?.(group)
     return chainEndOf(group)
   }
 
@@ -109,6 +111,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
     try {
       let end = session.end
       position = session
+      if (end.group !== null) options.onCommitted?.(end.group)
 
       if (session.unsettled !== null) end = await append(connection, end, session.unsettled)
       if (!closing.signal.aborted) state = 'ready'

@@ -3726,7 +3726,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3909,7 +3909,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4037,7 +4037,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4228,7 +4228,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4503,7 +4503,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4633,7 +4633,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4812,7 +4812,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4930,7 +4930,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5058,7 +5058,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5212,7 +5212,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5337,7 +5337,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5464,7 +5464,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5650,7 +5650,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5840,7 +5840,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6011,7 +6011,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6129,7 +6129,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6259,7 +6259,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6414,7 +6414,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6587,7 +6587,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6719,7 +6719,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6911,7 +6911,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7089,7 +7089,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7267,7 +7267,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNAUTHENTICATED: The bearer token is missing, malformed, expired or not signed for this service. */
+            /** @description UNAUTHENTICATED: The token is missing, malformed, expired or not for this service. */
             401: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -22,7 +22,14 @@ import {
   svPartyOf,
   tapCommand,
 } from '@quorumscan/ledger'
-import { createLogReader, createLogWriter, LOG_ACL, type LogWriter } from '@quorumscan/log'
+import {
+  createLogFeed,
+  createLogReader,
+  createLogWriter,
+  LOG_RULES,
+  LOG_USER,
+  type LogWriter,
+} from '@quorumscan/log'
 import {
   AMOUNT_SCALE,
   type Amount,
@@ -44,12 +51,12 @@ import {
 import type { ScanConfig } from '../config.ts'
 import type { Overrides } from '../context.ts'
 import { type RunningScan, startScan } from '../start.ts'
-import { openLogGate } from './log-gate.ts'
-
-export { openLogGate }
 
 const random = systemRandom
 const PASSWORD = 'test'
+/** Whose log can be held apart. */
+const NODE_TOKEN = 'token-of-the-nodes-of-a-network'
+const OTHER_TOKEN = 'token-of-everybody-else-in-it'
 
 export type Network = AsyncDisposable & {
   readonly genesis: Genesis
@@ -63,19 +70,12 @@ export type Network = AsyncDisposable & {
   advance(micros: Micros): Promise<void>
   /** Keeps the log from the nodes, until what it returns is called. */
   holdNodes(): () => void
-  /** What every process of the network is told; the log is the one that is never held. */
+  /** Keeps it from whoever is told what is `shared`, likewise. */
+  holdOthers(): () => void
+  /** What every process of the network is told. */
   readonly shared: Pick<
     ScanConfig,
-    | 'genesisFile'
-    | 'host'
-    | 'port'
-    | 'logLevel'
-    | 'tracesEndpoint'
-    | 'nodes'
-    | 'logRedis'
-    | 'synchronizerUrl'
-    | 'synchronizerTokenFile'
-    | 'rateLimit'
+    'genesisFile' | 'host' | 'port' | 'logLevel' | 'tracesEndpoint' | 'nodes' | 'log' | 'rateLimit'
   >
   /** What a node is told. */
   config(index: number): Promise<ScanConfig>
@@ -122,42 +122,46 @@ export async function startNetwork(
     return join(directory, name)
   }
   const genesisFile = await file('genesis.json', JSON.stringify(genesis))
-  const passwordFile = await file('password', `${PASSWORD}\n`)
   const closing = new AbortController()
 
   const logRedis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
   const admin = logRedis.connect()
-  for (const [user, rules] of Object.entries(LOG_ACL))
-    await admin.call('ACL', ['SETUSER', user, 'on', `>${PASSWORD}`, ...rules.split(' ')])
+  await admin.call('ACL', ['SETUSER', LOG_USER, 'on', `>${PASSWORD}`, ...LOG_RULES.split(' ')])
   admin.disconnect()
-  const address = (username: string) => ({
-    path: logRedis.socketPath,
-    username,
-    password: PASSWORD,
-  })
+  const redis = { path: logRedis.socketPath, password: PASSWORD }
+  const feed = createLogFeed({ redis, clock })
   const writer: LogWriter = await createLogWriter({
-    redis: address('writer'),
+    redis,
     genesis: logGenesis,
     keyPair: synchronizer,
     clock,
     random,
     witnesses: null,
     signal: closing.signal,
+    onCommitted: feed.publish,
   })
-  const { submitEntry } = synchronizerRoutes
+  const nodeGate = createGate()
+  const otherGate = createGate()
+  const { submitEntry, followLog } = synchronizerRoutes
   const orderingServer = buildServer({
-    routes: { submitEntry },
+    routes: { submitEntry, followLog },
     handlers: {
       submitEntry: async ({ body }) => {
         await writer.append(body)
         return { body: { accepted: true as const } }
       },
+      followLog: async (request) => {
+        const { query, requestId, signal } = request
+        // Each stream is a peer's of its own: nodes of a test come and go.
+        const stream = await feed.open({ ...query, peer: requestId, signal })
+        const gate = request.header('x-peer-token') === NODE_TOKEN ? nodeGate : otherGate
+        return { body: gate.pass(stream) }
+      },
     },
     prefix: null,
     rateLimit: null,
   })
-  const synchronizerUrl = await orderingServer.listen({ host: '127.0.0.1', port: 0 })
-  const gate = await openLogGate(join(directory, 'log'), logRedis.socketPath)
+  const url = await orderingServer.listen({ host: '127.0.0.1', port: 0 })
 
   const walletRedis = await startRedis()
   const replica = await Replica.create({
@@ -167,9 +171,11 @@ export async function startNetwork(
     clock,
   })
   const ordering = createLogReader({
-    redis: address('reader'),
+    log: {
+      submit: (bytes) => writer.append(bytes),
+      open: (request) => feed.open({ ...request, peer: 'the wallets' }),
+    },
     genesis: logGenesis,
-    submit: (bytes) => writer.append(bytes),
     clock,
     random,
   })
@@ -183,16 +189,14 @@ export async function startNetwork(
     logLevel: 'silent',
     tracesEndpoint: null,
     nodes: [],
-    logRedis: { path: logRedis.socketPath, passwordFile },
-    synchronizerUrl,
-    synchronizerTokenFile: null,
+    log: { url, tokenFile: await file('other', OTHER_TOKEN), caFile: null },
     rateLimit: 100_000,
   }
   const config = async (index: number): Promise<ScanConfig> => {
     const name = genesis.nodes[index]?.name ?? ''
     return {
       ...shared,
-      logRedis: { path: gate.path, passwordFile },
+      log: { ...shared.log, tokenFile: await file('node', NODE_TOKEN) },
       redisPath: nodeRedis[index]?.socketPath ?? '',
       nodeName: name,
       scanKeyFile: await file(`${name}.scan`, scans[index]?.seed ?? ''),
@@ -239,7 +243,8 @@ export async function startNetwork(
       const now = clock.nowMicros()
       await untilTrue('record time to move on', () => replica.head().recordTime + micros > now)
     },
-    holdNodes: gate.hold,
+    holdNodes: nodeGate.hold,
+    holdOthers: otherGate.hold,
     shared,
     config,
     file,
@@ -289,13 +294,33 @@ export async function startNetwork(
       closing.abort(new Error('the test is over'))
       await following
       await replica[Symbol.asyncDispose]()
-      await gate[Symbol.asyncDispose]()
+      await feed[Symbol.asyncDispose]()
       orderingServer.server.closeAllConnections()
       await orderingServer.close()
       await writer[Symbol.asyncDispose]()
       const servers = [logRedis, walletRedis, ...nodeRedis]
       await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()))
       await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Lets a stream pass, unless it is held. */
+function createGate() {
+  let held: Promise<void> = Promise.resolve()
+  return {
+    async *pass(pieces: AsyncIterable<Uint8Array>) {
+      for await (const piece of pieces) {
+        await held
+        yield piece
+      }
+    },
+    hold() {
+      let release = () => {}
+      held = new Promise((resolve) => {
+        release = resolve
+      })
+      return release
     },
   }
 }

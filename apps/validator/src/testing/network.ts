@@ -1,11 +1,7 @@
 /** For tests: a network of real scan nodes in one process, and what a validator of it is told. */
 import { createDevelopmentToken, DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
-import {
-  type Network,
-  openLogGate,
-  startNetwork as startScanNetwork,
-} from '@quorumscan/scan/testing'
+import { type Network, startNetwork as startScanNetwork } from '@quorumscan/scan/testing'
 import { send, startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
 import type { ValidatorConfig } from '../config.ts'
 
@@ -33,7 +29,6 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
   const network = await startScanNetwork(nodeCount)
   const { genesis, clock, advance, holdNodes, file } = network
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-  const gate = await openLogGate(`${redis.socketPath}.log`, network.logRedis.socketPath)
   const nodes = await network.startNodes()
   const stops = nodes.map((node) => {
     let stopped: Promise<void> | null = null
@@ -49,7 +44,6 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
   const secret = createKeyPair().seed
   const config: ValidatorConfig = {
     ...network.shared,
-    logRedis: { ...network.shared.logRedis, path: gate.path },
     redisPath: redis.socketPath,
     participantKeyFile: await file('participant', createKeyPair().seed),
     seeds: nodes.map(({ url }) => url),
@@ -71,7 +65,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
     createWallet: network.createWallet,
     config,
     redis,
-    holdValidator: gate.hold,
+    holdValidator: network.holdOthers,
     scans: stops.map((stop) => ({ stop })),
     setWorking(isWorking) {
       release()
@@ -87,7 +81,6 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
       }),
     async [Symbol.asyncDispose]() {
       await Promise.all(stops.map((stop) => stop()))
-      await gate[Symbol.asyncDispose]()
       await redis[Symbol.asyncDispose]()
       await network[Symbol.asyncDispose]()
     },

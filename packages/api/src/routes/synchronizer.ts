@@ -1,6 +1,7 @@
 /** The embedded synchronizer: the ordering port over HTTP, for validators and scan nodes. */
 import { Type } from 'typebox'
 import { defineRoutes } from '../route-def.ts'
+import { about } from '../schemas/members.ts'
 import { healthRoutes } from './health.ts'
 
 /** Rule 1: the largest log entry. */
@@ -28,6 +29,28 @@ export const synchronizerRoutes = {
         'LOG_REGRESSED',
         'SUBMISSION_EXPIRED',
       ],
+      auth: 'none',
+      cost: 1,
+    },
+    followLog: {
+      tag: 'ordering',
+      method: 'GET',
+      path: '/v0/log',
+      summary:
+        'Streams the log from an offset on, and what comes later; for peers, who show their token.',
+      description:
+        'Frames, one behind the other, integers big-endian: u64 offset, u32 length of the group, u8 length of its ' +
+        'signature, signature, group. The first frame is of the group that holds `from`. A frame without a group ' +
+        'says only how far the log has come: the first of all, and one whenever 2 s passed without another. The ' +
+        'stream never ends by itself. Of one peer the fifth stream ends the oldest. The token is the header `x-peer-token`.',
+      query: Type.Object({
+        from: about(
+          Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+          'The first offset that is wanted.',
+        ),
+      }),
+      response: 'bytes',
+      errors: ['UNAUTHENTICATED', 'OFFSET_PRUNED', 'DEPENDENCY_UNAVAILABLE', 'NOT_READY'],
       auth: 'none',
       cost: 1,
     },

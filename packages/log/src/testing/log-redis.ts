@@ -2,8 +2,9 @@
 import { createKeyPair, createSystemClock, systemRandom } from '@quorumscan/base'
 import type { LogEntry, Ordering } from '@quorumscan/ledger'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
-import { LOG_ACL } from '../acl.ts'
+import { LOG_RULES, LOG_USER } from '../acl.ts'
 import { type LogConnection, type LogRedisAddress, openLogConnection } from '../connection.ts'
+import { createLogFeed, type LogFeed } from '../feed.ts'
 import { type LogGenesis, type SignedGroup, signGroup } from '../group.ts'
 import { createLogReader, type LogReaderOptions } from '../reader.ts'
 import { createLogWriter, type LogWriter, type LogWriterOptions } from '../writer.ts'
@@ -17,22 +18,19 @@ export const genesis: LogGenesis = {
 }
 export const never = new AbortController().signal
 
+const PASSWORD = 'writer-password'
+
 export type LogRedis = AsyncDisposable & {
   readonly redis: TestRedis
-  address(user: 'writer' | 'reader'): LogRedisAddress
+  readonly address: LogRedisAddress
+  /** Knows what the writers write. */
+  readonly feed: LogFeed
   writer(options?: Partial<LogWriterOptions>): Promise<LogWriter>
   reader(options?: Partial<LogReaderOptions>): Ordering
-  connection(user: 'writer' | 'reader'): Promise<LogConnection>
+  connection(): Promise<LogConnection>
 }
 
 export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
-  const user = (name: 'writer' | 'reader') => [
-    '--user',
-    name,
-    'on',
-    `>${name}-password`,
-    ...LOG_ACL[name].split(' '),
-  ]
   const redis = await startRedis([
     '--appendonly',
     'yes',
@@ -40,39 +38,42 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
     fsync,
     '--maxmemory-policy',
     'noeviction',
-    ...user('writer'),
-    ...user('reader'),
+    ...['--user', LOG_USER, 'on', `>${PASSWORD}`, ...LOG_RULES.split(' ')],
   ])
-  const address = (name: 'writer' | 'reader') => ({
-    path: redis.socketPath,
-    username: name,
-    password: `${name}-password`,
-  })
+  const address = { path: redis.socketPath, password: PASSWORD }
+  const feed = createLogFeed({ redis: address, clock: createSystemClock() })
   return {
     redis,
     address,
+    feed,
     writer: (options) =>
       createLogWriter({
-        redis: address('writer'),
+        redis: address,
         genesis,
         keyPair,
         clock: createSystemClock(),
         random: systemRandom,
         witnesses: null,
         signal: never,
+        onCommitted: feed.publish,
         ...options,
       }),
     reader: (options) =>
       createLogReader({
-        redis: address('reader'),
+        log: {
+          submit: async () => {},
+          open: (request) => feed.open({ ...request, peer: 'a reader' }),
+        },
         genesis,
-        submit: async () => {},
         clock: createSystemClock(),
         random: systemRandom,
         ...options,
       }),
-    connection: (name) => openLogConnection(address(name), { signal: never }),
-    [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose](),
+    connection: () => openLogConnection(address, { signal: never }),
+    async [Symbol.asyncDispose]() {
+      await feed[Symbol.asyncDispose]()
+      await redis[Symbol.asyncDispose]()
+    },
   }
 }
 

@@ -1,0 +1,22 @@
+/** The log of a cluster, for its control plane. */
+import { readFileSync } from 'node:fs'
+import { type Clock, systemRandom } from '@quorumscan/base'
+import { createLogClient } from '@quorumscan/http'
+import type { Ordering } from '@quorumscan/ledger'
+import { createLogReader } from '@quorumscan/log'
+import { logGenesisOf } from './genesis.ts'
+import { CONTROL_PLANE, logTokenOf, type Prepared } from './prepare.ts'
+
+/** Follows it like anybody who has a token. Disposing ends what follows. */
+export function openClusterLog(
+  prepared: Prepared,
+  clock: Clock,
+): Pick<Ordering, 'follow'> & AsyncDisposable {
+  const log = createLogClient({
+    url: `http://127.0.0.1:${prepared.ports.synchronizer}`,
+    token: readFileSync(prepared.directory.secretFile(logTokenOf(CONTROL_PLANE)), 'utf8'),
+  })
+  const genesis = logGenesisOf(prepared.genesis)
+  const { follow } = createLogReader({ log, genesis, clock, random: systemRandom })
+  return { follow, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() }
+}

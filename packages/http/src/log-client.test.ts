@@ -1,0 +1,207 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { synchronizerRoutes } from '@quorumscan/api'
+import { utf8 } from '@quorumscan/base'
+import { type ErrorCode, ScanError } from '@quorumscan/errors'
+import { untilTrue } from '@quorumscan/testkit'
+import { describe, expect, test } from 'vitest'
+import type { Handlers } from './handler.ts'
+import { createLogClient } from './log-client.ts'
+import { buildServer } from './server.ts'
+
+async function start(submitEntry: (bytes: Uint8Array) => void) {
+  const unused = async () => expect.fail('not called')
+  const handlers: Handlers<typeof synchronizerRoutes> = {
+    livez: unused,
+    readyz: unused,
+    getStatus: unused,
+    getVersion: unused,
+    followLog: unused,
+    submitEntry: async ({ body }) => {
+      submitEntry(body)
+      return { body: { accepted: true } }
+    },
+  }
+  const server = buildServer({
+    routes: synchronizerRoutes,
+    handlers,
+    prefix: null,
+    rateLimit: null,
+  })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  const client = createLogClient({ url })
+  return {
+    client,
+    [Symbol.asyncDispose]: async () => {
+      await client[Symbol.asyncDispose]()
+      await server.close()
+    },
+  }
+}
+
+const signal = new AbortController().signal
+
+test('the bytes arrive as they are', async () => {
+  const received: Uint8Array[] = []
+  await using running = await start((bytes) => void received.push(bytes))
+  const entry = Uint8Array.of(1, 0, 255, 2).subarray(1, 3)
+  await running.client.submit(entry, signal)
+  expect(received).toEqual([Uint8Array.of(0, 255)])
+})
+
+test.each([
+  ['RATE_LIMITED', 'RATE_LIMITED', true],
+  ['BODY_TOO_LARGE', 'BODY_TOO_LARGE', true],
+  ['INVALID_ARGUMENT', 'INVALID_ARGUMENT', true],
+  ['PERMISSION_DENIED', 'INVALID_ARGUMENT', true],
+  ['NOT_READY', 'NOT_READY', true],
+  ['OVERLOADED', 'OVERLOADED', true],
+  ['SUBMISSION_EXPIRED', 'SUBMISSION_EXPIRED', true],
+  ['LOG_REGRESSED', 'LOG_REGRESSED', true],
+  ['CLOCK_OFF', 'CLOCK_OFF', false],
+  ['INTERNAL', 'DEPENDENCY_UNAVAILABLE', false],
+] as const)(
+  'the synchronizer’s %s is %s here, definite: %s',
+  async (theirs: ErrorCode, code, definite) => {
+    await using running = await start(() => {
+      throw new ScanError(theirs, 'no', { retryAfterSeconds: 3 })
+    })
+    const thrown = await running.client.submit(Uint8Array.of(1), signal).catch((error) => error)
+    expect([thrown.code, thrown.spec.definite]).toEqual([code, definite])
+    expect(thrown.retryAfterSeconds).toBe(
+      thrown.spec.retryable && thrown.code === theirs ? 3 : null,
+    )
+  },
+)
+
+test('nobody there: nothing is known', async () => {
+  await using client = createLogClient({ url: 'http://127.0.0.1:1' })
+  await expect(client.submit(Uint8Array.of(1), signal)).rejects.toMatchObject({
+    code: 'DEPENDENCY_UNAVAILABLE',
+  })
+})
+
+test('who stops waiting gets the own reason back', async () => {
+  await using client = createLogClient({ url: 'http://127.0.0.1:1' })
+  const aborted = AbortSignal.abort(new Error('shutting down'))
+  await expect(client.submit(Uint8Array.of(1), aborted)).rejects.toThrow('shutting down')
+})
+
+describe('the stream of the log', () => {
+  const TOKEN = 'token-of-one-who-follows-it'
+  type Stream = Handlers<typeof synchronizerRoutes>['followLog']
+
+  async function startStream(followLog: Stream) {
+    const server = buildServer({
+      routes: { followLog: synchronizerRoutes.followLog },
+      handlers: { followLog },
+      prefix: null,
+      rateLimit: { unitsPerSecond: 1000, peerTokens: [TOKEN] },
+    })
+    const url = await server.listen({ host: '127.0.0.1', port: 0 })
+    const client = createLogClient({ url: `${url}/`, token: TOKEN })
+    return {
+      url,
+      client,
+      [Symbol.asyncDispose]: async () => {
+        await client[Symbol.asyncDispose]()
+        await server.close()
+      },
+    }
+  }
+
+  test('comes as it is sent, to whoever shows a token, and ends for the sender when the reader leaves', async () => {
+    let left = false
+    await using running = await startStream(async ({ query, client, signal }) => {
+      signal.addEventListener('abort', () => {
+        left = true
+      })
+      async function* body() {
+        yield utf8(`from ${query.from} ${client.isPeer}`)
+        await untilTrue('the reader to leave', () => signal.aborted)
+      }
+      return { body: body() }
+    })
+    for await (const piece of await running.client.open({ from: 7, signal })) {
+      expect(Buffer.from(piece).toString()).toBe('from 7 true')
+      break
+    }
+    await untilTrue('the sender to know', () => left)
+  })
+
+  test('that waits for its reader comes in one piece', async () => {
+    let isSent = false
+    await using running = await startStream(async () => {
+      async function* body() {
+        for (let index = 0; index < 100; index++) yield new Uint8Array(1000)
+        isSent = true
+      }
+      return { body: body() }
+    })
+    const pieces: number[] = []
+    for await (const piece of await running.client.open({ from: 1, signal })) {
+      await untilTrue('all to be sent', () => isSent)
+      pieces.push(piece.byteLength)
+    }
+    expect(pieces.reduce((sum, bytes) => sum + bytes, 0)).toBe(100_000)
+    expect(pieces.length).toBeLessThan(10)
+  })
+
+  test.each(['UNAUTHENTICATED', 'OFFSET_PRUNED', 'OVERLOADED', 'DEPENDENCY_UNAVAILABLE'] as const)(
+    'is refused with %s by name',
+    async (code) => {
+      await using running = await startStream(async () => {
+        throw new ScanError(code, 'why')
+      })
+      const refused = running.client.open({ from: 1, signal })
+      await expect(refused).rejects.toMatchObject({ code, message: 'why' })
+    },
+  )
+
+  test('of nobody is DEPENDENCY_UNAVAILABLE, and whoever has given up hears that', async () => {
+    const client = createLogClient({ url: 'http://127.0.0.1:1', token: TOKEN })
+    const refused = client.open({ from: 1, signal })
+    await expect(refused).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    const reason = new Error('enough')
+    const given = client.open({ from: 1, signal: AbortSignal.abort(reason) })
+    await expect(given).rejects.toBe(reason)
+    await client[Symbol.asyncDispose]()
+  })
+
+  test('over https is read where the certificate is vouched for, and nowhere else', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'qs-tls-'))
+    const [key, cert] = [join(directory, 'key'), join(directory, 'cert')]
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
+    const files = ['-keyout', key, '-out', cert]
+    execFileSync('openssl', ['req', '-x509', ...kind, ...names, ...files], { stdio: 'ignore' })
+    const ca = await readFile(cert, 'utf8')
+    const server = createServer({ key: await readFile(key), cert: ca }, (_, response) => {
+      response.end('the log')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const trusting = createLogClient({ url, token: TOKEN, ca })
+    const other = createLogClient({ url, token: TOKEN })
+    try {
+      const pieces: Uint8Array[] = []
+      for await (const piece of await trusting.open({ from: 1, signal })) pieces.push(piece)
+      expect(Buffer.concat(pieces).toString()).toBe('the log')
+      const refused = other.open({ from: 1, signal })
+      await expect(refused).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+      // Entries go the same way.
+      await trusting.submit(new Uint8Array(1), signal)
+      const unsent = other.submit(new Uint8Array(1), signal)
+      await expect(unsent).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+    } finally {
+      await Promise.all([trusting, other].map((client) => client[Symbol.asyncDispose]()))
+      server.close()
+      server.closeAllConnections()
+      await rm(directory, { recursive: true })
+    }
+  })
+})

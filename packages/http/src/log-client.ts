@@ -1,0 +1,173 @@
+/** The synchronizer over HTTP: offers entries to it, and opens the stream of its log. */
+import { fromUtf8 } from '@quorumscan/base'
+import { createBodyPieces } from '@quorumscan/consensus'
+import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
+import { type Dispatcher, Pool } from 'undici'
+import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
+import { CONNECT_MS_MAX, createUndiciTransport } from './undici-transport.ts'
+
+/** The synchronizer's longest answer is an error body. */
+const REPLY_BYTES_MAX = 64 * 1024
+
+/** Of the stream, before its reader takes it: what lies there is given as one piece. Some hundred registrations. */
+const STREAM_BUFFER_BYTES = 1024 * 1024
+/** Five heartbeats of the synchronizer: a stream that is silent for so long is dead. */
+const STREAM_SILENCE_MS_MAX = 10_000
+
+/** Its stream and its `submit` are a `LogSource` of `packages/ledger`. */
+export type LogClient = AsyncDisposable & {
+  /**
+   * As `Ordering.submit`.
+   *
+   * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT, SUBMISSION_EXPIRED, LOG_FULL, CLOCK_OFF,
+   *   LOG_REGRESSED, NOT_READY, OVERLOADED: not accepted;
+   *   DEPENDENCY_UNAVAILABLE: unknown. Or the signal's reason.
+   */
+  submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
+  /**
+   * As `LogSource.open`.
+   *
+   * @throws {ScanError} What the synchronizer refuses with: UNAUTHENTICATED, OVERLOADED, OFFSET_PRUNED, …;
+   *   DEPENDENCY_UNAVAILABLE if it cannot be reached. Or the signal's reason.
+   */
+  open(options: {
+    readonly from: number
+    readonly signal: AbortSignal
+  }): Promise<AsyncIterable<Uint8Array>>
+}
+
+export function createLogClient(options: {
+  readonly url: string
+  /** What makes this process a peer of the synchronizer; without one it has a stranger's share, and no stream. */
+  readonly token?: string | null
+  /** Certificates of whoever may vouch for an https URL, PEM; null: those that the machine trusts. */
+  readonly ca?: string | null
+}): LogClient {
+  const { url, token = null, ca = null } = options
+  const { origin, pathname } = new URL(url)
+  const transport = createUndiciTransport({
+    ca,
+    ...(token === null ? {} : { peerTokenByOrigin: new Map([[origin, token]]) }),
+  })
+  const streams = new Pool(origin, {
+    connect: { timeout: CONNECT_MS_MAX, ...(ca === null ? {} : { ca }) },
+    headersTimeout: STREAM_SILENCE_MS_MAX,
+    bodyTimeout: STREAM_SILENCE_MS_MAX,
+  })
+  return {
+    async submit(bytes, signal) {
+      const reply = await transport
+        .request({
+          url,
+          method: 'POST',
+          path: '/v0/submit',
+          headers: { 'content-type': 'application/octet-stream' },
+          body: new Uint8Array(bytes),
+          bytesMax: REPLY_BYTES_MAX,
+          channel: 'lookup',
+          isPublicOnly: false, // The synchronizer is configured by the operator.
+          signal,
+        })
+        .catch((cause: unknown) => {
+          signal.throwIfAborted()
+          throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer cannot be reached', {
+            cause,
+          })
+        })
+      if (reply.status !== 200) throw refusal(reply)
+    },
+    async open({ from, signal }) {
+      signal.throwIfAborted()
+      try {
+        const answer = await streams.request({
+          method: 'GET',
+          path: `${pathname.replace(/\/$/, '')}/v0/log?from=${from}`,
+          headers: token === null ? {} : { [PEER_TOKEN_HEADER]: token },
+          highWaterMark: STREAM_BUFFER_BYTES,
+          signal,
+        })
+        if (answer.statusCode === 200) return answer.body
+        throw await streamRefusal(answer)
+      } catch (cause) {
+        signal.throwIfAborted()
+        if (cause instanceof ScanError) throw cause
+        throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer cannot be reached', {
+          cause,
+        })
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([transport[Symbol.asyncDispose](), streams.destroy()])
+    },
+  }
+}
+
+async function streamRefusal({
+  statusCode,
+  body,
+}: Pick<Dispatcher.ResponseData, 'statusCode' | 'body'>): Promise<ScanError> {
+  const read = createBodyPieces(REPLY_BYTES_MAX)
+  for await (const piece of body) read.add(piece)
+  const told = errorOf(read.bytes())
+  return told === null
+    ? new ScanError('DEPENDENCY_UNAVAILABLE', `the synchronizer answers with status ${statusCode}`)
+    : new ScanError(told.code, told.error)
+}
+
+type SubmitReply = {
+  readonly status: number
+  readonly body: Uint8Array
+  header(name: string): string | null
+}
+
+/** What the synchronizer says before it has written anything; its sentence says why. */
+const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
+  'CLOCK_OFF',
+  'LOG_FULL',
+  'LOG_REGRESSED',
+  'NOT_READY',
+  'OVERLOADED',
+  'SUBMISSION_EXPIRED',
+])
+
+function refusal(reply: SubmitReply): ScanError {
+  const { status } = reply
+  const seconds = Number(reply.header('retry-after') ?? '1')
+  const retryAfterSeconds = Number.isSafeInteger(seconds) && seconds > 0 ? seconds : 1
+  if (status === 429)
+    return new ScanError('RATE_LIMITED', 'the synchronizer is given too much at once', {
+      retryAfterSeconds,
+    })
+  const told = errorOf(reply.body)
+  if (told !== null && NOT_WRITTEN.has(told.code)) {
+    const error = new ScanError(told.code, told.error)
+    return error.spec.retryable
+      ? new ScanError(told.code, told.error, { retryAfterSeconds })
+      : error
+  }
+  if (status === 413) return new ScanError('BODY_TOO_LARGE', 'the submission is too large')
+  if (status >= 400 && status < 500)
+    return new ScanError(
+      'INVALID_ARGUMENT',
+      told?.error ?? 'the synchronizer refused the submission',
+      {
+        cause: new Error(`status ${status}`),
+      },
+    )
+  return new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not accept', {
+    cause: new Error(`status ${status}`),
+  })
+}
+
+/** The body of an error, or null if it is none of the catalogue. */
+function errorOf(body: Uint8Array): { readonly code: ErrorCode; readonly error: string } | null {
+  try {
+    const { code, error } = Object(JSON.parse(fromUtf8(body)))
+    return typeof code === 'string' && Object.hasOwn(catalogue, code) && typeof error === 'string'
+      ? { code: code as ErrorCode, error }
+      : null
+  } catch {
+    // Not of the synchronizer: the status is all that there is.
+    return null
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * The log for its followers: the newest groups from memory, older ones from Redis, each to whoever is ready for
+ * more. What a follower has not taken yet is not read for it, so a slow one costs no more than a quick one.
+ */
+import { type Clock, concatBytes } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { Offset } from '@quorumscan/model'
+import {
+  type LogConnection,
+  type LogRedisAddress,
+  lastOffsetOf,
+  openLogConnection,
+  type RawGroup,
+} from './connection.ts'
+import { encodeFrame } from './frame.ts'
+import { decodeGroup, LogGroupError, type SignedGroup } from './group.ts'
+import { createRecentFrames } from './recent-frames.ts'
+
+/** All nodes of the largest network, and validators. */
+export const FOLLOWERS_MAX = 128
+/** Of one peer: what it has lost without our noticing, and what it opened anew. */
+export const FOLLOWERS_PER_PEER_MAX = 4
+/** Read from Redis for one follower at once: at most 8 MiB, some milliseconds of work. */
+const GROUPS_PER_READ = 8
+/** A follower that hears nothing for several times as long looks for another stream. */
+const HEARTBEAT_MS = 2000
+
+export type LogFeed = AsyncDisposable & {
+  /** Takes notice of a group that is on disk. One that is known already changes nothing. */
+  publish(group: SignedGroup): void
+  /**
+   * The log as frames, from the group that holds `from` on. It never ends by itself; before the log has come so far
+   * it only says how far it is.
+   *
+   * @param options.peer - Who follows: of one peer the oldest stream ends for the newest.
+   * @param options.signal - Frees the place, whether or not anything was read.
+   * @throws {ScanError} OVERLOADED, OFFSET_PRUNED, DEPENDENCY_UNAVAILABLE, NOT_READY when it is closed.
+   */
+  open(options: {
+    readonly from: Offset
+    readonly peer: string
+    readonly signal: AbortSignal
+  }): Promise<AsyncIterable<Uint8Array>>
+}
+
+type Follower = { readonly peer: string; isOver: boolean; wake: () => void }
+
+export function createLogFeed(options: {
+  readonly redis: LogRedisAddress
+  readonly clock: Clock
+}): LogFeed {
+  const recent = createRecentFrames()
+  const followers = new Set<Follower>()
+  const closing = new AbortController()
+  let head: Offset = 0
+  let opening: Promise<LogConnection> | null = null
+
+  const connect = (): Promise<LogConnection> => {
+    const forget = () => {
+      if (opening === connecting) opening = null
+    }
+    const connecting = openLogConnection(options.redis, {
+      signal: closing.signal,
+      onClose: forget,
+    })
+    connecting.catch(forget)
+    return connecting
+  }
+  const stored = async (from: Offset, countMax: number): Promise<RawGroup[]> => {
+    opening ??= connect()
+    return await (await opening).range(from, countMax)
+  }
+
+  const assertKept = async (from: Offset): Promise<void> => {
+    const [raw] = await stored(from, 1)
+    if (raw === undefined || firstOffsetOf(raw) <= from) return
+    const [oldest] = await stored(0, 1)
+    if (oldest?.id === raw.id)
+      throw new ScanError(
+        'OFFSET_PRUNED',
+        `the log does not reach back to offset ${from}: it begins at ${firstOffsetOf(raw)}`,
+      )
+  }
+
+  const leave = (follower: Follower): void => {
+    follower.isOver = true
+    followers.delete(follower)
+    follower.wake()
+  }
+  const takePlace = (peer: string): Follower => {
+    if (closing.signal.aborted) throw new ScanError('NOT_READY', 'the log is being closed')
+    const [oldest, ...others] = [...followers].filter((one) => one.peer === peer)
+    if (oldest !== undefined && others.length + 1 >= FOLLOWERS_PER_PEER_MAX) leave(oldest)
+    if (followers.size >= FOLLOWERS_MAX)
+      throw new ScanError('OVERLOADED', `${FOLLOWERS_MAX} processes follow the log already`)
+    const follower = { peer, isOver: false, wake: () => {} }
+    followers.add(follower)
+    return follower
+  }
+
+  /** True when there may be something new; false when it is time to say that there is not. */
+  const untilNews = async (follower: Follower): Promise<boolean> => {
+    const woken = new AbortController()
+    follower.wake = () => woken.abort()
+    const isLate = await options.clock.delay(HEARTBEAT_MS, woken.signal).then(
+      () => true,
+      () => false, // Woken.
+    )
+    follower.wake = () => {}
+    return !isLate
+  }
+
+  async function* frames(follower: Follower, from: Offset): AsyncGenerator<Uint8Array> {
+    let next = from
+    const heartbeat = () => encodeFrame({ offset: head, group: null })
+    yield heartbeat()
+    while (!follower.isOver) {
+      const fresh = recent.from(next)
+      if (fresh !== null) {
+        next = fresh.next
+        yield fresh.bytes
+        continue
+      }
+      const read = next <= head ? await stored(next, GROUPS_PER_READ) : []
+      // What the writer does not know to be on disk is nobody's yet.
+      const groups = read.filter((raw) => lastOffsetOf(raw) <= head)
+      const last = groups.at(-1)
+      if (last !== undefined) {
+        next = lastOffsetOf(last) + 1
+        yield concatBytes(
+          groups.map((raw) => encodeFrame({ offset: lastOffsetOf(raw), group: raw })),
+        )
+      } else if (!follower.isOver && !(await untilNews(follower))) yield heartbeat()
+    }
+  }
+
+  return {
+    publish(group) {
+      if (group.lastOffset <= head) return
+      head = group.lastOffset
+      recent.add(group)
+      for (const { wake } of followers) wake()
+    },
+    async open({ from, peer, signal }) {
+      const follower = takePlace(peer)
+      const onAbort = () => leave(follower)
+      signal.addEventListener('abort', onAbort, { once: true })
+      try {
+        signal.throwIfAborted()
+        if (!recent.holds(from)) await assertKept(from)
+        return frames(follower, from)
+      } catch (error) {
+        leave(follower)
+        if (error instanceof ScanError) throw error
+        throw new ScanError('DEPENDENCY_UNAVAILABLE', "the log's Redis is not available", {
+          cause: error,
+        })
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      for (const follower of followers) leave(follower)
+      ;(await opening?.catch(() => null))?.close()
+    },
+  }
+}
+
+/** 0 of what is damaged: whoever reads it judges it. */
+function firstOffsetOf({ bytes }: RawGroup): Offset {
+  try {
+    return decodeGroup(bytes).firstOffset
+  } catch (error) {
+    if (error instanceof LogGroupError) return 0
+    throw error
+  }
+}

@@ -1,0 +1,36 @@
+import { systemRandom } from '@quorumscan/base'
+import { expect, it } from 'vitest'
+import { FOLLOW_START, type FollowEvent, stepFollow } from './follow-step.ts'
+
+const random = { ...systemRandom, fraction: () => 1 }
+
+/** How long is waited after each event; null: the log is given up. */
+function waits(...events: readonly FollowEvent[]): (number | null)[] {
+  let state = FOLLOW_START
+  return events.map((event) => {
+    const step = stepFollow(state, event, random)
+    state = step.state
+    return step.retryMs
+  })
+}
+
+it('waits longer for a log that stays away, at most 2 s, and never gives it up', () => {
+  const all = waits(...Array<FollowEvent>(8).fill('lost'))
+  expect(all).toEqual([50, 100, 200, 400, 800, 1600, 2000, 2000])
+})
+
+it('begins anew once a stream holds what was applied', () => {
+  expect(waits('lost', 'lost', 'joined', 'lost')).toEqual([50, 100, 0, 50])
+})
+
+it('gives up what is damaged three times in a row, though streams that hold the rest come and go', () => {
+  expect(waits('joined', 'damaged', 'joined', 'lost', 'damaged', 'joined', 'damaged')).toEqual([
+    ...[0, 50, 0, 50, 100, 0],
+    null,
+  ])
+})
+
+it('goes on past what was damaged on the way', () => {
+  const accident: FollowEvent[] = ['damaged', 'damaged', 'joined', 'grown']
+  expect(waits(...accident, ...accident, 'damaged')).not.toContain(null)
+})

@@ -1,0 +1,49 @@
+/** When a follower whose stream ended opens the next one, and when it gives the log up. Pure. */
+import type { Random } from '@quorumscan/base'
+import { reconnectDelayMs } from './reconnect.ts'
+
+export type FollowState = {
+  /** Streams in a row that did not come as far as what is known already. */
+  readonly losses: number
+  /** Streams in a row whose next group was none: what was damaged on the way is whole the next time. */
+  readonly damages: number
+}
+
+export type FollowEvent =
+  /** The stream holds what was applied. */
+  | 'joined'
+  /** It brought a group that was not known. */
+  | 'grown'
+  /** It ended, or there was none. */
+  | 'lost'
+  /** It holds something else than may stand there. */
+  | 'damaged'
+
+export type FollowStep = {
+  readonly state: FollowState
+  /** Null: the log itself is damaged. Of no meaning while a stream is open. */
+  readonly retryMs: number | null
+}
+
+export const FOLLOW_START: FollowState = { losses: 0, damages: 0 }
+
+/** Bytes that are damaged on the way are so at random; what is damaged alike so often is so in the log. */
+const DAMAGES_MAX = 3
+
+export function stepFollow(state: FollowState, event: FollowEvent, random: Random): FollowStep {
+  switch (event) {
+    case 'joined':
+      return { state: { ...state, losses: 0 }, retryMs: 0 }
+    case 'grown':
+      return { state: FOLLOW_START, retryMs: 0 }
+    case 'lost': {
+      const losses = state.losses + 1
+      return { state: { ...state, losses }, retryMs: reconnectDelayMs(losses, random) }
+    }
+    case 'damaged': {
+      const damages = state.damages + 1
+      const retryMs = damages < DAMAGES_MAX ? reconnectDelayMs(damages, random) : null
+      return { state: { ...state, damages }, retryMs }
+    }
+  }
+}

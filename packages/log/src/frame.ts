@@ -1,0 +1,92 @@
+/**
+ * How groups travel to followers: frames one behind the other, integers big-endian.
+ *
+ * u64 offset ‖ u32 length of the group ‖ u8 length of the signature ‖ signature ‖ group.
+ * A frame without a group says only that the log has come as far as `offset`: at the beginning of a stream, and
+ * when there is nothing else to say.
+ */
+import { concatBytes } from '@quorumscan/base'
+import type { Offset } from '@quorumscan/model'
+import { GROUP_BYTES_MAX } from './entry-queue.ts'
+import { LogGroupError } from './group.ts'
+
+export type Frame = {
+  /** The last offset of the group; without one, of the log. */
+  readonly offset: Offset
+  /** Unverified. */
+  readonly group: { readonly bytes: Uint8Array; readonly signature: Uint8Array } | null
+}
+
+const OFFSET_BYTES = 8
+const HEADER_BYTES = OFFSET_BYTES + 4 + 1
+
+export function encodeFrame({ offset, group }: Frame): Uint8Array {
+  const bytes = group?.bytes ?? new Uint8Array()
+  const signature = group?.signature ?? new Uint8Array()
+  const frame = new Uint8Array(HEADER_BYTES + signature.byteLength + bytes.byteLength)
+  const view = new DataView(frame.buffer)
+  view.setBigUint64(0, BigInt(offset))
+  view.setUint32(OFFSET_BYTES, bytes.byteLength)
+  view.setUint8(HEADER_BYTES - 1, signature.byteLength)
+  frame.set(signature, HEADER_BYTES)
+  frame.set(bytes, HEADER_BYTES + signature.byteLength)
+  return frame
+}
+
+export type FrameDecoder = {
+  /**
+   * The frames that these bytes complete; theirs are views of what came in.
+   *
+   * @throws {LogGroupError} `malformed`, behind the frames before it, for what is longer than any group.
+   */
+  add(piece: Uint8Array): Generator<Frame>
+}
+
+/** Puts together what was cut anywhere. Holds one frame at most, which `GROUP_BYTES_MAX` bounds. */
+export function createFrameDecoder(): FrameDecoder {
+  let held: Uint8Array[] = []
+  let heldBytes = 0
+  let neededBytes = HEADER_BYTES
+  return {
+    *add(piece) {
+      held.push(piece)
+      heldBytes += piece.byteLength
+      // Many small pieces are put together once, not each time.
+      if (heldBytes < neededBytes) return
+      let rest = held.length === 1 ? piece : concatBytes(held)
+      for (;;) {
+        neededBytes = frameBytesOf(rest)
+        if (rest.byteLength < neededBytes) break
+        const frame = frameOf(rest, neededBytes)
+        rest = rest.subarray(neededBytes)
+        yield frame
+      }
+      held = [rest]
+      heldBytes = rest.byteLength
+    },
+  }
+}
+
+/** Of the first frame, as far as it is there. */
+function frameBytesOf(bytes: Uint8Array): number {
+  if (bytes.byteLength < HEADER_BYTES) return HEADER_BYTES
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)
+  const groupBytes = view.getUint32(OFFSET_BYTES)
+  if (groupBytes > GROUP_BYTES_MAX)
+    throw new LogGroupError('malformed', `a frame announces a group of ${groupBytes} bytes`)
+  return HEADER_BYTES + view.getUint8(HEADER_BYTES - 1) + groupBytes
+}
+
+function frameOf(bytes: Uint8Array, frameBytes: number): Frame {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)
+  const offset = Number(view.getBigUint64(0))
+  const groupAt = HEADER_BYTES + view.getUint8(HEADER_BYTES - 1)
+  if (groupAt === frameBytes) return { offset, group: null }
+  // Node's own kind of bytes would go on as such.
+  const part = (from: number, to: number) =>
+    new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from)
+  return {
+    offset,
+    group: { signature: part(HEADER_BYTES, groupAt), bytes: part(groupAt, frameBytes) },
+  }
+}
