@@ -39,6 +39,11 @@ beforeAll(async () => {
   await alice.pay(ALICE)
   await untilFound(cluster, ALICE)
   await untilAllVote()
+  await until('a certified state with the name', async () =>
+    (await lookup(cluster, ALICE, { 'x-quorum': 'certified-strong' })).status === 200
+      ? true
+      : undefined,
+  )
 })
 afterAll(async () => {
   await cluster?.down()

@@ -17,7 +17,7 @@ export type Lie = (input: {
 export const MALLORY = `mallory::1220${'6'.repeat(64)}`
 const FAR_MICROS = 4_000_000_000_000_000
 
-type Batch = { lookups: Lookup[]; at_offset?: number; sign?: boolean }
+type Batch = { lookups: Lookup[]; at_offset?: number }
 
 function batchOf(request: TransportRequest): Batch | null {
   return request.path.endsWith('/batch') && request.body !== null

@@ -334,6 +334,5 @@ function chooseOptions(random: SeededRandom, cluster: SimCluster): ReadOptions {
     threshold,
     maxAgeMs: random.pick([2500, 10_000, 60_000]),
     ...(random.chance(0.15) ? { minOffset: cluster.ledger.head() } : {}),
-    ...(random.chance(0.02) ? { sign: true } : {}),
   }
 }

@@ -14,7 +14,7 @@ export function envToConfig(env: Env) {
       ...readFollowerConfig(variables),
       /** This node's name in the genesis. Of `nodes` it is left out. */
       nodeName: variables.text('QS_NODE_NAME'),
-      /** Hex seeds of the node's two keys: `scan` signs addresses and answers, `operator` submissions. */
+      /** Hex seeds of the node's two keys: `scan` signs addresses and states, `operator` submissions. */
       scanKeyFile: variables.text('QS_SCAN_KEY_FILE'),
       operatorKeyFile: variables.text('QS_OPERATOR_KEY_FILE'),
       /** The address that others reach this node at; null: the one it listens on. */

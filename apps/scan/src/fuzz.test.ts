@@ -95,7 +95,6 @@ const batch = fc.record(
     ),
     at_offset: fc.oneof(fc.integer(), anything),
     min_offset: fc.oneof(fc.integer(), anything),
-    sign: anything,
   },
   { requiredKeys: ['lookups'] },
 )

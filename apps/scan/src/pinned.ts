@@ -11,11 +11,8 @@ import type { Signer } from './signer.ts'
 
 const COMMA = utf8(',')
 
-/** Headers of the requests that are answered alone: where to read, and whether to sign. */
-export type ReadHeaders = {
-  readonly 'x-read-at-offset'?: number
-  readonly 'x-read-sign'?: boolean
-}
+/** Headers of the requests that are answered alone: where to read. */
+export type ReadHeaders = { readonly 'x-read-at-offset'?: number }
 
 /** The part of the replica that answers are made from. */
 export type Reads = Pick<
@@ -75,7 +72,11 @@ export function answerHeaders(
     /** The body, or the value whose JSON it is. */
     readonly body: object | Uint8Array
   },
-  options: { readonly at: Pinned; readonly asked: ReadHeaders; readonly signer: Signer },
+  options: {
+    readonly at: Pinned
+    readonly asked: { readonly 'x-read-sign'?: boolean }
+    readonly signer: Signer
+  },
 ): Headers {
   const headers = pinnedHeaders(options.at)
   if (options.asked['x-read-sign'] !== true) return headers

@@ -52,7 +52,6 @@ export function createServer(
       ...createLookupHandlers({
         reads: replica,
         genesisHash,
-        signer,
         certified,
         network: { genesis, genesisHash, sha256 },
       }),
@@ -62,7 +61,6 @@ export function createServer(
         genesisHash,
         nodeName,
         party,
-        signer,
         certified,
         certifier,
       }),

@@ -22,12 +22,8 @@ export function activitiesCost(input: CostInput): number {
 
 /** An empty batch, which asks only for the head, costs one lookup. */
 export function batchCost(input: CostInput): number {
-  return Math.max(COST_LOOKUP, lookupCount(input) * COST_LOOKUP)
-}
-
-/** How many lookups a batch holds: with `sign` each is answered with a signature of its own. */
-export function lookupCount(input: CostInput): number {
-  return (input.body as { lookups: readonly unknown[] }).lookups.length
+  const { lookups } = input.body as { lookups: readonly unknown[] }
+  return Math.max(COST_LOOKUP, lookups.length * COST_LOOKUP)
 }
 
 /** All units of a request that passed validation, signatures included. */

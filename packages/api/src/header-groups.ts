@@ -24,7 +24,7 @@ export const headerGroups = {
       'The newest offset that the answer may show; the scan proxy of this validator answers nothing that is older.',
     ),
   },
-  /** Where it was asked for with `x-read-sign` (D-41); a batch has its signatures in the body. */
+  /** Where it was asked for with `x-read-sign` (D-41). */
   signature: {
     'x-ledger-signature': text("The node's signature of the answer statement, 128 hex digits."),
   },

@@ -110,13 +110,10 @@ describe('prices (D-33)', () => {
     expect(cost(scanRoutes.lookupEntries, {}, { lookups })).toBe(units)
   })
 
-  test('a signed answer costs five more, in a batch each of them', () => {
-    const lookups = [{ name: 'a' }, { name: 'b' }]
+  test('a signed page of activities costs five more', () => {
     const signed = { 'x-read-sign': true }
-    expect(cost(scanRoutes.getEntryByName, {}, undefined, signed)).toBe(6)
-    expect(cost(scanRoutes.listEntries, { page_size: 100 }, undefined, signed)).toBe(15)
-    expect(cost(scanRoutes.lookupEntries, {}, { lookups, sign: true })).toBe(12)
-    expect(cost(scanRoutes.lookupEntries, {}, { lookups, sign: false })).toBe(2)
+    expect(cost(scanRoutes.listActivities, {}, { page_size: 100 }, signed)).toBe(15)
+    expect(cost(scanRoutes.listActivities, {}, { page_size: 100 })).toBe(10)
   })
 
   test('probes are free', () => {

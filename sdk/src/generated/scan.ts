@@ -551,15 +551,13 @@ export interface components {
             /** @description What is in force: fee, lifetime and renewal window of names. */
             ans_rules_update: components["schemas"]["MaybeCachedContract"];
         };
-        /** @description One result for each lookup, in its order; from a node with `sign`, a signature for each too. */
+        /** @description One result for each lookup, in its order. */
         BatchAnswer: {
             /** @description One for each lookup, in its order. */
             results: {
                 /** @description The entry, or null for none. */
                 entry: components["schemas"]["AnsEntry"] | null;
             }[];
-            /** @description Of a node that was asked to sign: one for each lookup. */
-            signatures?: string[];
         };
         /** @description What members of the genesis signed of the state. */
         Certificate: {
@@ -1128,8 +1126,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -1145,7 +1141,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1252,8 +1247,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path: {
                 /** @description The whole name, such as `alice.unverified.ns`. */
@@ -1272,7 +1265,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1389,8 +1381,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path: {
                 /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -1409,7 +1399,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1532,8 +1521,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path: {
                 /** @description A party identifier: `<hint>::1220<64 hex digits>`. */
@@ -1552,7 +1539,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1666,8 +1652,6 @@ export interface operations {
                     min_offset?: number | null;
                     /** @description The offset to read at; absent: the newest. */
                     at_offset?: number | null;
-                    /** @description Whether the node signs each answer. */
-                    sign?: boolean | null;
                     /** @description With a proof: how many members must have signed. */
                     signers?: string | null;
                 };
@@ -1950,8 +1934,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -1980,7 +1962,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2106,8 +2087,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -2127,7 +2106,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2246,8 +2224,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -2267,7 +2243,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2386,8 +2361,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -2403,7 +2376,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2503,8 +2475,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -2520,7 +2490,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2625,8 +2594,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -2642,7 +2609,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -973,15 +973,13 @@ export interface components {
             /** @description The offer that was ended. */
             transfer_instruction_cid: string | null;
         };
-        /** @description One result for each lookup, in its order; from a node with `sign`, a signature for each too. */
+        /** @description One result for each lookup, in its order. */
         BatchAnswer: {
             /** @description One for each lookup, in its order. */
             results: {
                 /** @description The entry, or null for none. */
                 entry: components["schemas"]["AnsEntry"] | null;
             }[];
-            /** @description Of a node that was asked to sign: one for each lookup. */
-            signatures?: string[];
         };
         /** @description What members of the genesis signed of the state. */
         Certificate: {

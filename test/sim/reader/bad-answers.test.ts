@@ -1,7 +1,6 @@
-import { keyPairFromSeed, toHex } from '@quorumscan/base'
-import type { SimHandler, SimReply } from '@quorumscan/testkit'
+import { type SimHandler, type SimReply, signAddress } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { ALICE, createWorld, hung, rewriting } from './world.ts'
+import { ALICE, createWorld, hung } from './world.ts'
 
 const text = (body: string) => new TextEncoder().encode(body)
 type Change = (reply: SimReply) => SimReply
@@ -161,75 +160,28 @@ describe('a node that answers with', () => {
   })
 })
 
-describe('signed answers', () => {
-  it('carry the signature of every node that agreed', async () => {
-    const { lookup } = createWorld()
-    const outcome = await lookup(ALICE, { sign: true, threshold: 'all' })
-    expect('signatures' in outcome && outcome.signatures.map(([node]) => node)).toEqual([
-      'sv-1',
-      'sv-2',
-      'sv-3',
-      'sv-4',
-    ])
-  })
-
-  it('do not count with a signature by another key, or of something else', async () => {
-    const { lookup, serve, honest } = createWorld()
-    const mallory = keyPairFromSeed('66'.repeat(32))
-    const forge = (answer: string) =>
-      answer.replace(/[0-9a-f]{128}/g, toHex(mallory.sign(text('anything'))))
-    serve(0, rewriting(honest(0), forge))
-    expect(await lookup(ALICE, { sign: true })).toMatchObject({ kind: 'verified' })
-    const all = await lookup(ALICE, { sign: true, threshold: 'all' })
-    expect(all).toMatchObject({ kind: 'insufficient', reachable: 3 })
-  })
-
-  it.each([
-    ['none', (answer: string) => answer.replace(/,"signatures".*/, '}')],
-    ['too few', (answer: string) => answer.replace(/"signatures":\[.*\]/, '"signatures":[]')],
-    ['capitals', (answer: string) => answer.replace(/[0-9a-f]{128}/g, 'AB'.repeat(64))],
-  ])('with %s do not vote', async (_, rewrite) => {
-    const { lookup, serve, honest } = createWorld()
-    serve(0, rewriting(honest(0), rewrite))
-    const all = await lookup(ALICE, { sign: true, threshold: 'all' })
-    expect(all).toMatchObject({ kind: 'insufficient', reachable: 3 })
-  })
-
-  it('nested too deep to be written anew do not vote, and do not end the process', async () => {
-    const { reader, clock, serve, honest } = createWorld()
-    const depth = 50_000 // Room for it is left by a batch of 100.
-    serve(
-      0,
-      rewriting(honest(0), (answer) =>
-        answer.replace(/"[0-9a-f]{128}"/, '['.repeat(depth) + ']'.repeat(depth)),
-      ),
-    )
-    const lookups = Array.from({ length: 100 }, () => ({ name: ALICE }))
-    const all = await clock.run(reader.lookup(lookups, { sign: true, threshold: 'all' }))
-    expect(all[0]).toMatchObject({ kind: 'insufficient', reachable: 3 })
-    expect(reader.status().nodes[0]?.lastError).toBe('malformed answer')
-  })
-
-  it('are asked for where the connection does not say who answers (D-42)', async () => {
-    const world = createWorld()
-    const asked: boolean[] = []
-    const plain = 'http://sv-1.example.com'
-    const { signAddress } = await import('@quorumscan/testkit')
-    const { keyPair, name } = world.nodes[0] as (typeof world.nodes)[number]
-    const moved = signAddress(keyPair, {
-      genesisHash: world.genesisHash,
-      name,
-      url: plain,
-      sequence: 2,
-    })
+it('a node whose connection would not say who answers is not asked for votes', async () => {
+  const world = createWorld()
+  const { keyPair, name } = world.nodes[0] as (typeof world.nodes)[number]
+  const moveTo = async (url: string, sequence: number) => {
+    const moved = signAddress(keyPair, { genesisHash: world.genesisHash, name, url, sequence })
     for (const node of world.nodes) node.records = [moved, ...world.records.slice(1)]
-    world.network.serve(plain, (request) => {
-      const sent = JSON.parse(new TextDecoder().decode(request.body ?? text('{}')))
-      if (sent.lookups?.length > 0) asked.push(sent.sign ?? false)
-      return world.honest(0)(request)
-    })
+    world.network.serve(url, world.honest(0))
     await world.clock.run(world.reader.refreshAddresses())
-    expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'verified' })
-    expect(asked).toEqual([true])
+  }
+  const plain = 'http://sv-1.example.com'
+  await moveTo(plain, 2)
+  const votesBefore = world.network.requestCounts.get(plain) ?? 0
+  expect(await world.lookup(ALICE)).toMatchObject({ kind: 'verified' })
+  expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({
+    kind: 'insufficient',
+    reachable: 3,
   })
+  expect(world.network.requestCounts.get(plain) ?? 0).toBe(votesBefore)
+  expect(world.reader.status().nodes[0]).toMatchObject({
+    url: plain,
+    lastError: 'its address is neither https nor loopback',
+  })
+  await moveTo('https://sv-1.example.com', 3)
+  expect(await world.lookup(ALICE, { threshold: 'all' })).toMatchObject({ kind: 'verified' })
 })

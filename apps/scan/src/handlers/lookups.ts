@@ -2,12 +2,6 @@
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import {
-  type CanonicalRequest,
-  requestOfEntries,
-  requestOfEntriesByParty,
-  requestOfLookup,
-} from '@quorumscan/consensus'
-import {
   askBatch,
   askEntries,
   askEntriesOfParty,
@@ -21,7 +15,6 @@ import { type CertifiedAnswers, type Handlers, isCertified, type Reply } from '@
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
 import {
-  answerHeaders,
   commaSeparated,
   pinAbove,
   pinAt,
@@ -29,7 +22,6 @@ import {
   type ReadHeaders,
   type Reads,
 } from '../pinned.ts'
-import type { Answer, Signer } from '../signer.ts'
 import { isByName, type Lookup } from './lookup.ts'
 
 type Routes = typeof scanRoutes
@@ -50,11 +42,10 @@ const AFTER_RESULTS = utf8(']}')
 export function createLookupHandlers(context: {
   readonly reads: Reads
   readonly genesisHash: string
-  readonly signer: Signer
   readonly certified: CertifiedAnswers
   readonly network: HashedNetwork
 }): LookupHandlers {
-  const { reads, signer, certified, network } = context
+  const { reads, certified, network } = context
 
   const getOne = async (
     lookup: Lookup,
@@ -62,12 +53,9 @@ export function createLookupHandlers(context: {
   ): Promise<Reply<Routes['getEntryByName']>> => {
     const { headers: asked } = request
     const at = await pinAt(reads, asked['x-read-at-offset'] ?? null, request)
-    const [answer] = (await answerAll(reads, [lookup], at)) as [Answer] // One asked, one answered.
-    // D-10: of a 404 the bytes that stand for it are signed.
-    const signable = { request: answer.request, body: answer.bytes }
-    const headers = answerHeaders(signable, { at, asked, signer })
-    if (answer.bytes === ABSENT) return { error: notFound(lookup), headers }
-    return { headers, body: answer.bytes }
+    const [answer] = (await answerAll(reads, [lookup], at)) as [Uint8Array] // One asked, one answered.
+    const headers = pinnedHeaders(at)
+    return answer === ABSENT ? { error: notFound(lookup), headers } : { headers, body: answer }
   }
 
   const getPage = async (
@@ -107,8 +95,7 @@ export function createLookupHandlers(context: {
       ...commaSeparated(entries.map((entry) => entry.body)),
       utf8(`],"next_page_token":${JSON.stringify(next)}}`),
     ])
-    const signable = { request: requestOfPage(subject, request.query), body }
-    return { headers: answerHeaders(signable, { at, asked: request.headers, signer }), body }
+    return { headers: pinnedHeaders(at), body }
   }
 
   const askPage = (subject: PageSubject, query: PageQuery): Question<unknown> => {
@@ -162,18 +149,9 @@ export function createLookupHandlers(context: {
       const asked = { at: body.at_offset ?? null, floor: body.min_offset ?? 0 }
       const at = await pinAbove(reads, asked, request)
       const answers = await answerAll(reads, body.lookups, at)
-      // D-41: each answer by itself, so that a receipt holds one lookup, whatever it travelled with.
-      const signatures =
-        body.sign === true ? answers.map((answer) => signer.answer(answer, at)) : null
       return {
         headers: pinnedHeaders(at),
-        body: Buffer.concat([
-          BEFORE_RESULTS,
-          ...commaSeparated(answers.map((answer) => answer.bytes)),
-          signatures === null
-            ? AFTER_RESULTS
-            : utf8(`],"signatures":${JSON.stringify(signatures)}}`),
-        ]),
+        body: Buffer.concat([BEFORE_RESULTS, ...commaSeparated(answers), AFTER_RESULTS]),
       }
     },
   }
@@ -184,7 +162,7 @@ async function answerAll(
   reads: Reads,
   lookups: readonly Lookup[],
   at: Pinned,
-): Promise<readonly Answer[]> {
+): Promise<readonly Uint8Array[]> {
   const names = lookups.flatMap((lookup) => (isByName(lookup) ? [lookup.name] : []))
   const parties = lookups.flatMap((lookup) => (isByName(lookup) ? [] : [lookup.party]))
   const [byName, byParty] = await Promise.all([
@@ -195,18 +173,8 @@ async function answerAll(
   let partyIndex = 0
   return lookups.map((lookup) => {
     const body = (isByName(lookup) ? byName[nameIndex++] : byParty[partyIndex++]) ?? null
-    return {
-      request: requestOfLookup(isByName(lookup) ? { name: lookup.name } : { party: lookup.party }),
-      bytes: body === null ? ABSENT : Buffer.concat([BEFORE_ENTRY, body, AFTER_ENTRY]),
-    }
+    return body === null ? ABSENT : Buffer.concat([BEFORE_ENTRY, body, AFTER_ENTRY])
   })
-}
-
-/** With all parameters, also the ones that were defaulted (D-41). */
-function requestOfPage(subject: PageSubject, query: PageQuery): CanonicalRequest {
-  return subject.kind === 'prefix'
-    ? requestOfEntries({ ...query, name_prefix: subject.prefix })
-    : requestOfEntriesByParty(subject.party, query)
 }
 
 function foreignToken(): ScanError {

@@ -2,27 +2,14 @@
 
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import {
-  type CanonicalRequest,
-  canonicalJson,
-  type Genesis,
-  type Json,
-  quorumOf,
-  REQUEST_OF_DSO_PARTY_ID,
-  REQUEST_OF_SCANS,
-  requestOfAmuletRules,
-  requestOfAnsRules,
-  requestOfDso,
-  requestOfMiningRounds,
-} from '@quorumscan/consensus'
+import { canonicalJson, type Genesis, type Json, quorumOf } from '@quorumscan/consensus'
 import { askNetwork, type Certificate, encodeCertificate } from '@quorumscan/consensus/certified'
 import { type CertifiedAnswers, type Certifier, type Handlers, isCertified } from '@quorumscan/http'
 import { openMiningRound, payloadOf, scanAddress } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import { type ContractWithState, contractWithState } from '../contract-json.ts'
-import { answerHeaders, pinAt, type ReadHeaders, type Reads } from '../pinned.ts'
-import type { Signer } from '../signer.ts'
+import { pinAt, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
 
 type NetworkHandlers = Pick<
   Handlers<typeof scanRoutes>,
@@ -46,11 +33,10 @@ export function createNetworkHandlers(context: {
   readonly nodeName: string
   readonly party: PartyId
   readonly genesisHash: string
-  readonly signer: Signer
   readonly certified: CertifiedAnswers
   readonly certifier: Certifier
 }): NetworkHandlers {
-  const { reads, genesis, signer, certified, certifier } = context
+  const { reads, genesis, certified, certifier } = context
   const domainId = genesis.synchronizerId
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
@@ -58,15 +44,13 @@ export function createNetworkHandlers(context: {
   const stateOf = async (entity: DocumentEntity, at: Pinned): Promise<ContractWithState> =>
     contractWithState(await reads.documentAsOf(entity, at.offset), domainId)
 
-  /** Reads at the offset asked for, and signs where that is asked. */
+  /** Reads at the offset asked for. */
   const answer = async <Body extends object>(
-    request: CanonicalRequest,
     asked: { readonly headers: ReadHeaders; readonly signal: AbortSignal },
     read: (at: Pinned) => Promise<Body>,
   ): Promise<{ headers: Readonly<Record<string, string>>; body: Body }> => {
     const at = await pinAt(reads, asked.headers['x-read-at-offset'] ?? null, asked)
-    const body = await read(at)
-    return { headers: answerHeaders({ request, body }, { at, asked: asked.headers, signer }), body }
+    return { headers: pinnedHeaders(at), body: await read(at) }
   }
 
   return {
@@ -74,21 +58,21 @@ export function createNetworkHandlers(context: {
       const { body, signal } = asked
       if (isCertified(asked))
         return certified.document(askNetwork('ans-rules'), { query: body, signal })
-      return answer(requestOfAnsRules(body), asked, async (at) => {
+      return answer(asked, async (at) => {
         const rules = await stateOf('AnsRules', at)
         return { ans_rules_update: unlessCached(rules, [body.cached_ans_rules_contract_id]) }
       })
     },
     getAmuletRules: (asked) => {
       const { body } = asked
-      return answer(requestOfAmuletRules(body), asked, async (at) => {
+      return answer(asked, async (at) => {
         const rules = upstreamRules(await stateOf('CoinRules', at))
         return { amulet_rules_update: unlessCached(rules, [body.cached_amulet_rules_contract_id]) }
       })
     },
     getOpenAndIssuingMiningRounds: (asked) => {
       const { body } = asked
-      return answer(requestOfMiningRounds(body), asked, async (at) => {
+      return answer(asked, async (at) => {
         const rounds = await reads.documentsAsOf('OpenMiningRound', at.offset)
         const closing = rounds.map((round) => payloadOf(openMiningRound, round).targetClosesAt)
         const known = body.cached_open_mining_round_contract_ids
@@ -106,13 +90,13 @@ export function createNetworkHandlers(context: {
       })
     },
     getDsoPartyId: (asked) =>
-      answer(REQUEST_OF_DSO_PARTY_ID, asked, async () => ({
+      answer(asked, async () => ({
         dso_party_id: genesis.dso,
       })),
     getDso: (asked) => {
       if (isCertified(asked)) return certified.document(askNetwork('dso'), asked)
       const shared = asked.query.shared === true
-      return answer(requestOfDso(shared), asked, async (at) => {
+      return answer(asked, async (at) => {
         const [round, coinRules, dsoRules] = await Promise.all([
           stateOf('OpenMiningRound', at),
           stateOf('CoinRules', at),
@@ -135,7 +119,7 @@ export function createNetworkHandlers(context: {
     },
     listScans: (asked) => {
       if (isCertified(asked)) return certified.document(askNetwork('scans'), asked)
-      return answer(REQUEST_OF_SCANS, asked, async (at) => {
+      return answer(asked, async (at) => {
         const documents = await reads.documentsAsOf('ScanAddress', at.offset)
         const addresses = documents.map((contract) => payloadOf(scanAddress, contract))
         // In the order of the genesis, on every node.

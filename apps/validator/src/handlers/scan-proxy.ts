@@ -70,15 +70,20 @@ export function scanProxyHandlers(
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
 
+  const unsigned = (request: QuorumRequest) => ({
+    ...quorumOptions(request, genesis),
+    sign: false,
+  })
+
   const lookupOne = async (lookup: Lookup, request: QuorumRequest): Promise<ProxyReply> => {
-    const options = quorumOptions(request, genesis)
+    const options = unsigned(request)
     const [outcome] = (await attempt(reader.lookup([lookup], options))) as [Outcome]
     if (!isAbsence(outcome)) return reply(outcome)
     return { headers: quorumHeaders(outcome), error: entryNotFound(lookup) }
   }
 
   const read = async (input: ReadRequest, request: QuorumRequest): Promise<Outcome> =>
-    attempt(reader.read(input, quorumOptions(request, genesis)))
+    attempt(reader.read(input, unsigned(request)))
 
   const readAndReply = async (input: ReadRequest, request: QuorumRequest): Promise<ProxyReply> =>
     reply(await read(input, request))
@@ -121,7 +126,7 @@ export function scanProxyHandlers(
 
     async proxyLookupEntries(request) {
       const { lookups, min_offset: minOffset } = request.body
-      let options = quorumOptions(request, genesis)
+      let options = unsigned(request)
       if (typeof minOffset === 'number')
         options = { ...options, minOffset: Math.max(minOffset, options.minOffset ?? 0) }
       for (let left = BATCH_ATTEMPTS_MAX; left > 0; left--) {
@@ -152,7 +157,7 @@ export function scanProxyHandlers(
     },
     async proxyListActivities(request) {
       const input = activitiesRequest(request.body)
-      const outcome = await read(input, request)
+      const outcome = await attempt(reader.read(input, quorumOptions(request, genesis)))
       if (!isDecided(outcome) || !isReceiptWanted(request)) return reply(outcome)
       const headers = { ...quorumHeaders(outcome), 'content-type': VERIFIED_MEDIA_TYPE }
       return { headers, ...verifiedAnswer(outcome, { request: input, genesisHash }) }

@@ -2,16 +2,8 @@
  * Makes a scan node lie, with its own keys, in hooks around its honest handlers. Everything that it signs
  * it signs as an honest node would, so that only other nodes can show that it is not true.
  */
-import { type Clock, type Random, randomHex, sha256Hex, toHex, utf8 } from '@quorumscan/base'
-import {
-  type CanonicalRequest,
-  canonicalRequest,
-  encodeAnswerStatement,
-  encodeStateStatement,
-  type Lookup,
-  parseInstant,
-  requestOfLookup,
-} from '@quorumscan/consensus'
+import { type Clock, type Random, randomHex, toHex } from '@quorumscan/base'
+import { encodeStateStatement, type Lookup, parseInstant } from '@quorumscan/consensus'
 import type { HttpServer } from '@quorumscan/http'
 import { formatTime } from '@quorumscan/model'
 import type { LieKind } from '../fault-spec.ts'
@@ -67,7 +59,6 @@ type Hooked = {
 
 type Batch = {
   readonly lookups: readonly Lookup[]
-  readonly sign?: boolean
   at_offset?: number
   min_offset?: number
 }
@@ -78,12 +69,6 @@ type SignedState = {
   readonly record_time: number
   readonly history_hash: string
   readonly signatures: readonly (readonly [member: string, signature: string])[]
-}
-
-type PageQuery = {
-  readonly name_prefix?: string
-  readonly page_size?: string
-  readonly page_token?: string
 }
 
 /** Adds the hooks; they do nothing until a lie is set. */
@@ -172,41 +157,32 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
     const single = singleLookup(operation, request)
     const isAbsence = single !== null && reply.statusCode === 404
     if (reply.statusCode !== 200 && !isAbsence) return null
-    const place = said.asked ?? placeOf(reply)
     if (said.asked !== undefined) claimPlace(reply, said.asked)
     const context: LieContext = {
       liar: deps.liar,
-      other: lie === 'other-name' ? await otherEntry(place?.offset ?? 0, request) : null,
+      other:
+        lie === 'other-name'
+          ? await otherEntry(said.asked?.offset ?? offsetOf(reply), request)
+          : null,
     }
     const document = JSON.parse(said.body.toString())
     if (lie === 'signature') return Buffer.from(withOtherSignatures(said.body.toString()))
     if (operation === 'listStateStatements' && lie === 'equivocate')
       return contradicting(document.statements)
-    const signed = (asked: CanonicalRequest, answer: string) =>
-      place === null ? null : signature(lie, { asked, answer, place })
-    if (operation === 'lookupEntries')
-      return lieInBatch(request, document, { lie, context, signed })
-    if (single === null) {
-      const text = JSON.stringify(lieAboutDocument(lie, document, context))
-      const asked = pageRequest(operation, request)
-      if (asked !== null && reply.hasHeader('x-ledger-signature'))
-        reply.header('x-ledger-signature', signed(asked, text) ?? '')
-      return Buffer.from(text)
-    }
+    if (operation === 'lookupEntries') return lieInBatch(request, document, { lie, context })
+    if (single === null)
+      return Buffer.from(JSON.stringify(lieAboutDocument(lie, document, context)))
     const entry = lieAboutEntry(
       lie,
       { lookup: single, entry: isAbsence ? null : document.entry },
       context,
     )
-    const text = JSON.stringify({ entry })
-    if (reply.hasHeader('x-ledger-signature'))
-      reply.header('x-ledger-signature', signed(requestOfLookup(single), text) ?? '')
     if (entry === null && isAbsence) return said.body
     reply.code(entry === null ? 404 : 200)
     return Buffer.from(
       entry === null
         ? JSON.stringify({ error: 'No ans entry found', code: 'ENTRY_NOT_FOUND' })
-        : text,
+        : JSON.stringify({ entry }),
     )
   }
 
@@ -225,23 +201,6 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
     })
     return Buffer.from(JSON.stringify({ statements: [...statements, ...others] }))
   }
-
-  const signature = (
-    lie: LieKind,
-    statement: { readonly asked: CanonicalRequest; readonly answer: string; readonly place: Place },
-  ): string =>
-    lie === 'signature'
-      ? randomHex(deps.random, SIGNATURE_BYTES)
-      : toHex(
-          deps.sign(
-            encodeAnswerStatement({
-              genesisHash: deps.genesisHash,
-              ...statement.place,
-              requestHash: sha256Hex(canonicalRequest(statement.asked)),
-              answerHash: sha256Hex(utf8(statement.answer)),
-            }),
-          ),
-        )
 
   const otherEntry = async (offset: number, request: Hooked): Promise<Entry | null> => {
     const name = KNOWN_NAMES.find(
@@ -263,34 +222,20 @@ type Reply = {
   readonly statusCode: number
   code(status: number): Reply
   header(name: string, value: string): Reply
-  hasHeader(name: string): boolean
   getHeader(name: string): unknown
 }
 
 function lieInBatch(
   request: Hooked,
   document: { readonly results: readonly { readonly entry: Entry | null }[] },
-  how: {
-    readonly lie: LieKind
-    readonly context: LieContext
-    readonly signed: (asked: CanonicalRequest, answer: string) => string | null
-  },
+  { lie, context }: { readonly lie: LieKind; readonly context: LieContext },
 ): Buffer {
-  const { lookups, sign } = request.body as Batch
-  const results = lookups.map((lookup, index) =>
-    JSON.stringify({
-      entry: lieAboutEntry(
-        how.lie,
-        { lookup, entry: document.results[index]?.entry ?? null },
-        how.context,
-      ),
-    }),
-  )
-  const signatures = lookups.map((lookup, index) =>
-    how.signed(requestOfLookup(lookup), results[index] ?? ''),
-  )
-  const tail = sign === true ? `,"signatures":${JSON.stringify(signatures)}` : ''
-  return Buffer.from(`{"results":[${results.join()}]${tail}}`)
+  const { lookups } = request.body as Batch
+  const results = lookups.map((lookup, index) => {
+    const entry = document.results[index]?.entry ?? null
+    return { entry: lieAboutEntry(lie, { lookup, entry }, context) }
+  })
+  return Buffer.from(JSON.stringify({ results }))
 }
 
 /** Health is left alone: whether the process lives is no statement about the ledger. */
@@ -303,17 +248,6 @@ function singleLookup(operation: string, request: Hooked): Lookup | null {
   const params = request.params as { readonly name?: string; readonly party?: string }
   if (operation === 'getEntryByName') return { name: params.name ?? '' }
   return operation === 'getEntryByParty' ? { party: params.party ?? '' } : null
-}
-
-/** What a page is the answer to (D-41); null for operations whose signature is left as it was. */
-function pageRequest(operation: string, request: Hooked): CanonicalRequest | null {
-  const { name_prefix: prefix, page_size: size, page_token: token } = request.query as PageQuery
-  const page = { page_size: Number(size), page_token: token ?? null }
-  if (operation === 'listEntries')
-    return { operation, parameters: { name_prefix: prefix ?? '', ...page } }
-  if (operation !== 'listEntriesByParty') return null
-  const { party } = request.params as { readonly party: string }
-  return { operation, parameters: { party, ...page } }
 }
 
 function askedOffset(request: Hooked): number | null {
@@ -329,13 +263,8 @@ function readAt(request: Hooked, offset: number): void {
   } else request.headers['x-read-at-offset'] = String(offset)
 }
 
-function placeOf(reply: Reply): Place | null {
-  const offset = Number(reply.getHeader('x-ledger-offset'))
-  const recordTime = parseInstant(String(reply.getHeader('x-ledger-record-time')))
-  const historyHash = String(reply.getHeader('x-ledger-history-hash'))
-  return recordTime === undefined || recordTime === null
-    ? null
-    : { offset, recordTime, historyHash }
+function offsetOf(reply: Reply): number {
+  return Number(reply.getHeader('x-ledger-offset') ?? 0)
 }
 
 function claimPlace(reply: Reply, place: Place): void {

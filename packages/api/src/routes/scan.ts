@@ -1,7 +1,7 @@
 /** The scan node: lookups, rules, the network (D-8 to D-16). Public, without authentication. */
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
-import { activitiesCost, batchCost, COST_LOOKUP, lookupCount, pageCost } from '../cost.ts'
+import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
 import { type CostInput, defineRoutes } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
 import {
@@ -45,7 +45,6 @@ const ReadHeaders = Type.Object({
   'x-read-at-offset': Type.Optional(
     about(LedgerOffset, 'The offset to read at; absent: the newest.'),
   ),
-  'x-read-sign': Type.Optional(Type.Boolean({ description: 'Whether the node signs its answer.' })),
 })
 
 /** Of a read that is answered with its proof. Like all that decides an answer, in the URL: a preflight costs a browser a round trip. */
@@ -80,9 +79,8 @@ const certifiedErrors = [
 const pinned = {
   auth: 'none',
   headers: ReadHeaders,
-  responseHeaders: ['ledger', 'signature'],
+  responseHeaders: ['ledger'],
   errors: pinErrors,
-  signatureCount: ({ headers }: CostInput) => Number(isAskedToSign(headers)),
 } as const
 
 export const scanRoutes = {
@@ -149,20 +147,25 @@ export const scanRoutes = {
       body: Type.Object({
         ...batchMembers,
         at_offset: optional(LedgerOffset, 'The offset to read at; absent: the newest.'),
-        sign: optional(Type.Boolean(), 'Whether the node signs each answer.'),
         signers: certifiedMembers.signers,
       }),
-      responseHeaders: ['ledger'],
       acceptsTextPlain: true,
       response: BatchAnswer,
       otherForms: certifiedForm,
       errors: [...pinErrors, ...certifiedErrors, 'INVALID_PARTY'],
       cost: batchCost,
-      signatureCount: (input) =>
-        (input.body as { sign?: boolean | null }).sign === true ? lookupCount(input) : 0,
     },
     listActivities: {
       ...pinned,
+      headers: Type.Object({
+        ...ReadHeaders.properties,
+        'x-read-sign': Type.Optional(
+          Type.Boolean({ description: 'Whether the node signs its answer.' }),
+        ),
+      }),
+      responseHeaders: ['ledger', 'signature'],
+      signatureCount: ({ headers }: CostInput) =>
+        Number((headers as { 'x-read-sign'?: boolean })['x-read-sign'] === true),
       tag: 'activities',
       method: 'POST',
       path: '/v0/activities',
@@ -284,7 +287,3 @@ export const scanRoutes = {
     },
   }),
 } as const
-
-function isAskedToSign(headers: unknown): boolean {
-  return (headers as { 'x-read-sign'?: boolean })['x-read-sign'] === true
-}

@@ -11,7 +11,6 @@ import {
   PageSize,
   PageToken,
   Party,
-  Signature,
   Time,
   WellFormedText,
 } from './scalars.ts'
@@ -53,21 +52,12 @@ const lookups = Type.Array(Lookup, {
   description: 'What to look for.',
 })
 
-export const BatchAnswer = component(
-  'BatchAnswer',
-  'One result for each lookup, in its order; from a node with `sign`, a signature for each too.',
-  {
-    results: Type.Array(
-      Type.Object({ entry: about(nullable(AnsEntry), 'The entry, or null for none.') }),
-      { description: 'One for each lookup, in its order.' },
-    ),
-    signatures: Type.Optional(
-      Type.Array(Signature, {
-        description: 'Of a node that was asked to sign: one for each lookup.',
-      }),
-    ),
-  },
-)
+export const BatchAnswer = component('BatchAnswer', 'One result for each lookup, in its order.', {
+  results: Type.Array(
+    Type.Object({ entry: about(nullable(AnsEntry), 'The entry, or null for none.') }),
+    { description: 'One for each lookup, in its order.' },
+  ),
+})
 
 export const listQuery = {
   name_prefix: Type.Optional(

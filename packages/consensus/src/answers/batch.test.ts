@@ -4,7 +4,6 @@ import { bytesEqual, utf8 } from '../encoding/bytes.ts'
 import { cutBatchAnswer, isAbsence, isEntryAnswer } from './batch.ts'
 import { isLookup } from './lookups.ts'
 import { decodeText } from './reply.ts'
-import { cutSignedBatch } from './signed-batch.ts'
 
 const RECORD_TIME = 1_700_000_000_000_000
 const party = `alice::1220${'a'.repeat(64)}`
@@ -27,13 +26,8 @@ describe('a batch answer', () => {
     fc.assert(
       fc.property(fc.array(fc.option(entry), { minLength: 1, maxLength: 8 }), (entries) => {
         const parts = entries.map((one) => JSON.stringify({ entry: one }))
-        const results = `{"results":[${parts}]`
-        const answers = cutBatchAnswer(`${results}}`, parts.length) ?? []
+        const answers = cutBatchAnswer(`{"results":[${parts}]}`, parts.length) ?? []
         expect(answers.map(decodeText)).toEqual(parts)
-        const signatures = parts.map((_, index) => `a${index}`.repeat(64))
-        const signed = `${results},"signatures":${JSON.stringify(signatures)}}`
-        expect(cutSignedBatch(signed, parts.length)).toEqual({ answers, signatures })
-        expect(cutBatchAnswer(signed, parts.length)).toBeUndefined()
         expect(answers.map(isAbsence)).toEqual(entries.map((one) => one === null))
         for (const [index, one] of entries.entries()) {
           const lookup = one === null ? { party } : { name: one.name }
@@ -87,21 +81,6 @@ it.each([
 ])('a batch answer with %s is none', (_, text) => {
   expect(cutBatchAnswer('{"results":[{"entry":null}]}', 1)).toHaveLength(1)
   expect(cutBatchAnswer(decodeText(utf8(text)), 1)).toBeUndefined()
-})
-
-it.each([
-  ['none', ''],
-  ['another number of them', `,"signatures":["${'a'.repeat(128)}","${'b'.repeat(128)}"]`],
-  ['one that is no hex', `,"signatures":["${'x'.repeat(128)}"]`],
-  ['one that is too short', `,"signatures":["${'a'.repeat(126)}"]`],
-  ['one that has none before it', `,"signatures":["","${'a'.repeat(128)}"]`],
-  ['another end', `,"signatures":["${'a'.repeat(128)}"!`],
-  ['another member after them', `,"signatures":["${'a'.repeat(128)}"],"more":1`],
-  ['them twice', `,"signatures":["${'a'.repeat(128)}"],"signatures":["${'a'.repeat(128)}"]`],
-])('a batch answer that was to be signed is none with %s', (_, signatures) => {
-  const good = `,"signatures":["${'a'.repeat(128)}"]`
-  expect(cutSignedBatch(`{"results":[{"entry":null}]${good}}`, 1)?.answers).toHaveLength(1)
-  expect(cutSignedBatch(`{"results":[{"entry":null}]${signatures}}`, 1)).toBeUndefined()
 })
 
 it('an answer with a member of another type is none', () => {

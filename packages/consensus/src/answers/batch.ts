@@ -17,14 +17,9 @@ const ANSWER = new RegExp(`\\{"entry":(?:null|\\{${MEMBER}(?:,${MEMBER}){5}\\})\
 /** `atOffset` null asks for the newest. */
 export function encodeBatch(
   lookups: readonly Lookup[],
-  options: { readonly atOffset: number | null; readonly sign: boolean },
+  atOffset: number | null,
 ): Uint8Array<ArrayBuffer> {
-  const body = {
-    lookups,
-    ...(options.atOffset === null ? {} : { at_offset: options.atOffset }),
-    ...(options.sign ? { sign: true } : {}),
-  }
-  return utf8(JSON.stringify(body))
+  return utf8(JSON.stringify({ lookups, ...(atOffset === null ? {} : { at_offset: atOffset }) }))
 }
 
 /** The request for such a body to a node. */

@@ -43,11 +43,6 @@ export type ReaderOptions = {
   /** Whether address records may name loopback and private hosts. Seeds may always. Default false. */
   readonly allowPrivateAddresses?: boolean
   /**
-   * `insecure` (default): nodes whose URL is neither https nor loopback must sign every answer (D-42).
-   * `never`: the network between is trusted.
-   */
-  readonly requireSignatures?: 'insecure' | 'never'
-  /**
    * Calls a function once what came in at the same moment has come in, so that lookups of one moment share
    * their requests. Default: a microtask; a server takes `setImmediate`, after all sockets have been read.
    */

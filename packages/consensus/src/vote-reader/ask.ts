@@ -1,7 +1,6 @@
 /** What nodes are asked for the sake of items, and their answers cut into votes. The same goes to every node. */
 import { batchRequest, cutBatchAnswer, encodeBatch } from '../answers/batch.ts'
 import { decodeText, type Reply } from '../answers/reply.ts'
-import { cutSignedBatch } from '../answers/signed-batch.ts'
 import { isSignature } from '../crypto/crypto.ts'
 import { bodiesEqual } from '../encoding/bodies-equal.ts'
 import type { TransportRequest } from '../nodes/transport.ts'
@@ -33,7 +32,7 @@ export type Ask = {
   readonly pin: number | null
   /** What the nodes are asked for: the pin. Null where they choose. */
   readonly atOffset: number | null
-  /** Whether a caller wants signatures. A node may have to sign all the same (D-42). */
+  /** Whether a caller wants signatures, of a page. */
   readonly sign: boolean
   /** With and without signatures, written once. */
   readonly requests: Map<boolean, NodeRequest>
@@ -47,12 +46,12 @@ export type Ask = {
 
 export const PROBE: Ask = createAsk('probe', { items: [], pin: null, atOffset: null })
 
-/** Batches are of lookups with the same wish for signatures, reads of one item. */
+/** Batches are of lookups, reads of one item. */
 export function createAsk(
   kind: Ask['kind'],
   options: Pick<Ask, 'items' | 'pin' | 'atOffset'>,
 ): Ask {
-  const sign = options.items[0]?.sign ?? false
+  const sign = kind === 'read' && options.items[0]?.sign === true
   const channel = kind === 'read' ? 'bulk' : 'lookup'
   return { kind, channel, sign, ...options, requests: new Map(), cut: [] }
 }
@@ -65,7 +64,7 @@ export function isWanted(ask: Ask, node: number): boolean {
 export function requestOf(ask: Ask, sign: boolean): NodeRequest {
   let request = ask.requests.get(sign)
   if (request === undefined) {
-    request = ask.kind === 'read' ? readRequest(ask, sign) : lookupsRequest(ask, sign)
+    request = ask.kind === 'read' ? readRequest(ask, sign) : lookupsRequest(ask)
     const forwarded = ask.items.find(({ headers }) => headers !== undefined)?.headers
     if (forwarded !== undefined)
       request = { ...request, headers: { ...forwarded, ...request.headers } }
@@ -74,10 +73,10 @@ export function requestOf(ask: Ask, sign: boolean): NodeRequest {
   return request
 }
 
-function lookupsRequest({ items, atOffset }: Ask, sign: boolean): NodeRequest {
+function lookupsRequest({ items, atOffset }: Ask): NodeRequest {
   // Batches hold nothing else.
   const lookups = items.map(({ asked }) => (asked as { readonly lookup: Lookup }).lookup)
-  return batchRequest(encodeBatch(lookups, { atOffset, sign }), lookups.length)
+  return batchRequest(encodeBatch(lookups, atOffset), lookups.length)
 }
 
 function readRequest({ items, atOffset }: Ask, sign: boolean): NodeRequest {
@@ -123,10 +122,9 @@ function cutAnswer(ask: Ask, answer: Answer, isSigned: boolean): Votes | undefin
     const votes = [{ ...point, answer: body }]
     return { votes, signatures: isSigned ? [signature as string] : null }
   }
-  const text = decodeText(body)
-  const count = ask.items.length
-  const signed = isSigned ? cutSignedBatch(text, count) : null
-  const answers = signed === null ? cutBatchAnswer(text, count) : signed?.answers
-  const votes = answers?.map((one) => ({ ...point, answer: one }))
-  return votes && { votes, signatures: signed?.signatures ?? null }
+  const votes = cutBatchAnswer(decodeText(body), ask.items.length)?.map((answer) => ({
+    ...point,
+    answer,
+  }))
+  return votes && { votes, signatures: null }
 }

@@ -58,7 +58,7 @@ export function offer(state: State, node: Node, ask: Ask): void {
 
 /** Sends what can be sent. */
 export function pump(state: State, node: Node): void {
-  if (node.url === null) return
+  if (node.url === null || node.isInsecure) return
   for (const lane of lanesOf(node)) {
     while (state.nowMs >= lane.notBeforeMs && hasRoom(lane, state.nowMs)) {
       const ask = nextAsk(node, lane)
@@ -80,8 +80,7 @@ function send(
 ): void {
   const { node, lane, ask } = to
   const id = ++state.flightCount
-  const isForced = state.mustAnonymousSign && node.isAnonymous && ask !== PROBE
-  const isSigned = ask.sign || isForced
+  const isSigned = ask.sign
   const flight: Flight = { id, ...to, isSigned, startedAtMs: state.nowMs, isSentAgain: false }
   lane.flights.add(flight)
   state.flights.set(id, flight)

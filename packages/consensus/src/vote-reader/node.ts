@@ -45,8 +45,8 @@ export type Node = {
   readonly scanKey: string
   url: string | null
   sequence: number | null
-  /** Its connection does not say who answers. */
-  isAnonymous: boolean
+  /** Its connection would not say who answers: it is not asked for votes (D-35). */
+  isInsecure: boolean
   /** Newest offset that it claims to have, and when it said so. */
   head: number | null
   headAtMs: number
@@ -74,7 +74,7 @@ export function createNode({ name, scanKey }: GenesisNode, index: number): Node 
     scanKey,
     url: null,
     sequence: null,
-    isAnonymous: false,
+    isInsecure: false,
     head: null,
     headAtMs: Number.NEGATIVE_INFINITY,
     lanes: { lookup: createLane('lookup'), bulk: createLane('bulk') },
@@ -107,7 +107,9 @@ export function noteAddress(
   node: Node,
   { url, sequence }: { readonly url: string; readonly sequence: number },
 ): void {
-  Object.assign(node, { url, sequence, isAnonymous: !isAuthenticated(url) })
+  const isInsecure = !isAuthenticated(url)
+  Object.assign(node, { url, sequence, isInsecure })
+  if (isInsecure) node.counters.lastError = 'its address is neither https nor loopback'
 }
 
 /** Counts an answer that was none. */

@@ -38,7 +38,6 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
   const state = createState({
     ...base,
     waitMs: options.waitMs ?? WAIT_MS,
-    mustAnonymousSign: options.requireSignatures !== 'never',
     hasReplica: localHistoryHash !== undefined,
   })
   const flights = new Map<number, { readonly abort: AbortController; bytesWanted: number }>()

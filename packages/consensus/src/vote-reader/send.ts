@@ -43,7 +43,7 @@ function sendReads(state: State): number {
 /** One batch per pin, from all kinds that have room. Returns how many were sent. */
 function sendLookups(state: State): number {
   const { lookupsByKind } = state.unsent
-  const batches = new Map<string, Batch>()
+  const batches = new Map<number, Batch>()
   for (const [kind, waiting] of lookupsByKind) {
     const rest = putIntoBatch(state, waiting, batches)
     if (rest.length === 0) lookupsByKind.delete(kind)
@@ -54,7 +54,7 @@ function sendLookups(state: State): number {
 }
 
 /** Puts items of one kind into the batch of their pin, if there is room. Returns what goes on waiting. */
-function putIntoBatch(state: State, alike: readonly Item[], batches: Map<string, Batch>): Item[] {
+function putIntoBatch(state: State, alike: readonly Item[], batches: Map<number, Batch>): Item[] {
   const waiting = alike.filter((item) => !item.isDone)
   const [first] = waiting
   if (first === undefined) return []
@@ -68,18 +68,17 @@ function putIntoBatch(state: State, alike: readonly Item[], batches: Map<string,
 function fillBatch(
   state: State,
   waiting: readonly Item[],
-  target: { readonly pin: number; readonly batches: Map<string, Batch> },
+  target: { readonly pin: number; readonly batches: Map<number, Batch> },
 ): Item[] {
   const { pin, batches } = target
-  const key = `${pin} ${waiting[0]?.sign}`
-  const batch = batches.get(key) ?? { pin, items: [] }
+  const batch = batches.get(pin) ?? { pin, items: [] }
   let position = 0
   for (; position < waiting.length && batch.items.length < BATCH_LOOKUPS_MAX; position++) {
     const item = waiting[position] as Item
     if (item.minOffset > pin) state.unsent.floored.push(item)
     else batch.items.push(item)
   }
-  if (batch.items.length > 0) batches.set(key, batch)
+  if (batch.items.length > 0) batches.set(pin, batch)
   return waiting.slice(position)
 }
 

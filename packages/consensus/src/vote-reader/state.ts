@@ -14,8 +14,6 @@ export type Config = {
   /** How long a read may wait (D-38). */
   readonly waitMs: number
   readonly decisions: Decisions
-  /** Whether nodes whose connection does not say who answers have to sign (D-42). */
-  readonly mustAnonymousSign: boolean
   /** Whether there is an own replica to compare with. */
   readonly hasReplica: boolean
 }
@@ -79,7 +77,6 @@ export function createState(
     nodeCount: config.nodeCount,
     waitMs: config.waitMs,
     decisions: config.decisions,
-    mustAnonymousSign: config.mustAnonymousSign,
     hasReplica: config.hasReplica,
     nodes: config.nodes,
     histories: config.histories,
@@ -126,7 +123,7 @@ export function wait({ unsent }: State, item: Item): void {
     unsent.reads.push(item)
     return
   }
-  const kind = `${item.nextPin} ${item.threshold} ${item.sign}`
+  const kind = `${item.nextPin} ${item.threshold}`
   const alike = unsent.lookupsByKind.get(kind)
   if (alike === undefined) unsent.lookupsByKind.set(kind, [item])
   else alike.push(item)

@@ -8,6 +8,7 @@ import type { State } from './state.ts'
 export function isUnusable(state: State, item: Item, node: Node): boolean {
   if (item.isOverdue) return true
   if (node.url === null) return !state.isLearning
+  if (node.isInsecure) return true
   const lane = node.lanes[item.asked.kind === 'lookup' ? 'lookup' : 'bulk']
   const { failureCount } = lane
   return state.decisions.isGone({ failureCount, isSilent: isSilent(lane, state.nowMs) })

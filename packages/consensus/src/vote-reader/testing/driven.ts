@@ -38,7 +38,6 @@ export function createRun(world: {
   const state = createState({
     ...{ nodes, nodeCount, waitMs: WAIT_MS, decisions: DECISIONS },
     histories: createHistories(faultyMax),
-    mustAnonymousSign: true,
     hasReplica: true,
   })
   const log: Effect[] = []

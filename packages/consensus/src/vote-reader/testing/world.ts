@@ -26,7 +26,7 @@ export function replyTo(
 ): { readonly reply: TransportReply; readonly said: readonly Said[] } | null {
   if (way === 'lost') return null
   const own = way === 'behind' ? Math.max(0, head - BEHIND) : head
-  const { names, offset = own, sign } = readRequest(request)
+  const { names, offset = own } = readRequest(request)
   const refused = { lagging: 503, pruned: 410, busy: 429, missing: 404 }[way as string]
   const headers = {
     'content-type': 'application/json',
@@ -48,8 +48,7 @@ export function replyTo(
     return { name, offset, answer: way === 'lie' ? entryAnswer(name, 'https://lie') : told }
   })
   const answers = said.map(({ answer }) => answer)
-  const signatures = sign ? `,"signatures":[${names.map(() => `"${SIGNATURE}"`)}]` : ''
-  const whole = request.method === 'GET' ? answers[0] : `{"results":[${answers}]${signatures}}`
+  const whole = request.method === 'GET' ? answers[0] : `{"results":[${answers}]}`
   return { reply: replyWith(200, way === 'garbage' ? '{"results":[' : (whole ?? '')), said }
 }
 
@@ -60,7 +59,6 @@ const SIGNATURE = '0'.repeat(128)
 type Asked = {
   readonly names: readonly string[]
   readonly offset: number | undefined
-  readonly sign: boolean
 }
 
 /** A page asks for the name in its path, a batch for those in its body. */
@@ -68,11 +66,11 @@ function readRequest({ method, path, headers, body }: NodeRequest): Asked {
   if (method === 'GET') {
     const at = headers['x-read-at-offset']
     const offset = at === undefined ? undefined : Number(at)
-    return { names: [path.slice(1)], offset, sign: headers['x-read-sign'] === 'true' }
+    return { names: [path.slice(1)], offset }
   }
   const asked = JSON.parse(new TextDecoder().decode(body ?? utf8('')))
   const names = (asked.lookups as { name: string }[]).map(({ name }) => name)
-  return { names, offset: asked.at_offset, sign: asked.sign ?? false }
+  return { names, offset: asked.at_offset }
 }
 
 function entryAnswer(name: string, url: string): string {
