@@ -28,7 +28,7 @@ export const docOfLie: Readonly<Record<LieKind, string>> = {
   value: 'names belong to the liar',
   invent: 'names that nobody registered exist',
   deny: 'names that are registered do not exist',
-  equivocate: 'some callers hear the truth, others a wrong value; signs two states for one offset',
+  equivocate: 'the truth for some, a wrong value for others; signs two states',
   stale: 'the answers of the moment when the lie began, as today’s',
   garbage: 'random bytes',
   oversize: '100 MB for each answer',
