@@ -138,6 +138,9 @@ const checkAvailability: Checker = (run) => {
         if (nodeCount - steadyCount > Math.max(BROKEN_MAX, faultyMax)) return []
         // The log itself may be older than asked, or stand still before what was asked for.
         if (outcome.kind === 'lagging' && outcome.reason !== 'not-reached') return []
+        // Who has less time than that may run out of it, not give up before.
+        if (!('answer' in outcome) && tookMs >= read.waitMs && read.waitMs < ANSWER_MS_MAX)
+          return []
         if (!('answer' in outcome))
           return [{ rule: 'availability', read, why: `${outcome.kind} with ${steadyCount} up` }]
         return tookMs > ANSWER_MS_MAX
