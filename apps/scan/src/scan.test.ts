@@ -16,6 +16,9 @@ const post = (
   headers: Record<string, string> = {},
 ) => send(node.url + path, { method: 'POST', body, headers })
 
+/** The ledger takes another address of a node so long after the one before. */
+const ADDRESS_CHANGE_MICROS = 10_000_000
+
 const NO_ROUNDS = {
   cached_open_mining_round_contract_ids: [],
   cached_issuing_round_contract_ids: [],
@@ -145,6 +148,7 @@ describe('four scan nodes', () => {
       expect(verifySignature(statement)).toBe(true)
     }
     await world.nodes[3]?.[Symbol.asyncDispose]()
+    await network.advance(ADDRESS_CHANGE_MICROS)
     await using _moved = await network.startNode(3, { publicUrl: 'https://sv-4.example' })
     await until('the new address', async () => {
       const [, , , last] = await scansOf(world.first)

@@ -17,6 +17,9 @@ import {
   type WorldEntry,
 } from './testing/world.ts'
 
+/** All by `npm run test:long`. */
+const IS_LONG = process.env['LONG'] !== undefined
+
 const network = createTestNetwork(4)
 const verifier = createCertifiedVerifier(network)
 const MEMBER = partyOfMember(network, 1)
@@ -111,7 +114,7 @@ describe('a document', () => {
           ...{ offset, recordTime, historyHash, signers: ['sv-1', 'sv-2', 'sv-3'] },
         })
       }),
-      { numRuns: 1000 },
+      { numRuns: IS_LONG ? 1000 : 300 },
     )
   })
 
@@ -145,7 +148,7 @@ describe('a document', () => {
           )
         },
       ),
-      { numRuns: 200 },
+      { numRuns: IS_LONG ? 200 : 60 },
     )
   })
 

@@ -169,7 +169,7 @@ describe('the state of a replica', () => {
         expect(proven.size).toBeGreaterThan(3)
         await run.replica[Symbol.asyncDispose]()
       }),
-      { numRuns: 6 },
+      { numRuns: process.env['LONG'] === undefined ? 3 : 12 },
     )
   })
 })
