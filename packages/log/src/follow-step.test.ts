@@ -23,14 +23,15 @@ it('begins anew once a stream holds what was applied', () => {
   expect(waits('lost', 'lost', 'joined', 'lost')).toEqual([50, 100, 0, 50])
 })
 
-it('gives up what is damaged three times in a row, though streams that hold the rest come and go', () => {
-  expect(waits('joined', 'damaged', 'joined', 'lost', 'damaged', 'joined', 'damaged')).toEqual([
-    ...[0, 50, 0, 50, 100, 0],
+it('gives up what is damaged six times in a row, though streams that hold the rest come and go', () => {
+  const again: FollowEvent[] = ['joined', 'lost', 'damaged']
+  expect(waits('damaged', ...again, ...again, ...again, ...again, ...again)).toEqual([
+    ...[50, 0, 50, 100, 0, 50, 200, 0, 50, 400, 0, 50, 800, 0, 50],
     null,
   ])
 })
 
 it('goes on past what was damaged on the way', () => {
-  const accident: FollowEvent[] = ['damaged', 'damaged', 'joined', 'grown']
+  const accident: FollowEvent[] = [...Array<FollowEvent>(5).fill('damaged'), 'joined', 'grown']
   expect(waits(...accident, ...accident, 'damaged')).not.toContain(null)
 })

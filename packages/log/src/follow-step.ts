@@ -27,8 +27,8 @@ export type FollowStep = {
 
 export const FOLLOW_START: FollowState = { losses: 0, damages: 0 }
 
-/** Bytes that are damaged on the way are so at random; what is damaged alike so often is so in the log. */
-const DAMAGES_MAX = 3
+/** Bytes that are damaged on the way are so for a moment; what still is after a second and a half is so in the log. */
+const DAMAGES_MAX = 6
 
 export function stepFollow(state: FollowState, event: FollowEvent, random: Random): FollowStep {
   switch (event) {

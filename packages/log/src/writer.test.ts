@@ -107,6 +107,20 @@ describe('the writer', () => {
     ])
   })
 
+  it('tells of each group when it is on disk, and of the newest when it begins', async () => {
+    await using log = await startLogRedis()
+    const manual = createManualClock(START_MICROS)
+    const told: number[] = []
+    const onCommitted = ({ lastOffset }: { lastOffset: number }) => void told.push(lastOffset)
+    const first = await log.writer({ clock: manual, onCommitted })
+    await first.append(entry(1))
+    await first.append(entry(2))
+    await first[Symbol.asyncDispose]()
+    expect(told).toEqual([1, 2])
+    await using _second = await log.writer({ clock: manual, onCommitted })
+    expect(told).toEqual([1, 2, 2])
+  })
+
   it('commits what waits before it ends, and accepts nothing afterwards', async () => {
     await using log = await startLogRedis()
     const writer = await log.writer()
