@@ -95,7 +95,9 @@ export function admissionUnits(route: RouteDef | undefined): number {
 
 type Parts = Readonly<Record<'params' | 'query' | 'headers' | 'body', unknown>>
 
+// One each for all, as where they were made says nothing, and to find out is dear.
 const OVER = new ScanError('REQUEST_TIMEOUT', 'the request is over')
+const GONE = new ScanError('REQUEST_TIMEOUT', 'the client went away')
 
 /** What a handler is given, and what belongs to it until it has answered: the signal and the deadline. */
 class Call implements ApiRequest<RouteDef, unknown> {
@@ -141,7 +143,7 @@ class Call implements ApiRequest<RouteDef, unknown> {
     this.#abort = abort
     const { raw } = this.#reply
     // Fastify's own request.signal fires as soon as the body has been read.
-    const onClose = () => abort.abort(new ScanError('REQUEST_TIMEOUT', 'the client went away'))
+    const onClose = () => abort.abort(GONE)
     if (this.#isOver) abort.abort(OVER)
     else if (raw.destroyed) onClose()
     // After the answer it does nothing more: the signal has fired.

@@ -10,8 +10,10 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '@quorumscan/base'
 import { closeGently, discardInput } from './closing.ts'
+import { createDoor, type Door, type Entrant } from './door.ts'
 import type { HttpLimits } from './limits.ts'
 import { type Guest, type Place, Places } from './places.ts'
 
@@ -24,13 +26,18 @@ const REST_MS_MIN = 1000
 /** … longer where many are, of whom one comes back after the other, so that refusing them stays cheap … */
 const REST_APART_MS = 2
 /** … but less long than anybody waits for an answer (D-38: 10 s). */
-const REST_MS_MAX = 4000
+const REST_MS_MAX = 8000
 /** Requests that follow on one connection before the one before them is answered. Hardly anybody sends any. */
 const PIPELINED_MAX = 8
 
 /** Whether this connection got no place: it is kept for one request, of whoever probes our health. */
 export function isForProbesOnly(socket: Socket): boolean {
   return connectionOf.get(socket)?.place === null
+}
+
+/** How long its request waited for a crowd before it began; 0 for a connection that is none of a server's. */
+export function waitedMs(socket: Socket): number {
+  return connectionOf.get(socket)?.waitedMs ?? 0
 }
 
 /** Reads no more of the request, which is refused: what may be endless is thrown away unparsed. */
@@ -64,6 +71,7 @@ export function createHttpServer(
     areInUse: false,
   })
   const resting = createResting(clock)
+  const door = createDoor(clock)
   const open = new Set<Connection>()
   /** Without a place, the first to come first. */
   const spare = new Set<Connection>()
@@ -85,10 +93,11 @@ export function createHttpServer(
   // Whoever has no place leaves when the next one comes; until it is gone there are two.
   server.maxConnections = limits.connectionsMax + 2 * limits.spareConnectionsMax
   server.on('connection', (socket: Socket) => {
-    const connection = new Connection(socket, resting)
+    const connection = new Connection(socket, { resting, door })
     connectionOf.set(socket, connection)
     connection.place = places.take(socket.remoteAddress, connection)
     open.add(connection)
+    door.noteNewcomer()
     if (connection.place === null) spare.add(connection)
     if (spare.size > limits.spareConnectionsMax) first(spare)?.leave()
     socket.once('close', () => {
@@ -141,13 +150,16 @@ function createResting(clock: Clock): Resting {
   }
 }
 
-class Connection implements Guest {
+class Connection implements Guest, Entrant {
   /** Null where there was none. */
   place: Place | null = null
   /** A WebSocket has bounds of its own. */
   isUpgraded = false
+  /** Of the request that it is at. */
+  waitedMs = 0
   readonly #socket: Socket
   readonly #resting: Resting
+  readonly #door: Door
   #request: IncomingMessage | null = null
   #response: ServerResponse | null = null
   #isBusy = false
@@ -157,23 +169,32 @@ class Connection implements Guest {
   /** For the client, to take what it is sent, or to close its side; null where we do not wait. */
   #waitingSinceMs: number | null = null
 
-  constructor(socket: Socket, resting: Resting) {
+  constructor(socket: Socket, shared: { readonly resting: Resting; readonly door: Door }) {
     this.#socket = socket
-    this.#resting = resting
+    this.#resting = shared.resting
+    this.#door = shared.door
     const destroySoon = socket.destroySoon.bind(socket)
     // After the last answer, even while the client is still sending what nobody reads.
     socket.destroySoon = () =>
       this.#request?.complete === false ? closeGently(socket) : destroySoon()
   }
 
-  /** Has the listener answer the request, as soon as those before it are answered. */
+  /** Has the listener answer the request, when its turn comes and those before it are answered. */
   take(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
     this.#waiting.push(() => {
       this.#begin(request, response)
       listener(request, response)
     })
-    if (this.#waiting.length > PIPELINED_MAX) this.leave()
+    const followers = this.#isBusy ? this.#waiting.length : this.#waiting.length - 1
+    if (followers > PIPELINED_MAX) this.leave()
     else this.#next()
+  }
+
+  /** Nothing is done for whoever left meanwhile. */
+  begin(waitedMs: number): void {
+    if (!this.#isReady()) return
+    this.waitedMs = waitedMs
+    this.#waiting.shift()?.()
   }
 
   /** Nothing more is taken from it for a moment after this answer. */
@@ -183,24 +204,29 @@ class Connection implements Guest {
       if (!response.shouldKeepAlive) return
       // Once Node is through with the request, after which it reads on.
       setImmediate(() => this.#socket.pause())
-      void this.#resting.next().then(() => {
-        this.#isResting = false
+      void this.#resting.next().then(async () => {
         this.#socket.resume()
+        await nextTurn() // What was sent is read, …
+        await nextTurn() // … and whether its client is still there.
+        this.#isResting = false
         this.#next()
       })
     })
   }
 
   #next(): void {
-    if (this.#isBusy || this.#isResting || this.#socket.destroyed) return
-    this.#waiting.shift()?.()
+    if (this.#isReady()) this.#door.enter(this)
+  }
+
+  #isReady(): boolean {
+    return this.#waiting.length > 0 && !this.#isBusy && !this.#isResting && !this.#socket.destroyed
   }
 
   #begin(request: IncomingMessage, response: ServerResponse): void {
     this.#isBusy = true
     response.once('close', () => {
       this.#isBusy = false
-      if (this.#waiting.length > 0) setImmediate(() => this.#next())
+      this.#next()
     })
     this.#request = request
     this.#response = response

@@ -356,6 +356,70 @@ test('who was refused is read again after a second, and nobody else waits', asyn
   other.destroy()
 })
 
+const slowRequest = 'POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}'
+
+test('a crowd is answered as far as that is in time, and the rest of it told so', async () => {
+  let nowMs = 0
+  let calls = 0
+  const ask = {
+    ...common,
+    operationId: 'ask',
+    method: 'GET',
+    path: '/ask',
+    response: Type.Boolean(),
+  } as const
+  await using server = buildServer({
+    routes: { ask, livez: routes.livez },
+    handlers: {
+      // Each takes 100 ms, so a turn begins one.
+      ask: async () => {
+        nowMs += 100
+        return { body: ++calls > 0 }
+      },
+      livez: async () => ({ body: null }),
+    },
+    prefix: null,
+    rateLimit: null,
+    clock: { ...clock, monotonicMs: () => nowMs },
+  })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  const sockets = Array.from({ length: 30 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const statuses = sockets.map(statusOf)
+  for (const socket of sockets) socket.write('GET /ask HTTP/1.1\r\nhost: a\r\n\r\n')
+  expect(new Set(await Promise.all(statuses))).toEqual(new Set(['200', '503']))
+  expect(calls).toBeLessThan(30)
+  expect((await fetch(`${url}/livez`)).status).toBe(200)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('nothing is done for who left before its turn', async () => {
+  let calls = 0
+  await using running = await start({
+    rateLimit: { unitsPerSecond: 1 },
+    handlers: {
+      slow: async () => ({ body: ++calls > 0 }),
+      livez: async () => ({ body: null }),
+    },
+  })
+  const accepted = once(running.server.server, 'connection')
+  const socket = running.connect()
+  socket.write(slowRequest + slowRequest)
+  await untilText(socket, 'HTTP/1.1 429')
+  const [ofServer] = await accepted
+  socket.write(slowRequest)
+  socket.end()
+  // It is read again once there are units for it.
+  await once(ofServer, 'close')
+  expect(calls).toBe(1)
+})
+
+/** Of the next answer. */
+async function statusOf(socket: Socket): Promise<string> {
+  const [bytes] = await once(socket, 'data')
+  return String(bytes).slice(9, 12)
+}
+
 /** Until this was received from here on. */
 function untilText(socket: Socket, text: string): Promise<void> {
   let received = ''

@@ -34,7 +34,7 @@ import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
 import type { Handler, Handlers } from './handler.ts'
 import { installMetrics, METRICS_UNITS } from './http-metrics.ts'
-import { createHttpServer, isForProbesOnly } from './http-server.ts'
+import { createHttpServer, isForProbesOnly, waitedMs } from './http-server.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -142,7 +142,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
           retryAfterSeconds: 1,
         })
       request.client.admit(admissionUnits(route))
-      work.admit(request.client)
+      work.admit(request.client, waitedMs(request.raw.socket))
     }
     done()
   })

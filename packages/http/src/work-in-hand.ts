@@ -5,8 +5,8 @@
  *
  * What waits for others is counted in units, and how many may wait is found out: half as many as soon as one
  * came too late, which its handler tells, a batch more for as many as were answered in time. What is answered
- * from memory never waits, and is never in hand beside anything else: what queues behind it sits in sockets. So
- * a turn of the event loop, in which Node goes through all sockets that have something, is bounded as well.
+ * from memory is never in hand beside anything else, and what queues behind it stands in line for its turn: who
+ * stood there for too long is refused as well.
  */
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
@@ -19,11 +19,8 @@ const UNITS_AT_FIRST = 2048
 const UNITS_MIN = 256
 /** From one halving to the next: what was taken in before the first is over by then, well or badly. */
 const HALVING_MS = 500
-/**
- * As much of one turn, in which the last was read as late as it took: as long as a node waits for an offset (D-38).
- * Of processor time, as a machine that gives us none is no crowd of callers.
- */
-const TURN_CPU_MS_MAX = 250
+/** Before its turn came: half as long as a proxy waits for nodes (D-38), as callers wait no longer than that. */
+const WAITED_MS_MAX = 1000
 /** Peers have more by so much: what the public asks for keeps no proxy from its answers. */
 const PEER_FACTOR = 2
 
@@ -33,8 +30,11 @@ const TOO_MUCH = new ScanError('OVERLOADED', 'more is asked for than can be done
 })
 
 export type WorkInHand = {
-  /** @throws {ScanError} OVERLOADED if there is too much already. */
-  admit(client: { readonly isPeer: boolean }): void
+  /**
+   * @param waitedMs - For which it stood in line.
+   * @throws {ScanError} OVERLOADED if there is too much already.
+   */
+  admit(client: { readonly isPeer: boolean }, waitedMs?: number): void
   begin(units: number): void
   /** `error` is what came instead of an answer. */
   end(units: number, error?: unknown): void
@@ -44,19 +44,6 @@ export function createWorkInHand(clock: Clock): WorkInHand {
   let unitsInHand = 0
   let unitsMax = UNITS_AT_FIRST
   let halvedAtMs = Number.NEGATIVE_INFINITY
-  let turn: { readonly cpu: NodeJS.CpuUsage; readonly beganMs: number } | null = null
-
-  const isTurnLong = (msMax: number): boolean => {
-    if (turn === null) {
-      turn = { cpu: process.cpuUsage(), beganMs: clock.monotonicMs() }
-      setImmediate(() => {
-        turn = null
-      })
-    }
-    if (clock.monotonicMs() - turn.beganMs < msMax) return false // To ask for processor time is dear.
-    const { user, system } = process.cpuUsage(turn.cpu)
-    return (user + system) / 1000 >= msMax
-  }
 
   const halve = (): void => {
     const nowMs = clock.monotonicMs()
@@ -66,9 +53,10 @@ export function createWorkInHand(clock: Clock): WorkInHand {
   }
 
   return {
-    admit({ isPeer }) {
+    admit({ isPeer }, waitedMs = 0) {
       const unitsFree = (isPeer ? PEER_FACTOR * UNITS_MAX : unitsMax) - unitsInHand
-      if (unitsFree <= 0 || isTurnLong((isPeer ? PEER_FACTOR : 1) * TURN_CPU_MS_MAX)) throw TOO_MUCH
+      const waitedMsMax = isPeer ? PEER_FACTOR * WAITED_MS_MAX : WAITED_MS_MAX
+      if (unitsFree <= 0 || waitedMs > waitedMsMax) throw TOO_MUCH
     },
     begin(units) {
       unitsInHand += units

@@ -1,0 +1,82 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createDoor } from './door.ts'
+
+function start() {
+  let nowMs = 0
+  const door = createDoor({ monotonicMs: () => nowMs })
+  const begun: { readonly name: number; readonly waitedMs: number }[] = []
+  return {
+    door,
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+    /** What each had to wait, in the order in which they began. */
+    begun,
+    /** Each takes so long. */
+    enter(count: number, ms: number): void {
+      for (let name = 0; name < count; name++)
+        door.enter({
+          begin: (waitedMs) => {
+            begun.push({ name, waitedMs })
+            nowMs += ms
+          },
+        })
+    },
+  }
+}
+
+test('a turn begins what it has time for, first come, first served', async () => {
+  const { begun, enter } = start()
+  enter(5, 4)
+  expect(begun.length).toBe(0)
+  await nextTurn()
+  expect(begun.map(({ name }) => name)).toEqual([0, 1, 2])
+  await nextTurn()
+  expect(begun.map(({ name }) => name)).toEqual([0, 1, 2, 3, 4])
+})
+
+test('who enters twice begins once, and has waited since the first time', async () => {
+  const { door, enter } = start()
+  enter(11, 100)
+  const waits: number[] = []
+  const entrant = { begin: (waitedMs: number) => void waits.push(waitedMs) }
+  door.enter(entrant)
+  await nextTurn()
+  door.enter(entrant)
+  for (let turn = 1; turn < 12; turn++) await nextTurn()
+  expect(waits).toEqual([1100])
+})
+
+test('while connections come every other moment is theirs', async () => {
+  const { door, begun, enter, pass } = start()
+  enter(2, 10)
+  for (let count = 0; count < 5; count++) {
+    door.noteNewcomer()
+    await nextTurn()
+    pass(2)
+  }
+  expect(begun.length).toBe(0)
+  door.noteNewcomer()
+  await nextTurn()
+  expect(begun.length).toBe(1)
+  door.noteNewcomer()
+  await nextTurn()
+  expect(begun.length).toBe(1)
+  // Nobody came in this turn.
+  await nextTurn()
+  expect(begun.length).toBe(2)
+})
+
+test('a wait counts where a crowd was before, not where the process stood still', async () => {
+  const stalled = start()
+  stalled.enter(1, 0)
+  stalled.pass(5_000)
+  await nextTurn()
+  expect(stalled.begun).toEqual([{ name: 0, waitedMs: 0 }])
+
+  const { begun, enter } = start()
+  enter(12, 100)
+  for (let turn = 0; turn < 12; turn++) await nextTurn()
+  expect(begun.map(({ waitedMs }) => waitedMs)).toEqual([...Array(10).fill(0), 1000, 1100])
+})

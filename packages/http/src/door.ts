@@ -1,0 +1,72 @@
+/**
+ * Which requests begin in which turn of the event loop.
+ *
+ * Node accepts one connection a turn, and goes through all sockets that have something. If every request began
+ * as it is read, a turn would be as long as the crowd is large, and a newcomer, as well as who probes our health,
+ * would wait for as many turns as connections came before it. So requests stand in line, a turn begins as many as
+ * it has time for, and while connections come every other moment is theirs.
+ */
+import type { Clock } from '@quorumscan/base'
+
+/** What a turn has for requests: enough of them that what they ask of others goes out together. */
+const TURN_MS = 10
+/** What newcomers have in between, in turns that begin nothing. */
+const NEWCOMERS_MS = 10
+/** Fewer are no crowd: the process itself had no time. */
+const TURNS_OF_A_CROWD = 10
+
+export type Entrant = {
+  /** Its turn has come, after so long a wait for a crowd; 0 where there was none. */
+  begin(waitedMs: number): void
+}
+
+export type Door = {
+  /** Has it begin in this turn or a later one; first come, first served. */
+  enter(entrant: Entrant): void
+  /** A connection was accepted: others may wait behind it. */
+  noteNewcomer(): void
+}
+
+export function createDoor({ monotonicMs }: Pick<Clock, 'monotonicMs'>): Door {
+  /** With when each came. */
+  const line = new Map<Entrant, { readonly turn: number; readonly atMs: number }>()
+  let turn = 0
+  let isWaitingForTurn = false
+  let hasNewcomer = false
+  /** Of this moment; null until it has begun. */
+  let newcomersUntilMs: number | null = null
+
+  const waitForTurn = (): void => {
+    isWaitingForTurn = line.size > 0
+    if (isWaitingForTurn) setImmediate(takeTurn)
+  }
+
+  const takeTurn = (): void => {
+    const nowMs = monotonicMs()
+    if (hasNewcomer) newcomersUntilMs ??= nowMs + NEWCOMERS_MS
+    const isForNewcomers = hasNewcomer && nowMs < (newcomersUntilMs ?? 0)
+    hasNewcomer = false
+    if (!isForNewcomers) beginSome(nowMs)
+    waitForTurn()
+  }
+
+  const beginSome = (nowMs: number): void => {
+    newcomersUntilMs = null
+    turn++
+    for (const [entrant, came] of line) {
+      line.delete(entrant)
+      entrant.begin(turn - came.turn > TURNS_OF_A_CROWD ? nowMs - came.atMs : 0)
+      if (monotonicMs() - nowMs >= TURN_MS) return
+    }
+  }
+
+  return {
+    enter(entrant) {
+      if (!line.has(entrant)) line.set(entrant, { turn, atMs: monotonicMs() })
+      if (!isWaitingForTurn) waitForTurn()
+    },
+    noteNewcomer() {
+      hasNewcomer = true
+    },
+  }
+}
