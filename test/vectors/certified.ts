@@ -17,6 +17,7 @@ import {
   joinProofs,
   type ProofItem,
   prune,
+  type Question,
   questionOf,
 } from '@quorumscan/consensus/certified'
 import { createStateTree, keyOf, type Leaf } from '@quorumscan/consensus/state-tree'
@@ -96,7 +97,8 @@ function stateOf(leaves: readonly VectorLeaf[], offset = 42) {
     stateRoot: toHex(version.rootHash),
   }
   const prove = (request: CanonicalRequest, at = T): string => {
-    const proofs = questionOf(request, network).ranges.map((range) => {
+    const { ranges } = questionOf(request, network) as Question<unknown>
+    const proofs = ranges.map((range) => {
       const pruned = version.root === null ? null : prune(tree, version.root, { ...range, at })
       return encodeProof(pruned, (leaf) => (leaf as VectorLeaf).value)
     })

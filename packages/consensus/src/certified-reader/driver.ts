@@ -3,7 +3,7 @@
 import type { SignatureVerifier } from '../certificates/certificate.ts'
 import { createCertificateChecks } from '../certificates/certificate-checks.ts'
 import type { HashedNetwork } from '../certified/lookups.ts'
-import type { Question } from '../certified/question.ts'
+import type { AnyQuestion } from '../certified/question.ts'
 import type { Threshold } from '../genesis/threshold.ts'
 import type { Transport } from '../nodes/transport.ts'
 import type { ReaderClock } from '../reader/reader-options.ts'
@@ -32,7 +32,7 @@ export type Ended = Omit<Effect & { readonly kind: 'ended' }, 'kind' | 'read'>
 
 type Pending = {
   readonly asked: CertifiedRequest<unknown>
-  readonly question: Question<unknown>
+  readonly question: AnyQuestion<unknown>
   readonly signers: Threshold
   resolve(ended: Ended): void
   reject(reason: unknown): void

@@ -4,7 +4,7 @@ import { decodeText, parseJson } from '../answers/reply.ts'
 import type { CertificateChecks } from '../certificates/certificate-checks.ts'
 import { answerOf, openDocument } from '../certified/document.ts'
 import type { HashedNetwork } from '../certified/lookups.ts'
-import type { Question } from '../certified/question.ts'
+import type { AnyQuestion } from '../certified/question.ts'
 import type { TransportReply } from '../nodes/transport.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { ReaderEvent } from './reader-state.ts'
@@ -16,7 +16,7 @@ export async function eventOf(
   asked: {
     readonly flight: number
     /** null: for the newest certificate alone. */
-    readonly question: Question<unknown> | null
+    readonly question: AnyQuestion<unknown> | null
     readonly minOffset: number
     readonly checks: CertificateChecks
     readonly network: HashedNetwork

@@ -1,7 +1,7 @@
 /** Questions as requests to a node. */
 import { CERTIFIED_MEDIA_TYPE } from '../certified/document.ts'
 import { askBatch, askName, askParty, type HashedNetwork } from '../certified/lookups.ts'
-import type { CertifiedEntry, Question } from '../certified/question.ts'
+import type { AnyQuestion, CertifiedEntry } from '../certified/question.ts'
 import { utf8 } from '../encoding/bytes.ts'
 import type { Threshold } from '../genesis/threshold.ts'
 import type { TransportRequest } from '../nodes/transport.ts'
@@ -12,7 +12,7 @@ export type CertifiedRequest<Answer> = {
   /** As it is kept beside the proof. */
   readonly request: CanonicalRequest
   /** Which part of the state answers it. @throws {RangeError} If it is none that has an answer. */
-  question(network: HashedNetwork): Question<Answer>
+  question(network: HashedNetwork): AnyQuestion<Answer>
   /** Path and query below the node's base address. */
   readonly path: string
   /** Of a POST; null: a GET. */

@@ -5,6 +5,7 @@ import type { CanonicalRequest } from '../statements/requests.ts'
 import { createCertifiedVerifier, encodeDocument, splitDocument } from './document.ts'
 import { isBehind, isStale } from './freshness.ts'
 import type { CertifiedPage } from './lists.ts'
+import type { Question } from './question.ts'
 import { questionOf } from './requests.ts'
 import { createTestNetwork } from './testing/network.ts'
 import {
@@ -27,7 +28,8 @@ const PARTIES = ['alice', 'bob', MEMBER, network.genesis.dso]
 const AT = { offset: 7, recordTime: 100 }
 
 function documentOf(world: World, request: CanonicalRequest, signers = [0, 1, 2]): string {
-  const proof = proofOf(world.leaves, questionOf(request, network), world.point.recordTime)
+  const question = questionOf(request, network) as Question<unknown>
+  const proof = proofOf(world.leaves, question, world.point.recordTime)
   const certificate = encodeCertificate(network.certificateOf(world.point, signers))
   return encodeDocument(certificate, JSON.stringify(proof))
 }

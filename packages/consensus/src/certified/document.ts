@@ -14,7 +14,7 @@ import { type Threshold, thresholdVotes } from '../genesis/threshold.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import { verifyRanges } from '../proof/range-proof.ts'
 import type { HashedNetwork } from './lookups.ts'
-import type { Question } from './question.ts'
+import type { AnyQuestion } from './question.ts'
 
 /** `Accept` asks for a certified answer by it. */
 export const CERTIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.certified+json'
@@ -41,7 +41,7 @@ export interface CertifiedVerifier {
    */
   verify<Answer>(
     document: string | Uint8Array,
-    question: Question<Answer>,
+    question: AnyQuestion<Answer>,
     threshold: Threshold,
   ): Promise<Certified<Answer>>
 }
@@ -91,13 +91,18 @@ export async function openDocument(
 export function answerOf<Answer>(
   proof: string,
   { offset, recordTime, historyHash, root, signers }: CheckedCertificate,
-  { question, network }: { readonly question: Question<Answer>; readonly network: HashedNetwork },
+  {
+    question,
+    network,
+  }: { readonly question: AnyQuestion<Answer>; readonly network: HashedNetwork },
 ): Certified<Answer> {
   if (question.offset !== null && question.offset !== offset)
     throw new InvalidProof('NOT_PROVEN', 'a walk goes on at the offset at which it began')
-  const { ranges } = question
-  const runs = verifyRanges({ proof, root, at: recordTime, ranges, sha256: network.sha256 })
-  const answer = question.answer(runs, offset)
+  const state = { root, at: recordTime, sha256: network.sha256 }
+  const answer =
+    'ranges' in question
+      ? question.answer(verifyRanges({ ...state, proof, ranges: question.ranges }), offset)
+      : question.verify(proof, state)
   // The list of signers is a copy: the next reader counts those that are remembered.
   return { answer, offset, recordTime, historyHash, signers: [...signers] }
 }
@@ -106,7 +111,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const BEFORE_CERTIFICATE = '{"certificate":'
 const BEFORE_PROOF = ',"proof":'
 
-/** The one text of a document; the proof is that of the ranges of the question, as `joinProofs` gives it. */
+/** The one text of a document; of ranges the proof is what `joinProofs` gives. */
 export function encodeDocument(certificate: string, proof: string): string {
   return `${BEFORE_CERTIFICATE}${certificate}${BEFORE_PROOF}${proof}}`
 }

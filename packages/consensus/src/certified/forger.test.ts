@@ -2,48 +2,13 @@
  * The reader of certified answers against the forger, and so that the forger is known to look everywhere, broken
  * readers: each is the reader with one line of its source replaced.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import * as reader from './index.ts'
-import { findFlaws, honestDocuments, network, type Reader } from './testing/forger.ts'
+import { breakReader, createDice, type Mutant } from './testing/break-reader.ts'
+import { findFlaws, honestDocuments, network } from './testing/forger.ts'
 
 /** Every byte by `npm run test:long`, else one in so many, by chance. */
 const BYTES_PER_CHANGE = process.env['LONG'] === undefined ? 4 : 1
-
-const SOURCES = join(import.meta.dirname, '..')
-
-/** The reader, with what stands in a file once replaced. */
-async function breakReader({ file, line, by }: Mutant): Promise<Reader> {
-  const path = join(SOURCES, file)
-  const source = readFileSync(path, 'utf8')
-  if (source.split(line).length !== 2) throw new Error(`not once in ${file}: ${line}`)
-  const { outputFiles } = await build({
-    entryPoints: [join(SOURCES, 'certified/index.ts')],
-    bundle: true,
-    format: 'esm',
-    write: false,
-    plugins: [
-      {
-        name: 'break',
-        setup: ({ onLoad }) =>
-          onLoad({ filter: /\.ts$/ }, (args) =>
-            args.path === path ? { contents: source.replace(line, () => by), loader: 'ts' } : null,
-          ),
-      },
-    ],
-  })
-  const code = outputFiles[0]?.contents ?? new Uint8Array(0)
-  return await import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`)
-}
-
-type Mutant = {
-  readonly mistake: string
-  readonly file: string
-  readonly line: string
-  readonly by: string
-}
 
 const MUTANTS: readonly Mutant[] = [
   {
@@ -320,15 +285,6 @@ const MUTANTS: readonly Mutant[] = [
     by: '',
   },
 ]
-
-/** The same numbers in each run. */
-function createDice(): (below: number) => number {
-  let state = 1
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
 
 describe('the forger', () => {
   it('gets nothing past the reader', async () => {

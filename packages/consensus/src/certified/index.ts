@@ -28,6 +28,7 @@ export {
   step,
 } from '../certificates/collection.ts'
 export { sha256 } from '../crypto/sha256.ts'
+export type { ActivityRun, ShownRow } from '../proof/activity-run.ts'
 export { InvalidProof, type InvalidProofCode } from '../proof/invalid-proof.ts'
 export { type KeyRange, type Pruned, prune, type Range, type TreeReader } from '../proof/prune.ts'
 export {
@@ -39,6 +40,15 @@ export {
   verifyRanges,
   visibleLeaves,
 } from '../proof/range-proof.ts'
+export {
+  ACTIVITY_TREE,
+  type ActivitiesAnswer,
+  type ActivitiesPage,
+  type ActivitiesProof,
+  type ActivitiesQuestion,
+  askActivities,
+  verifyActivities,
+} from './activities.ts'
 export {
   CERTIFIED_MEDIA_TYPE,
   type Certified,
@@ -57,6 +67,6 @@ export {
   type PageSubject,
   parsePageToken,
 } from './page-token.ts'
-export type { CertifiedEntry, Question } from './question.ts'
+export type { AnyQuestion, CertifiedEntry, Question } from './question.ts'
 export { questionOf } from './requests.ts'
 export { showDocument } from './shown.ts'

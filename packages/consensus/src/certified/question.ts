@@ -4,6 +4,7 @@ import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { KeyRange } from '../proof/prune.ts'
 import type { ProvenLeaf } from '../proof/range-proof.ts'
+import type { Sha256 } from '../proof/tree-hash.ts'
 
 /**
  * A request as its ranges, which are made of what the caller asked alone, by the node that proves as by the
@@ -21,6 +22,23 @@ export type Question<Answer> = {
    */
   answer(runs: readonly (readonly ProvenLeaf[])[], offset: number): Answer
 }
+
+/** A state as its certificate gives it, and what it is read with. */
+export type CertifiedState = {
+  readonly root: Uint8Array
+  /** Record time, in µs. */
+  readonly at: number
+  readonly sha256: Sha256
+}
+
+/** A request whose answer stands beside the state, which has only the hash of it. */
+export type QuestionBeside<Answer> = {
+  readonly offset: null
+  /** @throws {InvalidProof} If it does not prove an answer. */
+  verify(proof: string, state: CertifiedState): Answer
+}
+
+export type AnyQuestion<Answer> = Question<Answer> | QuestionBeside<Answer>
 
 /** A name entry as lookups answer it. */
 export type CertifiedEntry = {

@@ -1,16 +1,20 @@
 /** Requests as they are stored and signed (`statements/requests.ts`), as questions to the certified state. */
 import type { CanonicalRequest, Lookup } from '../statements/requests.ts'
+import { type ActivitiesPage, askActivities } from './activities.ts'
 import { askEntries, askEntriesOfParty, type PageRequest } from './lists.ts'
 import { askBatch, askName, askParty, type HashedNetwork } from './lookups.ts'
 import { askNetwork } from './network-values.ts'
-import type { Question } from './question.ts'
+import type { AnyQuestion } from './question.ts'
 
 /**
  * The question of a request, which may come from a file: what it needs is checked, and all else is refused.
  *
  * @throws {RangeError} If it is none that the certified state answers.
  */
-export function questionOf(request: CanonicalRequest, network: HashedNetwork): Question<unknown> {
+export function questionOf(
+  request: CanonicalRequest,
+  network: HashedNetwork,
+): AnyQuestion<unknown> {
   const { operation, parameters } = request
   const form = Object.hasOwn(FORMS, operation) ? FORMS[operation] : undefined
   if (form === undefined) throw new RangeError(`there is no certified answer to ${operation}`)
@@ -27,7 +31,7 @@ const FORMS: Readonly<
     string,
     {
       readonly parameters: readonly string[]
-      ask(parameters: Parameters, network: HashedNetwork): Question<unknown>
+      ask(parameters: Parameters, network: HashedNetwork): AnyQuestion<unknown>
     }
   >
 > = {
@@ -47,6 +51,18 @@ const FORMS: Readonly<
   listEntriesByParty: {
     parameters: ['page_size', 'page_token', 'party'],
     ask: (p, network) => askEntriesOfParty(text(p, 'party'), pageOf(p), network),
+  },
+  listActivities: {
+    parameters: ['begin_after_id', 'page_size', 'sort_order'],
+    ask: (p, network) =>
+      askActivities(
+        {
+          pageSize: p['page_size'] as number,
+          after: p['begin_after_id'] === null ? null : text(p, 'begin_after_id'),
+          order: text(p, 'sort_order') as ActivitiesPage['order'],
+        },
+        network,
+      ),
   },
   // What is not the same on all nodes is not certified.
   getDso: {

@@ -181,7 +181,7 @@ function parseList(proof: string): readonly unknown[] {
 }
 
 /** One text for all: no honest node sends it, so nobody looks for what is wrong with it. */
-function malformed(cause?: unknown): InvalidProof {
+export function malformed(cause?: unknown): InvalidProof {
   return new InvalidProof('MALFORMED', 'the proof is not well-formed', { cause })
 }
 
@@ -261,7 +261,7 @@ function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string 
   const { key, expires_at, value, value_hash } = item as Record<string, unknown>
   if (!Array.isArray(key) || !key.every((component) => typeof component === 'string'))
     throw malformed()
-  if (expires_at !== null && !isMicros(expires_at)) throw malformed()
+  if (expires_at !== null && !isWhole(expires_at)) throw malformed()
   const isShown = typeof value === 'string'
   // Else two texts would have one hash.
   if (isShown && LONE_SURROGATE.test(value)) throw malformed()
@@ -272,7 +272,8 @@ function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string 
   }
 }
 
-function isMicros(value: unknown): value is number {
+/** A whole number that stays exact, not negative. */
+export function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
@@ -284,7 +285,8 @@ function parseKey(components: readonly string[]): Uint8Array {
   }
 }
 
-function parseHash(text: unknown): Uint8Array {
+/** @throws {InvalidProof} If it is no base64 of a hash; in which spelling is for the caller to compare. */
+export function parseHash(text: unknown): Uint8Array {
   const hash = typeof text === 'string' ? fromBase64(text) : undefined
   // Other texts may have the same bytes.
   if (hash?.length === HASH_BYTES && toBase64(hash) === text) return hash

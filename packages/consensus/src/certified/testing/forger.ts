@@ -17,6 +17,7 @@ import type { CanonicalRequest } from '../../statements/requests.ts'
 import type { StatePoint } from '../../statements/statements.ts'
 import { encodeDocument } from '../document.ts'
 import type * as certified from '../index.ts'
+import type { Question } from '../question.ts'
 import { questionOf } from '../requests.ts'
 import { createTestNetwork } from './network.ts'
 import {
@@ -191,7 +192,15 @@ function isHonest(document: string, offset: number, request: CanonicalRequest): 
 }
 
 function honestProof({ leaves, point }: World, request: CanonicalRequest): readonly ProofItem[] {
-  return proofOf(leaves, questionOf(request, network), point.recordTime)
+  return proofOf(leaves, stateQuestionOf(request), point.recordTime)
+}
+
+/** All these requests are of leaves of the state. */
+function stateQuestionOf(
+  request: CanonicalRequest,
+  reader: Pick<Reader, 'questionOf'> = { questionOf },
+): Question<unknown> {
+  return reader.questionOf(request, network) as Question<unknown>
 }
 
 const certificateByPoint = new Map<StatePoint, string>()
@@ -218,7 +227,7 @@ function* answersOfOthers(request: CanonicalRequest): Forgeries {
 
 /** What is nearly what was asked for; who knows the code knows what it asks for. */
 function* nearlyRight(request: CanonicalRequest, reader: Reader): Forgeries {
-  const question = reader.questionOf(request, network)
+  const question = stateQuestionOf(request, reader)
   for (const at of [T, T - 1, T - 500, T + 1])
     for (const pruneTree of [prune, reader.prune])
       for (const world of [truth, past]) {
@@ -286,7 +295,7 @@ function otherLeaves({ expires_at, key, ...value }: ShownLeaf): readonly ShownLe
 
 /** The true tree, cut wherever the dice say, as often as the request has ranges. */
 function* cut(request: CanonicalRequest, reader: Reader, { cutCount, roll }: Dice): Forgeries {
-  const { ranges } = reader.questionOf(request, network)
+  const { ranges } = stateQuestionOf(request, reader)
   const root = treeOf(truth.leaves) as NaiveNode
   for (let count = 0; count < cutCount; count++) {
     const proof = ranges.flatMap(() => encode(cutAnywhere(root, roll)))

@@ -36,6 +36,7 @@ export function createTestNetwork(memberCount: number): TestNetwork {
   const genesis = {
     version: 2,
     dso: `DSO::1220${'d'.repeat(64)}`,
+    activityRetentionMicros: 100,
     nodes: keys.map(({ publicKey }, index) => ({
       name: `sv-${index + 1}`,
       scanKey: publicKey,

@@ -118,7 +118,7 @@ export function treeOf(leaves: readonly ValuedLeaf[]): NaiveNode | null {
 /** What an honest node that has these leaves proves. */
 export function proofOf(
   leaves: readonly ValuedLeaf[],
-  { ranges }: Question<unknown>,
+  { ranges }: Pick<Question<unknown>, 'ranges'>,
   at: number,
   pruneTree: typeof prune = prune,
 ): readonly ProofItem[] {

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest'
+import { askActivities } from './activities.ts'
+import * as reader from './index.ts'
+import { questionOf } from './requests.ts'
+import {
+  documentOf,
+  findFlaws,
+  honestRun,
+  network,
+  page,
+  truth,
+} from './testing/activity-forger.ts'
+import { breakReader, createDice, type Mutant } from './testing/break-reader.ts'
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    mistake: 'the root is not compared',
+    file: 'proof/activity-run.ts',
+    line: 'if (!bytesEqual(root, fromHex(tree.root)) || usedCount',
+    by: 'if (root === null || usedCount',
+  },
+  {
+    mistake: 'hashes may be left over',
+    file: 'proof/activity-run.ts',
+    line: ' || usedCount !== hashes.length',
+    by: '',
+  },
+  {
+    mistake: 'rows may stand behind the end of the tree',
+    file: 'proof/activity-run.ts',
+    line: 'end > size || !isInPlace',
+    by: '!isInPlace',
+  },
+  {
+    mistake: 'a run may have holes',
+    file: 'proof/activity-run.ts',
+    line: 'if (end > size || !isInPlace ||',
+    by: 'if (end > size ||',
+  },
+  {
+    mistake: 'nobody looks how many rows there are',
+    file: 'proof/activity-run.ts',
+    line: ' || rows.length !== beforeCount + inside.length + behindCount',
+    by: '',
+  },
+  {
+    mistake: 'the neighbour behind need not be there',
+    file: 'proof/activity-run.ts',
+    line: 'Number(end < size)',
+    by: 'Number(end < size && rows.length > end - first + 1)',
+  },
+  {
+    mistake: 'the time of a row is not hashed',
+    file: 'proof/activity-run.ts',
+    line: 'time.setBigUint64(0, BigInt(leaf.recordTime))',
+    by: '',
+  },
+  {
+    mistake: 'the event of a row is not hashed',
+    file: 'proof/activity-run.ts',
+    line: 'utf8(leaf.eventId)',
+    by: "utf8('')",
+  },
+  {
+    mistake: 'leaves are hashed as pairs are',
+    file: 'proof/append-tree.ts',
+    line: 'bytes.set(data, 1)',
+    by: 'bytes[0] = 1\n  bytes.set(data, 1)',
+  },
+  {
+    mistake: 'the proof has many spellings',
+    file: 'certified/activities.ts',
+    line: '` === proof) return proven',
+    by: '` !== "") return proven',
+  },
+  {
+    mistake: 'a page may have more rows than were asked for',
+    file: 'certified/activities.ts',
+    line: 'run.rows.length <= pageSize && ',
+    by: '',
+  },
+  {
+    mistake: 'any run is a page',
+    file: 'certified/activities.ts',
+    line: ' && isPage(run, page, goneUntil)',
+    by: '',
+  },
+  {
+    mistake: 'nothing goes',
+    file: 'certified/activities.ts',
+    line: 'row.recordTime > goneUntil',
+    by: 'row.recordTime > 0',
+  },
+  {
+    mistake: 'a row is there when it goes',
+    file: 'certified/activities.ts',
+    line: 'row.recordTime > goneUntil',
+    by: 'row.recordTime >= goneUntil',
+  },
+  {
+    mistake: 'rows that have gone may be shown',
+    file: 'certified/activities.ts',
+    line: 'if (!rows.every(isVisible)) return false',
+    by: '',
+  },
+  {
+    mistake: 'a page may begin with the row that it comes after',
+    file: 'certified/activities.ts',
+    line: 'after === null || eventId > after',
+    by: 'after === null || eventId >= after',
+  },
+  {
+    mistake: 'a page may begin later',
+    file: 'certified/activities.ts',
+    line: 'return isFirst && rows.every(isAsked)',
+    by: 'return rows.every(isAsked)',
+  },
+  {
+    mistake: 'a page may begin earlier',
+    file: 'certified/activities.ts',
+    line: 'return isFirst && rows.every(isAsked) && (rows',
+    by: 'return isFirst && (rows',
+  },
+  {
+    mistake: 'a page may be empty before the end',
+    file: 'certified/activities.ts',
+    line: ' && (rows.length > 0 || behind === null)',
+    by: '',
+  },
+  {
+    mistake: 'a page backwards may begin with the row that it comes before',
+    file: 'certified/activities.ts',
+    line: 'after === null || eventId < after',
+    by: 'after === null || eventId <= after',
+  },
+  {
+    mistake: 'a page backwards may begin earlier',
+    file: 'certified/activities.ts',
+    line: 'return isLast && rows.every(isAsked)',
+    by: 'return rows.every(isAsked)',
+  },
+  {
+    mistake: 'a page backwards may begin later',
+    file: 'certified/activities.ts',
+    line: 'return isLast && rows.every(isAsked) && (rows',
+    by: 'return isLast && (rows',
+  },
+  {
+    mistake: 'a page backwards may be empty before the beginning',
+    file: 'certified/activities.ts',
+    line: ' && (rows.length > 0 || isEnd)',
+    by: '',
+  },
+  {
+    mistake: 'there is none where the row before has not gone',
+    file: 'certified/activities.ts',
+    line: 'const isGone = before === null || !isVisible(before)',
+    by: 'const isGone = before === null || isAsked(before)',
+  },
+  {
+    mistake: 'a row may be that of another place',
+    file: 'certified/activities.ts',
+    line: 'if (Object(value).event_id === eventId)',
+    by: 'if (eventId)',
+  },
+  {
+    mistake: 'rows come in one order whatever was asked for',
+    file: 'certified/activities.ts',
+    line: 'activities.reverse()',
+    by: 'activities',
+  },
+]
+
+describe('a page of activities', () => {
+  it('is believed where it is true, whatever the forger tries', async () => {
+    const flaws = []
+    for await (const flaw of findFlaws(reader)) flaws.push(flaw)
+    expect(flaws).toEqual([])
+  })
+
+  it('is not believed where one byte of its document was changed, left out or doubled', async () => {
+    const roll = createDice()
+    const verifier = reader.createCertifiedVerifier(network)
+    const asked = page(2, '0000000000000950:0000')
+    const bytes = Buffer.from(documentOf(truth, honestRun(truth.rows, asked)))
+    expect(await verifier.verify(bytes, askActivities(asked, network), 'weak')).toMatchObject({
+      answer: { activities: [{ event_id: '0000000000000950:0001' }, {}] },
+    })
+    for (const [index, byte] of bytes.entries()) {
+      const change = Buffer.from([[byte ^ (1 << roll(8))], [], [byte, byte]][roll(3)] ?? [])
+      const changed = Buffer.concat([bytes.subarray(0, index), change, bytes.subarray(index + 1)])
+      if (changed.equals(bytes)) continue
+      const verified = verifier.verify(changed, askActivities(asked, network), 'weak')
+      await expect(verified, `${index}: ${changed}`).rejects.toMatchObject({ name: 'InvalidProof' })
+    }
+  })
+
+  it.each(MUTANTS)('is not believed by who notices that $mistake', async (mutant) => {
+    const { value: flaw } = await findFlaws(await breakReader(mutant)).next()
+    expect(flaw).toBeDefined()
+  })
+
+  it('is asked for by a request with its parameters and no others', () => {
+    const whole = { page_size: 1, begin_after_id: null, sort_order: 'asc' }
+    const ask = (change: object) => () =>
+      questionOf({ operation: 'listActivities', parameters: { ...whole, ...change } }, network)
+    expect(ask({ begin_after_id: '0000000000000001:0000', sort_order: 'desc' })).not.toThrow()
+    for (const change of [
+      { page_size: 0 },
+      { page_size: '1' },
+      { begin_after_id: '' },
+      { begin_after_id: 'x' },
+      { sort_order: null },
+      { sort_order: 'ascending' },
+      { more: 1 },
+    ])
+      expect(ask(change), JSON.stringify(change)).toThrow(RangeError)
+  })
+})

@@ -1,0 +1,127 @@
+/**
+ * Pages of the activity history: runs of rows in the activity tree, whose size and root are a leaf of the state. A
+ * run is proven with the rows beside it, so the reader itself finds that it begins where it was asked to. A page may
+ * be shorter than was asked for, and claims nothing behind its last row; an empty one claims that there is none.
+ */
+import type { Json } from '../encoding/canonical-json.ts'
+import {
+  type ActivityRun,
+  type ActivityTree,
+  EVENT_ID,
+  type Neighbour,
+  type ProvenRow,
+  type ProvenRun,
+  verifyRun,
+} from '../proof/activity-run.ts'
+import { InvalidProof } from '../proof/invalid-proof.ts'
+import type { KeyRange } from '../proof/prune.ts'
+import { malformed, type ProofItem, verifyRanges } from '../proof/range-proof.ts'
+import type { HashedNetwork } from './lookups.ts'
+import { type CertifiedState, parseValue, type QuestionBeside, rangeUnder } from './question.ts'
+
+/** Which rows: at most `pageSize` next to one, in one direction. */
+export type ActivitiesPage = {
+  /** 1 or more. */
+  readonly pageSize: number
+  /** An event id as exclusive bound, below the page for `asc`, above it for `desc`; null: none. */
+  readonly after: string | null
+  /** Oldest first, or newest first. */
+  readonly order: 'asc' | 'desc'
+}
+
+/** As `POST /v0/activities` answers. */
+export type ActivitiesAnswer = { readonly activities: readonly Json[] }
+
+/** The proof of a page: the leaf of the state that tells of the tree, and the run. */
+export type ActivitiesProof = { readonly run: ActivityRun; readonly state: readonly ProofItem[] }
+
+export type ActivitiesQuestion = QuestionBeside<ActivitiesAnswer> & {
+  readonly page: ActivitiesPage
+  /** The answer that rows amount to which are known to be the page. @throws {InvalidProof} As `verify`. */
+  answer(rows: readonly Omit<ProvenRow, 'recordTime'>[]): ActivitiesAnswer
+}
+
+/** The leaf of the state that has size and root of the activity tree. */
+export const ACTIVITY_TREE: KeyRange = rangeUnder(['a'], 1)
+
+/**
+ * Rows that a state shows: those of the last `activityRetentionMicros` before it.
+ *
+ * @throws {RangeError} If there is no such page.
+ */
+export function askActivities(
+  page: ActivitiesPage,
+  { genesis }: Pick<HashedNetwork, 'genesis'>,
+): ActivitiesQuestion {
+  const { pageSize, after, order } = page
+  if (!Number.isSafeInteger(pageSize) || pageSize < 1)
+    throw new RangeError('a page has at least one row')
+  if (after !== null && !EVENT_ID.test(after)) throw new RangeError('no event has such an id')
+  if (order !== 'asc' && order !== 'desc') throw new RangeError('the order is asc or desc')
+  const answer: ActivitiesQuestion['answer'] = (rows) => {
+    const activities = rows.map(rowValue)
+    return { activities: order === 'asc' ? activities : activities.reverse() }
+  }
+  return {
+    offset: null,
+    page,
+    answer,
+    verify(proof, state) {
+      const run = verifyActivities(proof, state)
+      const goneUntil = state.at - genesis.activityRetentionMicros
+      if (run.rows.length <= pageSize && isPage(run, page, goneUntil)) return answer(run.rows)
+      throw new InvalidProof('NOT_PROVEN', 'the rows are not those that were asked for')
+    },
+  }
+}
+
+/**
+ * The run that a proof shows, whatever was asked for.
+ *
+ * @throws {InvalidProof} If it is none of the activity tree of this state, or not in its one form.
+ */
+export function verifyActivities(proof: string, state: CertifiedState): ProvenRun {
+  const { run, state: items } = parseProof(proof)
+  const stateProof = JSON.stringify(items)
+  const [leaves = []] = verifyRanges({ ...state, proof: stateProof, ranges: [ACTIVITY_TREE] })
+  const [tree] = leaves
+  if (tree === undefined) throw new InvalidProof('NOT_PROVEN', 'the state has no activity tree')
+  const { proven, text } = verifyRun(run, parseValue(tree.value) as ActivityTree, state.sha256)
+  if (`{"run":${text},"state":${stateProof}}` === proof) return proven
+  throw malformed()
+}
+
+/** Whether rows and neighbours are what a page may show. */
+function isPage(
+  { before, rows, behind }: ProvenRun,
+  { after, order }: ActivitiesPage,
+  goneUntil: number,
+): boolean {
+  const isVisible = (row: Neighbour) => row.recordTime > goneUntil
+  if (!rows.every(isVisible)) return false
+  if (order === 'asc') {
+    const isAsked = ({ eventId }: Neighbour) => after === null || eventId > after
+    const isFirst = before === null || !isVisible(before) || !isAsked(before)
+    return isFirst && rows.every(isAsked) && (rows.length > 0 || behind === null)
+  }
+  const isAsked = ({ eventId }: Neighbour) => after === null || eventId < after
+  const isLast = behind === null || !isAsked(behind)
+  // There is none where those that have gone end, and nowhere else.
+  const isGone = before === null || !isVisible(before)
+  const isEnd = isGone && (behind === null || isVisible(behind))
+  return isLast && rows.every(isAsked) && (rows.length > 0 || isEnd)
+}
+
+function rowValue({ eventId, row }: Pick<ProvenRow, 'eventId' | 'row'>): Json {
+  const value = parseValue(row) as Json
+  if (Object(value).event_id === eventId) return value
+  throw new InvalidProof('NOT_PROVEN', 'a row stands at a place that is not its own')
+}
+
+function parseProof(proof: string): { readonly run: unknown; readonly state: unknown } {
+  try {
+    return Object(JSON.parse(proof))
+  } catch (cause) {
+    throw malformed(cause)
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Runs of rows of the activity history on the wire, and their verification: that rows stand one after the other in
+ * the activity tree, between the rows that are shown beside them, or its ends.
+ */
+import { toBase64 } from '../encoding/base64.ts'
+import { bytesEqual, concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
+import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { hashAppended, hashPair, joinSubtrees, walkToRun } from './append-tree.ts'
+import { InvalidProof } from './invalid-proof.ts'
+import { isWhole, malformed, parseHash } from './range-proof.ts'
+import { EMPTY_ROOT, type Sha256 } from './tree-hash.ts'
+
+/** What the state says of the activity tree. */
+export type ActivityTree = {
+  readonly size: number
+  /** Hex. */
+  readonly root: string
+}
+
+/** A row's place in the history, and its JSON or the SHA-256 of that (base64). */
+export type ShownRow = {
+  readonly event_id: string
+  /** In µs. */
+  readonly record_time: number
+} & ({ readonly row: string } | { readonly row_hash: string })
+
+export type ActivityRun = {
+  /** Number of the first row with its JSON, from 0; where there is none, of the place at which it would stand. */
+  readonly first: number
+  /** Of the subtrees beside what is shown, from left to right, base64. */
+  readonly hashes: readonly string[]
+  /** The row before the first, those of the run, the one behind the last; at an end of the tree there is none. */
+  readonly rows: readonly ShownRow[]
+}
+
+/** A row beside a run: its JSON is not shown. */
+export type Neighbour = { readonly eventId: string; readonly recordTime: number }
+
+export type ProvenRow = Neighbour & {
+  /** JSON. */
+  readonly row: string
+}
+
+export type ProvenRun = {
+  /** null: the tree begins. */
+  readonly before: Neighbour | null
+  readonly rows: readonly ProvenRow[]
+  /** null: the tree ends. */
+  readonly behind: Neighbour | null
+}
+
+/** `<offset, 16 digits>:<index, 4 digits>`. */
+export const EVENT_ID = /^[0-9]{16}:[0-9]{4}$/
+
+/** SHA-256(00 ‖ event id ‖ u64 record time in µs ‖ SHA-256(row)). */
+export function hashActivity(
+  leaf: {
+    readonly eventId: string
+    readonly recordTime: number
+    readonly rowHash: Uint8Array
+  },
+  sha256: Sha256,
+): Uint8Array {
+  const time = new DataView(new ArrayBuffer(8))
+  time.setBigUint64(0, BigInt(leaf.recordTime))
+  const place = concatBytes([utf8(leaf.eventId), new Uint8Array(time.buffer)])
+  return hashAppended(concatBytes([place, leaf.rowHash]), sha256)
+}
+
+/**
+ * What a run shows, and its one text.
+ *
+ * @param tree - From the certified state, never from who proves.
+ * @throws {InvalidProof} Unless it is the run of a tree of this size with this root.
+ */
+export function verifyRun(
+  run: unknown,
+  tree: ActivityTree,
+  sha256: Sha256,
+): { readonly proven: ProvenRun; readonly text: string } {
+  const { first, hashes, rows } = decodeRun(run, sha256)
+  const { size } = tree
+  const [before, inside, behind] = splitRows(rows, first, size)
+  const shownFirst = Math.max(0, first - 1)
+  const leaves = rows.map((row) => hashActivity(row, sha256))
+  let usedCount = 0
+  const root =
+    size === 0
+      ? joinSubtrees([], sha256)
+      : walkToRun<Uint8Array>(
+          { first: shownFirst, end: shownFirst + rows.length, size },
+          {
+            leaf: (index) => leaves[index - shownFirst] as Uint8Array, // They are those of the run.
+            beside: () => hashes[usedCount++] ?? EMPTY_ROOT,
+            pair: (left, right) => hashPair(left, right, sha256),
+          },
+        )
+  if (!bytesEqual(root, fromHex(tree.root)) || usedCount !== hashes.length) throw otherRun()
+  return {
+    proven: { before, rows: inside, behind },
+    text: JSON.stringify({
+      first,
+      hashes: hashes.map(toBase64),
+      rows: rows.map(({ eventId, recordTime, row, rowHash }) => ({
+        event_id: eventId,
+        record_time: recordTime,
+        ...(row === null ? { row_hash: toBase64(rowHash) } : { row }),
+      })),
+    } satisfies ActivityRun),
+  }
+}
+
+type DecodedRow = Neighbour & { readonly row: string | null; readonly rowHash: Uint8Array }
+
+/** Neighbours are there unless the tree ends, and show no JSON; all others do. */
+function splitRows(
+  rows: readonly DecodedRow[],
+  first: number,
+  size: number,
+): [Neighbour | null, readonly ProvenRow[], Neighbour | null] {
+  const inside = rows.flatMap(({ eventId, recordTime, row }) =>
+    row === null ? [] : [{ eventId, recordTime, row }],
+  )
+  const end = first + inside.length
+  const [beforeCount, behindCount] = [Number(first > 0), Number(end < size)]
+  const isInPlace = rows
+    .slice(beforeCount, beforeCount + inside.length)
+    .every(({ row }) => row !== null)
+  if (end > size || !isInPlace || rows.length !== beforeCount + inside.length + behindCount)
+    throw otherRun()
+  return [
+    beforeCount > 0 ? (rows[0] as DecodedRow) : null,
+    inside,
+    behindCount > 0 ? (rows.at(-1) as DecodedRow) : null,
+  ]
+}
+
+function otherRun(): InvalidProof {
+  return new InvalidProof('NOT_PROVEN', 'the rows are of another history, or not all of a run')
+}
+
+type DecodedRun = {
+  readonly first: number
+  readonly hashes: readonly Uint8Array[]
+  readonly rows: readonly DecodedRow[]
+}
+
+function decodeRun(run: unknown, sha256: Sha256): DecodedRun {
+  const { first, hashes, rows } = Object(run) as Record<string, unknown>
+  if (!isWhole(first) || !Array.isArray(hashes) || !Array.isArray(rows)) throw malformed()
+  return { first, hashes: hashes.map(parseHash), rows: rows.map((row) => decodeRow(row, sha256)) }
+}
+
+function decodeRow(item: unknown, sha256: Sha256): DecodedRow {
+  const { event_id, record_time, row, row_hash } = Object(item) as Record<string, unknown>
+  if (typeof event_id !== 'string' || !EVENT_ID.test(event_id) || !isWhole(record_time))
+    throw malformed()
+  const place = { eventId: event_id, recordTime: record_time }
+  if (typeof row !== 'string') return { ...place, row: null, rowHash: parseHash(row_hash) }
+  // Else two texts would have one hash.
+  if (LONE_SURROGATE.test(row)) throw malformed()
+  return { ...place, row, rowHash: sha256(utf8(row)) }
+}
