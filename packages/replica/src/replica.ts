@@ -1,6 +1,7 @@
 /** The state that follows from genesis and log, kept in Redis: ingest, lookups at an offset, ledger reads. */
 import { assert, type Clock } from '@quorumscan/base'
 import type { Genesis, StatePoint } from '@quorumscan/consensus'
+import type { ActivitiesPage, ProvenActivities } from '@quorumscan/consensus/certified'
 import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, DueItem, Head, Ledger, Ordering } from '@quorumscan/ledger'
@@ -173,7 +174,13 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
       onRead: ({ head, byName }) => follower.compareNames(head, byName),
     })
     const head = () => this.#mirror.head
-    this.#state = createStateService({ nameReader: this.#nameReader, follower, head })
+    this.#state = createStateService({
+      redis: store.redis,
+      rules: activityRulesOf(options.genesis),
+      nameReader: this.#nameReader,
+      follower,
+      head,
+    })
     this.#mirror = mirror
     this.#syntheticBodies = new Map(
       syntheticEntries(options.genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
@@ -236,6 +243,10 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
 
   proveRange(at: Offset, range: KeyRange): Promise<ProvenRange> {
     return this.#state.proveRange(at, range)
+  }
+
+  proveActivities(at: Offset, page: ActivitiesPage): Promise<ProvenActivities> {
+    return this.#state.proveActivities(at, page)
   }
 
   diverged(): StateDivergence | null {

@@ -70,8 +70,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     mistake: 'the proof has many spellings',
     file: 'certified/activities.ts',
-    line: '` === proof) return proven',
-    by: '` !== "") return proven',
+    line: '=== proof) return proven',
+    by: '!== null) return proven',
   },
   {
     mistake: 'a page may have more rows than were asked for',

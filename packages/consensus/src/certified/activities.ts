@@ -5,7 +5,6 @@
  */
 import type { Json } from '../encoding/canonical-json.ts'
 import {
-  type ActivityRun,
   type ActivityTree,
   EVENT_ID,
   type Neighbour,
@@ -15,7 +14,7 @@ import {
 } from '../proof/activity-run.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { KeyRange } from '../proof/prune.ts'
-import { malformed, type ProofItem, verifyRanges } from '../proof/range-proof.ts'
+import { malformed, verifyRanges } from '../proof/range-proof.ts'
 import type { HashedNetwork } from './lookups.ts'
 import { type CertifiedState, parseValue, type QuestionBeside, rangeUnder } from './question.ts'
 
@@ -32,13 +31,13 @@ export type ActivitiesPage = {
 /** As `POST /v0/activities` answers. */
 export type ActivitiesAnswer = { readonly activities: readonly Json[] }
 
-/** The proof of a page: the leaf of the state that tells of the tree, and the run. */
-export type ActivitiesProof = { readonly run: ActivityRun; readonly state: readonly ProofItem[] }
+/** A page with its proof, as a node has it. */
+export type ProvenActivities = { readonly proof: string; readonly rows: readonly ProvenRow[] }
 
 export type ActivitiesQuestion = QuestionBeside<ActivitiesAnswer> & {
   readonly page: ActivitiesPage
   /** The answer that rows amount to which are known to be the page. @throws {InvalidProof} As `verify`. */
-  answer(rows: readonly Omit<ProvenRow, 'recordTime'>[]): ActivitiesAnswer
+  answer(rows: readonly ProvenRow[]): ActivitiesAnswer
 }
 
 /** The leaf of the state that has size and root of the activity tree. */
@@ -87,8 +86,13 @@ export function verifyActivities(proof: string, state: CertifiedState): ProvenRu
   const [tree] = leaves
   if (tree === undefined) throw new InvalidProof('NOT_PROVEN', 'the state has no activity tree')
   const { proven, text } = verifyRun(run, parseValue(tree.value) as ActivityTree, state.sha256)
-  if (`{"run":${text},"state":${stateProof}}` === proof) return proven
+  if (joinActivitiesProof(text, stateProof.slice(1, -1)) === proof) return proven
   throw malformed()
+}
+
+/** The proof of a page: the run, and the proof of `ACTIVITY_TREE`, as a list of one range. */
+export function joinActivitiesProof(run: string, state: string): string {
+  return `{"run":${run},"state":[${state}]}`
 }
 
 /** Whether rows and neighbours are what a page may show. */

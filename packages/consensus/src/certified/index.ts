@@ -28,7 +28,6 @@ export {
   step,
 } from '../certificates/collection.ts'
 export { sha256 } from '../crypto/sha256.ts'
-export type { ActivityRun, ShownRow } from '../proof/activity-run.ts'
 export { InvalidProof, type InvalidProofCode } from '../proof/invalid-proof.ts'
 export { type KeyRange, type Pruned, prune, type Range, type TreeReader } from '../proof/prune.ts'
 export {
@@ -44,9 +43,10 @@ export {
   ACTIVITY_TREE,
   type ActivitiesAnswer,
   type ActivitiesPage,
-  type ActivitiesProof,
   type ActivitiesQuestion,
   askActivities,
+  joinActivitiesProof,
+  type ProvenActivities,
   verifyActivities,
 } from './activities.ts'
 export {

@@ -49,6 +49,9 @@ export type ProvenRun = {
   readonly behind: Neighbour | null
 }
 
+/** A run, and the one text that shows it. */
+export type VerifiedRun = { readonly proven: ProvenRun; readonly text: string }
+
 /** `<offset, 16 digits>:<index, 4 digits>`. */
 export const EVENT_ID = /^[0-9]{16}:[0-9]{4}$/
 
@@ -77,7 +80,7 @@ export function verifyRun(
   run: unknown,
   tree: ActivityTree,
   sha256: Sha256,
-): { readonly proven: ProvenRun; readonly text: string } {
+): VerifiedRun {
   const { first, hashes, rows } = decodeRun(run, sha256)
   const { size } = tree
   const [before, inside, behind] = splitRows(rows, first, size)

@@ -1,5 +1,11 @@
 // biome-ignore-all lint/performance/noBarrelFile: this is the entry point of the sub-path './state-tree'.
-export { type ActivityRun, hashActivity, type ShownRow, verifyRun } from './activity-run.ts'
+export {
+  type ActivityRun,
+  hashActivity,
+  type ShownRow,
+  type VerifiedRun,
+  verifyRun,
+} from './activity-run.ts'
 export {
   append,
   EMPTY_FRONTIER,

@@ -1,17 +1,18 @@
 /**
  * Takes rows out of the activity history, and notices, that no readable offset can show, in bounded passes. A row of
- * offset M goes when T(M) + retention ≤ T(horizon): every offset that can be read is as late (D-25).
+ * offset M goes when T(M) + retention ≤ T(horizon): every offset that can be read is as late (D-25). The last one of
+ * them stays until the next goes: beside it a proof shows that nothing lies between.
  */
 import { assert } from '@quorumscan/base'
-import { parseTime } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { type Mirror, writeFenced } from '../ingest/store.ts'
 import type { ActivityRules } from '../reads/activity-reads.ts'
 import { activityPartyMember, decodeActivity } from '../storage/activity-member.ts'
+import { dropTiles } from '../storage/activity-tiles.ts'
 import { encodeHead } from '../storage/head.ts'
 import { lexBound } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
-import { cutCommand } from '../storage/scripts.ts'
+import { type Command, cutCommand } from '../storage/scripts.ts'
 
 /** Rows, and notices, per pass: about 2 ms of Redis each, which reads wait for. */
 export const ACTIVITY_CLEAN_UP_PORTION = 200
@@ -40,19 +41,20 @@ export async function cleanUpActivities(
   ])
   if (oldest.length === 0) return 'done'
   const max = firstKept === undefined ? '+' : Buffer.from(lexBound('(', firstKept))
-  const [activities, notices] = await Promise.all(
-    [KEYS.activities, KEYS.notices].map((key) =>
-      redis.zrangebylexBuffer(key, '-', max, 'LIMIT', 0, ACTIVITY_CLEAN_UP_PORTION),
-    ),
-  )
-  assert(activities !== undefined && notices !== undefined, 'each was read')
+  const readFirst = (key: string, count: number) =>
+    redis.zrangebylexBuffer(key, '-', max, 'LIMIT', 0, count)
+  const [rows, notices] = await Promise.all([
+    readFirst(KEYS.activities, ACTIVITY_CLEAN_UP_PORTION + 1),
+    readFirst(KEYS.notices, ACTIVITY_CLEAN_UP_PORTION),
+  ])
+  const activities = rows.slice(0, -1)
   const portions = [activities, notices].map((members) => members.map(decodeActivity))
-  const cut = portions.filter((rows) => rows.length === ACTIVITY_CLEAN_UP_PORTION)
+  const cut = portions.filter((portion) => portion.length === ACTIVITY_CLEAN_UP_PORTION)
   const isWhole = cut.length === 0
   // The offset of a last row may have more of them: its time goes when they have gone.
   const timesUntil = isWhole
     ? goneUntil
-    : `(${Math.min(...cut.map((rows) => timeOf(rows.at(-1)?.body)))}`
+    : `(${Math.min(...cut.map((portion) => portion.at(-1)?.recordTime ?? 0))}`
   const head = encodeHead(mirror.head)
   const outcome = await writeFenced(redis, {
     expected: head,
@@ -76,6 +78,7 @@ export async function cleanUpActivities(
           .flatMap(({ eventId, tags }) => tags.map((tag) => [activityPartyMember(tag, eventId)])),
       ),
       ['ZREMRANGEBYSCORE', KEYS.activityTimes, '-inf', timesUntil],
+      ...dropTilesBefore(rows),
     ],
     signal,
   })
@@ -83,10 +86,8 @@ export async function cleanUpActivities(
   return isWhole ? 'done' : 'more'
 }
 
-function timeOf(body: Uint8Array | undefined): number {
-  assert(body !== undefined, 'a full portion has a last row')
-  const { date } = JSON.parse(Buffer.from(body).toString('utf8')) as { date: string }
-  const time = parseTime(date)
-  assert(time !== undefined, 'a row has the record time of its offset')
-  return time
+/** The tiles that only rows before the one that stays have. */
+function dropTilesBefore(rows: readonly Buffer[]): readonly Command[] {
+  const [first, last] = [rows[0], rows.at(-1)].map((row) => row && decodeActivity(row).index)
+  return first == null || last == null ? [] : dropTiles({ from: first, before: last })
 }

@@ -59,7 +59,7 @@ export async function loadOrStart(
       delta: genesisDelta(genesis, genesisHash),
     }
     const synthetic = syntheticEntries(genesis)
-    const state = { offset: 0, root: genesisRoot(genesis, step) }
+    const state = { offset: 0, root: genesisRoot(genesis, step), activityCount: 0 }
     await writeGenesis(redis, { genesisHash, step, state, synthetic, layout, signal })
   }
 }

@@ -20,6 +20,7 @@ import {
   type WorkingState,
 } from '@quorumscan/ledger'
 import { completionOf } from '../reads/completions.ts'
+import { treeRow, withJson } from '../storage/activity-member.ts'
 import { encodeUpdate } from '../storage/update-codec.ts'
 import { createLookahead } from './lookahead.ts'
 import type { InterpretedEntry, Step } from './step.ts'
@@ -84,7 +85,8 @@ export async function interpretBatch(
     historyHash = nextHistoryHash({ previous: historyHash, offset, recordTime, entryHash, result })
     context.state.apply(delta)
     const { synchronizerId } = context.genesis
-    const activities = activityRowsOf({ offset, recordTime, synchronizerId, result })
+    const applied = { offset, recordTime, synchronizerId, result }
+    const activities = activityRowsOf(applied).map((row) => treeRow(row, recordTime))
     const step = { offset, recordTime, historyHash, entryHash, result, delta, activities }
     const { participant } = context
     const completion = participant === undefined ? undefined : completionOf(step, participant)
@@ -95,7 +97,7 @@ export async function interpretBatch(
         ? {}
         : {
             update: updateOf(step, codec),
-            notices: noticeRowsOf({ offset, recordTime, synchronizerId, result }),
+            notices: noticeRowsOf(applied).map(withJson),
           }),
     })
   }

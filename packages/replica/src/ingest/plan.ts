@@ -1,5 +1,6 @@
 /** Turns a batch of steps into the commands of one write and the head after it. Pure. */
 import { assert, ByteReader, ByteWriter, fromHex, utf8 } from '@quorumscan/base'
+import type { Frontier } from '@quorumscan/consensus/state-tree'
 import type { ChangeRecord } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import { planCompletions } from '../reads/completions.ts'
@@ -14,7 +15,11 @@ import { planUpdates } from './plan-updates.ts'
 import { planVersions, type StoredVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
 
-export type Plan = { readonly commands: readonly Command[]; readonly head: StoredHead }
+export type Plan = {
+  readonly commands: readonly Command[]
+  readonly head: StoredHead
+  readonly activities: Frontier
+}
 
 /**
  * Appends the steps to the timeline, whose oldest instant is the horizon of `head`.
@@ -26,6 +31,8 @@ export function planBatch(input: {
   readonly head: Pick<StoredHead, 'genesisHash' | 'dueHash' | 'endedCount' | 'cleanedCount'>
   readonly layout: Layout
   readonly timeline: Timeline
+  /** The activity tree at `head`. */
+  readonly activities: Frontier
   readonly steps: readonly Step[]
   readonly state: StateMark
   readonly stored: StoredVersions
@@ -37,6 +44,7 @@ export function planBatch(input: {
   const { head, timeline, steps, state, expired, layout, stored } = input
   const last = steps.at(-1)
   assert(last !== undefined, 'a batch has a step')
+  const activities = planActivities(steps, input.activities)
   const versions = planVersions(steps, { stored, codec: layout.codec })
 
   let endedCount = head.endedCount
@@ -67,7 +75,7 @@ export function planBatch(input: {
       ),
       ...planContracts(steps, layout),
       ...versions.commands,
-      ...planActivities(steps),
+      ...activities.commands,
       ...planCompletions(steps),
       ...planUpdates(steps),
       ...planRecords(steps, last.recordTime),
@@ -88,8 +96,10 @@ export function planBatch(input: {
       horizon,
       endedCount,
       cleanedCount: head.cleanedCount,
+      activityCount: activities.frontier.size,
       state,
     },
+    activities: activities.frontier,
   }
 }
 

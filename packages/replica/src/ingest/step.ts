@@ -1,14 +1,15 @@
 /** One entry of the log with what it did: what batches are made of. */
-import type { ActivityRow, Head, NoticeRow, StateDelta } from '@quorumscan/ledger'
+import type { Head, NoticeRow, StateDelta } from '@quorumscan/ledger'
 import type { CompletionRecord, Contract, EntryResult } from '@quorumscan/model'
+import type { JsonRow, TreeRow } from '../storage/activity-member.ts'
 
 /** The head after the entry, and the change that led there. */
 export type Step = Head & {
   readonly delta: StateDelta
   /** What it adds to the activity history; absent for nothing. */
-  readonly activities?: readonly ActivityRow[]
+  readonly activities?: readonly TreeRow[]
   /** What it adds to the own histories of parties beyond that; absent where no history is kept. */
-  readonly notices?: readonly NoticeRow[]
+  readonly notices?: readonly JsonRow<NoticeRow>[]
   /** What its submitter is told; absent where that is nobody here. */
   readonly completion?: CompletionRecord
   /** What it adds to the history of updates; null for nothing, absent where no history is kept. */

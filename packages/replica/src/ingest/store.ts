@@ -3,8 +3,10 @@
  * A write whose outcome is unknown is looked up, never guessed (Rule 3).
  */
 import { assert, bytesEqual } from '@quorumscan/base'
+import { EMPTY_FRONTIER, type Frontier } from '@quorumscan/consensus/state-tree'
 import type { Redis } from 'ioredis'
 import { isConnectionError, untilReady } from '../connection.ts'
+import { readFrontier } from '../storage/activity-tiles.ts'
 import { decodeHead, encodeHead, type StateMark, type StoredHead } from '../storage/head.ts'
 import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
@@ -21,7 +23,12 @@ import {
 import type { Step } from './step.ts'
 
 /** What the process knows of the stored state; exact after each write. */
-export type Mirror = { head: StoredHead; timeline: Timeline }
+export type Mirror = {
+  head: StoredHead
+  timeline: Timeline
+  /** The activity tree at the head. */
+  activities: Frontier
+}
 
 /** `fenced`: somebody else wrote, or Redis lost its last seconds; nothing was changed, load anew. */
 export type WriteOutcome = 'written' | 'fenced'
@@ -45,11 +52,12 @@ export async function loadMirror(redis: Redis): Promise<Mirror | null> {
       for (const [index, member] of members.entries())
         timeline.append(decodeInstant(head.horizon + start + index, member))
     }
+    const activities = await readFrontier(redis, head.activityCount)
     const after = await redis.hgetBuffer(KEYS.names, HEAD_FIELD)
     // Another writer moved on in between: what was loaded may be of two moments.
     if (after === null || !bytesEqual(bytes, after)) continue
     assert(timeline.at(head.offset) !== undefined, 'the stored history reaches up to the head')
-    return { head, timeline }
+    return { head, timeline, activities }
   }
 }
 
@@ -76,6 +84,7 @@ export async function writeGenesis(
     },
     layout,
     timeline: createTimeline(),
+    activities: EMPTY_FRONTIER,
     steps: [genesis.step],
     state: genesis.state,
     stored: { names: new Map(), documents: new Map(documents.map((entity) => [entity, []])) },
@@ -110,6 +119,7 @@ export async function writeSteps(
   const plan: Plan = planBatch({
     head: mirror.head,
     timeline: mirror.timeline,
+    activities: mirror.activities,
     layout,
     steps,
     state,
@@ -124,6 +134,7 @@ export async function writeSteps(
   })
   if (outcome === 'written') {
     mirror.head = plan.head
+    mirror.activities = plan.activities
     mirror.timeline.dropBelow(plan.head.horizon)
   }
   return outcome

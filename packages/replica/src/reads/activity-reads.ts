@@ -6,7 +6,7 @@
  * A page takes several commands. Each tells the head of its moment, and any moment whose head has reached
  * N, and whose horizon has not passed it, holds exactly the same visible rows.
  */
-import { assert } from '@quorumscan/base'
+import { assert, utf8 } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { type HistoryStep, isNoticeId } from '@quorumscan/ledger'
 import type { Micros, PartyId } from '@quorumscan/model'
@@ -21,8 +21,9 @@ import {
   decodeActivity,
   eventIdOfPartyMember,
   offsetText,
+  type StoredActivity,
 } from '../storage/activity-member.ts'
-import { tagOf } from '../storage/intern.ts'
+import { lexBound, tagOf } from '../storage/intern.ts'
 import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
 import { type Argument, toRedis } from '../storage/scripts.ts'
 import type { Moment } from '../storage/versions.ts'
@@ -65,12 +66,12 @@ export async function readActivities(
   page: ActivityPage,
   moment: Moment,
   rules: ActivityRules,
-): Promise<ActivityBody[]> {
+): Promise<StoredActivity[]> {
   const first = await firstVisible(redis, moment, rules)
   if (first === null) return []
   const prefix = page.party === undefined ? new Uint8Array(0) : tagOf(page.party)
   let bounds = boundsOfPage(prefix, page, { first, last: moment.offset })
-  const found: ActivityBody[] = []
+  const found: StoredActivity[] = []
   let bytes = 0
   while (found.length < page.limit) {
     const count = Math.min(page.limit - found.length, PORTION)
@@ -107,6 +108,42 @@ async function firstVisible(
   return members?.[0]?.toString('latin1') ?? null
 }
 
+/** The rows of the whole history beside a page; null: it begins, or ends at the moment. */
+export async function readNeighbours(
+  redis: Redis,
+  page: Pick<ActivityPage, 'order'>,
+  found: {
+    readonly rows: readonly StoredActivity[]
+    readonly moment: Moment
+    readonly rules: ActivityRules
+  },
+): Promise<{ readonly before: StoredActivity | null; readonly behind: StoredActivity | null }> {
+  const { rows, moment, rules } = found
+  const end = offsetText(moment.offset + 1)
+  const ids = rows.map(({ eventId }) => eventId).sort()
+  // Where there is none, the page is where the history ends: at the moment, or before what is visible.
+  const isAtBeginning = rows.length === 0 && page.order === 'desc'
+  const edge = (isAtBeginning ? await firstVisible(redis, moment, rules) : null) ?? end
+  const all = new Uint8Array(0)
+  const [first = edge] = ids
+  const last = ids.at(-1)
+  const toFirst = { min: utf8('-'), max: before(all, first) }
+  const min = last === undefined ? lexBound('[', utf8(edge)) : behind(all, last)
+  const fromLast = { min, max: before(all, end) }
+  const neighbours = await readTogether(
+    redis,
+    [
+      rangeOf('activities', { bounds: toFirst, count: 1, order: 'desc' }),
+      rangeOf('activities', { bounds: fromLast, count: 1, order: 'asc' }),
+    ],
+    moment,
+  )
+  const [left = null, right = null] = neighbours.map(([row]) =>
+    row === undefined ? null : decodeActivity(row),
+  )
+  return { before: left, behind: right }
+}
+
 function boundsOfPage(
   prefix: Uint8Array,
   page: ActivityPage,
@@ -127,12 +164,16 @@ type Walk = {
   readonly order: 'asc' | 'desc'
 }
 
-async function readRows(redis: Redis, walk: Walk, moment: Moment): Promise<ActivityBody[]> {
+async function readRows(redis: Redis, walk: Walk, moment: Moment): Promise<StoredActivity[]> {
   const [members] = await readTogether(redis, [rangeOf('activities', walk)], moment)
   return (members ?? []).map(decodeActivity)
 }
 
-async function readRowsOfParty(redis: Redis, walk: Walk, moment: Moment): Promise<ActivityBody[]> {
+async function readRowsOfParty(
+  redis: Redis,
+  walk: Walk,
+  moment: Moment,
+): Promise<StoredActivity[]> {
   const [members = []] = await readTogether(redis, [rangeOf('activityParties', walk)], moment)
   if (members.length === 0) return []
   const ranges = members.map((member) => {

@@ -5,6 +5,7 @@ import type { Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import type { EntryFacts } from '../ingest/plan-versions.ts'
 import type { Mirror } from '../ingest/store.ts'
+import { readFrontier } from '../storage/activity-tiles.ts'
 import { parseEntryBody } from '../storage/entry-body.ts'
 import { decodeSpan } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
@@ -31,10 +32,11 @@ export class StateUnusable extends Error {
  */
 export async function loadState(
   redis: Redis,
-  { head, timeline }: Mirror,
+  mirror: Mirror,
   context: { readonly genesis: Genesis; readonly layout: Layout },
 ): Promise<StateKeeper | null> {
-  const { offset: markedAt, root } = head.state
+  const { head, timeline } = mirror
+  const { offset: markedAt, root, activityCount } = head.state
   if (root === null)
     throw new StateUnusable('What is stored was found not to be what the log made.')
   // Below the horizon, what had ended may be gone.
@@ -66,6 +68,7 @@ export async function loadState(
     })
     after = names.size < PORTION ? null : ([...names.keys()].at(-1) ?? null)
   } while (after !== null)
+  const activities = isComparable ? await readFrontier(redis, activityCount) : mirror.activities
   const { head: stored, documents } = await readAllDocuments(redis)
   if (!isReadable(stored)) return null
   readingStored(() => {
@@ -77,6 +80,7 @@ export async function loadState(
         ]),
       )
     keeper.setDocuments(documentsAt(at))
+    keeper.setActivities(activities)
     if (isComparable) {
       keeper.keep(place)
       const found = keeper.kept()[0]?.point.stateRoot
@@ -87,6 +91,7 @@ export async function loadState(
     }
     for (const { change, entry } of changes) keeper[change](entry)
     keeper.setDocuments(documentsAt(head.offset))
+    keeper.setActivities(mirror.activities)
     keeper.moveTo(head)
   })
   return keeper

@@ -4,15 +4,21 @@
  */
 import type { Clock } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
+import { isScanError } from '@quorumscan/errors'
 import type { Redis } from 'ioredis'
 import { isConnectionError, isReplyError } from '../connection.ts'
+import { activityRulesOf } from '../reads/activity-reads.ts'
+import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
-import { areDocumentsEqual, differingName, rangeOfNames } from './compare-state.ts'
+import { areDocumentsEqual, comparableState, differingName, rangeOfNames } from './compare-state.ts'
+import { proveActivities } from './prove-activities.ts'
 import { readAllDocuments, readNamesAfter } from './read-stored.ts'
 import { differs, type StateFollower } from './state-follower.ts'
 
 /** 400 names a second: 100 000 in four minutes, with one part in a hundred of a processor. */
 const SCRUB_NAMES = 100
+/** As many rows, which have 1 kB each. */
+const SCRUB_ROWS = 100
 const SCRUB_INTERVAL_MS = 250
 /** Before it begins again, with the documents, which are dear: a small network is through at once. */
 const SCRUB_PAUSE_MS = 1000
@@ -30,15 +36,23 @@ export async function scrub(
 ): Promise<void> {
   const { follower, clock, signal } = context
   let after: string | null = null
+  let afterRow: string | null = null
   while (!signal.aborted) {
     try {
       await clock.delay(after === null ? SCRUB_PAUSE_MS : SCRUB_INTERVAL_MS, signal)
       if (follower.keeper() === null) continue
       if (after === null) await scrubDocuments(redis, context)
       after = await scrubNames(redis, follower, after)
+      afterRow = await scrubActivities(redis, context, afterRow)
     } catch (error) {
       // Whoever reads is told that Redis is away.
-      if (!signal.aborted && !isConnectionError(error) && !isReplyError(error)) throw error
+      if (
+        !signal.aborted &&
+        !isConnectionError(error) &&
+        !isReplyError(error) &&
+        !isScanError(error)
+      )
+        throw error
     }
   }
 }
@@ -56,6 +70,22 @@ async function scrubNames(
     return name === undefined ? null : differs(name)
   })
   return last
+}
+
+/** The row behind which to go on; null from the first one. */
+async function scrubActivities(
+  redis: Redis,
+  { follower, genesis }: Pick<Parameters<typeof scrub>[1], 'follower' | 'genesis'>,
+  after: string | null,
+): Promise<string | null> {
+  const stored = await redis.hgetBuffer(KEYS.names, HEAD_FIELD)
+  const keeper = follower.keeper()
+  const kept = keeper === null || stored === null ? undefined : comparableState(keeper, stored)
+  if (kept === undefined) return after
+  const context = { redis, follower, rules: activityRulesOf(genesis) }
+  const page = { after, limit: SCRUB_ROWS, order: 'asc' } as const
+  const { proven } = await proveActivities(context, kept, page)
+  return proven.rows.at(-1)?.eventId ?? null
 }
 
 async function scrubDocuments(

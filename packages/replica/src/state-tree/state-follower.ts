@@ -122,12 +122,16 @@ export function createStateFollower(context: {
         if (!(error instanceof StateMismatch)) throw error
         diverge({ offset: head.state.offset, what: `In what is stored, ${error.message}.` }, error)
       }
-      if (keeper === null) return { offset: head.state.offset, root: null }
+      if (keeper === null) return { ...head.state, root: null }
       const last = entries.at(-1)?.offset ?? head.offset
       const newest = keeper.kept().findLast(({ point }) => point.offset <= last)
       return newest === undefined
         ? head.state
-        : { offset: newest.point.offset, root: newest.point.stateRoot }
+        : {
+            offset: newest.point.offset,
+            root: newest.point.stateRoot,
+            activityCount: newest.activities.size,
+          }
     },
   }
 }

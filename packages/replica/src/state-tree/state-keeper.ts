@@ -5,7 +5,10 @@
 import { assert, sha256, toBase64, toHex } from '@quorumscan/base'
 import type { Genesis, StatePoint } from '@quorumscan/consensus'
 import {
+  append,
   createStateTree,
+  EMPTY_FRONTIER,
+  type Frontier,
   keyOf,
   NODE_BYTES,
   type StateTree,
@@ -15,7 +18,13 @@ import { DOCUMENT_ENTITIES, type EntryFacts, entryFacts } from '../ingest/plan-v
 import { entityOf, type Step } from '../ingest/step.ts'
 import { isCertifiable } from './certifiable.ts'
 import { createLeafStore, nameKey, partyKey, type StoredLeaf } from './leaf-store.ts'
-import { type ConstantLeaf, type Documents, documentLeaves, membersLeaf } from './state-values.ts'
+import {
+  activitiesLeaf,
+  type ConstantLeaf,
+  type Documents,
+  documentLeaves,
+  membersLeaf,
+} from './state-values.ts'
 
 /** Record time for which trees are kept: a walk over pages takes less … */
 export const KEPT_MICROS = 60_000_000
@@ -27,6 +36,7 @@ export type KeptState = {
   readonly point: StatePoint
   /** For `StateKeeper.tree`. */
   readonly root: number | null
+  readonly activities: Frontier
 }
 
 /** What is to be changed is not as the tree has it: one of the two was not made by the log. */
@@ -68,6 +78,8 @@ export type StateKeeper = {
   setDocuments(documents: Documents): void
   /** The documents as they are now. */
   documents(): Documents
+  /** The activity tree as it is now. */
+  setActivities(tree: Frontier): void
   /** Keeps the state as it is now, as that of a certifiable offset. */
   keep(place: Place): void
   /** The log is followed from here. */
@@ -90,6 +102,9 @@ export function createStateKeeper(
   const untaken: StatePoint[] = []
   const documents = new Map<string, readonly Contract[]>()
   let isDocumentsChanged = false
+  let activities = EMPTY_FRONTIER
+  /** Those of the tree. */
+  let committed: Frontier | null = null
   let place: Place = { offset: -1, recordTime: 0, historyHash: '' }
 
   const addLeaf = (id: number): void => {
@@ -129,9 +144,11 @@ export function createStateKeeper(
   const keep = ({ offset, recordTime, historyHash }: Place): void => {
     if (isDocumentsChanged) for (const leaf of documentLeaves(documents, genesis)) putConstant(leaf)
     isDocumentsChanged = false
+    if (activities !== committed) putConstant(activitiesLeaf(activities))
+    committed = activities
     const { rootHash, root } = tree.commit()
     const point = { offset, recordTime, historyHash, stateRoot: toHex(rootHash) }
-    kept.push({ point, root })
+    kept.push({ point, root, activities })
     untaken.push(point)
     releaseOld(point)
   }
@@ -171,7 +188,7 @@ export function createStateKeeper(
       const end = untaken.findIndex(({ offset }) => offset > upTo)
       return untaken.splice(0, end < 0 ? untaken.length : end)
     },
-    apply({ offset, recordTime, historyHash, delta }, isCheckpoint) {
+    apply({ offset, recordTime, historyHash, delta, activities: rows = [] }, isCheckpoint) {
       if (offset <= place.offset) {
         assertSameHistory({ offset, recordTime, historyHash })
         return
@@ -179,6 +196,7 @@ export function createStateKeeper(
       assert(offset === place.offset + 1, 'entries are applied without gaps')
       for (const contract of delta.archived) archive(contract)
       for (const contract of delta.created) create(contract)
+      for (const { leafHash } of rows) activities = append(activities, leafHash, sha256)
       const before = place.recordTime
       place = { offset, recordTime, historyHash }
       if (isCertifiable({ offset, recordTime, isCheckpoint }, before)) keep(place)
@@ -191,6 +209,9 @@ export function createStateKeeper(
       isDocumentsChanged = true
     },
     documents: () => documents,
+    setActivities(tree) {
+      activities = tree
+    },
     keep,
     moveTo(at) {
       place = at

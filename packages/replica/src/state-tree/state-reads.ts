@@ -3,6 +3,7 @@
  * against the roots that are kept.
  */
 import type { StatePoint } from '@quorumscan/consensus'
+import type { ActivitiesPage, ProvenActivities } from '@quorumscan/consensus/certified'
 import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
 import type { Offset } from '@quorumscan/model'
 
@@ -26,6 +27,13 @@ export interface StateReads {
    *   where too many expired leaves lie in the range; STATE_DIVERGED; DEPENDENCY_UNAVAILABLE.
    */
   proveRange(at: Offset, range: KeyRange): Promise<ProvenRange>
+  /**
+   * A page of the activity history at a kept certifiable offset, with its proof. Every row is held against the tree
+   * before it is shown.
+   *
+   * @throws {ScanError} As `proveRange`.
+   */
+  proveActivities(at: Offset, page: ActivitiesPage): Promise<ProvenActivities>
   /** What was found to differ, until the replica is wiped; null while nothing was. */
   diverged(): StateDivergence | null
 }

@@ -1,15 +1,19 @@
 /** The port of the state tree (`state-reads.ts`) over what ingest follows and what is stored. */
 import type { StatePoint } from '@quorumscan/consensus'
+import { ACTIVITY_TREE, joinActivitiesProof } from '@quorumscan/consensus/certified'
 import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import type { ActivityRules } from '../reads/activity-reads.ts'
 import type { NameReader } from '../reads/name-reader.ts'
 import { offsetNotReached, offsetPruned, readVersions } from '../reads/reads.ts'
 import type { StoredHead } from '../storage/head.ts'
+import { proveActivities } from './prove-activities.ts'
 import { pruneRange, showRange } from './prove-range.ts'
 import { differs, type StateFollower, stateDiverged } from './state-follower.ts'
-import type { StateKeeper } from './state-keeper.ts'
+import type { KeptState, StateKeeper } from './state-keeper.ts'
 import type { StateReads } from './state-reads.ts'
 
 /** Proofs of ten thousand names, or of thirty pages of a thousand. */
@@ -23,6 +27,8 @@ export type StateService = StateReads & {
 }
 
 export function createStateService(context: {
+  readonly redis: Redis
+  readonly rules: ActivityRules
   readonly nameReader: NameReader
   readonly follower: StateFollower
   /** Of what is stored. */
@@ -50,6 +56,38 @@ export function createStateService(context: {
     return keeper
   }
 
+  const keptAt = (at: Offset): { readonly keeper: StateKeeper; readonly kept: KeptState } => {
+    const keeper = assertTrusted()
+    const { offset, horizon } = head()
+    if (at > offset) throw offsetNotReached(at)
+    const kept = keeper.kept().findLast(({ point }) => point.offset === at)
+    if (kept === undefined || at < horizon) throw offsetPruned(at)
+    return { keeper, kept }
+  }
+
+  const proveRange: StateReads['proveRange'] = async (at, range) => {
+    const { keeper, kept } = keptAt(at)
+    const id = idOf(kept.point, range)
+    const known = provenByRange.get(id)
+    if (known !== undefined) return known
+    const pruned = pruneRange(keeper, kept, range)
+    const shown = await showRange(pruned, (names) =>
+      readVersions(
+        nameReader,
+        names,
+        kept.point,
+        pruned.leaves.length === 1 ? 'fetch' : 'fetchOfPage',
+      ),
+    )
+    if ('proof' in shown) {
+      provenByRange.set(id, shown)
+      return shown
+    }
+    const divergence = { offset: at, what: differs(shown.differs) }
+    follower.diverge(divergence)
+    throw stateDiverged(divergence)
+  }
+
   return {
     statePoints() {
       const { offset, horizon } = head()
@@ -67,31 +105,14 @@ export function createStateService(context: {
         for (const listener of listeners) listener(point)
       }
     },
-    async proveRange(at, range) {
-      const keeper = assertTrusted()
-      const { offset, horizon } = head()
-      if (at > offset) throw offsetNotReached(at)
-      const kept = keeper.kept().findLast(({ point }) => point.offset === at)
-      if (kept === undefined || at < horizon) throw offsetPruned(at)
-      const id = idOf(kept.point, range)
-      const known = provenByRange.get(id)
-      if (known !== undefined) return known
-      const pruned = pruneRange(keeper, kept, range)
-      const shown = await showRange(pruned, (names) =>
-        readVersions(
-          nameReader,
-          names,
-          kept.point,
-          pruned.leaves.length === 1 ? 'fetch' : 'fetchOfPage',
-        ),
-      )
-      if ('proof' in shown) {
-        provenByRange.set(id, shown)
-        return shown
-      }
-      const divergence = { offset: at, what: differs(shown.differs) }
-      follower.diverge(divergence)
-      throw stateDiverged(divergence)
+    proveRange,
+    async proveActivities(at, { pageSize: limit, after, order }) {
+      const { kept } = keptAt(at)
+      const [state, run] = await Promise.all([
+        proveRange(at, ACTIVITY_TREE),
+        proveActivities(context, kept, { limit, after, order }),
+      ])
+      return { proof: joinActivitiesProof(run.text, state.proof), rows: run.proven.rows }
     },
     diverged: () => follower.diverged(),
   }

@@ -6,8 +6,9 @@
  * The value of an entry is its JSON as in `entry-body.ts`.
  */
 
-import { assert } from '@quorumscan/base'
+import { assert, sha256, toHex } from '@quorumscan/base'
 import { canonicalJson, type Genesis, type Json, maxFaulty, quorumOf } from '@quorumscan/consensus'
+import { type Frontier, joinSubtrees } from '@quorumscan/consensus/state-tree'
 import { contractBlob, payloadOf, scanAddress } from '@quorumscan/ledger'
 import { type Contract, formatTime } from '@quorumscan/model'
 
@@ -20,7 +21,13 @@ export type ConstantLeaf = { readonly key: readonly string[]; readonly value: st
 /** The genesis opens rounds 0 to 2 (D-22). */
 const INITIAL_ROUND = '0'
 
-/** All that depends on documents. The root of the activities will have its place here. */
+/** Of the activity tree. */
+export function activitiesLeaf({ size, peaks }: Frontier): ConstantLeaf {
+  const root = toHex(joinSubtrees(peaks, sha256))
+  return { key: ['a'], value: canonicalJson({ root, size }) }
+}
+
+/** All that depends on documents. */
 export function documentLeaves(documents: Documents, genesis: Genesis): readonly ConstantLeaf[] {
   return [
     { key: ['c', 'dso'], value: canonicalJson(dsoOf(documents, genesis)) },

@@ -2,7 +2,8 @@
  * Members of `activities`, `notices` and `activityParties`. All continue an event id, whose order as text is that
  * of the log (D-25), so that a page is one range of bytes.
  */
-import { assert, ByteReader, ByteWriter, concatBytes, utf8 } from '@quorumscan/base'
+import { assert, ByteReader, ByteWriter, concatBytes, sha256, utf8 } from '@quorumscan/base'
+import { hashActivity } from '@quorumscan/consensus/state-tree'
 import {
   type ActivityRow,
   formatEventId,
@@ -10,7 +11,7 @@ import {
   type HistoryStep,
   type NoticeRow,
 } from '@quorumscan/ledger'
-import type { Offset } from '@quorumscan/model'
+import type { Micros, Offset } from '@quorumscan/model'
 import { lexBound, TAG_BYTES, tagOf } from './intern.ts'
 
 /** `<offset, 16 digits>:<index, 4 digits>`. */
@@ -25,28 +26,65 @@ export type StoredActivity = {
   /** Interned parties whose history the row belongs to. */
   readonly tags: readonly Uint8Array[]
   readonly step: HistoryStep
+  readonly recordTime: Micros
+  /** Its place in the activity tree, from 0; null: a notice, which has none. */
+  readonly index: number | null
   /** JSON, ready to be sent. */
   readonly body: Uint8Array
 }
 
-/** event id ‖ 0 ‖ count of parties ‖ their tags ‖ step ‖ JSON. The tags are what the clean-up needs. */
-export function encodeActivity(row: ActivityRow | NoticeRow): Uint8Array {
+/** A row with its JSON, which is stored and hashed. */
+export type JsonRow<Row extends ActivityRow | NoticeRow> = Row & { readonly body: Uint8Array }
+
+export function withJson<Row extends ActivityRow | NoticeRow>(row: Row): JsonRow<Row> {
+  return { ...row, body: utf8(JSON.stringify(row.activity)) }
+}
+
+/** A row as the activity tree has it. */
+export type TreeRow = JsonRow<ActivityRow> & { readonly leafHash: Uint8Array }
+
+export function treeRow(row: ActivityRow, recordTime: Micros): TreeRow {
+  const json = withJson(row)
+  const rowHash = sha256(json.body)
+  const leaf = { eventId: row.activity.event_id, recordTime, rowHash }
+  return { ...json, leafHash: hashActivity(leaf, sha256) }
+}
+
+/**
+ * event id ‖ 0 ‖ record time ‖ index + 1, or 0 for none ‖ count of parties ‖ their tags ‖ step ‖ JSON. The tags are
+ * what the clean-up needs.
+ */
+export function encodeActivity(
+  row: JsonRow<ActivityRow | NoticeRow>,
+  { recordTime, index }: Pick<StoredActivity, 'recordTime' | 'index'>,
+): Uint8Array {
   const writer = new ByteWriter()
   writer.raw(utf8(row.activity.event_id + ID_END))
+  writer.unsigned(recordTime)
+  writer.unsigned(index === null ? 0 : index + 1)
   writer.list(row.parties, (party) => writer.raw(tagOf(party)))
   writer.unsigned(HISTORY_STEPS.indexOf(row.step))
-  writer.raw(utf8(JSON.stringify(row.activity)))
+  writer.raw(row.body)
   return writer.finish()
 }
 
 export function decodeActivity(member: Uint8Array): StoredActivity {
   assert(member[EVENT_ID_BYTES] === 0, 'a zero byte ends the event id')
   const reader = new ByteReader(member, EVENT_ID_BYTES + 1)
+  const recordTime = reader.unsigned()
+  const place = reader.unsigned()
   const count = reader.unsigned()
   const tags = Array.from({ length: count }, () => reader.raw(TAG_BYTES))
   const step = HISTORY_STEPS[reader.unsigned()]
   assert(step !== undefined, 'a member is of a known step')
-  return { eventId: textOf(member.subarray(0, EVENT_ID_BYTES)), tags, step, body: reader.rest() }
+  return {
+    eventId: textOf(member.subarray(0, EVENT_ID_BYTES)),
+    tags,
+    step,
+    recordTime,
+    index: place === 0 ? null : place - 1,
+    body: reader.rest(),
+  }
 }
 
 /** A member of `activityParties`: party tag ‖ event id. */

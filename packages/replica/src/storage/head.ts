@@ -17,6 +17,8 @@ export type StoredHead = Head & {
   readonly endedCount: number
   /** How many of them the clean-up has taken up. */
   readonly cleanedCount: number
+  /** Rows that the activity history has had up to `offset`. */
+  readonly activityCount: number
   readonly state: StateMark
 }
 
@@ -25,12 +27,14 @@ export type StateMark = {
   readonly offset: Offset
   /** Hex; null where what is stored was found to differ from what the log made, until it is wiped. */
   readonly root: string | null
+  /** Rows that the activity history has had up to there. */
+  readonly activityCount: number
 }
 
 /** Changes with the layout of any value: a replica of another layout is to be wiped. */
-const LAYOUT = 6
+const LAYOUT = 7
 const HASHES = 5
-const NUMBERS_BYTES = 6 * 8
+const NUMBERS_BYTES = 8 * 8
 const HEAD_BYTES = 1 + HASHES * 32 + NUMBERS_BYTES
 /** In place of a root that is null; that of the empty tree, which no state has. */
 const NO_ROOT = '0'.repeat(64)
@@ -42,8 +46,11 @@ export class ReplicaStateError extends Error {
 
 export function encodeHead(head: StoredHead): Uint8Array {
   const numbers = new DataView(new ArrayBuffer(NUMBERS_BYTES))
-  const { offset, recordTime, horizon, endedCount, cleanedCount, state } = head
-  const fields = [offset, recordTime, horizon, endedCount, cleanedCount, state.offset]
+  const { offset, recordTime, horizon, endedCount, cleanedCount, activityCount, state } = head
+  const fields = [
+    ...[offset, recordTime, horizon, endedCount, cleanedCount, state.offset],
+    ...[activityCount, state.activityCount],
+  ]
   for (const [index, value] of fields.entries()) numbers.setBigUint64(index * 8, BigInt(value))
   return concatBytes([
     Uint8Array.of(LAYOUT),
@@ -71,7 +78,12 @@ export function decodeHead(bytes: Uint8Array): StoredHead {
     horizon: number(2),
     endedCount: number(3),
     cleanedCount: number(4),
-    state: { offset: number(5), root: root === NO_ROOT ? null : root },
+    activityCount: number(6),
+    state: {
+      offset: number(5),
+      root: root === NO_ROOT ? null : root,
+      activityCount: number(7),
+    },
   }
 }
 

@@ -52,6 +52,11 @@ export const KEYS = {
 /** The field of `names` that holds the head. No name is empty (D-17). */
 export const HEAD_FIELD = ''
 
+/** string: 256 hashes of the activity tree, from left to right; the last tile has fewer (`activity-tiles.ts`) */
+export function activityTileKey(level: number, tile: number): string {
+  return `{replica}:activity-tree:${level}:${tile}`
+}
+
 /** hash: rest of a contract id -> active contract, of all whose ids begin with the bucket */
 export function contractsKey(bucket: string): string {
   return CONTRACTS_PREFIX + bucket

@@ -152,10 +152,18 @@ export class ActivityOracle {
     return (order === 'asc' ? rows : rows.toReversed()).slice(0, page.limit).map((row) => row.json)
   }
 
-  /** What has to stay stored while offsets from the horizon on can be read. */
+  /** What has to stay stored while offsets from the horizon on can be read: the last that has gone as well. */
   keptFrom(horizon: Offset): readonly string[] {
-    return this.#rows
-      .filter((row) => row.recordTime + this.#retention > this.timeOf(horizon))
-      .map((row) => row.json)
+    const gone = this.#rows.filter((row) => !this.#isKept(row, horizon)).length
+    return this.#rows.slice(Math.max(0, gone - 1)).map((row) => row.json)
+  }
+
+  /** How many of `keptFrom` have gone. */
+  goneCount(horizon: Offset): number {
+    return this.#rows.every((row) => this.#isKept(row, horizon)) ? 0 : 1
+  }
+
+  #isKept(row: { readonly recordTime: Micros }, horizon: Offset): boolean {
+    return row.recordTime + this.#retention > this.timeOf(horizon)
   }
 }

@@ -23,6 +23,7 @@ export async function dumpReplica(redis: Redis): Promise<Record<string, readonly
       dump[key] = (await redis.xrangeBuffer(key, '-', '+')).map(([id, fields]) =>
         hex([id, ...fields]).join(),
       )
+    else if (type === 'string') dump[key] = hex([(await redis.getBuffer(key)) ?? Buffer.alloc(0)])
     else throw new Error(`${key} is of no type that a replica has: ${type}`)
   }
   return dump

@@ -28,7 +28,7 @@ export async function fillNames(
     keeper.apply(step, false)
     const point = keeper.kept().at(-1)?.point
     if (point?.offset !== step.offset) throw new Error('each second has a certifiable offset')
-    const state = { offset: point.offset, root: point.stateRoot }
+    const state = { offset: point.offset, root: point.stateRoot, activityCount: 0 }
     await writeSteps(redis, mirror, { steps: [step], state, layout: context.layout, signal })
   }
   return mirror.head.offset

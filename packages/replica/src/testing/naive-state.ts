@@ -1,7 +1,7 @@
 /** The state as its definition says it, built anew at every offset: what the packed tree must equal. */
 import { createHash } from 'node:crypto'
 import { maxFaulty } from '@quorumscan/consensus'
-import { type AppliedEntry, svPartyOf } from '@quorumscan/ledger'
+import { type AppliedEntry, activityRowsOf, svPartyOf } from '@quorumscan/ledger'
 import { MemoryLedger, type Scenario } from '@quorumscan/ledger/testing'
 import { type Contract, parseTime } from '@quorumscan/model'
 import { entityOf } from '../ingest/step.ts'
@@ -26,19 +26,27 @@ export type NaiveState = {
 export function naiveStates(scenario: Scenario): readonly NaiveState[] {
   const { network } = scenario
   const ledger = new MemoryLedger(network)
-  const states = [naiveState(scenario, ledger)]
+  const rows: NaiveRow[] = []
+  const states = [naiveState(scenario, ledger, rows)]
+  const { synchronizerId } = network.genesis
   let previous = network.genesis.recordTime
   for (const { bytes, recordTime } of scenario.ledger.entries()) {
-    const { offset }: AppliedEntry = ledger.append(bytes, recordTime)
+    const { offset, result }: AppliedEntry = ledger.append(bytes, recordTime)
+    for (const { activity } of activityRowsOf({ offset, recordTime, synchronizerId, result }))
+      rows.push({ eventId: activity.event_id, recordTime, row: JSON.stringify(activity) })
     const isNewInterval = Math.floor(recordTime / 250_000) > Math.floor(previous / 250_000)
     previous = recordTime
     if (bytes.byteLength === 0 || offset % 1024 === 0 || isNewInterval)
-      states.push(naiveState(scenario, ledger))
+      states.push(naiveState(scenario, ledger, rows))
   }
   return states
 }
 
-function naiveState({ network }: Scenario, ledger: MemoryLedger): NaiveState {
+function naiveState(
+  { network }: Scenario,
+  ledger: MemoryLedger,
+  rows: readonly NaiveRow[],
+): NaiveState {
   const { genesis } = network
   const contracts = ledger.contracts()
   const entries = contracts.filter((contract) => entityOf(contract) === 'AnsEntry')
@@ -70,8 +78,29 @@ function naiveState({ network }: Scenario, ledger: MemoryLedger): NaiveState {
     },
   ]
   const { offset, recordTime } = ledger.head()
+  leaves.push(activitiesLeaf(rows))
   const sorted = leaves.toSorted((a, b) => Buffer.compare(a.key, b.key))
   return { offset, recordTime, leaves: sorted, root: rootOf(sorted).toString('hex') }
+}
+
+type NaiveRow = { readonly eventId: string; readonly recordTime: number; readonly row: string }
+
+function activitiesLeaf(rows: readonly NaiveRow[]): NaiveLeaf {
+  const root = historyRoot(rows).toString('hex')
+  return { key: keyOf('a'), expiresAt: null, value: `{"root":"${root}","size":${rows.length}}` }
+}
+
+/** As RFC 9162 defines it. */
+function historyRoot(rows: readonly NaiveRow[]): Buffer {
+  const [first] = rows
+  if (first === undefined) return sha256()
+  if (rows.length > 1) {
+    const k = 2 ** Math.ceil(Math.log2(rows.length) - 1)
+    return sha256(Buffer.of(1), historyRoot(rows.slice(0, k)), historyRoot(rows.slice(k)))
+  }
+  const time = Buffer.alloc(8)
+  time.writeBigUInt64BE(BigInt(first.recordTime))
+  return sha256(Buffer.of(0), Buffer.from(first.eventId), time, sha256(Buffer.from(first.row)))
 }
 
 function entryLeaves({ contractId, payload }: Contract): NaiveLeaf[] {

@@ -11,7 +11,6 @@ import {
   ACTIVITY_TREE,
   type ActivitiesAnswer,
   type ActivitiesPage,
-  type ActivitiesProof,
 } from '../activities.ts'
 import { encodeDocument } from '../document.ts'
 import type * as certified from '../index.ts'
@@ -118,8 +117,7 @@ function certificateOf({ point }: History): string {
 const stateOf = ({ leaves }: History) => proofOf(leaves, { ranges: [ACTIVITY_TREE] }, T)
 
 export function documentOf(history: History, run: ActivityRun, state = stateOf(history)): string {
-  const proof: ActivitiesProof = { run, state }
-  return encodeDocument(certificateOf(history), proof)
+  return encodeDocument(certificateOf(history), JSON.stringify({ run, state }))
 }
 
 type Reader = Pick<typeof certified, 'createCertifiedVerifier' | 'askActivities'>

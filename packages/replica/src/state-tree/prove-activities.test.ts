@@ -1,0 +1,223 @@
+import { fromHex, sha256, utf8 } from '@quorumscan/base'
+import { type ActivitiesPage, askActivities, InvalidProof } from '@quorumscan/consensus/certified'
+import { formatEventId } from '@quorumscan/ledger'
+import type { Scenario } from '@quorumscan/ledger/testing'
+import {
+  createManualClock,
+  HOUR_MICROS,
+  startRedis,
+  type TestRedis,
+  untilTrue,
+} from '@quorumscan/testkit'
+import fc from 'fast-check'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Replica } from '../replica.ts'
+import { decodeActivity } from '../storage/activity-member.ts'
+import { activityTileKey, KEYS } from '../storage/keys.ts'
+import { ActivityOracle, growActivityLog } from '../testing/activity-log.ts'
+import { createMemoryOrdering } from '../testing/memory-ordering.ts'
+
+let redis: TestRedis
+let client: Redis
+beforeAll(async () => {
+  redis = await startRedis()
+  client = redis.connect()
+})
+afterAll(async () => {
+  client.disconnect()
+  await redis[Symbol.asyncDispose]()
+})
+beforeEach(() => client.flushall())
+
+const { signal } = new AbortController()
+/** More rows than a tile has hashes; most of them go. */
+const { scenario } = growActivityLog('proven', { steps: 700, retentionMicros: HOUR_MICROS / 4 })
+scenario.ledger.advance(1_000_000)
+const oracle = new ActivityOracle(scenario)
+const end = scenario.ledger.head().offset
+
+async function follow({ ledger, network }: Scenario) {
+  const clock = createManualClock(ledger.head().recordTime)
+  const replica = await Replica.create({ redis: { path: redis.socketPath }, ...network, clock })
+  const log = ledger.entries()
+  let pushed = replica.head().offset
+  const ordering = createMemoryOrdering(log.slice(0, pushed), () => 90)
+  void replica.run(ordering, signal)
+  return {
+    replica,
+    clock,
+    async reach(offset: number): Promise<void> {
+      ordering.push(log.slice(pushed, offset))
+      pushed = Math.max(pushed, offset)
+      await untilTrue(`offset ${offset}`, () => replica.head().offset >= offset)
+    },
+    [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
+  }
+}
+
+/** What the replica proves of a page at a kept state, as a reader reads it. */
+async function provenPage(replica: Replica, offset: number, page: ActivitiesPage) {
+  const point = replica.statePoints().find((known) => known.offset === offset)
+  if (point === undefined) throw new Error(`no state is kept at ${offset}`)
+  const { proof, rows } = await replica.proveActivities(offset, page)
+  const { verify, answer } = askActivities(page, scenario.network)
+  const { recordTime: at, stateRoot } = point
+  const { activities } = verify(proof, { root: fromHex(stateRoot), at, sha256 })
+  expect(answer(rows)).toEqual({ activities })
+  return activities.map((row) => JSON.stringify(row))
+}
+
+const modelled = (offset: number, { pageSize: limit, after, order }: ActivitiesPage) =>
+  oracle.page({ offset, after, order, limit })
+
+describe('a page of activities', () => {
+  const ids = oracle.all().map((json) => JSON.parse(json).event_id as string)
+  const pages: fc.Arbitrary<ActivitiesPage> = fc.record({
+    pageSize: fc.constantFrom(1, 2, 7, 300),
+    after: fc.oneof(
+      fc.constantFrom(null, '0000000000000000:0000', '9999999999999999:9999', ...ids),
+      fc.tuple(fc.nat(end + 2), fc.nat(3)).map(([offset, index]) => formatEventId(offset, index)),
+    ),
+    order: fc.constantFrom('asc' as const, 'desc' as const),
+  })
+
+  test('is proven at every kept state, whatever was cleaned up, also after a restart', async () => {
+    expect(oracle.all().length).toBeGreaterThan(2 * 256)
+    let run = await follow(scenario)
+    let provenCount = 0
+    for (let head = 0; head < end; ) {
+      head = Math.min(end, head + 70)
+      await run.reach(head)
+      if (head % 3 === 0) {
+        await run.replica[Symbol.asyncDispose]()
+        run = await follow(scenario)
+        await untilTrue('the state is loaded', () => run.replica.state() !== 'starting')
+        await run.reach(head)
+      }
+      const offsets = run.replica.statePoints().map(({ offset }) => offset)
+      if (offsets.length === 0) continue
+      await fc.assert(
+        fc.asyncProperty(pages, fc.constantFrom(...offsets), async (page, offset) => {
+          expect(await provenPage(run.replica, offset, page)).toEqual(modelled(offset, page))
+          provenCount += 1
+        }),
+        { numRuns: 25 },
+      )
+    }
+    expect(provenCount).toBeGreaterThan(200)
+    // Tiles of rows that have gone, all but the one of the last, are gone with them.
+    const [row] = await client.zrangeBuffer(KEYS.activities, '0', '0')
+    const first = Math.floor((decodeActivity(row as Buffer).index as number) / 256)
+    const last = Math.floor((ids.length - 1) / 256)
+    expect(first).toBeGreaterThan(0)
+    const tiles = await client.keys('{replica}:activity-tree:*')
+    const ofLeaves = Array.from({ length: last - first + 1 }, (_, n) =>
+      activityTileKey(0, first + n),
+    )
+    expect(tiles.sort()).toEqual([...ofLeaves, activityTileKey(1, 0)].sort())
+    await run.replica[Symbol.asyncDispose]()
+  })
+
+  test('of large rows ends where it has enough of them, and claims nothing behind', async () => {
+    await using run = await follow(scenario)
+    await run.reach(end)
+    const page = { pageSize: 1000, after: null, order: 'asc' } as const
+    const whole = await provenPage(run.replica, end, page)
+    expect(whole).toEqual(modelled(end, page))
+    expect(await provenPage(run.replica, end, { ...page, after: ids.at(-1) as string })).toEqual([])
+  })
+
+  test('is not given where no state is kept', async () => {
+    await using run = await follow(scenario)
+    await run.reach(end)
+    const page = { pageSize: 1, after: null, order: 'asc' } as const
+    await expect(run.replica.proveActivities(1, page)).rejects.toMatchObject({
+      code: 'OFFSET_PRUNED',
+    })
+    await expect(run.replica.proveActivities(end + 1, page)).rejects.toMatchObject({
+      code: 'OFFSET_NOT_REACHED',
+    })
+  })
+})
+
+describe('activities that were changed by hand', () => {
+  const newest = { pageSize: 2, after: null, order: 'desc' } as const
+  const last = async () => {
+    const [, member] = await client.zrangeBuffer(KEYS.activities, '-2', '-1')
+    return member as Buffer
+  }
+  const put = async (change: (member: string) => string) => {
+    const member = await last()
+    await client.zrem(KEYS.activities, member)
+    await client.zadd(KEYS.activities, 0, Buffer.from(change(member.toString('latin1')), 'latin1'))
+  }
+  const tile = async () => {
+    const keys = (await client.keys('{replica}:activity-tree:0:*')).sort((a, b) =>
+      a.localeCompare(b, 'en', { numeric: true }),
+    )
+    return keys.at(-1) as string
+  }
+  const changes: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['an amount', () => put((member) => member.replace(/\.\d/, '.7'))],
+    ['bytes that are none', () => put((member) => member.slice(0, 24))],
+    ['an event', () => put((member) => member.replace(/:000(\d)/, ':0009'))],
+    ['a row that is gone', async () => client.zrem(KEYS.activities, await last())],
+    [
+      'a row too many',
+      async () => client.zadd(KEYS.activities, 0, `${end}`.padStart(16, '0') + ':0099'),
+    ],
+    ['a hash', async () => client.setrange(await tile(), 0, Buffer.alloc(32, 1))],
+    ['hashes that are gone', async () => client.del(await tile())],
+    ['hashes that are none', async () => client.set(await tile(), 'x')],
+  ]
+
+  test.each(changes)(
+    'are not proven, and the replica says so at once: %s',
+    async (_what, change) => {
+      await using run = await follow(scenario)
+      await run.reach(end)
+      expect(await provenPage(run.replica, end, newest)).toEqual(modelled(end, newest))
+      await change()
+      const proving = run.replica.proveActivities(end, newest)
+      await expect(proving).rejects.toMatchObject({ code: 'STATE_DIVERGED' })
+      expect(run.replica.diverged()).toMatchObject({ offset: end })
+      expect(run.replica.statePoints()).toEqual([])
+    },
+  )
+
+  test.each(changes)(
+    'are found by the scrub where nobody reads them: %s',
+    async (_what, change) => {
+      await using run = await follow(scenario)
+      await run.reach(end)
+      await run.clock.advance(60_000)
+      expect(run.replica.diverged()).toBeNull()
+      await change()
+      await untilTrue('the scrub finds it', async () => {
+        await run.clock.advance(1_000)
+        return run.replica.diverged() !== null
+      })
+    },
+  )
+
+  test('are found at a start where the tree cannot be made of them, until a wipe', async () => {
+    {
+      await using run = await follow(scenario)
+      await run.reach(end)
+    }
+    await client.setrange(await tile(), 0, Buffer.alloc(32, 1))
+    await using run = await follow(scenario)
+    await untilTrue('it is found', () => run.replica.diverged() !== null)
+  })
+})
+
+test('a proof is held against the state alone', async () => {
+  await using run = await follow(scenario)
+  await run.reach(end)
+  const page = { pageSize: 1, after: null, order: 'desc' } as const
+  const { proof } = await run.replica.proveActivities(end, page)
+  const { verify } = askActivities(page, scenario.network)
+  const other = { root: sha256(utf8('other')), at: scenario.ledger.head().recordTime, sha256 }
+  expect(() => verify(proof, other)).toThrow(InvalidProof)
+})

@@ -1,0 +1,106 @@
+/** Proofs of pages of the activity history at a kept state, held against its tree before they are shown. */
+import { assert, fromUtf8, sha256, toHex } from '@quorumscan/base'
+import {
+  type ActivityRun,
+  joinSubtrees,
+  type ShownRow,
+  subtreesOf,
+  type VerifiedRun,
+  verifyRun,
+  walkToRun,
+} from '@quorumscan/consensus/state-tree'
+import { ScanError } from '@quorumscan/errors'
+import type { Redis } from 'ioredis'
+import { reach } from '../connection.ts'
+import {
+  type ActivityPage,
+  type ActivityRules,
+  readActivities,
+  readNeighbours,
+} from '../reads/activity-reads.ts'
+import { assertReadable } from '../reads/reads.ts'
+import type { StoredActivity } from '../storage/activity-member.ts'
+import { readTiles } from '../storage/activity-tiles.ts'
+import { type StateFollower, stateDiverged } from './state-follower.ts'
+import type { KeptState } from './state-keeper.ts'
+
+type Stored = { readonly redis: Redis; readonly rules: ActivityRules }
+type Page = Omit<ActivityPage, 'party'>
+
+/**
+ * The run of rows that a page is.
+ *
+ * @throws {ScanError} As all reads; STATE_DIVERGED where what is stored is not what the log made.
+ */
+export async function proveActivities(
+  context: Stored & { readonly follower: StateFollower },
+  kept: KeptState,
+  page: Page,
+): Promise<VerifiedRun> {
+  try {
+    return await readRun(context, kept, page)
+  } catch (error) {
+    if (error instanceof ScanError) throw error
+    const divergence = {
+      offset: kept.point.offset,
+      what: `The activities ${page.order === 'asc' ? 'behind' : 'before'} ${page.after ?? 'the first'} differ.`,
+    }
+    context.follower.diverge(divergence)
+    throw stateDiverged(divergence, error)
+  }
+}
+
+/** @throws What is no `ScanError` where what was read is not what the tree has. */
+async function readRun(
+  { redis, rules }: Stored,
+  { point, activities: { size, peaks } }: KeptState,
+  page: Page,
+): Promise<VerifiedRun> {
+  const found = await readActivities(redis, page, point, rules)
+  const rows = page.order === 'asc' ? found : found.reverse()
+  const { before, behind } = await readNeighbours(redis, page, { rows, moment: point, rules })
+  const first = rows[0] === undefined ? placeBehind(before) : indexOf(rows[0])
+  const shown = [
+    ...(before === null ? [] : [neighbour(before)]),
+    ...rows.map(showRow),
+    ...(behind === null ? [] : [neighbour(behind)]),
+  ]
+  const from = first - Number(before !== null)
+  const cut: { readonly start: number; readonly count: number }[] = []
+  if (size > 0)
+    walkToRun(
+      { first: from, end: from + shown.length, size },
+      {
+        leaf: () => {},
+        beside: (start, count) => void cut.push({ start, count }),
+        pair: () => {},
+      },
+    )
+  const subtrees = cut.map(({ start, count }) => subtreesOf(start, count))
+  const tiles = await reach(readTiles(redis, subtrees.flat()))
+  assertReadable(tiles.head, point)
+  const hashes = subtrees.map((parts) => joinSubtrees(parts.map(tiles.hashOf), sha256))
+  const run: ActivityRun = { first, hashes: hashes.map(toBase64), rows: shown }
+  return verifyRun(run, { size, root: toHex(joinSubtrees(peaks, sha256)) }, sha256)
+}
+
+function placeBehind(before: StoredActivity | null): number {
+  return before === null ? 0 : indexOf(before) + 1
+}
+
+function indexOf({ index }: StoredActivity): number {
+  assert(index !== null, 'every row of the history has its place in the tree')
+  return index
+}
+
+function showRow({ eventId, recordTime, body }: StoredActivity): ShownRow {
+  return { event_id: eventId, record_time: recordTime, row: fromUtf8(body) }
+}
+
+function neighbour({ eventId, recordTime, body }: StoredActivity): ShownRow {
+  return { event_id: eventId, record_time: recordTime, row_hash: toBase64(sha256(body)) }
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
+}

@@ -1,0 +1,114 @@
+/**
+ * The hashes of the activity tree in Redis: tiles of 256, each on one string. Tiles of level 0 hold the hashes of
+ * leaves, those of level k + 1 that of each whole tile of level k. Hashes in between follow from them.
+ */
+import { assert, sha256 } from '@quorumscan/base'
+import {
+  EMPTY_FRONTIER,
+  EMPTY_ROOT,
+  type Frontier,
+  HASH_BYTES,
+  hashPair,
+  type Subtree,
+  subtreesOf,
+} from '@quorumscan/consensus/state-tree'
+import type { Redis } from 'ioredis'
+import { activityTileKey, HEAD_FIELD, KEYS } from './keys.ts'
+import type { Command } from './scripts.ts'
+
+/** Levels of the tree that a tile spans: it has 2^8 hashes. */
+const TILE_LEVELS = 8
+const TILE_HASHES = 2 ** TILE_LEVELS
+
+/** Hashes within a tile. */
+type Span = { readonly key: string; readonly first: number; readonly count: number }
+
+/** What `readTiles` read. */
+export type Tiles = {
+  /** The head at that moment. */
+  readonly head: Buffer | null
+  /** Of a subtree that was asked for; what is not stored hashes to something else than the tree has. */
+  hashOf(subtree: Subtree): Uint8Array
+}
+
+/** Commands that store the hashes of subtrees that have become whole, in the order in which they have. */
+export function planTiles(
+  whole: readonly { readonly subtree: Subtree; readonly hash: Uint8Array }[],
+): Command[] {
+  const runs = new Map<string, { readonly first: number; readonly hashes: Uint8Array[] }>()
+  for (const { subtree, hash } of whole) {
+    if (subtree.level % TILE_LEVELS !== 0) continue
+    const { key, first } = spanOf(subtree)
+    const run = runs.get(key)
+    if (run === undefined) runs.set(key, { first, hashes: [hash] })
+    else run.hashes.push(hash)
+  }
+  return [...runs].map(([key, { first, hashes }]) => [
+    'SETRANGE',
+    key,
+    first * HASH_BYTES,
+    Buffer.concat(hashes),
+  ])
+}
+
+/**
+ * Commands that take out tiles which lie wholly before a row, from that of another row on.
+ *
+ * @param rows.from - The tiles before that of this row are gone already.
+ */
+export function dropTiles(rows: { readonly from: number; readonly before: number }): Command[] {
+  const commands: Command[] = []
+  for (let level = 0, width = TILE_HASHES; width <= rows.before; level++, width *= TILE_HASHES) {
+    const end = Math.floor(rows.before / width)
+    for (let tile = Math.floor(rows.from / width); tile < end; tile++)
+      commands.push(['UNLINK', activityTileKey(level, tile)])
+  }
+  return commands
+}
+
+/** The hashes of whole subtrees, all of one moment. */
+export async function readTiles(redis: Redis, subtrees: readonly Subtree[]): Promise<Tiles> {
+  const keys = [...new Set(subtrees.map((subtree) => spanOf(subtree).key))]
+  const transaction = redis.multi().hgetBuffer(KEYS.names, HEAD_FIELD)
+  for (const key of keys) transaction.getBuffer(key)
+  const [head = null, ...tiles] = ((await transaction.exec()) ?? []).map(([error, reply]) => {
+    if (error !== null) throw error
+    return reply as Buffer | null
+  })
+  const tileByKey = new Map(keys.map((key, index) => [key, tiles[index] ?? null]))
+  return {
+    head,
+    hashOf(subtree) {
+      const { key, first, count } = spanOf(subtree)
+      const tile = tileByKey.get(key)
+      assert(tile !== undefined, 'only what was read is looked up')
+      let hashes = Array.from({ length: count }, (_, index) => hashAt(tile, first + index))
+      while (hashes.length > 1)
+        hashes = Array.from({ length: hashes.length / 2 }, (_, index) =>
+          hashPair(hashes[2 * index] as Uint8Array, hashes[2 * index + 1] as Uint8Array, sha256),
+        )
+      return hashes[0] as Uint8Array // A span has at least one.
+    },
+  }
+}
+
+/** What the tree of so many rows goes on from. */
+export async function readFrontier(redis: Redis, size: number): Promise<Frontier> {
+  if (size === 0) return EMPTY_FRONTIER
+  const peaks = subtreesOf(0, size)
+  const tiles = await readTiles(redis, peaks)
+  return { size, peaks: peaks.map(tiles.hashOf) }
+}
+
+function spanOf({ level, index }: Subtree): Span {
+  const count = 2 ** (level % TILE_LEVELS)
+  const first = index * count
+  const tile = Math.floor(first / TILE_HASHES)
+  const key = activityTileKey(Math.floor(level / TILE_LEVELS), tile)
+  return { key, first: first % TILE_HASHES, count }
+}
+
+function hashAt(tile: Buffer | null, index: number): Uint8Array {
+  const hash = tile?.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES)
+  return hash?.length === HASH_BYTES ? hash : EMPTY_ROOT
+}
