@@ -188,7 +188,7 @@ it('is of certified answers alone, from addresses that are some', async () => {
   const mirror = await startMirror([urlOf(0)])
   const plain = await send(mirror + PATH)
   expect([plain.status, plain.body.code]).toEqual([400, 'INVALID_ARGUMENT'])
-  for (const path of ['/v0/activities', '/v0/state-statements?after=0', '/metrics', '/livez'])
+  for (const path of ['/v0/state-statements?after=0', '/metrics', '/livez'])
     expect((await send(mirror + path, { headers })).status, path).toBe(404)
   expect(() =>
     buildMirror({ sources: ['ftp://x'], transport: http, clock: network.clock }),

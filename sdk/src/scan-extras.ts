@@ -6,7 +6,7 @@ import { createActivities } from './activities/activities.ts'
 import { createOtherLookups } from './names/other-lookups.ts'
 import { outcomeError, ownError } from './names/outcome-error.ts'
 import { retryLookups } from './names/retry-lookups.ts'
-import { createVoteReader, readEntriesPage, votedOutcome } from './names/scan-pages.ts'
+import { readEntriesPage } from './names/scan-pages.ts'
 
 export const scanExtras = {
   createOtherLookups,
@@ -15,7 +15,5 @@ export const scanExtras = {
   retryLookups,
   ownError,
   readEntriesPage,
-  createVoteReader,
-  votedOutcome,
 }
 export type LoadScanExtras = () => Promise<typeof scanExtras>

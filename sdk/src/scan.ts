@@ -1,5 +1,5 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
-import type { Reader, Threshold } from '@quorumscan/consensus'
+import type { Threshold } from '@quorumscan/consensus'
 import type { CertifiedReaderStatus } from '@quorumscan/consensus/certified-reader'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
@@ -64,10 +64,9 @@ export function createScan(options: ScanOptions): Scan {
   if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   const closing = new AbortController()
   const { signal } = closing
-  let voting: Promise<Reader> | undefined
 
   const extras: LoadScanExtras = async () => (await import('./scan-extras.ts')).scanExtras
-  const { closeReader, reader, whenOpened, ...lookups } = createReaderSource({
+  const source = createReaderSource({
     verifiedBy: 'self',
     network: typeof genesis === 'string' ? genesis : null,
     async open() {
@@ -77,19 +76,6 @@ export function createScan(options: ScanOptions): Scan {
     },
     extras,
   })
-  const source: LookupSource = {
-    ...lookups,
-    async read(request, read) {
-      const { createVoteReader, ownError, votedOutcome } = await extras()
-      voting ??= createVoteReader(await whenOpened())
-      return votedOutcome(
-        await (await voting).read(request, read).catch((error: unknown) => {
-          throw ownError(error)
-        }),
-      )
-    },
-  }
-
   const close = async (): Promise<void> => {
     closing.abort(
       new QuorumscanError('The client is closed.', {
@@ -98,8 +84,7 @@ export function createScan(options: ScanOptions): Scan {
         retryable: false,
       }),
     )
-    await closeReader()
-    await (await voting)?.[Symbol.asyncDispose]()
+    await source.closeReader()
   }
 
   const parts = { source, clock, timeoutMs, defaults: options }
@@ -108,7 +93,7 @@ export function createScan(options: ScanOptions): Scan {
     async *activities(more) {
       yield* (await extras()).createActivities(parts)(more)
     },
-    status: () => reader()?.status() ?? null,
+    status: () => source.reader()?.status() ?? null,
     close,
     [Symbol.asyncDispose]: close,
   }

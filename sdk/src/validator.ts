@@ -15,7 +15,6 @@ import type { Names } from './names/bound-reads.ts'
 import type { LookupSource, NameChange } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
 import { openProxyReader } from './names/proxy-reader.ts'
-import { createProxySource } from './names/proxy-source.ts'
 import { createReaderSource } from './names/reader-source.ts'
 import { type Camel, toCamel } from './platform/camel.ts'
 import { type Clock, platformRandom, type Random, systemClock } from './platform/clock.ts'
@@ -115,17 +114,13 @@ export function createValidator(options: ValidatorOptions): Validator {
       ? null
       : { genesis: checkedGenesis(options.genesis), crypto: options.crypto ?? platformCrypto() }
   const extras = async () => scanExtras
-  const proxy = createProxySource({ http, clock, trust })
-  const source: LookupSource = {
-    ...createReaderSource({
-      verifiedBy: trust === null ? 'proxy' : 'self',
-      // A proxy that is trusted has no network that it could be held to.
-      network: trust === null ? encodeURIComponent(url) : null,
-      open: () => openProxyReader({ http, url, clock, store, trust }),
-      extras,
-    }),
-    read: proxy.read,
-  }
+  const source = createReaderSource({
+    verifiedBy: trust === null ? 'proxy' : 'self',
+    // A proxy that is trusted has no network that it could be held to.
+    network: trust === null ? encodeURIComponent(url) : null,
+    open: () => openProxyReader({ http, url, clock, store, trust }),
+    extras,
+  })
   const lookups = createNames({
     source,
     clock,
@@ -161,9 +156,7 @@ export function createValidator(options: ValidatorOptions): Validator {
       defaults: options,
       ...(WebSocket === null
         ? {}
-        : {
-            live: { pages: createActivitySocket({ WebSocket, url, clock, source: proxy }), random },
-          }),
+        : { live: { news: createActivitySocket({ WebSocket, url, clock }), random } }),
     }),
     updates: createUpdates({
       http,

@@ -48,7 +48,7 @@ export function createServer(
         state: () => replica.state(),
         head: () => replica.head(),
       }),
-      ...createActivityHandlers({ reads: replica, signer }),
+      ...createActivityHandlers({ reads: replica, genesis, certified }),
       ...createLookupHandlers({
         reads: replica,
         genesisHash,

@@ -57,5 +57,4 @@ export type {
   LedgerUserInput,
 } from './schemas/ledger/users.ts'
 export { BATCH_LOOKUPS_MAX, codeByPattern, PAGE_SIZE_MAX } from './schemas/scalars.ts'
-export { VERIFIED_MEDIA_TYPE } from './schemas/verified.ts'
 export { socketRoutes } from './sockets.ts'

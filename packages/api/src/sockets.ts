@@ -1,13 +1,12 @@
 /** Every WebSocket as data: where it is, what its first frame asks, what the frames of the server hold. */
 import { type TSchema, Type } from 'typebox'
-import { ActivitiesStreamRequest } from './schemas/activities.ts'
+import { ActivitiesNews, ActivitiesStreamRequest } from './schemas/activities.ts'
 import { ErrorAnswer } from './schemas/errors.ts'
 import { CompletionsElement, CompletionsRequest } from './schemas/ledger/commands.ts'
 import { LedgerErrorAnswer } from './schemas/ledger/errors.ts'
 import { ActiveContractsElement, GetActiveContractsRequest } from './schemas/ledger/state.ts'
 import { GetUpdatesElement, GetUpdatesRequest } from './schemas/ledger/updates.ts'
 import { component } from './schemas/members.ts'
-import { VerifiedAnswer } from './schemas/verified.ts'
 
 export type SocketDef = {
   readonly path: `/v${0 | 2}/${string}`
@@ -57,18 +56,12 @@ export const socketRoutes = {
   },
   streamActivities: {
     path: '/v0/scan-proxy/activities',
-    summary: 'The history of coin as it grows, in pages that verify.',
+    summary: 'When there may be more rows in the history of coin.',
     description:
-      'The first frame comes within 10 s. `begin_after_id` of the request of a page is the event_id of the last row before it. ' +
-      'An empty page stands at the end of what there is; another follows when there is more, and after 15 s at the latest. ' +
-      'A page costs what it costs over HTTP. Of one client address at most 256 such sockets, of all clients 1024.',
+      'The first frame comes within 10 s. A frame follows at once, whenever the ledger has changed, and after 15 s at the latest. It proves nothing: the rows are read over HTTP, with proofs, at the offset that it tells. ' +
+      'A frame costs a unit. Of one client address at most 256 such sockets, of all clients 1024.',
     request: ActivitiesStreamRequest,
-    element: component('ActivitiesPage', 'A page of the history with its receipt.', {
-      ...VerifiedAnswer.properties,
-      headers: Type.Record(Type.String(), Type.String(), {
-        description: 'The `x-quorum-*` headers that the page has over HTTP.',
-      }),
-    }),
+    element: ActivitiesNews,
     error: ErrorAnswer,
     auth: 'none',
   },

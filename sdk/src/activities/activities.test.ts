@@ -1,24 +1,34 @@
 /** How a stream of activities goes on, against a source told what to answer. */
-import type { ReadRequest } from '@quorumscan/consensus'
+import type { CertifiedReadOptions, CertifiedRequest } from '@quorumscan/consensus/certified-reader'
 import { expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import type { LookupSource } from '../names/lookups.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, type WebStorage } from '../platform/store.ts'
 import { createActivities } from './activities.ts'
+import type { ActivityNews } from './activity-socket.ts'
 
 const idOf = (index: number) => `${String(index).padStart(16, '0')}:0000`
-const ROWS = [1, 2, 3, 4, 5].map((index) => ({ event_id: idOf(index) }))
+const rowOf = (index: number) => ({ event_id: idOf(index) })
+const ROWS = [1, 2, 3, 4, 5].map(rowOf)
 
 /** Pages of the rows; `asked` says after which row each was asked for. */
-function world(fail: (page: number) => QuorumscanError | null = () => null) {
+function world(
+  fail: (page: number) => QuorumscanError | null = () => null,
+  news?: ActivityNews,
+) {
   const asked: (string | null)[] = []
-  const read = async (request: ReadRequest) => {
+  const floors: (number | undefined)[] = []
+  const read = async (
+    { request }: CertifiedRequest<unknown>,
+    { minOffset }: CertifiedReadOptions,
+  ) => {
     const { begin_after_id: after, page_size: size } = request.parameters as {
       begin_after_id: string | null
       page_size: number
     }
     asked.push(after)
+    floors.push(minOffset)
     const error = fail(asked.length)
     if (error !== null) throw error
     const activities = ROWS.filter((row) => after === null || row.event_id > after).slice(0, size)
@@ -29,15 +39,12 @@ function world(fail: (page: number) => QuorumscanError | null = () => null) {
       ...{ threshold: 2, nodeCount: 4, agreed: [], dissented: [] },
     } as const
   }
-  const source: LookupSource = {
-    verifiedBy: 'self',
-    storeKey: async (what) => what,
-    lookup: async () => [],
-    page: () => Promise.reject(new Error('no page is asked for')),
-    read,
-  }
+  // The source of these rows alone.
+  const source = { read: read as unknown as LookupSource['read'] }
   const clock = { ...systemClock, delay: (_: number, signal?: AbortSignal) => never(signal) }
-  return { asked, activities: createActivities({ source, clock, timeoutMs: 1000, defaults: {} }) }
+  const live = news && { news, random: () => 0.5 }
+  const parts = { source, clock, timeoutMs: 1000, defaults: {}, ...(live && { live }) }
+  return { asked, floors, activities: createActivities(parts) }
 }
 
 /** Deadlines do not pass here; pauses do, at once. */
@@ -95,4 +102,50 @@ it('wait out what may pass while they follow, and go on after the last row', asy
   }
   expect(ids).toEqual(ROWS.map((row) => row.event_id))
   expect(asked).toEqual([null, idOf(3), idOf(3)])
+})
+
+it('are read on when the validator says that there are more, there or behind it', async () => {
+  const later = [6, 7].map(rowOf)
+  let opened = 0
+  const { activities, asked, floors } = world(undefined, async function* () {
+    opened++
+    ROWS.push(...later.slice(0, 1))
+    yield 12
+    // Nothing new: what is read shows that nothing is held back.
+    yield 13
+    ROWS.push(...later.slice(1))
+    yield 20
+    throw new Error('nobody listens any more')
+  })
+  const ids: string[] = []
+  for await (const { eventId } of activities({ pageSize: 9, follow: true, minOffset: 3 })) {
+    ids.push(eventId)
+    if (ids.length === 7) break
+  }
+  ROWS.splice(5)
+  expect(ids).toEqual([1, 2, 3, 4, 5, 6, 7].map(idOf))
+  expect(asked).toEqual([null, ...[5, 5, 6, 6, 6].map(idOf)])
+  expect(floors).toEqual([3, 3, 12, 12, 13, 20])
+  expect(opened).toBe(1)
+})
+
+it('go on after the last row when the connection is lost, and where none opens', async () => {
+  const lost = new QuorumscanError('lost', {
+    code: 'NETWORK_ERROR',
+    definite: true,
+    retryable: true,
+  })
+  let opened = 0
+  const { activities } = world(undefined, async function* () {
+    if (++opened === 1) throw lost
+    if (opened === 3) ROWS.push(rowOf(6))
+  })
+  const ids: string[] = []
+  for await (const { eventId } of activities({ follow: true })) {
+    ids.push(eventId)
+    if (ids.length === 6) break
+  }
+  ROWS.splice(5)
+  expect(ids).toEqual([1, 2, 3, 4, 5, 6].map(idOf))
+  expect(opened).toBe(3)
 })

@@ -1,79 +1,46 @@
 /**
- * The history of coin over one WebSocket of a validator: pages as its scan proxy gives them over HTTP, each
- * checked in the same way, so that a proxy that sends them unasked need not be trusted either.
+ * When there may be more activities, by one WebSocket of a validator. It proves nothing: rows are read over HTTP, with
+ * proofs, so that who lies here can only make us read in vain, or later.
  */
-import type { ReadOptions, ReadRequest } from '@quorumscan/consensus'
-import { isVerifiedAnswer } from '../generated/checks.ts'
 import { createSocketTrials } from '../http/reconnect.ts'
 import { readFrames, SocketRefused, type WebSocketConstructor } from '../http/socket.ts'
-import { type Answered, isAnswered } from '../names/lookups.ts'
-import { outcomeError } from '../names/outcome-error.ts'
-import type { Verified } from '../names/proxy-outcome.ts'
-import type { ProxySource } from '../names/proxy-source.ts'
 import type { Clock } from '../platform/clock.ts'
 
-/** Each has up to 12 MB; a consumer who is behind by so many is read for again. */
-const WAITING_MAX = 8
-
-/** Where a stream begins. `requestOf` says which page comes after a row. */
-export type PagesFrom = {
-  readonly after: string | null
-  readonly requestOf: (after: string | null) => ReadRequest
-  /** event_id of the last row; null where the page is empty. */
-  readonly lastOf: (page: Answered<unknown>) => string | null
-  readonly read: ReadOptions
-  readonly signal: AbortSignal | undefined
-}
+/** Frames while a page is read, of which the last is looked at: five a second at most. */
+const WAITING_MAX = 1000
 
 /**
- * Pages as they come, each verified and not older than the one before; an empty one says that there is no
- * more yet. It ends where no socket opens, at once for a minute after one did not.
+ * An offset whenever it is time to read on, there or behind it. It ends where no socket opens, at once for a minute
+ * after one did not.
  *
- * @throws {QuorumscanError} As a lookup, and NETWORK_ERROR when the connection is lost.
+ * @throws {QuorumscanError} What the validator says, and NETWORK_ERROR when the connection is lost.
  */
-export type LivePages = (from: PagesFrom) => AsyncGenerator<Answered<unknown>>
+export type ActivityNews = (signal: AbortSignal | undefined) => AsyncGenerator<number>
 
 export function createActivitySocket(parts: {
   readonly WebSocket: WebSocketConstructor
   /** Of the validator, http or https. */
   readonly url: string
   readonly clock: Clock
-  readonly source: Pick<ProxySource, 'judge'>
-}): LivePages {
-  const { WebSocket, clock, source } = parts
+}): ActivityNews {
+  const { WebSocket, url, clock } = parts
   const trials = createSocketTrials(clock)
-
-  async function* verified(from: PagesFrom): AsyncGenerator<Answered<unknown>> {
-    const { requestOf, signal } = from
-    let { after, read } = from
+  return async function* news(signal) {
+    if (!trials.isWorthTrying(null)) return
     const batches = readFrames({
       WebSocket,
-      url: `${parts.url}/v0/scan-proxy/activities`,
+      url: `${url}/v0/scan-proxy/activities`,
       protocols: [],
       clock,
       signal,
       what: 'activities',
-      request: firstFrame(requestOf(after), read),
-      isFrame: isPageFrame,
+      request: {},
+      isFrame: isNews,
       isFinite: false,
       waitingMax: WAITING_MAX,
     })
-    for await (const { frames } of batches)
-      for (const frame of frames) {
-        const header = (name: string) => textOf(frame.headers[name])
-        const outcome = await source.judge(requestOf(after), read, { body: frame, header })
-        signal?.throwIfAborted()
-        if (!isAnswered(outcome)) throw outcomeError('follow activities', outcome)
-        yield outcome
-        after = from.lastOf(outcome) ?? after
-        read = { ...read, minOffset: Math.max(read.minOffset ?? 0, outcome.offset) }
-      }
-  }
-
-  return async function* livePages(from) {
-    if (!trials.isWorthTrying(null)) return
     try {
-      yield* verified(from)
+      for await (const { frames } of batches) yield Math.max(...frames.map(({ offset }) => offset))
     } catch (error) {
       if (!(error instanceof SocketRefused)) throw error
       trials.noteRefusal(null)
@@ -81,24 +48,7 @@ export function createActivitySocket(parts: {
   }
 }
 
-function firstFrame(request: ReadRequest, read: ReadOptions): object {
-  const { threshold, minOffset, maxAgeMs } = read
-  const isBounded = maxAgeMs !== undefined && maxAgeMs !== Number.POSITIVE_INFINITY
-  return {
-    ...(request.parameters as object),
-    ...(threshold === undefined ? {} : { quorum: String(threshold) }),
-    ...(minOffset === undefined ? {} : { min_offset: minOffset }),
-    ...(isBounded ? { max_age_ms: Math.ceil(maxAgeMs) } : {}),
-  }
-}
-
-/** A page, with what HTTP says in headers. */
-type PageFrame = Verified & { readonly headers: Readonly<Record<string, unknown>> }
-
-function isPageFrame(body: unknown): body is PageFrame {
-  return isVerifiedAnswer(body) && typeof Object(body).headers === 'object'
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
+function isNews(body: unknown): body is { readonly offset: number } {
+  const { offset } = Object(body)
+  return Number.isSafeInteger(offset) && offset >= 0
 }

@@ -71,10 +71,6 @@ export function isPayAnswer(v: unknown): v is validator['schemas']["PayAnswer"] 
   return isObject(v) && isText(v['payment_contract_id'], /^00[0-9a-f]{64}$/u)
 }
 
-function isReceipt(v: unknown): v is validator['schemas']["Receipt"] {
-  return isObject(v) && v['tag'] === 'quorumscan/answer/1' && isText(v['genesis_hash'], /^[0-9a-f]{64}$/u) && Number.isSafeInteger(v['offset']) && Number(v['offset']) >= 0 && Number.isSafeInteger(v['record_time']) && Number(v['record_time']) >= 0 && isText(v['history_hash'], /^[0-9a-f]{64}$/u) && isObject(v['request']) && typeof v['request']['operation'] === 'string' && isObject(v['request']['parameters']) && typeof v['answer'] === 'string' && isList(v['signatures'], (e0) => isList(e0, (e1) => typeof e1 === 'string'))
-}
-
 export function isSubscriptionRequestsAnswer(v: unknown): v is validator['schemas']["SubscriptionRequestsAnswer"] {
   return isObject(v) && isList(v['subscription_requests'], (e0) => isContract(e0))
 }
@@ -105,8 +101,4 @@ export function isTransfersAnswer(v: unknown): v is validator['schemas']["Transf
 
 export function isUserStatusAnswer(v: unknown): v is validator['schemas']["UserStatusAnswer"] {
   return isObject(v) && typeof v['party_id'] === 'string' && typeof v['user_onboarded'] === 'boolean' && typeof v['user_wallet_installed'] === 'boolean' && typeof v['has_featured_app_right'] === 'boolean'
-}
-
-export function isVerifiedAnswer(v: unknown): v is validator['schemas']["VerifiedAnswer"] {
-  return isObject(v) && Number.isSafeInteger(v['status']) && isReceipt(v['receipt'])
 }

@@ -348,15 +348,6 @@ export interface components {
             /** @description In the order asked for. */
             activities: components["schemas"]["Activity"][];
         };
-        /** @description Which rows to show. */
-        ActivitiesRequest: {
-            /** @description The largest number of rows in the answer. */
-            page_size: number;
-            /** @description event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none. */
-            begin_after_id?: string | null;
-            /** @description `asc` (oldest first) unless given. */
-            sort_order?: "asc" | "desc" | null;
-        };
         /** @description Exactly one of transfer, mint, tap and abort_transfer_instruction is not null. */
         Activity: {
             /**
@@ -578,6 +569,33 @@ export interface components {
         CertificateAnswer: {
             certificate: components["schemas"]["Certificate"];
         };
+        /** @description Proves a page of activities to whoever knows the genesis, also that there are no more. */
+        CertifiedActivities: {
+            certificate: components["schemas"]["Certificate"];
+            /** @description The rows, and the state that they follow from. */
+            proof: {
+                /** @description The rows, as a part of the activity tree. */
+                run: {
+                    /** @description Place of the first row, from 0. */
+                    first: number;
+                    /** @description Of the subtrees beside the rows, from left to right, base64. */
+                    hashes: string[];
+                    /** @description The row before the page, those of it, and the one behind it. */
+                    rows: {
+                        /** @description Of the row. */
+                        event_id: string;
+                        /** @description Microseconds since the epoch. */
+                        record_time: number;
+                        /** @description Its JSON; of a row beside the page there is none. */
+                        row?: string | null;
+                        /** @description In its place the SHA-256 of the JSON, base64. */
+                        row_hash?: string | null;
+                    }[];
+                };
+                /** @description The part of the state tree that shows size and root of the activity tree. */
+                state: unknown[];
+            };
+        };
         /** @description Proves the answer to whoever knows the genesis, also that there is none. The answer itself is what a verifier reads out of it. */
         CertifiedAnswer: {
             certificate: components["schemas"]["Certificate"];
@@ -760,6 +778,19 @@ export interface components {
             cached_open_mining_round_contract_ids: string[];
             /** @description The issuing rounds that the caller has. */
             cached_issuing_round_contract_ids: string[];
+        };
+        /** @description Which rows to show. */
+        NodeActivitiesRequest: {
+            /** @description The largest number of rows in the answer. */
+            page_size: number;
+            /** @description event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none. */
+            begin_after_id?: string | null;
+            /** @description `asc` (oldest first) unless given. */
+            sort_order?: "asc" | "desc" | null;
+            /** @description With proofs: read no older offset than this. */
+            min_offset?: number | null;
+            /** @description With proofs: how many members must have signed. */
+            signers?: string | null;
         };
         /** @description Where the process stands. */
         NodeStatus: {
@@ -1802,7 +1833,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ActivitiesRequest"];
+                "application/json": components["schemas"]["NodeActivitiesRequest"];
             };
         };
         responses: {
@@ -1820,10 +1851,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivitiesAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedActivities"];
                 };
             };
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
              *
@@ -1911,6 +1945,10 @@ export interface operations {
              *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */

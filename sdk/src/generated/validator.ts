@@ -176,7 +176,7 @@ export interface paths {
          * Taps, mints, transfers and offers that came to nothing, in order of their event ids.
          * @description Oldest rows come first unless `sort_order` is `desc`, and `begin_after_id` is an exclusive bound in the direction of the walk. The scan interface of the upstream network differs: it answers newest rows first and has no `sort_order`; send `desc` for its order. A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.
          *
-         *     The path is a WebSocket as well (GET, no token, no sub-protocol), which follows the history: the first frame, within 10 s, is the body (only `asc`) with `quorum`, `min_offset` and `max_age_ms` where wanted. Each frame of the server is a page as `application/vnd.quorumscan.verified+json` has it, with the `x-quorum-*` headers in a fourth member, `headers`; `begin_after_id` of its request is the event_id of the last row before it. An empty page stands at the end of what there is; another page follows when there is more, and after 15 s at the latest. An error, in the form of all errors, is the last frame. A page costs what it costs over HTTP. Of one client address at most 256 such sockets, of all clients 1024.
+         *     The path is a WebSocket as well (GET, no token, no sub-protocol), which tells when to read on: the first frame, within 10 s, is `{}`. Each frame of the server is `{"offset":N}`, at once, whenever the ledger has changed, and every 15 s: a page that is read with `min_offset` N has what came until then. It proves nothing; pages do. An error, in the form of all errors, is the last frame. A frame costs a unit. Of one client address at most 256 such sockets, of all clients 1024.
          */
         post: operations["proxyListActivities"];
         delete?: never;
@@ -730,6 +730,8 @@ export interface components {
             begin_after_id?: string | null;
             /** @description `asc` (oldest first) unless given. */
             sort_order?: "asc" | "desc" | null;
+            /** @description With proofs: read no older offset than this. */
+            min_offset?: number | null;
         };
         /** @description Exactly one of transfer, mint, tap and abort_transfer_instruction is not null. */
         Activity: {
@@ -995,6 +997,33 @@ export interface components {
             signatures: string[][];
             /** @description The root of the state tree there. */
             state_root: string;
+        };
+        /** @description Proves a page of activities to whoever knows the genesis, also that there are no more. */
+        CertifiedActivities: {
+            certificate: components["schemas"]["Certificate"];
+            /** @description The rows, and the state that they follow from. */
+            proof: {
+                /** @description The rows, as a part of the activity tree. */
+                run: {
+                    /** @description Place of the first row, from 0. */
+                    first: number;
+                    /** @description Of the subtrees beside the rows, from left to right, base64. */
+                    hashes: string[];
+                    /** @description The row before the page, those of it, and the one behind it. */
+                    rows: {
+                        /** @description Of the row. */
+                        event_id: string;
+                        /** @description Microseconds since the epoch. */
+                        record_time: number;
+                        /** @description Its JSON; of a row beside the page there is none. */
+                        row?: string | null;
+                        /** @description In its place the SHA-256 of the JSON, base64. */
+                        row_hash?: string | null;
+                    }[];
+                };
+                /** @description The part of the state tree that shows size and root of the activity tree. */
+                state: unknown[];
+            };
         };
         /** @description Proves the answer to whoever knows the genesis, also that there is none. The answer itself is what a verifier reads out of it. */
         CertifiedAnswer: {
@@ -1386,35 +1415,6 @@ export interface components {
                 }[];
             }[];
         };
-        /** @description Proves the answer to whoever knows the genesis. */
-        Receipt: {
-            /**
-             * @description What was signed.
-             * @constant
-             */
-            tag: "quorumscan/answer/1";
-            /** @description Names the network. */
-            genesis_hash: string;
-            /** @description Where the log was read. */
-            offset: number;
-            /** @description Microseconds since the epoch, there. */
-            record_time: number;
-            /** @description The history hash there. */
-            history_hash: string;
-            /** @description What was asked. */
-            request: {
-                /** @description Which read. */
-                operation: string;
-                /** @description All of them, also those that were left out. */
-                parameters: {
-                    [key: string]: unknown;
-                };
-            };
-            /** @description The bytes that were signed, in hex. */
-            answer: string;
-            /** @description Pairs of a node and its signature, in hex. */
-            signatures: string[][];
-        };
         /** @description Nothing in it counts: the user is that of the token. */
         RegisterRequest: Record<string, never> | null;
         /** @description Address records, each signed by its node. */
@@ -1576,14 +1576,6 @@ export interface components {
             user_name: string;
             /** @description Always false: there are no featured apps. */
             featured: boolean;
-        };
-        /** @description The answer of the operation with its receipt. */
-        VerifiedAnswer: {
-            /** @description 200, or 404 where the answer is that there is none. */
-            status: number;
-            /** @description What the operation answers without a receipt. */
-            answer: unknown;
-            receipt: components["schemas"]["Receipt"];
         };
         /** @description What is running. */
         Version: {
@@ -2625,7 +2617,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivitiesAnswer"];
-                    "application/vnd.quorumscan.verified+json": components["schemas"]["VerifiedAnswer"];
+                    "application/vnd.quorumscan.certified+json": components["schemas"]["CertifiedActivities"];
                 };
             };
             /**
@@ -2638,6 +2630,18 @@ export interface operations {
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
             400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description OFFSET_PRUNED: The offset lies below the history horizon of the node. */
+            410: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];

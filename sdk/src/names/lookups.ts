@@ -5,11 +5,14 @@ import type {
   Lagging,
   Lookup,
   ReadOptions,
-  ReadRequest,
   Threshold,
 } from '@quorumscan/consensus'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/consensus/certified'
-import type { CertifiedReadOptions, CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
+import type {
+  CertifiedReadOptions,
+  CertifiedReceipt,
+  CertifiedRequest,
+} from '@quorumscan/consensus/certified-reader'
 
 /** A live name entry. Times are ISO-8601 UTC with six fractional digits. */
 export type NameEntry = {
@@ -112,7 +115,10 @@ export interface LookupSource {
     options: CertifiedReadOptions,
   ): Promise<ReadOutcome<CertifiedEntry | null>[]>
   page(page: EntriesPage, options: CertifiedReadOptions): Promise<ReadOutcome<CertifiedPage>>
-  read(request: ReadRequest, options: ReadOptions): Promise<ReadOutcome>
+  read<Answer>(
+    request: CertifiedRequest<Answer>,
+    options: CertifiedReadOptions,
+  ): Promise<ReadOutcome<Answer>>
 }
 
 /** Which entries: those of a prefix, by pages. */

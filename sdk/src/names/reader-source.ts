@@ -6,7 +6,7 @@ import type { LoadScanExtras } from '../scan-extras.ts'
 import type { LookupSource, ReadOutcome } from './lookups.ts'
 import type { OpenedReader } from './open-reader.ts'
 
-export type ReaderSource = Omit<LookupSource, 'read'> & {
+export type ReaderSource = LookupSource & {
   /** @throws {QuorumscanError} Why it cannot be opened; the next call tries again. */
   whenOpened(): Promise<OpenedReader>
   /** null: nothing was read yet. */
@@ -56,6 +56,10 @@ export function createReaderSource(options: {
       return reader.lookup(lookups, read).catch(ownError) as Promise<
         ReadOutcome<CertifiedEntry | null>[] // Only a walk expires.
       >
+    },
+    async read(request, read) {
+      const { reader } = await whenOpened()
+      return reader.read(request, read).catch(ownError) as Promise<never> // Only a walk at one offset expires.
     },
     async page(page, read) {
       const { readEntriesPage } = await extras()

@@ -1,5 +1,4 @@
 /** What of `createScan` is read otherwise than by lookups: pages of entries, and the history of coin. */
-import type { Outcome, Reader } from '@quorumscan/consensus'
 import { type CertifiedPage, formatPageToken, sha256 } from '@quorumscan/consensus/certified'
 import {
   type CertifiedReadOptions,
@@ -34,17 +33,4 @@ export async function readEntriesPage(
   if (outcome.kind !== 'expired') return outcome
   const newest = { wantedOffset: 0, headOffset: null, ageMs: null, retryAfterMs: RETRY_AFTER_MS }
   return { ...outcome, kind: 'lagging', reason: 'not-reached', ...newest }
-}
-
-/** Answers of several nodes that are the same: for what the state does not prove. */
-export async function createVoteReader({ options }: OpenedReader): Promise<Reader> {
-  const { createReader } = await import('@quorumscan/consensus/reader')
-  return createReader(options)
-}
-
-/** What the nodes agreed on, as a value. */
-export function votedOutcome(outcome: Outcome): ReadOutcome {
-  if (!('answer' in outcome)) return outcome
-  const answer: unknown = JSON.parse(new TextDecoder().decode(outcome.answer))
-  return { ...outcome, answer, receipt: null }
 }

@@ -2,7 +2,6 @@
  * The scan proxy (D-34 to D-43): every answer is what enough scan nodes gave at one offset, byte for byte.
  * It needs no token, and not the validator's own replica, which only helps to notice forks.
  */
-import { VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import {
   canonicalJson,
@@ -21,10 +20,15 @@ import { batchBody, batchOutcome } from '../proxy/batch.ts'
 import { certifiedHandlers } from '../proxy/certified.ts'
 import { roundsAnswer, rulesAnswer } from '../proxy/coin-rules.ts'
 import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
-import { entryNotFound, outcomeError, quorumHeaders, readerError } from '../proxy/outcome.ts'
+import {
+  entryNotFound,
+  isAbsence,
+  outcomeError,
+  quorumHeaders,
+  readerError,
+} from '../proxy/outcome.ts'
 import { pagePosition, whyOver } from '../proxy/pages.ts'
-import { isReceiptWanted, type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
-import { isAbsence, verifiedAnswer } from '../proxy/receipts.ts'
+import { type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
 import {
   activitiesRequest,
   amuletRulesRequest,
@@ -155,13 +159,7 @@ export function scanProxyHandlers(
       const input = listEntriesByPartyRequest(party, request.query)
       return readPage({ kind: 'party', party }, input, request)
     },
-    async proxyListActivities(request) {
-      const input = activitiesRequest(request.body)
-      const outcome = await attempt(reader.read(input, quorumOptions(request, genesis)))
-      if (!isDecided(outcome) || !isReceiptWanted(request)) return reply(outcome)
-      const headers = { ...quorumHeaders(outcome), 'content-type': VERIFIED_MEDIA_TYPE }
-      return { headers, ...verifiedAnswer(outcome, { request: input, genesisHash }) }
-    },
+    proxyListActivities: (request) => readAndReply(activitiesRequest(request.body), request),
     proxyGetAnsRules: (request) => readAndReply(ansRulesRequest(request.body), request),
     proxyGetAmuletRules: (request) => readInForm(amuletRulesRequest, request, rulesAnswer),
     proxyGetOpenAndIssuingMiningRounds: (request) =>

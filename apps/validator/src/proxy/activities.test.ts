@@ -1,13 +1,23 @@
 /** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
-import { createSystemClock } from '@quorumscan/base'
-import { verifyReceipt } from '@quorumscan/consensus'
-import { createHttpClient, type HttpAnswer, type HttpClient, untilTrue } from '@quorumscan/testkit'
+import { sha256 } from '@quorumscan/base'
+import { createWebCrypto } from '@quorumscan/consensus'
+import {
+  askActivities,
+  CERTIFIED_MEDIA_TYPE,
+  createCertifiedVerifier,
+} from '@quorumscan/consensus/certified'
+import {
+  createHttpClient,
+  type HttpAnswer,
+  type HttpClient,
+  send,
+  untilTrue,
+} from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from '../start.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'
-import { openPages } from '../testing/page-socket.ts'
+import { openNews } from '../testing/news-socket.ts'
 
-const _clock = createSystemClock()
 let network: TestNetwork
 let validator: RunningValidator
 let anyone: HttpClient
@@ -80,47 +90,54 @@ describe('the activity history through the proxy', () => {
     expect(seen.desc).toEqual(begun.toReversed())
   })
 
-  it('is followed over a WebSocket: pages that verify, and rows without asking for them', async () => {
-    const before = idsOf(await list({ page_size: 1000 }))
-    await using pages = await openPages(validator.url, { page_size: 3, quorum: 'strong' })
-    await untilTrue('the rows of before', async () => pages.ids().length === before.length)
-    expect(pages.ids()).toEqual(before)
-    await untilTrue('the end', async () => pages.frames.at(-1)?.answer.activities.length === 0)
-
-    let after: string | null = null
-    for (const { answer, receipt, headers } of pages.frames) {
-      const parameters = { page_size: 3, begin_after_id: after, sort_order: 'asc' }
-      const { genesis } = network
-      const request = { operation: 'listActivities', parameters }
-      const verified = await verifyReceipt(receipt, { genesis, request, threshold: 3 })
-      expect(JSON.parse(new TextDecoder().decode(verified.answer))).toEqual(answer)
-      expect(headers).toMatchObject({ 'x-quorum-outcome': 'verified', 'x-quorum-threshold': '3' })
-      after = answer.activities.at(-1)?.event_id ?? after
-    }
-
-    await using others = await openPages(validator.url, { page_size: 3, begin_after_id: after })
-    await tap()
-    await untilTrue('the new row', async () => pages.ids().length === before.length + 1)
-    await untilTrue('the new row for others', async () => others.ids().length === 1)
-    expect(others.ids()).toEqual(pages.ids().slice(-1))
+  it('is proven by one document a page, to whoever has the genesis', async () => {
+    const { genesis, genesisHash } = network
+    const asked = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
+    const verifier = createCertifiedVerifier(asked)
+    const before = await list({ page_size: 1000 }, { 'x-quorum': 'strong' })
+    for (const order of ['asc', 'desc'] as const)
+      for (const after of [null, idsOf(before)[2] ?? null, '9999999999999999:9999']) {
+        const body = { page_size: 2, begin_after_id: after, sort_order: order }
+        const question = askActivities({ pageSize: 2, after, order }, asked)
+        const floor = Number(before.headers.get('x-quorum-offset'))
+        const accept = { accept: CERTIFIED_MEDIA_TYPE, 'x-quorum': 'strong' }
+        const document = await list({ ...body, min_offset: floor }, accept)
+        const verified = await verifier.verify(document.text, question, 'strong')
+        expect(verified.offset).toBeGreaterThanOrEqual(floor)
+        expect(verified.answer).toEqual((await list(body)).body)
+        const certified = await list(body, { 'x-quorum': 'certified' })
+        expect(certified.body).toEqual(verified.answer)
+        expect(certified.headers.get('x-quorum-outcome')).toBe('verified')
+        // A node proves it in the same way.
+        const [node] = network.peers
+        const ofNode = await send(`${node?.url}/v0/activities`, {
+          method: 'POST',
+          headers: { accept: CERTIFIED_MEDIA_TYPE, 'content-type': 'text/plain' },
+          body: JSON.stringify({ ...body, min_offset: floor, signers: 'strong' }),
+        })
+        const byNode = await verifier.verify(ofNode.text, question, 'strong')
+        expect(byNode.answer).toEqual(verified.answer)
+      }
   })
 
-  it('refuses over a WebSocket what it refuses over HTTP, in the same words', async () => {
-    for (const [body, code] of [
-      [{}, 'INVALID_ARGUMENT'],
-      [{ page_size: 1001 }, 'INVALID_ARGUMENT'],
-      [{ page_size: 1, begin_after_id: '7' }, 'INVALID_ARGUMENT'],
-      [{ page_size: 1, sort_order: 'desc' }, 'INVALID_ARGUMENT'],
-      [{ page_size: 1, max_age_ms: -1 }, 'INVALID_ARGUMENT'],
-      [{ page_size: 1, quorum: 'most' }, 'INVALID_QUORUM'],
-      ['nonsense', 'MALFORMED_BODY'],
-    ] as const) {
-      const pages = await openPages(validator.url, body)
-      expect(await pages.closed).toBe(1000)
-      expect(pages.frames, JSON.stringify(body)).toEqual([
-        expect.objectContaining({ code, definite: true, request_id: expect.any(String) }),
-      ])
-    }
+  it('tells over a WebSocket when there is more', async () => {
+    const count = idsOf(await list({ page_size: 1000 })).length
+    await using news = await openNews(validator.url, {})
+    await untilTrue('the first frame', async () => news.frames.length === 1)
+    await tap()
+    await untilTrue('the tap', async () => {
+      const body = { page_size: 1000, min_offset: news.frames.at(-1)?.offset }
+      const page = await list(body, { 'x-quorum': 'certified' })
+      return news.frames.length > 1 && idsOf(page).length === count + 1
+    })
+  })
+
+  it('refuses over a WebSocket what is no request', async () => {
+    const news = await openNews(validator.url, 'nonsense')
+    expect(await news.closed).toBe(1000)
+    expect(news.frames).toEqual([
+      expect.objectContaining({ code: 'MALFORMED_BODY', definite: true }),
+    ])
   })
 
   it('goes on with two of four nodes dead, and refuses what no node would answer', async () => {

@@ -1,86 +1,41 @@
 /**
- * The activity history as a stream of pages that follows the ledger, oldest first. Nobody polls while nothing
- * happens: streams wait for the feed of updates, which one follower of the own replica wakes. What they then
- * send is not the replica's word but a page that enough nodes agree on.
+ * When there may be more activities: a frame once the ledger has changed. It proves nothing, and holds no row: who
+ * hears of an offset reads a page there, with its proof. So whoever lies here can only make others read in vain, or
+ * wait for the next frame.
  *
- * Spec silent: the stream needs the own replica only to be quick. Where it does not follow the log, pages
- * come every 15 s.
+ * Spec silent: frames follow the own replica. Where it does not follow the log, they come every 15 s.
  */
 import { type Clock, within } from '@quorumscan/base'
-import { isScanError } from '@quorumscan/errors'
 import type { UpdateFeed } from '../ledger-interface/update-feed.ts'
-import type { ActivitiesPage, ActivityPages, PageQuestion } from './activity-pages.ts'
+
+/** A frame comes at least so often: the page that is read then shows that nothing was held back. */
+const FRAME_INTERVAL_MS = 15_000
+/** Between two frames of one stream: a person does not see it, and a busy ledger costs five pages a second. */
+const PAUSE_MS = 200
+/** Takes as much as a lookup. */
+const FRAME_UNITS = 1
 
 /**
- * A page comes at least so often: its receipt says that nothing was held back until then. All streams look at
- * the same moments, so that those at the end of the history share one page.
- */
-const PAGE_INTERVAL_MS = 15_000
-/**
- * At the end of the history, between two reads of one stream: a person does not see it, and a busy ledger
- * costs the nodes five pages a second, not hundreds.
- */
-const READ_INTERVAL_MS = 200
-/** So long nodes may disagree, lag or be away before the client is told; it takes 45 s of silence for the end. */
-const PATIENCE_MS = 10_000
-const RETRY_MS = 500
-
-export type ActivityStreamDeps = {
-  readonly pages: ActivityPages
-  readonly feed: Pick<UpdateFeed, 'lastUpdate' | 'waitForUpdate'>
-  readonly clock: Clock
-}
-
-type Asker = Parameters<ActivityPages['read']>[1] & { readonly signal: AbortSignal }
-
-/**
- * Pages from the question on, for as long as the signal lets it.
+ * Frames for as long as the signal lets it, the first at once.
  *
- * @throws {ScanError} Why there has been no page for 10 s, and at once what another try does not cure.
+ * @param asker.charge - Takes units off the asker's budget; its errors are passed on.
  */
 export async function* activityStream(
-  deps: ActivityStreamDeps,
-  first: PageQuestion,
-  asker: Asker,
+  deps: {
+    readonly feed: Pick<UpdateFeed, 'lastUpdate' | 'waitForUpdate'>
+    readonly clock: Clock
+  },
+  asker: { readonly charge: (units: number) => void; readonly signal: AbortSignal },
 ): AsyncGenerator<readonly string[], void, undefined> {
   const { feed, clock } = deps
-  const { signal } = asker
-  let question = first
+  const { charge, signal } = asker
   for (;;) {
     signal.throwIfAborted()
-    const startedMs = clock.monotonicMs()
-    const { text, last, offset } = await readPatiently(deps, question, asker)
-    yield [text]
-    question = { ...question, minOffset: Math.max(question.minOffset, offset) }
-    if (last !== null) {
-      question = { ...question, after: last }
-      continue
-    }
-    const timeoutMs = PAGE_INTERVAL_MS - (clock.monotonicMs() % PAGE_INTERVAL_MS)
+    charge(FRAME_UNITS)
+    const offset = feed.lastUpdate()
+    yield [JSON.stringify({ offset })]
+    await clock.delay(PAUSE_MS, signal)
     const news = (ending: AbortSignal) => feed.waitForUpdate(offset, ending)
-    await within({ clock, timeoutMs, signal }, news, () => {})
-    const pauseMs = READ_INTERVAL_MS - (clock.monotonicMs() - startedMs)
-    if (pauseMs > 0) await clock.delay(pauseMs, signal)
-    question = { ...question, minOffset: Math.max(question.minOffset, feed.lastUpdate()) }
-  }
-}
-
-/** The page, as soon as there is one. */
-async function readPatiently(
-  { pages, clock }: Pick<ActivityStreamDeps, 'pages' | 'clock'>,
-  question: PageQuestion,
-  asker: Asker,
-): Promise<ActivitiesPage> {
-  const startedMs = clock.monotonicMs()
-  for (;;) {
-    try {
-      return await pages.read(question, asker)
-    } catch (error) {
-      asker.signal.throwIfAborted()
-      if (!isScanError(error) || !error.spec.retryable) throw error
-      const pauseMs = Math.max(RETRY_MS, (error.retryAfterSeconds ?? 0) * 1000)
-      if (clock.monotonicMs() - startedMs + pauseMs > PATIENCE_MS) throw error
-      await clock.delay(pauseMs, asker.signal)
-    }
+    await within({ clock, timeoutMs: FRAME_INTERVAL_MS - PAUSE_MS, signal }, news, () => {})
   }
 }

@@ -14,6 +14,7 @@ import {
   type CertifiedPage,
   type NetworkValue,
   type PageRequest,
+  type Question,
 } from '@quorumscan/consensus/certified'
 import { type CertifiedRequest, requestOfLookups } from '@quorumscan/consensus/certified-reader'
 import type { PartyId } from '@quorumscan/model'
@@ -23,7 +24,9 @@ import { listEntriesByPartyRequest } from './requests.ts'
 const NETWORK_VALUE_ENTRIES = 8
 
 /** One lookup, whose answer is the entry or null. */
-export function lookupRequest(lookup: Lookup): CertifiedRequest<CertifiedEntry | null> {
+export function lookupRequest(
+  lookup: Lookup,
+): CertifiedRequest<CertifiedEntry | null, Question<CertifiedEntry | null>> {
   const batch = requestOfLookups([lookup])
   return {
     ...batch,

@@ -11,14 +11,16 @@ import {
   type Lookup,
   type Participation,
   parseThreshold,
+  requestOfActivities,
   thresholdVotes,
 } from '@quorumscan/consensus'
-import { type Certificate, isStale, type Question } from '@quorumscan/consensus/certified'
+import { type AnyQuestion, type Certificate, isStale } from '@quorumscan/consensus/certified'
 import {
   type CertifiedAnswer,
   type CertifiedOutcome,
   type CertifiedRequest,
   kindOf,
+  requestOfActivitiesPage,
   requestOfEntriesPage,
   requestOfLookups,
 } from '@quorumscan/consensus/certified-reader'
@@ -45,6 +47,7 @@ type Operation =
   | 'proxyGetEntryByParty'
   | 'proxyListEntriesByParty'
   | 'proxyLookupEntries'
+  | 'proxyListActivities'
   | 'proxyGetAnsRules'
   | 'proxyGetDso'
   | 'proxyListScans'
@@ -95,7 +98,7 @@ export function certifiedHandlers(
 
   /** Null: the own replica has no such state. */
   const proveOwn = async <Answer>(
-    question: Question<Answer>,
+    question: AnyQuestion<Answer>,
     request: QuorumRequest,
   ): Promise<Answered<Answer> | null> => {
     const signers = signersOf(request) ?? 'weak'
@@ -202,18 +205,15 @@ export function certifiedHandlers(
     proxyGetEntryByParty: or(voted.proxyGetEntryByParty, (request) =>
       lookup({ party: request.params.party }, request),
     ),
-    proxyLookupEntries: or(voted.proxyLookupEntries, (request) => {
-      const { lookups, min_offset: minOffset } = request.body
-      const asked = request.headers
-      const headers = {
-        ...asked,
-        'x-min-offset': Math.max(minOffset ?? 0, asked['x-min-offset'] ?? 0),
-      }
-      const { query, forward } = request
-      const forwarded = withSignalOf(request, { headers, query, forward })
-      return answer(forwarded, requestOfLookups(lookups), (entries) =>
+    proxyLookupEntries: or(voted.proxyLookupEntries, (request) =>
+      answer(withFloorOfBody(request), requestOfLookups(request.body.lookups), (entries) =>
         json({ results: entries.map((entry) => ({ entry })) }),
-      )
+      ),
+    ),
+    proxyListActivities: or(voted.proxyListActivities, (request) => {
+      const { page_size: pageSize, ...asked } = requestOfActivities(request.body).parameters
+      const page = { pageSize, after: asked.begin_after_id, order: asked.sort_order }
+      return answer(withFloorOfBody(request), requestOfActivitiesPage(page), json)
     }),
     proxyListEntries: or(voted.proxyListEntries, (request) =>
       page({ kind: 'prefix', prefix: request.query.name_prefix ?? '' }, request),
@@ -231,6 +231,19 @@ export function certifiedHandlers(
     ),
     proxyListScans: or(voted.proxyListScans, (request) => answer(request, scansRequest, json)),
   }
+}
+
+/** The floor of a POST may be in its body as well. */
+function withFloorOfBody(
+  request: QuorumRequest & { readonly body: { readonly min_offset?: number | null } },
+): QuorumRequest {
+  const { body, headers, query, forward } = request
+  const minOffset = Math.max(body.min_offset ?? 0, headers['x-min-offset'] ?? 0)
+  return withSignalOf(request, {
+    headers: { ...headers, 'x-min-offset': minOffset },
+    query,
+    forward,
+  })
 }
 
 /** What the own replica proves. */

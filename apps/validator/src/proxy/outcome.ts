@@ -119,3 +119,8 @@ export function readerError(error: unknown): unknown {
     ? new ScanError(READER_ERRORS[error.code], error.message, { cause: error })
     : error
 }
+
+/** Whether the nodes agreed that there is no such entry. */
+export function isAbsence(outcome: { readonly kind: string }): boolean {
+  return outcome.kind === 'verified-absent' || outcome.kind === 'trusted-absent'
+}

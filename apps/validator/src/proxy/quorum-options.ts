@@ -1,5 +1,4 @@
-/** What a caller of the scan proxy may ask of a read: threshold, floor, freshness and receipt (D-36, D-39, D-42). */
-import { accepts, VERIFIED_MEDIA_TYPE } from '@quorumscan/api'
+/** What a caller of the scan proxy may ask of a read: threshold, floor and freshness (D-36, D-39). */
 import { type Genesis, maxFaulty, parseThreshold, type ReadOptions } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 
@@ -14,10 +13,6 @@ export type QuorumRequest = {
   readonly signal: AbortSignal
   /** Its id and trace, which go on to the nodes. */
   readonly forward: Readonly<Record<string, string>>
-}
-
-export function isReceiptWanted({ headers }: Pick<QuorumRequest, 'headers'>): boolean {
-  return accepts(headers.accept, VERIFIED_MEDIA_TYPE)
 }
 
 /** @throws {ScanError} INVALID_QUORUM if the threshold is none that D-36 knows. */
@@ -40,7 +35,6 @@ export function quorumOptions(
     threshold,
     signal: request.signal,
     headers: request.forward,
-    sign: isReceiptWanted(request),
     ...(headers['x-min-offset'] === undefined ? {} : { minOffset: headers['x-min-offset'] }),
     ...(headers['x-max-age-ms'] === undefined ? {} : { maxAgeMs: headers['x-max-age-ms'] }),
   }

@@ -4,11 +4,10 @@
  */
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
-import { accepts } from '../accepts.ts'
 import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
-import { type CostInput, defineRoutes } from '../route-def.ts'
+import { defineRoutes } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
-import { CERTIFIED_MEDIA_TYPE, CertifiedAnswer } from '../schemas/certified.ts'
+import { CERTIFIED_MEDIA_TYPE, CertifiedActivities, CertifiedAnswer } from '../schemas/certified.ts'
 import { AmuletRulesProxyAnswer, MiningRoundsProxyAnswer } from '../schemas/coin-rules.ts'
 import {
   AnsRulesAnswer,
@@ -24,7 +23,7 @@ import { about } from '../schemas/members.ts'
 import { DsoAnswer, DsoPartyIdAnswer, GenesisAnswer, ScansAnswer } from '../schemas/network.ts'
 import { MaxAgeMs, ProxyQuorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
-import { EvidenceAnswer, VERIFIED_MEDIA_TYPE, VerifiedAnswer } from '../schemas/verified.ts'
+import { EvidenceAnswer } from '../schemas/verified.ts'
 
 const quorumHeaders = Type.Object({
   accept: Type.Optional(Type.String()),
@@ -41,9 +40,6 @@ const quorumErrors = [
   'NOT_ENOUGH_NODES',
   'CONSENSUS_LAGGING',
 ] as const satisfies readonly ErrorCode[]
-
-const isVerified = ({ headers }: CostInput): boolean =>
-  accepts((headers as { accept?: string }).accept, VERIFIED_MEDIA_TYPE)
 
 const proxied = {
   tag: 'scan-proxy',
@@ -124,15 +120,15 @@ export const scanProxyRoutes = defineRoutes({
     description:
       ACTIVITY_ORDER +
       'A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.\n\n' +
-      'The path is a WebSocket as well (GET, no token, no sub-protocol), which follows the history: the first frame, within 10 s, is the body (only `asc`) with `quorum`, `min_offset` and `max_age_ms` where wanted. ' +
-      'Each frame of the server is a page as `application/vnd.quorumscan.verified+json` has it, with the `x-quorum-*` headers in a fourth member, `headers`; `begin_after_id` of its request is the event_id of the last row before it. ' +
-      'An empty page stands at the end of what there is; another page follows when there is more, and after 15 s at the latest. An error, in the form of all errors, is the last frame. ' +
-      'A page costs what it costs over HTTP. Of one client address at most 256 such sockets, of all clients 1024.',
+      'The path is a WebSocket as well (GET, no token, no sub-protocol), which tells when to read on: the first frame, within 10 s, is `{}`. ' +
+      'Each frame of the server is `{"offset":N}`, at once, whenever the ledger has changed, and every 15 s: a page that is read with `min_offset` N has what came until then. It proves nothing; pages do. An error, in the form of all errors, is the last frame. ' +
+      'A frame costs a unit. Of one client address at most 256 such sockets, of all clients 1024.',
     body: ActivitiesRequest,
+    acceptsTextPlain: true,
     response: ActivitiesAnswer,
+    errors: certifiedErrors,
     cost: activitiesCost,
-    otherForms: { [VERIFIED_MEDIA_TYPE]: VerifiedAnswer },
-    signatureCount: (input: CostInput) => Number(isVerified(input)),
+    otherForms: { [CERTIFIED_MEDIA_TYPE]: CertifiedActivities },
   },
   proxyGetAnsRules: {
     ...proxied,

@@ -3,10 +3,11 @@ import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
 import { type CostInput, defineRoutes } from '../route-def.ts'
-import { ACTIVITY_ORDER, ActivitiesAnswer, ActivitiesRequest } from '../schemas/activities.ts'
+import { ACTIVITY_ORDER, ActivitiesAnswer, NodeActivitiesRequest } from '../schemas/activities.ts'
 import {
   CERTIFIED_MEDIA_TYPE,
   CertificateAnswer,
+  CertifiedActivities,
   CertifiedAnswer,
   StateStatements,
 } from '../schemas/certified.ts'
@@ -174,8 +175,11 @@ export const scanRoutes = {
       description:
         ACTIVITY_ORDER +
         'A walk goes on with the event_id of its last row until a page is empty: where rows are large, a page has fewer than page_size. It never skips or repeats a row, also while new ones arrive. Rows are kept for the retention of the genesis, counted in record time before the offset that is read.',
-      body: ActivitiesRequest,
+      body: NodeActivitiesRequest,
+      acceptsTextPlain: true,
       response: ActivitiesAnswer,
+      otherForms: { [CERTIFIED_MEDIA_TYPE]: CertifiedActivities },
+      errors: [...pinErrors, ...certifiedErrors],
       cost: activitiesCost,
     },
     getAnsRules: {

@@ -1,7 +1,7 @@
 /** The activity history (D-24, D-25). */
 import { Type } from 'typebox'
 import { about, component, formed, nullable, optional, part } from './members.ts'
-import { MaxAgeMs, Quorum } from './quorum.ts'
+import { Quorum } from './quorum.ts'
 import { ContractId, Decimal, LedgerOffset, PAGE_SIZE_MAX, Party, Time } from './scalars.ts'
 
 const EventId = formed(
@@ -14,7 +14,8 @@ export const ACTIVITY_ORDER =
   'Oldest rows come first unless `sort_order` is `desc`, and `begin_after_id` is an exclusive bound in the direction of the walk. ' +
   'The scan interface of the upstream network differs: it answers newest rows first and has no `sort_order`; send `desc` for its order. '
 
-export const ActivitiesRequest = component('ActivitiesRequest', 'Which rows to show.', {
+/** What nodes and proxy are asked by. */
+const activitiesMembers = {
   page_size: Type.Integer({
     minimum: 1,
     maximum: PAGE_SIZE_MAX,
@@ -31,26 +32,34 @@ export const ActivitiesRequest = component('ActivitiesRequest', 'Which rows to s
       description: '`asc` (oldest first) unless given.',
     }),
   ),
+  min_offset: optional(LedgerOffset, 'With proofs: read no older offset than this.'),
+}
+
+export const ActivitiesRequest = component(
+  'ActivitiesRequest',
+  'Which rows to show.',
+  activitiesMembers,
+)
+
+/** As a node takes it. */
+export const NodeActivitiesRequest = component('NodeActivitiesRequest', 'Which rows to show.', {
+  ...activitiesMembers,
+  signers: optional(Quorum, 'With proofs: how many members must have signed.'),
 })
 
-/** First frame of the WebSocket beside `POST /v0/scan-proxy/activities`; order and bounds are checked by the proxy. */
+/** First frame of the WebSocket beside `POST /v0/scan-proxy/activities`. */
 export const ActivitiesStreamRequest = component(
   'ActivitiesStreamRequest',
-  'Where to begin, and what to ask of each page.',
-  {
-    page_size: ActivitiesRequest.properties.page_size,
-    begin_after_id: ActivitiesRequest.properties.begin_after_id,
-    sort_order: Type.Optional(
-      Type.Union([Type.Literal('asc'), Type.Null()], {
-        description: 'Only `asc`: what walks towards the oldest row ends there.',
-      }),
-    ),
-    quorum: optional(Quorum, 'How many nodes must agree on a page, as in `x-quorum`.'),
-    min_offset: optional(LedgerOffset, 'Read no older offset than this.'),
-    max_age_ms: optional(MaxAgeMs, 'The largest age of the ledger time of a page.'),
-  },
+  'Asks for nothing but to be told.',
+  {},
 )
-export type ActivitiesStreamRequest = Type.Static<typeof ActivitiesStreamRequest>
+
+/** A frame of it. */
+export const ActivitiesNews = component(
+  'ActivitiesNews',
+  'That there may be more rows: who reads a page at this offset, or behind it, sees them.',
+  { offset: about(LedgerOffset, 'The newest at which the ledger changed.') },
+)
 
 const zero = about(Decimal, 'Always zero: there are no fees and no such rewards.')
 

@@ -1,6 +1,6 @@
 /** Certified answers: what members signed of the state, and what a proof shows of it. docs/certified-reads.md has the format. */
 import { Type } from 'typebox'
-import { about, component } from './members.ts'
+import { about, component, optional, part } from './members.ts'
 import { Hex32, LedgerOffset } from './scalars.ts'
 
 /** Names the form of an answer that proves itself. */
@@ -46,6 +46,38 @@ export const CertifiedAnswer = component(
     certificate: Certificate,
     proof: Type.Array(Type.Unknown(), {
       description: 'The part of the state tree that shows the answer, depth first.',
+    }),
+  },
+)
+
+const ShownRow = Type.Object(
+  {
+    event_id: Type.String({ description: 'Of the row.' }),
+    record_time: Type.Integer({ minimum: 0, description: 'Microseconds since the epoch.' }),
+    row: optional(Type.String(), 'Its JSON; of a row beside the page there is none.'),
+    row_hash: optional(Type.String(), 'In its place the SHA-256 of the JSON, base64.'),
+  },
+  { description: 'A row of the page, or beside it.' },
+)
+
+export const CertifiedActivities = component(
+  'CertifiedActivities',
+  'Proves a page of activities to whoever knows the genesis, also that there are no more.',
+  {
+    certificate: Certificate,
+    proof: part('The rows, and the state that they follow from.', {
+      run: part('The rows, as a part of the activity tree.', {
+        first: Type.Integer({ minimum: 0, description: 'Place of the first row, from 0.' }),
+        hashes: Type.Array(Type.String(), {
+          description: 'Of the subtrees beside the rows, from left to right, base64.',
+        }),
+        rows: Type.Array(ShownRow, {
+          description: 'The row before the page, those of it, and the one behind it.',
+        }),
+      }),
+      state: Type.Array(Type.Unknown(), {
+        description: 'The part of the state tree that shows size and root of the activity tree.',
+      }),
     }),
   },
 )

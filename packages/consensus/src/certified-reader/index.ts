@@ -15,5 +15,5 @@ export {
   type CertifiedReadOptions,
   createCertifiedReader,
 } from './certified-reader.ts'
-export { requestOfEntriesPage } from './page-request.ts'
+export { requestOfActivitiesPage, requestOfEntriesPage } from './page-request.ts'
 export { type CertifiedRequest, requestOfLookups } from './requests.ts'

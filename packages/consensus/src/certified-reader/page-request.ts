@@ -1,6 +1,8 @@
-/** A page of the entries whose names begin with a prefix, as a request to a node. */
+/** Pages as requests to a node: of entries whose names begin with a prefix, and of activities. */
+import { type ActivitiesAnswer, askActivities } from '../certified/activities.ts'
 import { askEntries, type CertifiedPage } from '../certified/lists.ts'
-import { requestOfEntries } from '../statements/requests.ts'
+import type { ActivitiesPage } from '../certified/question.ts'
+import { requestOfActivities, requestOfEntries } from '../statements/requests.ts'
 import type { CertifiedRequest } from './requests.ts'
 
 export function requestOfEntriesPage(page: {
@@ -21,5 +23,24 @@ export function requestOfEntriesPage(page: {
     path: `/v0/ans-entries?${query.join('&')}`,
     body: null,
     entryCountMax: pageSize + 1,
+  }
+}
+
+/** A page of rows takes as many bytes as so many entries, however many rows it has: one may have megabytes. */
+const ACTIVITIES_ENTRIES = 100
+
+export function requestOfActivitiesPage(page: ActivitiesPage): CertifiedRequest<ActivitiesAnswer> {
+  const { pageSize, after, order } = page
+  const request = requestOfActivities({
+    page_size: pageSize,
+    begin_after_id: after,
+    sort_order: order,
+  })
+  return {
+    request,
+    question: (network) => askActivities(page, network),
+    path: '/v0/activities',
+    body: request.parameters,
+    entryCountMax: ACTIVITIES_ENTRIES,
   }
 }

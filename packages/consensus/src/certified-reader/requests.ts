@@ -1,18 +1,18 @@
 /** Questions as requests to a node. */
 import { CERTIFIED_MEDIA_TYPE } from '../certified/document.ts'
 import { askBatch, askName, askParty, type HashedNetwork } from '../certified/lookups.ts'
-import type { AnyQuestion, CertifiedEntry } from '../certified/question.ts'
+import type { AnyQuestion, CertifiedEntry, Question } from '../certified/question.ts'
 import { utf8 } from '../encoding/bytes.ts'
 import type { Threshold } from '../genesis/threshold.ts'
 import type { TransportRequest } from '../nodes/transport.ts'
 import { type CanonicalRequest, type Lookup, requestOfLookup } from '../statements/requests.ts'
 
 /** What is asked, in every form that it takes. */
-export type CertifiedRequest<Answer> = {
+export type CertifiedRequest<Answer, Asked = AnyQuestion<Answer>> = {
   /** As it is kept beside the proof. */
   readonly request: CanonicalRequest
   /** Which part of the state answers it. @throws {RangeError} If it is none that has an answer. */
-  question(network: HashedNetwork): AnyQuestion<Answer>
+  question(network: HashedNetwork): Asked
   /** Path and query below the node's base address. */
   readonly path: string
   /** Of a POST; null: a GET. */
@@ -21,13 +21,15 @@ export type CertifiedRequest<Answer> = {
   readonly entryCountMax: number
 }
 
+type LookupAnswers = readonly (CertifiedEntry | null)[]
+
 /** Nothing in it that an address would take for something else than a name. */
 const PLAIN = /^[\w-][\w.:-]*$/
 
 /** One lookup by an address that caches can keep, several by one request. */
 export function requestOfLookups(
   lookups: readonly Lookup[],
-): CertifiedRequest<readonly (CertifiedEntry | null)[]> {
+): CertifiedRequest<LookupAnswers, Question<LookupAnswers>> {
   const [lookup, ...others] = lookups
   const asked = lookup && ('name' in lookup ? lookup.name : lookup.party)
   if (lookup === undefined || asked === undefined || others.length > 0 || !PLAIN.test(asked))

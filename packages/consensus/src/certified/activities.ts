@@ -16,29 +16,19 @@ import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { KeyRange } from '../proof/prune.ts'
 import { malformed, verifyRanges } from '../proof/range-proof.ts'
 import type { HashedNetwork } from './lookups.ts'
-import { type CertifiedState, parseValue, type QuestionBeside, rangeUnder } from './question.ts'
-
-/** Which rows: at most `pageSize` next to one, in one direction. */
-export type ActivitiesPage = {
-  /** 1 or more. */
-  readonly pageSize: number
-  /** An event id as exclusive bound, below the page for `asc`, above it for `desc`; null: none. */
-  readonly after: string | null
-  /** Oldest first, or newest first. */
-  readonly order: 'asc' | 'desc'
-}
+import {
+  type ActivitiesPage,
+  type CertifiedState,
+  parseValue,
+  type RowsQuestion,
+  rangeUnder,
+} from './question.ts'
 
 /** As `POST /v0/activities` answers. */
 export type ActivitiesAnswer = { readonly activities: readonly Json[] }
 
 /** A page with its proof, as a node has it. */
 export type ProvenActivities = { readonly proof: string; readonly rows: readonly ProvenRow[] }
-
-export type ActivitiesQuestion = QuestionBeside<ActivitiesAnswer> & {
-  readonly page: ActivitiesPage
-  /** The answer that rows amount to which are known to be the page. @throws {InvalidProof} As `verify`. */
-  answer(rows: readonly ProvenRow[]): ActivitiesAnswer
-}
 
 /** The leaf of the state that has size and root of the activity tree. */
 export const ACTIVITY_TREE: KeyRange = rangeUnder(['a'], 1)
@@ -51,13 +41,13 @@ export const ACTIVITY_TREE: KeyRange = rangeUnder(['a'], 1)
 export function askActivities(
   page: ActivitiesPage,
   { genesis }: Pick<HashedNetwork, 'genesis'>,
-): ActivitiesQuestion {
+): RowsQuestion<ActivitiesAnswer> {
   const { pageSize, after, order } = page
   if (!Number.isSafeInteger(pageSize) || pageSize < 1)
     throw new RangeError('a page has at least one row')
   if (after !== null && !EVENT_ID.test(after)) throw new RangeError('no event has such an id')
   if (order !== 'asc' && order !== 'desc') throw new RangeError('the order is asc or desc')
-  const answer: ActivitiesQuestion['answer'] = (rows) => {
+  const answer = (rows: readonly ProvenRow[]): ActivitiesAnswer => {
     const activities = rows.map(rowValue)
     return { activities: order === 'asc' ? activities : activities.reverse() }
   }

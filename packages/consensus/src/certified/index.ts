@@ -42,8 +42,6 @@ export {
 export {
   ACTIVITY_TREE,
   type ActivitiesAnswer,
-  type ActivitiesPage,
-  type ActivitiesQuestion,
   askActivities,
   joinActivitiesProof,
   type ProvenActivities,
@@ -67,6 +65,6 @@ export {
   type PageSubject,
   parsePageToken,
 } from './page-token.ts'
-export type { AnyQuestion, CertifiedEntry, Question } from './question.ts'
+export type { ActivitiesPage, AnyQuestion, CertifiedEntry, Question, RowsQuestion } from './question.ts'
 export { questionOf } from './requests.ts'
 export { showDocument } from './shown.ts'

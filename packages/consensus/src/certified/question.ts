@@ -1,6 +1,7 @@
 /** What a caller asks, in the terms of the state tree: which leaves, and what they amount to. */
 import { utf8 } from '../encoding/bytes.ts'
 import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import type { ProvenRow } from '../proof/activity-run.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { KeyRange } from '../proof/prune.ts'
 import type { ProvenLeaf } from '../proof/range-proof.ts'
@@ -31,14 +32,27 @@ export type CertifiedState = {
   readonly sha256: Sha256
 }
 
-/** A request whose answer stands beside the state, which has only the hash of it. */
-export type QuestionBeside<Answer> = {
-  readonly offset: null
-  /** @throws {InvalidProof} If it does not prove an answer. */
-  verify(proof: string, state: CertifiedState): Answer
+/** Which rows of the activity history: at most `pageSize` next to one, in one direction. */
+export type ActivitiesPage = {
+  /** 1 or more. */
+  readonly pageSize: number
+  /** An event id as exclusive bound, below the page for `asc`, above it for `desc`; null: none. */
+  readonly after: string | null
+  /** Oldest first, or newest first. */
+  readonly order: 'asc' | 'desc'
 }
 
-export type AnyQuestion<Answer> = Question<Answer> | QuestionBeside<Answer>
+/** A request for rows of the activity history, of whose tree the state has size and root. */
+export type RowsQuestion<Answer> = {
+  readonly offset: null
+  readonly page: ActivitiesPage
+  /** @throws {InvalidProof} If it does not prove an answer. */
+  verify(proof: string, state: CertifiedState): Answer
+  /** The answer that rows amount to which are known to be the page, oldest first. @throws {InvalidProof} As `verify`. */
+  answer(rows: readonly ProvenRow[]): Answer
+}
+
+export type AnyQuestion<Answer> = Question<Answer> | RowsQuestion<Answer>
 
 /** A name entry as lookups answer it. */
 export type CertifiedEntry = {

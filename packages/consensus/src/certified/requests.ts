@@ -1,10 +1,10 @@
 /** Requests as they are stored and signed (`statements/requests.ts`), as questions to the certified state. */
 import type { CanonicalRequest, Lookup } from '../statements/requests.ts'
-import { type ActivitiesPage, askActivities } from './activities.ts'
+import { askActivities } from './activities.ts'
 import { askEntries, askEntriesOfParty, type PageRequest } from './lists.ts'
 import { askBatch, askName, askParty, type HashedNetwork } from './lookups.ts'
 import { askNetwork } from './network-values.ts'
-import type { AnyQuestion } from './question.ts'
+import type { ActivitiesPage, AnyQuestion } from './question.ts'
 
 /**
  * The question of a request, which may come from a file: what it needs is checked, and all else is refused.

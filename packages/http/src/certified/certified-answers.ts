@@ -6,13 +6,15 @@ import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/consensus'
 import {
+  type ActivitiesPage,
+  type AnyQuestion,
   type Certificate,
   encodeCertificate,
   encodeDocument,
   joinProofs,
   type KeyRange,
+  type ProvenActivities,
   type ProvenRange,
-  type Question,
 } from '@quorumscan/consensus/certified'
 import { ScanError } from '@quorumscan/errors'
 import type { Certifier } from './certifier.ts'
@@ -31,6 +33,8 @@ export const CERTIFIED_HEADERS = {
 export type ProvingReplica = {
   /** A range at a kept certifiable offset, with its proof. */
   proveRange(offset: number, range: KeyRange): Promise<ProvenRange>
+  /** A page of the activity history there. */
+  proveActivities(offset: number, page: ActivitiesPage): Promise<ProvenActivities>
 }
 
 export type CertifiedRequest = {
@@ -67,9 +71,9 @@ export type CertifiedAnswers = {
    * @throws {ScanError} As `certificate` and `proveRange`; OFFSET_PRUNED where a walk began at an offset that is
    *   not certified any more.
    */
-  prove<Answer>(question: Question<Answer>, request: CertifiedRequest): Promise<Proven<Answer>>
+  prove<Answer>(question: AnyQuestion<Answer>, request: CertifiedRequest): Promise<Proven<Answer>>
   /** The document of `prove` alone. */
-  document(question: Question<unknown>, request: CertifiedRequest): Promise<CertifiedReply>
+  document(question: AnyQuestion<unknown>, request: CertifiedRequest): Promise<CertifiedReply>
 }
 
 export function createCertifiedAnswers(context: {
@@ -108,19 +112,39 @@ export function createCertifiedAnswers(context: {
   }
 
   const prove: CertifiedAnswers['prove'] = async (question, request) => {
-    const { offset, ranges } = question
+    const { offset } = question
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
-    const proven = await Promise.all(ranges.map((range) => replica.proveRange(found.offset, range)))
+    const shown = await show(question, found)
     return {
       certificate: found,
       get answer() {
-        const runs = proven.map(({ leaves }) => leaves)
-        return question.answer(runs, found.offset)
+        return shown.answer()
       },
       get document() {
-        const proof = joinProofs(proven.map((range) => range.proof))
+        const proof = shown.proof()
         return { headers: CERTIFIED_HEADERS, body: utf8(encodeDocument(textOf(found), proof)) }
       },
+    }
+  }
+
+  const show = async <Answer>(
+    question: AnyQuestion<Answer>,
+    { offset }: Certificate,
+  ): Promise<{ answer(): Answer; proof(): string }> => {
+    if ('page' in question) {
+      const { rows, proof } = await replica.proveActivities(offset, question.page)
+      return { answer: () => question.answer(rows), proof: () => proof }
+    }
+    const proven = await Promise.all(
+      question.ranges.map((range) => replica.proveRange(offset, range)),
+    )
+    return {
+      answer: () =>
+        question.answer(
+          proven.map(({ leaves }) => leaves),
+          offset,
+        ),
+      proof: () => joinProofs(proven.map((range) => range.proof)),
     }
   }
 

@@ -10,10 +10,10 @@ import type { StatePoint } from '../../statements/statements.ts'
 import {
   ACTIVITY_TREE,
   type ActivitiesAnswer,
-  type ActivitiesPage,
 } from '../activities.ts'
 import { encodeDocument } from '../document.ts'
 import type * as certified from '../index.ts'
+import type { ActivitiesPage } from '../question.ts'
 import { createTestNetwork } from './network.ts'
 import { pointOf, proofOf } from './world.ts'
 
