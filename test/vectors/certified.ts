@@ -6,22 +6,25 @@ import {
   createWebCrypto,
   encodeStateStatement,
   type Json,
+  requestOfActivities,
   type StatePoint,
 } from '@quorumscan/consensus'
 import {
+  ACTIVITY_TREE,
   createCertifiedVerifier,
   encodeCertificate,
   encodeDocument,
   encodeProof,
   formatPageToken,
+  joinActivitiesProof,
   joinProofs,
   type ProofItem,
   prune,
-  type Question,
   questionOf,
 } from '@quorumscan/consensus/certified'
 import { createStateTree, keyOf, type Leaf } from '@quorumscan/consensus/state-tree'
 import { genesis, genesisHash, genesisText, keyPairs } from './build.ts'
+import { historyOf, provenRuns, refusedRuns, runOf } from './certified-activities.ts'
 
 const T = 1_700_000_000_123_456
 const LATER = T + 1_000_000
@@ -53,6 +56,12 @@ function entryLeaves(name: string, user: string, expiresAt: number | null): Vect
   return id === null ? [byName] : [byName, leafOf(['p', user, name, id], value, expiresAt)]
 }
 
+const RETENTION = genesis.activityRetentionMicros
+const HISTORY = historyOf([
+  ...[T - RETENTION - 5, T - RETENTION - 5, T - RETENTION, T - RETENTION + 1],
+  ...[T - 2, T - 2, T],
+])
+
 const LEAVES: readonly VectorLeaf[] = [
   ...entryLeaves('dso.ns', genesis.dso, null),
   ...genesis.nodes.flatMap(({ name }, index) =>
@@ -73,6 +82,7 @@ const LEAVES: readonly VectorLeaf[] = [
   leafOf(['c', 'ans-rules'], canonicalJson({ ans_rules_update: null }), null),
   leafOf(['c', 'scans'], canonicalJson({ scans: [] }), null),
   leafOf(['m'], canonicalJson({ members: [] }), null),
+  leafOf(['a'], HISTORY.tree, null),
 ]
 
 function treeOf(leaves: readonly VectorLeaf[]) {
@@ -97,7 +107,8 @@ function stateOf(leaves: readonly VectorLeaf[], offset = 42) {
     stateRoot: toHex(version.rootHash),
   }
   const prove = (request: CanonicalRequest, at = T): string => {
-    const { ranges } = questionOf(request, network) as Question<unknown>
+    const question = questionOf(request, network)
+    const ranges = 'ranges' in question ? question.ranges : [ACTIVITY_TREE]
     const proofs = ranges.map((range) => {
       const pruned = version.root === null ? null : prune(tree, version.root, { ...range, at })
       return encodeProof(pruned, (leaf) => (leaf as VectorLeaf).value)
@@ -161,6 +172,9 @@ const BATCH = {
   },
 }
 
+/** What every page of activities has to prove of the state. */
+const ACTIVITY_TREE_REQUEST = requestOfActivities({ page_size: 1 })
+
 const REQUESTS: readonly (readonly [name: string, request: CanonicalRequest])[] = [
   ['a name', byName('alice.unverified.ns')],
   ['a name that is absent', byName('eve.unverified.ns')],
@@ -222,8 +236,29 @@ function provenDocuments(): readonly Proven[] {
   })
   const empty = stateOf([])
   const single = stateOf(LEAVES.slice(0, 1))
+  const ofActivities = [...provenRuns(HISTORY)].map(([name, request, run], index) =>
+    provenRun(
+      name,
+      { request, run },
+      state,
+      (
+        [
+          [0, 1],
+          [1, 2, 3],
+        ] as const
+      )[index % 2],
+    ),
+  )
+  const none = historyOf([])
+  const [[, firstRequest] = []] = provenRuns(HISTORY)
   return [
     ...ofState,
+    ...ofActivities,
+    provenRun(
+      'activities where there never was one',
+      { request: firstRequest as CanonicalRequest, run: runOf(none, 0, 0) },
+      stateOf([leafOf(['a'], none.tree, null), leafOf(['m'], '{}', null)]),
+    ),
     proven('a name in the empty state', byName('alice.unverified.ns'), empty),
     proven('a batch in the empty state', BATCH, empty),
     proven('the only name', byName('dso.ns'), single),
@@ -241,6 +276,25 @@ function proven(
   return { name, request, signers: signers.length, document }
 }
 
+function provenRun(
+  name: string,
+  { request, run }: { readonly request: CanonicalRequest; readonly run: object },
+  { point, prove }: typeof state,
+  signers: Signers = [0, 1],
+): Proven {
+  return {
+    name,
+    request,
+    signers: signers.length,
+    document: activitiesDocument(run, prove(ACTIVITY_TREE_REQUEST), certificateOf(point, signers)),
+  }
+}
+
+function activitiesDocument(run: object, stateProof: string, certificate: string): string {
+  const proof = joinActivitiesProof(JSON.stringify(run), stateProof.slice(1, -1))
+  return encodeDocument(certificate, proof)
+}
+
 type Refused = readonly [why: string, document: string, request?: CanonicalRequest]
 
 function refusedDocuments(): readonly Refused[] {
@@ -250,6 +304,30 @@ function refusedDocuments(): readonly Refused[] {
     ...refusedTexts(request),
     ...refusedProofs(request),
     ...refusedRanges(),
+    ...refusedActivities(),
+  ]
+}
+
+function* refusedActivities(): Generator<Refused> {
+  const certificate = certificateOf(state.point, [0, 1])
+  const proof = state.prove(ACTIVITY_TREE_REQUEST)
+  for (const [why, request, run] of refusedRuns(HISTORY))
+    yield [why, activitiesDocument(run, proof, certificate), request]
+  const [first] = provenRuns(HISTORY)
+  if (first === undefined) throw new Error('there is a run')
+  const [, request, run] = first
+  const honest = activitiesDocument(run, proof, certificate)
+  const other = stateOf([leafOf(['a'], historyOf([T]).tree, null)])
+  const forged = activitiesDocument(run, other.prove(ACTIVITY_TREE_REQUEST), certificate)
+  yield ['activities of another state', forged, request]
+  yield ['activities without a tree', activitiesDocument(run, '[]', certificate), request]
+  yield ['activities with a member more', honest.replace('"run":{', '"run":{"more":1,'), request]
+  yield ['activities in another spelling', honest.replace('"first":3', '"first":3.0'), request]
+  yield ['a proof of activities for a name', honest, byName('alice.unverified.ns')]
+  yield [
+    'a proof of a name for activities',
+    proven('', byName('alice.unverified.ns'), state).document,
+    request,
   ]
 }
 

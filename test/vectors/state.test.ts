@@ -20,14 +20,14 @@ it('leaves and root of a state are the published ones', async () => {
   }))
   const vector = { offset, record_time: recordTime, state_root: root, leaves: published }
   expect(new Set(published.map(({ key }) => key.slice(0, key[0] === 'c' ? 2 : 1).join()))).toEqual(
-    new Set(['c,ans-rules', 'c,dso', 'c,scans', 'm', 'n', 'p']),
+    new Set(['a', 'c,ans-rules', 'c,dso', 'c,scans', 'm', 'n', 'p']),
   )
   await expect(`${JSON.stringify(vector, null, 1)}\n`).toMatchFileSnapshot(
     join(import.meta.dirname, 'state.json'),
   )
 })
 
-/** Entries, addresses, and rules that were changed by a quorum. */
+/** Entries, activities, addresses, and rules that were changed by a quorum. */
 function story(): Scenario {
   const scenario = new Scenario()
   scenario.register(scenario.actor('alice'), 'alice.unverified.ns')

@@ -402,6 +402,88 @@ def list_question(operation, asked, genesis):
     return ranges, None if position is None else position[0], answer
 
 
+# Activities.
+
+
+def tree_hash(leaf, node, start, count):
+    """RFC 9162, 2.1: of the leaves from start on; `node` gives what is known of a whole part, or None."""
+    known = node(start, count)
+    if known is not None:
+        return known
+    if count == 1:
+        return leaf(start)
+    left = 1
+    while 2 * left < count:
+        left *= 2
+    return sha256(b"\1" + tree_hash(leaf, node, start, left) + tree_hash(leaf, node, start + left, count - left))
+
+
+def leaf_of(row, is_inside):
+    shown = "row" if is_inside else "row_hash"
+    check(has_members(row, ["event_id", "record_time", shown]), "members of a row")
+    check(isinstance(row["event_id"], str) and re.fullmatch("[0-9]{16}:[0-9]{4}", row["event_id"]), "an event id")
+    check(is_integer(row["record_time"]) and isinstance(row[shown], str), "a row")
+    row_hash = sha256(encode(row["row"])) if is_inside else decode_hash(row["row_hash"])
+    return sha256(b"\0" + row["event_id"].encode() + row["record_time"].to_bytes(8, "big") + row_hash)
+
+
+def verify_activities(proof, certificate, asked, genesis):
+    check(has_members(proof, ["run", "state"]), "members of the proof")
+    [values] = verify_proof(proof["state"], certificate, run_of("a"))
+    check(len(values) == 1, "the state has no activities")
+    tree, run = json.loads(values[0][1]), proof["run"]
+    size = tree["size"]
+    check(has_members(run, ["first", "hashes", "rows"]), "members of the run")
+    first, rows = run["first"], run["rows"]
+    check(is_integer(first) and isinstance(rows, list) and isinstance(run["hashes"], list), "form of the run")
+    check(all(isinstance(row, dict) for row in rows), "form of the rows")
+    inside = [row for row in rows if "row" in row]
+    end = first + len(inside)
+    check(end <= size, "rows behind the end of the tree")
+    before = rows[:1] if first > 0 else []
+    behind = rows[-1:] if end < size else []
+    check(rows == before + inside + behind and len(rows) == len(before) + len(inside) + len(behind), "rows of the run")
+    leaves = [leaf_of(row, "row" in row) for row in rows]
+    start, hashes = first - len(before), [decode_hash(one) for one in run["hashes"]]
+
+    def beside(at, count):
+        if at < start + len(leaves) and at + count > start:
+            return None
+        check(len(hashes) > 0, "a hash is missing")
+        return hashes.pop(0)
+
+    root = sha256(b"") if size == 0 else tree_hash(lambda index: leaves[index - start], beside, 0, size)
+    check(root == bytes.fromhex(tree["root"]) and len(hashes) == 0, "another tree of activities")
+
+    after, order = asked["begin_after_id"], asked["sort_order"]
+    gone_until = certificate["record_time"] - genesis["activityRetentionMicros"]
+
+    def is_visible(row):
+        return row["record_time"] > gone_until
+
+    def is_asked(row):
+        return after is None or (row["event_id"] > after if order == "asc" else row["event_id"] < after)
+
+    check(len(inside) <= asked["page_size"], "more rows than were asked for")
+    check(all(is_visible(row) and is_asked(row) for row in inside), "rows that were not asked for")
+    if order == "asc":
+        check(all(not is_visible(row) or not is_asked(row) for row in before), "rows are left out")
+        check(len(inside) > 0 or not behind, "there are more rows")
+    else:
+        check(not any(is_asked(row) for row in behind), "rows are left out")
+        check(len(inside) > 0 or not any(is_visible(row) for row in before), "there are more rows")
+        check(len(inside) > 0 or all(is_visible(row) for row in behind), "another place of no rows")
+    values = []
+    for row in inside:
+        try:
+            value = json.loads(row["row"])
+        except ValueError:
+            raise Refused("a row that is no JSON")
+        check(isinstance(value, dict) and value.get("event_id") == row["event_id"], "event id of a row")
+        values.append(value)
+    return {"activities": values if order == "asc" else values[::-1]}
+
+
 # Document.
 
 
@@ -415,6 +497,12 @@ def verify(text, genesis, request, signers):
     check(has_members(document, ["certificate", "proof"]), "members of the document")
     certificate = document["certificate"]
     signed_by = verify_certificate(certificate, genesis, signers)
+    if request["operation"] == "listActivities":
+        return {
+            "answer": verify_activities(document["proof"], certificate, request["parameters"], genesis),
+            "offset": certificate["offset"],
+            "signed_by": signed_by,
+        }
     ranges, offset, answer = question_of(request, genesis)
     check(offset in (None, certificate["offset"]), "a walk goes on at another offset")
     runs = verify_proof(document["proof"], certificate, ranges)
