@@ -4,7 +4,7 @@ import type { CertifiedReaderStatus } from '@quorumscan/consensus/certified-read
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
 import type { Names } from './names/bound-reads.ts'
-import type { LookupSource, NameChange } from './names/lookups.ts'
+import type { NameChange } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
 import { createReaderSource } from './names/reader-source.ts'

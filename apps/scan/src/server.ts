@@ -29,7 +29,7 @@ export function createServer(
 ): HttpServer {
   const { certifier, clock, clocks, genesis, genesisHash, logger, nodeName, party, replica } =
     context
-  const signer = createSigner(context)
+  const _signer = createSigner(context)
   const certified = createCertifiedAnswers({ genesis, certifier, replica })
   return buildServer({
     routes: scanRoutes,

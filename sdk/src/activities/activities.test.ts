@@ -13,10 +13,7 @@ const rowOf = (index: number) => ({ event_id: idOf(index) })
 const ROWS = [1, 2, 3, 4, 5].map(rowOf)
 
 /** Pages of the rows; `asked` says after which row each was asked for. */
-function world(
-  fail: (page: number) => QuorumscanError | null = () => null,
-  news?: ActivityNews,
-) {
+function world(fail: (page: number) => QuorumscanError | null = () => null, news?: ActivityNews) {
   const asked: (string | null)[] = []
   const floors: (number | undefined)[] = []
   const read = async (
@@ -139,6 +136,8 @@ it('go on after the last row when the connection is lost, and where none opens',
   const { activities } = world(undefined, async function* () {
     if (++opened === 1) throw lost
     if (opened === 3) ROWS.push(rowOf(6))
+    // No socket opens.
+    yield* []
   })
   const ids: string[] = []
   for await (const { eventId } of activities({ follow: true })) {

@@ -65,7 +65,11 @@ export function createActivities(parts: {
     const bound = { clock, timeoutMs, signal: options.signal, what: 'list activities' }
     return withDeadline(bound, async (signal) => {
       const minOffset = Math.max(options.minOffset ?? 0, page.minOffset)
-      const read = { ...readOptions({ ...parts.defaults, ...options, minOffset }), signal, endsAtMs }
+      const read = {
+        ...readOptions({ ...parts.defaults, ...options, minOffset }),
+        signal,
+        endsAtMs,
+      }
       const { order = 'asc', pageSize = PAGE_SIZE } = options
       const request = requestOfActivitiesPage({ pageSize, after: page.after, order })
       const ask = async () => [await source.read(request, read)]

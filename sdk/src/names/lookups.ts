@@ -1,12 +1,5 @@
 /** The words of lookups: what is asked, and what it can end in. */
-import type {
-  Disputed,
-  Insufficient,
-  Lagging,
-  Lookup,
-  ReadOptions,
-  Threshold,
-} from '@quorumscan/consensus'
+import type { Disputed, Insufficient, Lagging, Lookup, Threshold } from '@quorumscan/consensus'
 import type { CertifiedEntry, CertifiedPage } from '@quorumscan/consensus/certified'
 import type {
   CertifiedReadOptions,

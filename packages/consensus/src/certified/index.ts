@@ -65,6 +65,12 @@ export {
   type PageSubject,
   parsePageToken,
 } from './page-token.ts'
-export type { ActivitiesPage, AnyQuestion, CertifiedEntry, Question, RowsQuestion } from './question.ts'
+export type {
+  ActivitiesPage,
+  AnyQuestion,
+  CertifiedEntry,
+  Question,
+  RowsQuestion,
+} from './question.ts'
 export { questionOf } from './requests.ts'
 export { showDocument } from './shown.ts'

@@ -76,11 +76,7 @@ export function hashActivity(
  * @param tree - From the certified state, never from who proves.
  * @throws {InvalidProof} Unless it is the run of a tree of this size with this root.
  */
-export function verifyRun(
-  run: unknown,
-  tree: ActivityTree,
-  sha256: Sha256,
-): VerifiedRun {
+export function verifyRun(run: unknown, tree: ActivityTree, sha256: Sha256): VerifiedRun {
   const { first, hashes, rows } = decodeRun(run, sha256)
   const { size } = tree
   const [before, inside, behind] = splitRows(rows, first, size)

@@ -176,7 +176,7 @@ describe('activities that were changed by hand', () => {
     ['a row that is gone', async () => client.zrem(KEYS.activities, await last())],
     [
       'a row too many',
-      async () => client.zadd(KEYS.activities, 0, `${end}`.padStart(16, '0') + ':0099'),
+      async () => client.zadd(KEYS.activities, 0, `${`${end}`.padStart(16, '0')}:0099`),
     ],
     ['a hash', async () => client.setrange(await tile(), 0, Buffer.alloc(32, 1))],
     ['hashes that are gone', async () => client.del(await tile())],

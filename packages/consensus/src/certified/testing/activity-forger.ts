@@ -7,10 +7,7 @@ import type { ActivityRun, ShownRow } from '../../proof/activity-run.ts'
 import { type NaiveRow, naiveRow, naiveRun, treeOfRows } from '../../proof/testing/naive-history.ts'
 import { leafOf, sha256, type ValuedLeaf } from '../../proof/testing/naive-tree.ts'
 import type { StatePoint } from '../../statements/statements.ts'
-import {
-  ACTIVITY_TREE,
-  type ActivitiesAnswer,
-} from '../activities.ts'
+import { ACTIVITY_TREE, type ActivitiesAnswer } from '../activities.ts'
 import { encodeDocument } from '../document.ts'
 import type * as certified from '../index.ts'
 import type { ActivitiesPage } from '../question.ts'
