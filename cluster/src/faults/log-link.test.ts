@@ -1,0 +1,106 @@
+/** Faults on the way between a follower and the log, which is a real one over HTTP. */
+import { synchronizerRoutes } from '@quorumscan/api'
+import { createKeyPair, createSystemClock, systemRandom, utf8 } from '@quorumscan/base'
+import { buildServer, createLogClient } from '@quorumscan/http'
+import {
+  createLogFeed,
+  createLogReader,
+  createLogWriter,
+  LOG_RULES,
+  LOG_USER,
+} from '@quorumscan/log'
+import { startRedis, untilTrue } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { createEdge } from './edge.ts'
+import type { LinkFault } from './fault-spec.ts'
+import { linkUrl } from './links.ts'
+
+const clock = createSystemClock()
+const LATENCY_MS = 400
+
+async function startWorld() {
+  const server = await startRedis([
+    ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
+    ...['--user', LOG_USER, 'on', '>w', ...LOG_RULES.split(' ')],
+  ])
+  const redis = { path: server.socketPath, password: 'w' }
+  const keyPair = createKeyPair()
+  const genesis = {
+    hash: 'ab'.repeat(32),
+    recordTime: clock.nowMicros(),
+    ordering: { driver: 'redis' as const, key: keyPair.publicKey },
+  }
+  const feed = createLogFeed({ redis, clock })
+  const stop = new AbortController()
+  const { signal } = stop
+  const common = { redis, genesis, keyPair, clock, random: systemRandom, witnesses: null, signal }
+  const writer = await createLogWriter({ ...common, onCommitted: feed.publish })
+  const http = buildServer({
+    routes: { followLog: synchronizerRoutes.followLog },
+    handlers: {
+      followLog: async ({ query, signal }) => ({
+        body: await feed.open({ ...query, peer: 'peer', signal }),
+      }),
+    },
+    prefix: null,
+    rateLimit: null,
+  })
+  const edge = createEdge({ clock, random: systemRandom })
+  const link = await linkUrl(edge, await http.listen({ host: '127.0.0.1', port: 0 }))
+  const log = createLogClient({ url: link.url })
+  const heard: { readonly text: string; readonly offset: number; readonly atMs: number }[] = []
+  const following = (async () => {
+    const reader = createLogReader({ log, genesis, clock, random: systemRandom })
+    const from = { from: 0, expected: null, batchEntriesMax: 10, signal }
+    for await (const batch of reader.follow(from))
+      for (const { offset, bytes } of batch)
+        heard.push({ offset, text: Buffer.from(bytes).toString(), atMs: clock.monotonicMs() })
+  })()
+  return {
+    edge,
+    heard,
+    write: (text: string) => writer.append(utf8(text)),
+    find: (text: string) => heard.find((entry) => entry.text === text),
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await following
+      edge.cut()
+      link.server.close()
+      await log[Symbol.asyncDispose]()
+      await feed[Symbol.asyncDispose]()
+      await http.close()
+      await writer[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
+
+it.each<LinkFault>([{ kind: 'reset' }, { kind: 'drop', rate: 1 }])(
+  'a follower whose link has $kind hears nothing, and all of it afterwards, once each',
+  async (fault) => {
+    await using world = await startWorld()
+    await world.write('before')
+    await untilTrue('the first', () => world.find('before') !== undefined)
+    world.edge.set([fault])
+    for (let index = 0; index < 20; index++) await world.write(`meanwhile ${index}`)
+    expect(world.find('meanwhile 19')).toBeUndefined()
+    world.edge.set([])
+    await world.write('afterwards')
+    await untilTrue('the last', () => world.find('afterwards') !== undefined)
+    expect(world.heard.map(({ offset }) => offset)).toEqual(
+      world.heard.map((_, index) => index + 1),
+    )
+    expect(world.heard.filter(({ text }) => text.startsWith('meanwhile'))).toHaveLength(20)
+  },
+)
+
+it('a follower on a slow link hears all of it, late', async () => {
+  await using world = await startWorld()
+  await world.write('before')
+  await untilTrue('the first', () => world.find('before') !== undefined)
+  world.edge.set([{ kind: 'slow', latencyMs: LATENCY_MS, jitterMs: 0 }])
+  const writtenMs = clock.monotonicMs()
+  await world.write('slow')
+  await untilTrue('it', () => world.find('slow') !== undefined)
+  expect((world.find('slow')?.atMs ?? 0) - writtenMs).toBeGreaterThanOrEqual(LATENCY_MS)
+})
