@@ -59,7 +59,7 @@ export type CertifiedRecord = {
   readonly answeringCount: number
   /** Newest offset that every honest node had certified a second before the read began, if all were steady. */
   readonly heldFrom: number | null
-  /** No honest node is where the reader knew one: all have moved since it last heard of any. */
+  /** No honest node that says anything is where the reader knew one: those that do have moved. */
   readonly isLost: boolean
   readonly waitMs: number
   readonly stalledMs: number
@@ -92,6 +92,8 @@ const TROUBLES = [
   'wiped',
   'stuck',
 ] as const
+/** They do not even say where the others are. */
+const MUTE: readonly Condition['kind'][] = ['down', 'hung', 'notFound', 'failing']
 /** As long as an SDK waits, and as long as somebody with little time. */
 const PATIENT_MS = 10_000
 const WAIT_MS = 2000
@@ -333,7 +335,9 @@ async function recorded(
   const stalledBeforeMs = stalls.totalMs()
   const heldFrom = heldOffset(world, input.options)
   const known = new Set(input.reader.status().nodes.map(({ url }) => url))
-  const isLost = !cluster.members.some(({ isLiar, url }) => !isLiar && known.has(url))
+  const isLost = !cluster.members.some(
+    ({ isLiar, url, condition }) => !isLiar && known.has(url) && !MUTE.includes(condition.kind),
+  )
   const got = await read(options)
   const record: CertifiedRecord = {
     ...got,
