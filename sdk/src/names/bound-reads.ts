@@ -69,7 +69,7 @@ export type NamesBase = Pick<Names, 'resolve'> & {
   readonly source: LookupSource
   readonly clock: Clock
   bounded<T>(what: string, lookup: LookupOptions, run: (read: BoundRead) => Promise<T>): Promise<T>
-  changeOf(entry: NameEntry): Promise<NameChange | null>
+  changeOf(entry: Pick<NameEntry, 'name' | 'party'>): Promise<NameChange | null>
   /** Throws where the outcome is no answer. */
   partyOf(name: string, outcome: ReadOutcome<CertifiedEntry | null>): Promise<string | null>
 }

@@ -5,7 +5,6 @@ import { withDeadline } from '../platform/deadline.ts'
 import type { Store } from '../platform/store.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
 import { type Names, type NamesBase, readOptions, text } from './bound-reads.ts'
-import { toEntry } from './entries.ts'
 import type { LookupOptions, LookupSource, NameChange, ReadOutcome } from './lookups.ts'
 import type { OtherLookups } from './other-lookups.ts'
 import { createSeenNames } from './seen-names.ts'
@@ -45,9 +44,9 @@ export function createNames(options: NamesOptions): Names {
   const partyOf: NamesBase['partyOf'] = async (name, outcome) => {
     if (!('answer' in outcome)) throw (await options.extras()).outcomeError(name, outcome)
     if (outcome.answer === null) return null
-    const entry = toEntry(outcome.answer)
-    await changeOf(entry)
-    return entry.party
+    const { name: found, user: party } = outcome.answer
+    await changeOf({ name: found, party })
+    return party
   }
 
   const resolve: Names['resolve'] = async (name, lookup = {}) => {
