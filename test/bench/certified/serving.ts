@@ -231,7 +231,7 @@ function printServing(all: readonly Serving[]): void {
   row(
     'record time to certified answer, p95, busy, ms',
     (one) => p95(one.visibleMs.busy),
-    atMost(300),
+    atMost(400),
   )
   row(
     'record time to certified answer, p95, idle, ms',
