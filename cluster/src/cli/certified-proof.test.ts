@@ -46,6 +46,24 @@ async function printedOf(one: Vector, change: object = {}): Promise<string> {
 }
 
 describe('a certified document', () => {
+  it('of activities says which they are, and where they stand', async () => {
+    const page = vector('the next page of activities')
+    const { begin_after_id: after } = page.request.parameters
+    const known = await judge(JSON.stringify(keptOf(page)))
+    expect(known.text).toContain(`activities, oldest first, behind ${after}: 2 next to each other`)
+    const end = await judge(JSON.stringify(keptOf(vector('no activities behind the last'))))
+    expect(end.text).toMatch(/activities, oldest first, behind .*: none/)
+    const newest = await judge(JSON.stringify(keptOf(vector('the newest activities'))))
+    expect(newest.text).toContain('activities, newest first: 2 next to each other')
+    const { activities } = page.answer as { activities: readonly { event_id: string }[] }
+    const shown = await judge(page.document)
+    expect(shown.json).toMatchObject({
+      proven: [{ shown: activities.map(({ event_id }) => ({ key: ['activity', event_id] })) }],
+    })
+    expect(shown.text).toContain(`activity ${activities[0]?.event_id}`)
+    expect((await judge(page.document, { name: ALICE })).isValid).toBe(false)
+  })
+
   it('of each vector is judged as the vector says, and keeps its request beside it', async () => {
     expect(vectors.length).toBeGreaterThan(80)
     for (const { name, request, signers, document, answer, signed_by } of vectors) {

@@ -12,7 +12,7 @@ import {
   requestOfLookup,
   thresholdVotes,
 } from '@quorumscan/consensus'
-import type { CertifiedPage } from '@quorumscan/consensus/certified'
+import type { ActivitiesAnswer, CertifiedPage } from '@quorumscan/consensus/certified'
 import { formatTime } from '@quorumscan/model'
 import { messageOf, UsageError } from '../cluster-error.ts'
 import type { ProvenState } from './certified-proof.ts'
@@ -148,6 +148,8 @@ function answerLines({
       return pageLines(`names that begin with ${JSON.stringify(prefix)}`, request, answer)
     case 'listEntriesByParty':
       return pageLines(`names of ${party}`, request, answer)
+    case 'listActivities':
+      return activityLines(request, answer as ActivitiesAnswer)
     default:
       return [
         printable(`${request.operation} ${JSON.stringify(request.parameters)}`),
@@ -169,6 +171,20 @@ function pageLines(list: string, { parameters }: CanonicalRequest, answer: unkno
   return [
     `${printable(list)}${after}: ${entries.length}, ${all}`,
     ...entries.flatMap((entry) => ['', ...fields(entry)]),
+  ]
+}
+
+function activityLines(
+  { parameters }: CanonicalRequest,
+  { activities }: ActivitiesAnswer,
+): string[] {
+  const { begin_after_id: after, sort_order: order } = parameters
+  const direction = order === 'asc' ? 'oldest first' : 'newest first'
+  const bound = after === null ? '' : `, ${order === 'asc' ? 'behind' : 'before'} ${after}`
+  const count = activities.length === 0 ? 'none' : `${activities.length} next to each other`
+  return [
+    printable(`activities, ${direction}${bound}: ${count}`),
+    ...activities.flatMap((row) => ['', ...fields(row)]),
   ]
 }
 

@@ -2,13 +2,16 @@
 import type { SignatureVerifier } from '../certificates/certificate.ts'
 import { createCertificateChecks } from '../certificates/certificate-checks.ts'
 import type { Threshold } from '../genesis/threshold.ts'
+import type { ProvenRow } from '../proof/activity-run.ts'
 import { type ProvenLeaf, shownLeaves } from '../proof/range-proof.ts'
+import { verifyActivities } from './activities.ts'
 import { type Certified, openDocument } from './document.ts'
 import type { HashedNetwork } from './lookups.ts'
 
 /**
- * The visible leaves of the state that a document shows. It proves that they are there, and of nothing that it
- * is not: only a request says where one would have to look.
+ * The visible leaves of the state that a document shows, or rows of the activity history, as leaves with the keys
+ * `activity`, event id. It proves that they are there, and of nothing that it is not: only a request says where one
+ * would have to look. Rows stand one next to the other.
  *
  * @throws As `CertifiedVerifier.verify`.
  */
@@ -20,6 +23,13 @@ export async function showDocument(
   const checks = createCertificateChecks(network)
   const { checked, proof } = await openDocument(document, threshold, { network, checks })
   const { offset, recordTime, historyHash, root, signers } = checked
-  const answer = shownLeaves({ proof, root, at: recordTime, sha256: network.sha256 })
+  const state = { root, at: recordTime, sha256: network.sha256 }
+  const answer = proof.startsWith('{')
+    ? verifyActivities(proof, state).rows.map(rowLeaf)
+    : shownLeaves({ ...state, proof })
   return { answer, offset, recordTime, historyHash, signers }
+}
+
+function rowLeaf({ eventId, row }: ProvenRow): ProvenLeaf {
+  return { key: ['activity', eventId], expiresAt: null, value: row }
 }
