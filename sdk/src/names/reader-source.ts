@@ -1,9 +1,8 @@
 /** Lookups by a reader of certified answers, whoever it asks. The first of them opens it. */
-import type { CertifiedEntry } from '@quorumscan/consensus/certified'
 import type { CertifiedReader } from '@quorumscan/consensus/certified-reader'
 import { storeKey } from '../platform/store.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
-import type { LookupSource, ReadOutcome } from './lookups.ts'
+import type { LookupSource } from './lookups.ts'
 import type { OpenedReader } from './open-reader.ts'
 
 export type ReaderSource = LookupSource & {
@@ -42,6 +41,10 @@ export function createReaderSource(options: {
     return opening
   }
 
+  /** Of the type that is asked for: only walks over entries expire, and their pages begin anew. */
+  const reading = async (read: (opened: OpenedReader) => Promise<unknown>): Promise<never> =>
+    (await read(await whenOpened()).catch(ownError)) as never
+
   return {
     verifiedBy,
     whenOpened,
@@ -51,19 +54,9 @@ export function createReaderSource(options: {
       await opened?.reader[Symbol.asyncDispose]()
     },
     storeKey: async (what) => storeKey(network ?? (await whenOpened()).options.genesisHash, what),
-    async lookup(lookups, read) {
-      const { reader } = await whenOpened()
-      return reader.lookup(lookups, read).catch(ownError) as Promise<
-        ReadOutcome<CertifiedEntry | null>[] // Only a walk expires.
-      >
-    },
-    async read(request, read) {
-      const { reader } = await whenOpened()
-      return reader.read(request, read).catch(ownError) as Promise<never> // Only a walk at one offset expires.
-    },
-    async page(page, read) {
-      const { readEntriesPage } = await extras()
-      return readEntriesPage(await whenOpened(), page, read).catch(ownError)
-    },
+    lookup: (lookups, read) => reading(({ reader }) => reader.lookup(lookups, read)),
+    read: (request, read) => reading(({ reader }) => reader.read(request, read)),
+    page: (page, read) =>
+      reading(async (opened) => (await extras()).readEntriesPage(opened, page, read)),
   }
 }
