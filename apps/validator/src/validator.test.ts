@@ -68,7 +68,8 @@ function lookup(name: string, headers: Record<string, string> = {}): Promise<Htt
 async function found(name: string): Promise<HttpAnswer> {
   return until(`${name} to be registered`, async () => {
     const answer = await lookup(name)
-    return answer.status === 404 ? undefined : answer
+    // On a busy machine nodes may lag for longer than the proxy waits (503).
+    return answer.status === 200 ? answer : undefined
   })
 }
 
