@@ -40,7 +40,7 @@ export function createGenesis(input: GenesisInput): Genesis {
     version: 2,
     nonce,
     recordTime: input.recordTime,
-    synchronizerId: `synchronizer::${participantOfKey(input.ordering.key)}`,
+    synchronizerId: `synchronizer::${synchronizerDigits(input.ordering, nonce)}`,
     ordering: input.ordering,
     // Nobody holds its key (D-29): the digits are no hash of a key but of the nonce.
     dso: `DSO::1220${toHex(sha256(utf8('quorumscan/dso/1\0'), fromHex(nonce)))}`,
@@ -74,6 +74,12 @@ export function createGenesis(input: GenesisInput): Genesis {
   } catch (error) {
     throw new ClusterError(`the genesis overrides do not fit: ${messageOf(error)}`)
   }
+}
+
+/** Of its key; where all members order together nobody has one. */
+function synchronizerDigits(ordering: GenesisOrdering, nonce: string): string {
+  if (ordering.driver === 'redis') return participantOfKey(ordering.key)
+  return `1220${toHex(sha256(utf8('quorumscan/synchronizer/1\0'), fromHex(nonce)))}`
 }
 
 /** SHA-256 of the RFC 8785 form, hex (D-41). */

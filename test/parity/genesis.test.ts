@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseGenesis } from '@quorumscan/consensus'
+import { testKeyPair } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 
 type Schema = {
@@ -11,6 +12,7 @@ type Schema = {
   readonly minimum?: number
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
   readonly required?: readonly string[]
 }
 
@@ -20,6 +22,7 @@ const schema: Schema = document.components.schemas.Genesis
 
 /** A value that fits, with texts drawn from the patterns that occur in a genesis. */
 function example(of: Schema): unknown {
+  if (of.anyOf?.[0] !== undefined) return example(of.anyOf[0])
   if (of.const !== undefined) return of.const
   if (of.type === 'object')
     return Object.fromEntries(
@@ -53,10 +56,52 @@ test('a document with the members of the schema passes the parser, and each memb
 test.each([
   [{ version: 1 }, 'at version: this software reads form 2'],
   [{ ordering: undefined }, 'at ordering.driver'],
-  [{ ordering: { driver: 'raft', key: '' } }, 'knows "redis", not "raft"'],
+  [{ ordering: { driver: 'raft', key: '' } }, 'knows "redis" and "cometbft", not "raft"'],
   [{ ordering: { driver: 'redis', key: '00'.repeat(32) } }, 'at ordering.key'],
   [{ ordering: { driver: 'redis' } }, 'at ordering (members)'],
 ])('the parser names what is wrong with %j', (changes, want) => {
   const genesis = example(schema) as object
   expect(() => parseGenesis({ ...genesis, ...changes })).toThrow(want)
+})
+
+const members = {
+  driver: 'cometbft',
+  validators: [{ name: 'sv-1', key: testKeyPair('vote').publicKey, nodeId: 'ab'.repeat(20) }],
+  timeouts: {
+    proposeMicros: 500_000,
+    voteMicros: 200_000,
+    commitMicros: 100_000,
+    emptyBlockMicros: 5_000_000,
+  },
+  blockBytesMax: 524_288,
+  blockContractsMax: 4096,
+}
+const [validator] = members.validators
+const { timeouts } = members
+const node = {
+  name: 'sv-1',
+  scanKey: testKeyPair('scan').publicKey,
+  operatorKey: testKeyPair('operator').publicKey,
+}
+
+test('members that order together are the nodes, with keys of their own', () => {
+  const genesis = { ...(example(schema) as object), nodes: [node], ordering: members }
+  expect(() => parseGenesis(genesis)).not.toThrow()
+})
+
+test.each([
+  [{ validators: [] }, 'validators: one for each node'],
+  [{ validators: [{ ...validator, name: 'sv-2' }] }, 'validators[0].name'],
+  [{ validators: [{ ...validator, key: node.operatorKey }] }, 'occurs twice'],
+  [{ validators: [{ ...validator, nodeId: 'ab' }] }, 'validators[0].nodeId'],
+  [{ timeouts: { ...timeouts, proposeMicros: 501_000 } }, 'from 1000 to 500000'],
+  [{ timeouts: { ...timeouts, voteMicros: 1500 } }, 'voteMicros: whole milliseconds'],
+  [{ timeouts: { ...timeouts, emptyBlockMicros: 6_000_000 } }, 'from 1000 to 5000000'],
+  [{ blockBytesMax: 200_000 }, 'from 263168 to 1048576'],
+  [{ blockContractsMax: 999 }, 'from 1000'],
+  [{ more: 1 }, 'at ordering (members)'],
+])('of members that order together the parser refuses %j', (changes, want) => {
+  const ordering = { ...members, ...changes }
+  const genesis = { ...(example(schema) as object), nodes: [node], ordering }
+  expect(() => parseGenesis(genesis)).toThrow(want)
 })

@@ -19,8 +19,11 @@ it('reads what the cluster sets', () => {
     port: 0,
     logLevel: 'info',
     tracesEndpoint: null,
-    logRedis: { path: '/d/log', passwordFile: '/d/writer' },
-    keyFile: '/d/key',
+    ordering: {
+      driver: 'redis',
+      redis: { path: '/d/log', passwordFile: '/d/writer' },
+      keyFile: '/d/key',
+    },
     nodes: [
       { name: 'sv-1', url: 'http://127.0.0.1:4611' },
       { name: 'sv-2', url: 'https://scan.example' },
@@ -43,4 +46,43 @@ it('names all that is missing at once', () => {
       'QS_KEY_FILE is not set',
     ].join('\n'),
   )
+})
+
+const engineId = 'ab'.repeat(20)
+const member = {
+  QS_GENESIS: '/d/genesis.json',
+  QS_PORT: '0',
+  QS_NODES: 'sv-1=http://127.0.0.1:4611',
+  QS_REDIS: '/d/sv-1',
+  QS_ENGINE_HOME: '/d/engine',
+  QS_ENGINE_SOCKETS: '/s/sv-1',
+  QS_ENGINE_ADDRESS: '127.0.0.1:26657',
+  QS_ENGINE_KEY_FILE: '/d/node',
+  QS_VOTING_KEY_FILE: '/d/voting',
+  QS_ENGINE_PEERS: `${engineId}@127.0.0.1:26656`,
+}
+
+it('reads what a member is told beside', () => {
+  expect(envToConfig(member).ordering).toEqual({
+    driver: 'cometbft',
+    redisPath: '/d/sv-1',
+    engine: {
+      home: '/d/engine',
+      program: 'cometbft',
+      sockets: '/s/sv-1',
+      address: '127.0.0.1:26657',
+      peers: [`${engineId}@127.0.0.1:26656`],
+      nodeKeyFile: '/d/node',
+      votingKeyFile: '/d/voting',
+    },
+    followers: [],
+  })
+})
+
+it.each([
+  [{ QS_ENGINE_PEERS: '127.0.0.1:26656' }, 'QS_ENGINE_PEERS: "127.0.0.1:26656" is no id@host:port'],
+  [{ QS_ENGINE_FOLLOWERS: `${engineId},x` }, 'QS_ENGINE_FOLLOWERS: "x" is no id of an engine'],
+  [{ QS_ENGINE_SOCKETS: '', QS_REDIS: '' }, 'QS_REDIS is not set\nQS_ENGINE_SOCKETS is not set'],
+])('refuses for a member %j', (changes, message) => {
+  expect(() => envToConfig({ ...member, ...changes })).toThrow(message)
 })

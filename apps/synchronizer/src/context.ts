@@ -1,5 +1,5 @@
 /** Everything that the synchronizer works with. */
-import { keyPairFromSeed, openAll, readOptional, readSecret } from '@quorumscan/base'
+import { openAll, type Resources, readOptional, readSecret } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
@@ -7,15 +7,18 @@ import {
   createPeerClocks,
   type HttpServer,
   type Peer,
+  type PeerClocks,
   parsePeerTokens,
 } from '@quorumscan/http'
-import { createLogFeed, createLogWriter } from '@quorumscan/log'
+import { createLogFeed, type LogFeed } from '@quorumscan/log'
 import { createAdmission } from './admission.ts'
-import { createBudgets } from './budgets.ts'
-import { watchChain } from './chain-check.ts'
+import { type Budgets, createBudgets, type Submitter } from './budgets.ts'
+import { openCometbftLog } from './cometbft/cometbft-log.ts'
 import type { SynchronizerConfig } from './config.ts'
-import { watchDiskSpace } from './disk-space.ts'
-import { measuredWriter } from './metrics.ts'
+import { type DiskSpace, watchDiskSpace } from './disk-space.ts'
+import { measuredLog } from './metrics.ts'
+import type { OrderedLog } from './ordered-log.ts'
+import { openRedisLog } from './redis-log.ts'
 
 export type Overrides = AppOverrides & {
   /** Gives up waiting for Redis. */
@@ -34,39 +37,14 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  */
 export async function createContext(config: SynchronizerConfig, overrides: Overrides) {
   const app = await beginApp('synchronizer', config, overrides)
-  const { clock, random, logger, genesis, genesisHash } = app
+  const { clock, logger, genesis, genesisHash } = app
   /** Of those who follow the log, and may make the replicas work more. */
   const peerTokens = parsePeerTokens(await readOptional(config.peerTokensFile))
   const needed = maxFaulty(genesis.nodes.length) + 1
   const peers = nodesOf(genesis, config.nodes, needed)
-  const password = await readSecret(config.logRedis.passwordFile)
-  const keyPair = keyPairFromSeed(await readSecret(config.keyFile))
 
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, peers, needed }))
-    const log = {
-      redis: { path: config.logRedis.path, password },
-      genesis: { ...genesis, hash: genesisHash },
-    }
-    const feed = resources.opened(createLogFeed({ ...log, clock }))
-    const writer = resources.opened(
-      await createLogWriter({
-        ...log,
-        keyPair,
-        clock,
-        random,
-        witnesses: {
-          needed,
-          enough: genesis.nodes.length - needed + 1,
-          readings: clocks.readings,
-        },
-        signal: overrides.signal ?? new AbortController().signal,
-        onCommitted: feed.publish,
-        onProblem: (error) => logger.warn({ err: error }, 'the log is not available'),
-      }),
-    )
-    logger.info(writer.head(), 'the log is open')
-    const chain = resources.opened(watchChain({ ...app, log }))
     const disk = resources.opened(
       await watchDiskSpace({
         directory: config.logDirectory,
@@ -75,14 +53,25 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
         onProblem: (error) => logger.warn({ err: error }, 'the room on the disk is not known'),
       }),
     )
-    const admission = createAdmission({
-      writer: measuredWriter(writer, app.metrics, clock),
-      genesisHash,
-      budgets: createBudgets({
+    const createEntryBudgets = () =>
+      createBudgets({
         rates: config.entryRates,
         operatorKeys: new Set(genesis.nodes.map(({ operatorKey }) => operatorKey)),
         clock,
-      }),
+      })
+    const { feed, log } = await openLog(app, {
+      ordering: config.ordering,
+      budgets: createEntryBudgets(),
+      clocks,
+      disk,
+      resources,
+      signal: overrides.signal ?? new AbortController().signal,
+    })
+    logger.info(log.head(), 'the log is open')
+    const admission = createAdmission({
+      log: measuredLog(log, app.metrics, clock),
+      genesisHash,
+      budgets: createEntryBudgets(),
       clock,
       disk,
     })
@@ -90,19 +79,61 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       ...app,
       config,
       clocks,
-      writer,
+      log,
       feed,
-      chain,
       admission,
       disk,
       peerTokens,
       async [Symbol.asyncDispose]() {
         await resources[Symbol.asyncDispose]()
-        logger.info(writer.head(), 'stopped')
+        logger.info(log.head(), 'stopped')
       },
     }
   })
 }
+
+/** What orders the log, and how its followers have it. */
+async function openLog(
+  app: Awaited<ReturnType<typeof beginApp>>,
+  options: {
+    readonly ordering: SynchronizerConfig['ordering']
+    /** Of the keys of what other members were offered. */
+    readonly budgets: Budgets
+    readonly clocks: PeerClocks
+    readonly disk: DiskSpace
+    readonly resources: Resources
+    readonly signal: AbortSignal
+  },
+): Promise<{ readonly feed: LogFeed; readonly log: OrderedLog }> {
+  const { ordering, resources } = options
+  const { clock, genesis } = app
+  if (ordering.driver === 'redis') {
+    const { path, passwordFile } = ordering.redis
+    const redis = { path, password: await readSecret(passwordFile) }
+    const feed = resources.opened(createLogFeed({ redis, clock }))
+    const { keyFile } = ordering
+    return {
+      feed,
+      log: resources.opened(await openRedisLog(app, { ...options, keyFile, redis, feed })),
+    }
+  }
+  if (genesis.ordering.driver !== 'cometbft')
+    throw new Error('QS_ENGINE_HOME is set, and the genesis knows no engines')
+  const redis = { path: ordering.redisPath, password: null }
+  const feed = resources.opened(createLogFeed({ redis, clock }))
+  const log = await openCometbftLog(app, {
+    ...ordering,
+    ordering: genesis.ordering,
+    redis,
+    // Another member let it in, so it is no stranger's.
+    charge: (publicKey, units) => options.budgets.admitKey(ANY_PEER, publicKey, units),
+    assertRoom: options.disk.assertRoom,
+    onGroup: feed.publish,
+  })
+  return { feed, log: resources.opened(log) }
+}
+
+const ANY_PEER: Submitter = { client: '', isPeer: true }
 
 /** Each counts by its name in the genesis, so that nobody counts twice. */
 function nodesOf(genesis: Genesis, nodes: readonly Peer[], needed: number): readonly Peer[] {

@@ -1,14 +1,14 @@
 /** What the synchronizer measures: how long an append takes, and where the log stands. */
 import type { Clock } from '@quorumscan/base'
 import type { Metrics } from '@quorumscan/http'
-import type { LogWriter } from '@quorumscan/log'
+import type { OrderedLog } from './ordered-log.ts'
 
 const MS_PER_SECOND = 1000
 
-type Appending = Pick<LogWriter, 'append' | 'head' | 'refusal'>
+type Appending = Pick<OrderedLog, 'append' | 'head' | 'refusal'>
 
-/** The writer, each of whose appends is timed. */
-export function measuredWriter(writer: Appending, metrics: Metrics, clock: Clock): Appending {
+/** The log, each append to which is timed. */
+export function measuredLog(log: Appending, metrics: Metrics, clock: Clock): Appending {
   const timeOf = metrics.durations({
     name: 'log_append_duration_seconds',
     help: 'Time until an entry is on disk, with the wait for its group.',
@@ -17,16 +17,16 @@ export function measuredWriter(writer: Appending, metrics: Metrics, clock: Clock
   metrics.sampled('gauge', {
     name: 'log_offset',
     help: 'Newest entry that is on disk.',
-    read: () => [[[], writer.head().offset]],
+    read: () => [[[], log.head().offset]],
   })
   return {
-    head: () => writer.head(),
-    refusal: () => writer.refusal(),
+    head: () => log.head(),
+    refusal: () => log.refusal(),
     async append(bytes) {
       const startedMs = clock.monotonicMs()
       let outcome = 'failed'
       try {
-        await writer.append(bytes)
+        await log.append(bytes)
         outcome = 'done'
       } finally {
         timeOf(outcome).observe((clock.monotonicMs() - startedMs) / MS_PER_SECOND)

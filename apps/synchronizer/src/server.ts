@@ -2,7 +2,6 @@
 import { apiDocuments, synchronizerRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
 import { buildServer, createHealthHandlers, type HttpServer, type Tracer } from '@quorumscan/http'
-import type { LogWriter } from '@quorumscan/log'
 import type { Context } from './context.ts'
 
 export function createServer(
@@ -10,7 +9,7 @@ export function createServer(
   /** `port` is the one listened on. */
   { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
 ): HttpServer {
-  const { admission, chain, clock, clocks, feed, logger, writer } = context
+  const { admission, clock, clocks, feed, log, logger } = context
   const server = buildServer({
     routes: synchronizerRoutes,
     handlers: {
@@ -21,15 +20,12 @@ export function createServer(
         clocks,
         port,
         assertReady: () => {
-          assertReady(writer)
+          log.assertReady()
           context.disk.assertRoom()
         },
-        state: () => stateOf(writer),
-        head: writer.head,
-        detail: () => {
-          const sentences = [writer.refusal()?.message, chain.detail()].filter((one) => one != null)
-          return sentences.length === 0 ? null : sentences.join(' ')
-        },
+        state: log.state,
+        head: log.head,
+        detail: log.detail,
       }),
       submitEntry: async ({ body, client }) => {
         // A request of no bytes has no body at all.
@@ -57,23 +53,4 @@ export function createServer(
   // Else closing would wait for the streams, which never end by themselves.
   server.addHook('preClose', () => feed[Symbol.asyncDispose]())
   return server
-}
-
-/** @throws {ScanError} Why nothing is appended. */
-function assertReady(writer: Pick<LogWriter, 'state' | 'refusal'>): void {
-  const state = writer.state()
-  const refusal = writer.refusal()
-  if (state === 'ready' && refusal !== null) throw refusal
-  if (state === 'ready') return
-  if (state === 'unavailable')
-    throw new ScanError('DEPENDENCY_UNAVAILABLE', "the log's Redis is not available", {
-      retryAfterSeconds: 1,
-    })
-  throw new ScanError('NOT_READY', 'the synchronizer is stopping', { details: { state } })
-}
-
-function stateOf(writer: Pick<LogWriter, 'state' | 'refusal'>): string {
-  const state = writer.state()
-  if (state !== 'ready') return state
-  return writer.refusal() === null ? 'live' : 'paused'
 }

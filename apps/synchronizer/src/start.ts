@@ -27,5 +27,5 @@ export async function startSynchronizer(
     overrides.extend?.({ server })
     return server
   })
-  return { ...running, failed: context.writer.finished }
+  return { ...running, failed: context.log.finished }
 }

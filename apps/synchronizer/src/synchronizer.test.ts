@@ -106,8 +106,11 @@ async function setUp(
     port: 0,
     logLevel: 'silent',
     tracesEndpoint: null,
-    logRedis: { path: redis.socketPath, passwordFile: await file('password', 'w\n') },
-    keyFile: await file('key', `${network.synchronizer.seed}\n`),
+    ordering: {
+      driver: 'redis' as const,
+      redis: { path: redis.socketPath, passwordFile: await file('password', 'w\n') },
+      keyFile: await file('key', `${network.synchronizer.seed}\n`),
+    },
     logDirectory: directory,
     diskFreeMibMin: options.diskFreeMibMin ?? 0,
     nodes,

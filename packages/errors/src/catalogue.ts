@@ -112,6 +112,9 @@ export const catalogue = {
     retryable: true,
     doc: 'The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.',
   },
+  ORDERING_HALTED: never(503)(
+    'The other members order the log, and this one cannot follow them; an operator must look.',
+  ),
   LOG_REGRESSED: never(503)(
     'The log is shorter than, or different from, what the replica applied; an operator must look.',
   ),

@@ -6,7 +6,7 @@
 import { createConnection } from '@quorumscan/redis'
 import { LOG_STREAM_KEY, LOG_USER } from './acl.ts'
 import { APPEND_GROUP } from './append-script.ts'
-import type { SignedGroup } from './group.ts'
+import type { StreamGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 
 export type LogRedisAddress = {
@@ -15,6 +15,9 @@ export type LogRedisAddress = {
   /** Of the ACL user `LOG_USER`. */
   readonly password: string
 }
+
+/** A Redis that the log shares with others, and that knows no users. */
+export type OwnRedisAddress = Omit<LogRedisAddress, 'password'> & { readonly password: null }
 
 /** An element of the stream, unverified. */
 export type RawGroup = {
@@ -28,8 +31,13 @@ export type LogConnection = {
   /** Elements whose last offset is at least `from`, oldest first. */
   range(from: number, countMax: number): Promise<RawGroup[]>
   newest(): Promise<RawGroup | null>
+  /** Elements before the one with this id, newest first; null: from the newest on. */
+  newestBefore(id: string | null, countMax: number): Promise<RawGroup[]>
   /** False if the newest element is not the one that ends at `expectedOffset` (0: none). */
-  append(group: SignedGroup, expectedOffset: number): Promise<boolean>
+  append(
+    group: Pick<StreamGroup, 'bytes' | 'signature' | 'lastOffset'>,
+    expectedOffset: number,
+  ): Promise<boolean>
   /** Adds elements as they are behind all others, where nobody else writes. */
   add(groups: readonly RawGroup[]): Promise<void>
   setting(name: string): Promise<string>
@@ -43,13 +51,13 @@ type Options = { readonly signal: AbortSignal; readonly onClose?: () => void }
 
 /** @throws {LogUnavailableError} If it cannot be reached, refuses the user, or the signal aborts. */
 export async function openLogConnection(
-  address: LogRedisAddress,
+  address: LogRedisAddress | OwnRedisAddress,
   options: Options,
 ): Promise<LogConnection> {
   let lastError: unknown
   const client = createConnection({
-    ...address,
-    username: LOG_USER,
+    path: address.path,
+    ...(address.password === null ? {} : { username: LOG_USER, password: address.password }),
     protocol: 2,
     lazyConnect: true,
     disableClientInfo: true,
@@ -87,6 +95,13 @@ export async function openLogConnection(
     }
   }
   await guarded(() => client.connect())
+  const newestBefore = async (id: string | null, countMax: number) => {
+    const start = id === null ? '+' : `(${id}`
+    const reply = await guarded(() =>
+      client.xrevrangeBuffer(LOG_STREAM_KEY, start, '-', 'COUNT', countMax),
+    )
+    return reply.map(toRawGroup)
+  }
 
   return {
     isOpen: () => client.status === 'ready',
@@ -95,12 +110,8 @@ export async function openLogConnection(
       (
         await guarded(() => client.xrangeBuffer(LOG_STREAM_KEY, idOf(from), '+', 'COUNT', countMax))
       ).map(toRawGroup),
-    async newest() {
-      const [newest] = await guarded(() =>
-        client.xrevrangeBuffer(LOG_STREAM_KEY, '+', '-', 'COUNT', 1),
-      )
-      return newest === undefined ? null : toRawGroup(newest)
-    },
+    newest: async () => (await newestBefore(null, 1))[0] ?? null,
+    newestBefore,
     append: async (group, expectedOffset) =>
       (await guarded(() =>
         client.eval(

@@ -9,11 +9,12 @@ import {
   type LogConnection,
   type LogRedisAddress,
   lastOffsetOf,
+  type OwnRedisAddress,
   openLogConnection,
   type RawGroup,
 } from './connection.ts'
 import { encodeFrame } from './frame.ts'
-import { decodeGroup, LogGroupError, type SignedGroup } from './group.ts'
+import { decodeGroup, LogGroupError, type StreamGroup } from './group.ts'
 import { createRecentFrames } from './recent-frames.ts'
 
 /** All nodes of the largest network, and validators. */
@@ -27,7 +28,7 @@ const HEARTBEAT_MS = 2000
 
 export type LogFeed = AsyncDisposable & {
   /** Takes notice of a group that is on disk. One that is known already changes nothing. */
-  publish(group: SignedGroup): void
+  publish(group: StreamGroup): void
   /**
    * The log as frames, from the group that holds `from` on. It never ends by itself; before the log has come so far
    * it only says how far it is.
@@ -46,7 +47,7 @@ export type LogFeed = AsyncDisposable & {
 type Follower = { readonly peer: string; isOver: boolean; wake: () => void }
 
 export function createLogFeed(options: {
-  readonly redis: LogRedisAddress
+  readonly redis: LogRedisAddress | OwnRedisAddress
   readonly clock: Clock
 }): LogFeed {
   const recent = createRecentFrames()

@@ -1,5 +1,11 @@
 export { LOG_RULES, LOG_STREAM_KEY, LOG_USER } from './acl.ts'
-export type { LogRedisAddress } from './connection.ts'
+export {
+  type BlockSeal,
+  type BlockStore,
+  createBlockStore,
+  type StoredBlock,
+} from './block-store.ts'
+export type { LogRedisAddress, OwnRedisAddress } from './connection.ts'
 export { createLogFeed, type LogFeed } from './feed.ts'
 export type { Witnesses } from './gate.ts'
 export {
@@ -7,10 +13,12 @@ export {
   encodeGroup,
   type Group,
   type GroupFault,
+  groupBytesOf,
   type LogGenesis,
   LogGroupError,
   openGroup,
   type SignedGroup,
+  type StreamGroup,
   signGroup,
 } from './group.ts'
 export {

@@ -2,7 +2,7 @@
 import { concatBytes } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
 import { encodeFrame } from './frame.ts'
-import type { SignedGroup } from './group.ts'
+import type { StreamGroup } from './group.ts'
 
 /** Some seconds of a busy log: whoever is further behind reads from Redis. */
 const KEPT_BYTES_MAX = 8 * 2 ** 20
@@ -18,7 +18,7 @@ type RecentFrame = {
 
 export type RecentFrames = {
   /** Adds a group; one that does not follow on the newest takes the place of all. */
-  add(group: SignedGroup): void
+  add(group: StreamGroup): void
   holds(offset: Offset): boolean
   /** The frames from the one that holds `offset` on, and where they end; null if it is not kept. */
   from(offset: Offset): { readonly bytes: Uint8Array; readonly next: Offset } | null

@@ -70,7 +70,7 @@ const PAUSED_LOOK_MS = 200
  */
 export async function createLogWriter(options: LogWriterOptions): Promise<LogWriter> {
   const { genesis, keyPair, clock, random } = options
-  if (keyPair.publicKey !== genesis.ordering.key)
+  if (genesis.ordering.driver !== 'redis' || keyPair.publicKey !== genesis.ordering.key)
     throw new LogConfigError('the key is not the one that the genesis names for the synchronizer')
 
   const queue = createEntryQueue()

@@ -44,6 +44,7 @@ export type ServerErrorCode =
   | 'NOT_READY'
   | 'LOG_FULL'
   | 'CLOCK_OFF'
+  | 'ORDERING_HALTED'
   | 'LOG_REGRESSED'
   | 'STATE_DIVERGED'
   | 'USERS_LOST'

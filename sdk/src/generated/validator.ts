@@ -1197,12 +1197,42 @@ export interface components {
             /** @description Who puts entries in order. */
             ordering: {
                 /**
-                 * @description One synchronizer.
+                 * @description The kind.
                  * @constant
                  */
                 driver: "redis";
                 /** @description Signs groups of the log. */
                 key: string;
+            } | {
+                /**
+                 * @description The kind.
+                 * @constant
+                 */
+                driver: "cometbft";
+                /** @description One for each node, in the same order. */
+                validators: {
+                    /** @description The name of a node. */
+                    name: string;
+                    /** @description Signs its votes on blocks. */
+                    key: string;
+                    /** @description What its engine proves to be. */
+                    nodeId: string;
+                }[];
+                /** @description Whole milliseconds. */
+                timeouts: {
+                    /** @description Longest wait for a proposal, in microseconds. */
+                    proposeMicros: number;
+                    /** @description Longest wait for votes of a round, in microseconds. */
+                    voteMicros: number;
+                    /** @description Longest wait for votes beyond those that are enough, in microseconds. */
+                    commitMicros: number;
+                    /** @description Between blocks while there is nothing to order, in microseconds. */
+                    emptyBlockMicros: number;
+                };
+                /** @description Bytes of what a block adds to the log. */
+                blockBytesMax: number;
+                /** @description Contracts that the entries of a block name. */
+                blockContractsMax: number;
             };
             /** @description The operator party; nobody has its key. */
             dso: string;
@@ -1710,6 +1740,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     ORDERING_HALTED: The other members order the log, and this one cannot follow them; an operator must look.
              *
              *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
              *

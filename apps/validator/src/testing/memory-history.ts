@@ -27,7 +27,7 @@ export async function startHistory(
     redis: { path: redis.socketPath },
     genesis,
     genesisHash,
-    participant: participantOfKey(genesis.ordering.key),
+    participant: participantOfKey(scenario.network.synchronizer.publicKey),
     // Behind every entry of the log.
     clock: createManualClock(scenario.ledger.head().recordTime + 86_400_000_000),
   })

@@ -22,6 +22,7 @@ export const healthRoutes = defineRoutes({
     errors: [
       'NOT_READY',
       'LOG_REGRESSED',
+      'ORDERING_HALTED',
       'STATE_DIVERGED',
       'LOG_FULL',
       'CLOCK_OFF',

@@ -27,6 +27,7 @@ export const synchronizerRoutes = {
         'LOG_FULL',
         'CLOCK_OFF',
         'LOG_REGRESSED',
+        'ORDERING_HALTED',
         'SUBMISSION_EXPIRED',
       ],
       auth: 'none',

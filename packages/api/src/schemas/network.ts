@@ -61,10 +61,43 @@ export const GenesisAnswer = component('Genesis', 'Its RFC 8785 form hashes to t
   nonce: about(Hex32, 'Random: no two networks share a genesis hash.'),
   recordTime: micros('The record time of offset 0, since the epoch'),
   synchronizerId: about(Party, 'The synchronizer.'),
-  ordering: part('Who puts entries in order.', {
-    driver: Type.Literal('redis', { description: 'One synchronizer.' }),
-    key: about(Hex32, 'Signs groups of the log.'),
-  }),
+  ordering: Type.Union(
+    [
+      part('One synchronizer.', {
+        driver: Type.Literal('redis', { description: 'The kind.' }),
+        key: about(Hex32, 'Signs groups of the log.'),
+      }),
+      part('All members together, by CometBFT.', {
+        driver: Type.Literal('cometbft', { description: 'The kind.' }),
+        validators: Type.Array(
+          Type.Object({
+            name: NodeName,
+            key: about(Hex32, 'Signs its votes on blocks.'),
+            nodeId: Type.String({
+              pattern: '^[0-9a-f]{40}$',
+              description: 'What its engine proves to be.',
+            }),
+          }),
+          { description: 'One for each node, in the same order.' },
+        ),
+        timeouts: part('Whole milliseconds.', {
+          proposeMicros: micros('Longest wait for a proposal'),
+          voteMicros: micros('Longest wait for votes of a round'),
+          commitMicros: micros('Longest wait for votes beyond those that are enough'),
+          emptyBlockMicros: micros('Between blocks while there is nothing to order'),
+        }),
+        blockBytesMax: Type.Integer({
+          minimum: 1,
+          description: 'Bytes of what a block adds to the log.',
+        }),
+        blockContractsMax: Type.Integer({
+          minimum: 1,
+          description: 'Contracts that the entries of a block name.',
+        }),
+      }),
+    ],
+    { description: 'Who puts entries in order.' },
+  ),
   dso: about(Party, 'The operator party; nobody has its key.'),
   nodes: Type.Array(
     Type.Object({

@@ -10,11 +10,51 @@ export type GenesisNode = {
   readonly operatorKey: string
 }
 
+/** Who puts entries in order, and what proves it. */
+export type GenesisOrdering = RedisOrdering | CometbftOrdering
+
+/** One synchronizer, which signs groups of the log with this Ed25519 key. */
+export type RedisOrdering = { readonly driver: 'redis'; readonly key: string }
+
 /**
- * Who puts entries in order, and what proves it. `redis`: one synchronizer, which signs groups of the log with
- * this Ed25519 key.
+ * All members together, by CometBFT: any f of them may fail. A group proves nothing to others, so each follower reads
+ * the log of its own operator's synchronizer.
  */
-export type GenesisOrdering = { readonly driver: 'redis'; readonly key: string }
+export type CometbftOrdering = {
+  readonly driver: 'cometbft'
+  /** One for each node, in the same order. */
+  readonly validators: readonly {
+    /** The node's. */
+    readonly name: string
+    /** Ed25519, hex: signs votes on blocks, and is used for nothing else. */
+    readonly key: string
+    /** 20 bytes, hex: what its engine proves to be when another one connects. */
+    readonly nodeId: string
+  }[]
+  /** The same for all members; those of a round grow by themselves from round to round. */
+  readonly timeouts: {
+    readonly proposeMicros: number
+    /** For prevotes, and for precommits. */
+    readonly voteMicros: number
+    /** What a member waits for further votes when it has enough. */
+    readonly commitMicros: number
+    /** Between blocks while there is nothing to order. */
+    readonly emptyBlockMicros: number
+  }
+  /** Of the group that a block makes. */
+  readonly blockBytesMax: number
+  /** Contracts that the entries of a block name, summed. */
+  readonly blockContractsMax: number
+}
+
+/** Half a second for a proposal: a member that is away costs no more of every fourth block. */
+export const PROPOSE_MICROS_MAX = 500_000
+/** Freshness of reads lives on empty blocks. */
+export const EMPTY_BLOCK_MICROS_MAX = 5_000_000
+/** From one entry of the largest size with what a group adds to it, to what a follower takes at once. */
+export const BLOCK_BYTES_RANGE = { min: 257 * 1024, max: 1024 * 1024 }
+/** Five entries that name as many as one may. */
+export const BLOCK_CONTRACTS_MIN = 1000
 
 /** All durations in microseconds, decimals as strings with 10 fractional digits. */
 export type Genesis = {

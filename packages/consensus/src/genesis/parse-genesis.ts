@@ -1,13 +1,26 @@
 /** The strict check of a genesis document. */
 import { isUsableKey } from '../crypto/usable-key.ts'
 import type { Json } from '../encoding/canonical-json.ts'
-import { type Genesis, GenesisError, NOT_AFTER_MICROS_MAX, OPEN_REQUESTS_MAX } from './genesis.ts'
+import {
+  BLOCK_BYTES_RANGE,
+  BLOCK_CONTRACTS_MIN,
+  EMPTY_BLOCK_MICROS_MAX,
+  type Genesis,
+  GenesisError,
+  type GenesisNode,
+  NOT_AFTER_MICROS_MAX,
+  OPEN_REQUESTS_MAX,
+  PROPOSE_MICROS_MAX,
+} from './genesis.ts'
 
+const HEX_20 = /^[0-9a-f]{40}$/
 const HEX_32 = /^[0-9a-f]{64}$/
 const DECIMAL = /^(?:0|[1-9][0-9]{0,27})\.[0-9]{10}$/
 const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const NODES_MAX = 100
 const VERSION = 2
+/** The engine reads no smaller parts of a second from us. */
+const MILLISECOND = 1000
 
 /**
  * Checks a genesis document strictly: no unknown member, every rule in range, names and keys unique.
@@ -34,7 +47,6 @@ export function parseGenesis(document: unknown): Genesis {
   matches(root['nonce'], HEX_32, 'nonce')
   duration(root['recordTime'], 'recordTime')
   matches(root['synchronizerId'], PARTY, 'synchronizerId')
-  parseOrdering(root['ordering'])
   matches(root['dso'], PARTY, 'dso')
   check(typeof root['devnet'] === 'boolean', 'devnet')
   integer(root['deduplicationMicrosMax'], 'deduplicationMicrosMax', { min: NOT_AFTER_MICROS_MAX })
@@ -73,18 +85,63 @@ export function parseGenesis(document: unknown): Genesis {
       seen.add(value)
     }
   }
+  const nodeNames = (nodes as GenesisNode[]).map(({ name }) => name) // As just checked.
+  for (const value of parseOrdering(root['ordering'], nodeNames)) {
+    check(!seen.has(value), `ordering.validators: ${value} occurs twice`)
+    seen.add(value)
+  }
   return document as Genesis
 }
 
-function parseOrdering(value: unknown): void {
+function parseOrdering(value: unknown, nodeNames: readonly string[]): readonly string[] {
   const { driver } = Object(value)
+  if (driver === 'cometbft') return parseCometbft(value, nodeNames)
   check(
     driver === 'redis',
     'ordering.driver',
-    `: this software knows "redis", not ${JSON.stringify(driver)}`,
+    `: this software knows "redis" and "cometbft", not ${JSON.stringify(driver)}`,
   )
   const ordering = record(value, 'ordering', ['driver', 'key'])
   key(ordering['key'], 'ordering.key')
+  return []
+}
+
+/** Keys and ids that nothing else may have. */
+function parseCometbft(value: unknown, nodeNames: readonly string[]): readonly string[] {
+  const ordering = record(value, 'ordering', [
+    'driver',
+    'validators',
+    'timeouts',
+    'blockBytesMax',
+    'blockContractsMax',
+  ])
+  integer(ordering['blockBytesMax'], 'ordering.blockBytesMax', BLOCK_BYTES_RANGE)
+  integer(ordering['blockContractsMax'], 'ordering.blockContractsMax', { min: BLOCK_CONTRACTS_MIN })
+  const timeouts = record(ordering['timeouts'], 'ordering.timeouts', [
+    'proposeMicros',
+    'voteMicros',
+    'commitMicros',
+    'emptyBlockMicros',
+  ])
+  for (const [name, micros] of Object.entries(timeouts)) {
+    const max = name === 'emptyBlockMicros' ? EMPTY_BLOCK_MICROS_MAX : PROPOSE_MICROS_MAX
+    integer(micros, `ordering.timeouts.${name}`, { min: MILLISECOND, max })
+    check(Number(micros) % MILLISECOND === 0, `ordering.timeouts.${name}`, ': whole milliseconds')
+  }
+  const validators = ordering['validators']
+  check(
+    Array.isArray(validators) && validators.length === nodeNames.length,
+    'ordering.validators',
+    ': one for each node, in the same order',
+  )
+  return (validators as unknown[]).flatMap((item, index) => {
+    const path = `ordering.validators[${index}]`
+    const validator = record(item, path, ['name', 'key', 'nodeId'])
+    check(validator['name'] === nodeNames[index], `${path}.name`)
+    key(validator['key'], `${path}.key`)
+    matches(validator['nodeId'], HEX_20, `${path}.nodeId`)
+    return [validator['key'], validator['nodeId']] as string[] // As just checked.
+  })
 }
 
 function check(condition: boolean, path: string, rule = ''): asserts condition {

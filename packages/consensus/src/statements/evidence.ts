@@ -94,6 +94,7 @@ function subjectOf(
 function keyOf(signer: string, kind: Kind, genesis: Genesis): string {
   if (kind === 'logGroup') {
     check(signer === SYNCHRONIZER, 'only the synchronizer signs log groups')
+    check(genesis.ordering.driver === 'redis', 'no synchronizer signs log groups in this network')
     return genesis.ordering.key
   }
   const node = genesis.nodes.find(({ name }) => name === signer)

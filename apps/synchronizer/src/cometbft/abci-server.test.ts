@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DeepPartial } from 'cosmjs-types/helpers'
+import { Request, Response } from 'cosmjs-types/tendermint/abci/types'
+import { expect, it } from 'vitest'
+import { serveAbci } from './abci-server.ts'
+import type { Application } from './application.ts'
+import { createMessageReader, encodeMessage } from './messages.ts'
+
+async function setUp(answer: Application['answer']) {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-abci-'))
+  const socketPath = join(directory, 's')
+  const problems: unknown[] = []
+  const note = (problem: unknown) => problems.push(problem)
+  const open = () =>
+    serveAbci({ socketPath, application: { answer }, logger: { error: note, warn: note } })
+  const server = await open()
+  return {
+    open,
+    problems,
+    /** Sends bytes, and gives all answers until the connection ends, or as many as are wanted. */
+    async converse(bytes: Uint8Array, count = Number.POSITIVE_INFINITY) {
+      const socket = connect(socketPath)
+      await once(socket, 'connect')
+      socket.write(bytes)
+      const read = createMessageReader()
+      const answers: Response[] = []
+      for await (const chunk of socket) {
+        answers.push(...read(chunk).map((message) => Response.decode(message)))
+        if (answers.length >= count) break
+      }
+      return answers
+    },
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+const asked = (...requests: readonly DeepPartial<Request>[]) =>
+  Buffer.concat(
+    requests.map((request) => encodeMessage(Request.encode(Request.fromPartial(request)).finish())),
+  )
+const echo = (message: string) => ({ echo: { message } })
+
+it('answers in the order of the requests, however long one takes', async () => {
+  await using abci = await setUp(async ({ echo: said }) => {
+    if (said?.message === 'slow') await new Promise((resolve) => setImmediate(resolve))
+    return Response.fromPartial({ echo: { message: said?.message ?? '' } })
+  })
+  const answers = await abci.converse(asked(echo('slow'), echo('quick'), echo('last')), 3)
+  expect(answers.map((answer) => answer.echo?.message)).toEqual(['slow', 'quick', 'last'])
+  expect(abci.problems).toEqual([])
+})
+
+it('tells the engine why it cannot go on, and says no more', async () => {
+  await using abci = await setUp(async () => {
+    throw new Error('another network')
+  })
+  const answers = await abci.converse(asked(echo('one'), echo('two')))
+  expect(answers.map(({ exception }) => exception?.error)).toEqual(['another network'])
+  expect(abci.problems).toHaveLength(1)
+})
+
+it('ends a conversation that is none', async () => {
+  await using abci = await setUp(async () => Response.fromPartial({ flush: {} }))
+  const [answer] = await abci.converse(new Uint8Array(8).fill(0xff))
+  expect(answer?.exception?.error).toContain('length')
+})
+
+it('takes the place of one that was killed', async () => {
+  await using abci = await setUp(async () => Response.fromPartial({ flush: {} }))
+  await using _other = await abci.open()
+  expect(await abci.converse(asked({ flush: {} }), 1)).toHaveLength(1)
+})

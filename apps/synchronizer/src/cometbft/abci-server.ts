@@ -1,0 +1,61 @@
+/**
+ * The socket on which the engine reaches its application: some connections, on each of which requests are answered in
+ * their order. An error ends the engine, which must not go on with an application that cannot follow.
+ */
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import type { Logger } from '@quorumscan/http'
+import { Request, Response } from 'cosmjs-types/tendermint/abci/types'
+import type { Application } from './application.ts'
+import { createMessageReader, encodeMessage } from './messages.ts'
+
+/** Consensus, mempool, queries, snapshots; twice, as an engine may come back before the old one is gone. */
+const CONNECTIONS_MAX = 8
+
+/** Listens on a unix socket, which only the owner's processes reach. Disposing ends all connections. */
+export async function serveAbci(options: {
+  readonly socketPath: string
+  readonly application: Pick<Application, 'answer'>
+  readonly logger: Pick<Logger, 'error' | 'warn'>
+}): Promise<AsyncDisposable> {
+  const { application, logger } = options
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => {}) // Whoever reads from it is told, too.
+    converse(socket, application).catch((error: unknown) => {
+      // The engine went away, or asked for what cannot be; it hears of the second.
+      logger.error({ err: error }, 'a conversation with the engine ended')
+      const message = error instanceof Error ? error.message : 'unknown'
+      socket.end(encoded(Response.fromPartial({ exception: { error: message } })))
+    })
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  // What a process that was killed has left.
+  await rm(options.socketPath, { force: true })
+  server.listen(options.socketPath)
+  await once(server, 'listening')
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      if (server.listening) await once(server, 'close')
+    },
+  }
+}
+
+async function converse(socket: Socket, application: Pick<Application, 'answer'>): Promise<void> {
+  const read = createMessageReader()
+  // What the engine is told at the end must still reach it.
+  for await (const chunk of socket.iterator({ destroyOnReturn: false }))
+    for (const message of read(chunk)) {
+      const answer = await application.answer(Request.decode(message))
+      if (!socket.write(encoded(answer))) await once(socket, 'drain')
+    }
+}
+
+function encoded(answer: Response): Uint8Array {
+  return encodeMessage(Response.encode(answer).finish())
+}

@@ -1,0 +1,176 @@
+import { fromHex, toHex, utf8 } from '@quorumscan/base'
+import type { DeepPartial } from 'cosmjs-types/helpers'
+import { Request, type Response } from 'cosmjs-types/tendermint/abci/types'
+import { describe, expect, it } from 'vitest'
+import type { JudgedEntry, Refusal } from '../judge-entry.ts'
+import { type ApplicationOptions, createApplication } from './application.ts'
+import { type BlockGroup, genesisTip } from './blocks.ts'
+
+const START = 1_700_000_000_000_000
+const genesisHash = 'ab'.repeat(32)
+const chainId = `qs-${'ab'.repeat(20)}`
+const keys = ['11'.repeat(32), '22'.repeat(32)]
+
+function setUp(options: Partial<ApplicationOptions> = {}) {
+  const published: BlockGroup[] = []
+  const application = createApplication({
+    genesisHash,
+    validators: keys.map((key) => ({ key })),
+    limits: { bytesMax: 10_000, contractsMax: 100 },
+    tip: genesisTip({ hash: genesisHash, recordTime: START }),
+    judge: (bytes): JudgedEntry => ({
+      kind: 'entry',
+      entryHash: toHex(bytes),
+      participant: '',
+      notAfter: START + 60_000_000,
+      bytesPrice: 1,
+      contractsPrice: 0,
+      contractCount: 0,
+      oversize: null,
+    }),
+    isOrdered: () => false,
+    refuse: () => null,
+    isPeer: (nodeId) => nodeId === 'friend',
+    publish: async (group) => {
+      published.push(group)
+    },
+    ...options,
+  })
+  const ask = (request: DeepPartial<Request>): Promise<Response> =>
+    application.answer(Request.decode(Request.encode(Request.fromPartial(request)).finish()))
+  const finalize = (height: number, ...texts: string[]) =>
+    ask({
+      finalizeBlock: {
+        height: BigInt(height),
+        time: { seconds: BigInt(START / 1_000_000), nanos: 7999 },
+        txs: texts.map(utf8),
+      },
+    })
+  const where = async () => {
+    const { info } = await ask({ info: {} })
+    return {
+      height: Number(info?.lastBlockHeight),
+      hash: toHex(info?.lastBlockAppHash ?? new Uint8Array()),
+    }
+  }
+  return { application, ask, finalize, where, published }
+}
+
+const validatorUpdates = (...all: readonly string[]) =>
+  all.map((key) => ({ power: 1n, pubKey: { ed25519: fromHex(key) } }))
+
+describe('a block', () => {
+  it('is published, and counts, when it is committed', async () => {
+    const { ask, finalize, where, published } = setUp()
+    const { finalizeBlock } = await finalize(1, 'a', 'b')
+    expect(finalizeBlock?.txResults.map(({ code }) => code)).toEqual([0, 0])
+    expect(published).toEqual([])
+    await ask({ commit: {} })
+    expect(published).toMatchObject([
+      {
+        firstOffset: 1,
+        lastOffset: 2,
+        entries: [{ recordTime: START + 7 }, { recordTime: START + 8 }],
+      },
+    ])
+    expect(await where()).toEqual({
+      height: 1,
+      hash: toHex(finalizeBlock?.appHash ?? new Uint8Array()),
+    })
+  })
+
+  it('that was not committed is as if it had never been, and comes again', async () => {
+    const { ask, finalize, where, published } = setUp()
+    await finalize(1, 'a')
+    expect(await where()).toEqual({ height: 0, hash: genesisHash })
+    await expect(ask({ commit: {} })).rejects.toThrow('nothing was decided')
+    // The same height again takes the place of the first.
+    await finalize(1, 'a')
+    await finalize(1, 'b')
+    await ask({ commit: {} })
+    expect(published.map(({ entries }) => entries.map(({ bytes }) => bytes))).toEqual([[utf8('b')]])
+  })
+
+  it('does not count while followers cannot have it', async () => {
+    let store = () => {}
+    const stored = new Promise<void>((resolve) => {
+      store = resolve
+    })
+    const { application, ask, finalize } = setUp({ publish: () => stored })
+    await finalize(1, 'a')
+    const committed = ask({ commit: {} })
+    expect(application.tip().height).toBe(0)
+    store()
+    await committed
+    expect(application.tip().height).toBe(1)
+  })
+
+  it('of any bytes that were decided is accepted', async () => {
+    const refusal: Refusal = { code: 'INVALID_ARGUMENT', message: 'no' }
+    const { ask, finalize, published } = setUp({
+      judge: () => ({ kind: 'refused', refusal }),
+      refuse: () => refusal,
+    })
+    await finalize(1, 'junk')
+    await ask({ commit: {} })
+    expect(published).toHaveLength(1)
+  })
+})
+
+describe('the network of an engine', () => {
+  it('is ours where name and members are', async () => {
+    const { ask } = setUp()
+    const { initChain } = await ask({
+      initChain: { chainId, validators: validatorUpdates(...keys.toReversed()) },
+    })
+    expect(toHex(initChain?.appHash ?? new Uint8Array())).toBe(genesisHash)
+  })
+
+  it.each([
+    ['another name', 'qs-other', validatorUpdates(...keys)],
+    ['a member less', chainId, validatorUpdates(keys[0] ?? '')],
+    ['another member', chainId, validatorUpdates(keys[0] ?? '', '33'.repeat(32))],
+    [
+      'a member of more weight',
+      chainId,
+      validatorUpdates(...keys).map((one) => ({ ...one, power: 2n })),
+    ],
+  ])('with %s is refused', async (_, name, validators) => {
+    await expect(setUp().ask({ initChain: { chainId: name, validators } })).rejects.toThrow(
+      /network|validators/,
+    )
+  })
+
+  it('lets in whom the genesis or the operator names, from wherever they come', async () => {
+    const { ask } = setUp()
+    const code = async (path: string) => (await ask({ query: { path } })).query?.code
+    expect(await code('/p2p/filter/addr/10.0.0.1:99')).toBe(0)
+    expect(await code('/p2p/filter/id/friend')).toBe(0)
+    expect(await code('/p2p/filter/id/stranger')).not.toBe(0)
+    expect(await code('/anything/friend')).not.toBe(0)
+  })
+})
+
+describe('an entry', () => {
+  it('is refused with its code, and told apart from one that waits', async () => {
+    const asked: boolean[] = []
+    const { ask } = setUp({
+      refuse: (_, isRecheck) => {
+        asked.push(isRecheck)
+        return isRecheck ? null : { code: 'RATE_LIMITED', message: 'too many' }
+      },
+    })
+    const first = await ask({ checkTx: { tx: utf8('a'), type: 0 } })
+    expect(first.checkTx).toMatchObject({ code: 1, codespace: 'RATE_LIMITED', log: 'too many' })
+    expect((await ask({ checkTx: { tx: utf8('a'), type: 1 } })).checkTx?.code).toBe(0)
+    expect(asked).toEqual([false, true])
+  })
+})
+
+it('answers pings, has no snapshots, and refuses what it does not know', async () => {
+  const { ask } = setUp()
+  expect((await ask({ echo: { message: 'hello' } })).echo?.message).toBe('hello')
+  expect((await ask({ flush: {} })).flush).toEqual({})
+  expect((await ask({ listSnapshots: {} })).listSnapshots?.snapshots).toEqual([])
+  await expect(ask({ extendVote: {} })).rejects.toThrow('extendVote')
+})

@@ -1,0 +1,186 @@
+/**
+ * The application that the engine orders blocks for: one function from request to answer. A block is decided
+ * (`finalizeBlock`), then published to followers (`commit`); what `info` reports moves with the second step only.
+ * Were it to move with the first, an engine that dies in between would ask for an answer that nobody has.
+ */
+import { assert, fromHex, toHex } from '@quorumscan/base'
+import {
+  CheckTxType,
+  type Request,
+  Response,
+  type ResponseCheckTx,
+  ResponseProcessProposal_ProposalStatus,
+} from 'cosmjs-types/tendermint/abci/types'
+import type { JudgedEntry, Refusal } from '../judge-entry.ts'
+import { type BlockGroup, orderBlock, type Tip } from './blocks.ts'
+import { chainIdOf } from './chain-id.ts'
+import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
+
+export type Application = {
+  /** Answers one request. @throws If the engine asks for what cannot be: it must not go on. */
+  answer(request: Request): Promise<Response>
+  tip(): Tip
+}
+
+export type ApplicationOptions = {
+  /** Hex. */
+  readonly genesisHash: string
+  readonly validators: readonly { readonly key: string }[]
+  readonly limits: BlockLimits
+  /** Where the log stands. */
+  readonly tip: Tip
+  readonly judge: (bytes: Uint8Array) => JudgedEntry
+  readonly isOrdered: (entryHash: string) => boolean
+  /** Why an entry is not taken for a block; `isRecheck`: it was taken before, and waits. */
+  readonly refuse: (bytes: Uint8Array, isRecheck: boolean) => Refusal | null
+  /** Whether the engine with this id, lower-case hex, may connect. */
+  readonly isPeer: (nodeId: string) => boolean
+  /** Resolves when followers can have the group, however long it takes. */
+  readonly publish: (group: BlockGroup, tip: Tip) => Promise<void>
+}
+
+const APP_VERSION = 1n
+const REFUSED = 1
+const MICROS_PER_SECOND = 1_000_000n
+const NANOS_PER_MICRO = 1000
+const PEER_BY_ADDRESS = '/p2p/filter/addr/'
+const PEER_BY_ID = '/p2p/filter/id/'
+
+export function createApplication(options: ApplicationOptions): Application {
+  const { judge, limits } = options
+  let { tip } = options
+  /** Decided, and not published: the engine says `commit` next, or repeats the block. */
+  let pending: { readonly group: BlockGroup; readonly tip: Tip } | null = null
+
+  return {
+    tip: () => tip,
+    async answer(request) {
+      if (request.info !== undefined) {
+        // Another engine, or the same after a restart: what was not committed will be repeated.
+        pending = null
+        return Response.fromPartial({
+          info: {
+            data: 'quorumscan',
+            appVersion: APP_VERSION,
+            lastBlockHeight: BigInt(tip.height),
+            lastBlockAppHash: fromHex(tip.appHash),
+          },
+        })
+      }
+      if (request.initChain !== undefined) {
+        assertSameNetwork(request.initChain, options)
+        return Response.fromPartial({ initChain: { appHash: fromHex(tip.appHash) } })
+      }
+      if (request.checkTx !== undefined) {
+        const { tx, type } = request.checkTx
+        return Response.fromPartial({
+          checkTx: checked(options.refuse(tx, type === CheckTxType.RECHECK)),
+        })
+      }
+      if (request.prepareProposal !== undefined) {
+        const { txs, time, maxTxBytes } = request.prepareProposal
+        return Response.fromPartial({
+          prepareProposal: {
+            txs: selectEntries({
+              tip,
+              timeMicros: microsOf(time),
+              entries: txs,
+              limits,
+              judge,
+              wireBytesMax: Number(maxTxBytes),
+              isOrdered: options.isOrdered,
+            }),
+          },
+        })
+      }
+      if (request.processProposal !== undefined) {
+        const { txs, time } = request.processProposal
+        const isGood = isAcceptable({
+          tip,
+          timeMicros: microsOf(time),
+          entries: txs,
+          limits,
+          judge,
+        })
+        const { ACCEPT, REJECT } = ResponseProcessProposal_ProposalStatus
+        return Response.fromPartial({ processProposal: { status: isGood ? ACCEPT : REJECT } })
+      }
+      if (request.finalizeBlock !== undefined) {
+        const { height, time, txs } = request.finalizeBlock
+        pending = orderBlock(tip, {
+          height: Number(height),
+          timeMicros: microsOf(time),
+          entries: txs,
+        })
+        return Response.fromPartial({
+          finalizeBlock: {
+            txResults: txs.map(() => ({})),
+            appHash: fromHex(pending.tip.appHash),
+          },
+        })
+      }
+      if (request.commit !== undefined) {
+        assert(pending !== null, 'nothing was decided that could be committed')
+        await options.publish(pending.group, pending.tip)
+        tip = pending.tip
+        pending = null
+        return Response.fromPartial({ commit: {} })
+      }
+      if (request.query !== undefined) {
+        const isAllowed = answersQuery(request.query.path, options.isPeer)
+        return Response.fromPartial({ query: { code: isAllowed ? 0 : REFUSED } })
+      }
+      return answerWithoutState(request)
+    },
+  }
+}
+
+/** What asks for nothing of ours: pings, and the state snapshots and vote extensions that we do not have. */
+function answerWithoutState(request: Request): Response {
+  if (request.echo !== undefined)
+    return Response.fromPartial({ echo: { message: request.echo.message } })
+  if (request.flush !== undefined) return Response.fromPartial({ flush: {} })
+  if (request.listSnapshots !== undefined) return Response.fromPartial({ listSnapshots: {} })
+  if (request.offerSnapshot !== undefined) return Response.fromPartial({ offerSnapshot: {} })
+  if (request.loadSnapshotChunk !== undefined)
+    return Response.fromPartial({ loadSnapshotChunk: {} })
+  if (request.applySnapshotChunk !== undefined)
+    return Response.fromPartial({ applySnapshotChunk: {} })
+  throw new Error(`the engine asks for ${JSON.stringify(Object.keys(request))}`)
+}
+
+/** The engine asks by address, which says nothing here, then by the id that the peer has proven to have. */
+function answersQuery(path: string, isPeer: ApplicationOptions['isPeer']): boolean {
+  if (path.startsWith(PEER_BY_ADDRESS)) return true
+  return path.startsWith(PEER_BY_ID) && isPeer(path.slice(PEER_BY_ID.length))
+}
+
+function checked(refusal: Refusal | null): Partial<ResponseCheckTx> {
+  if (refusal === null) return {}
+  return { code: REFUSED, codespace: refusal.code, log: refusal.message }
+}
+
+/** Members that differ from the genesis would be another network under its name. */
+function assertSameNetwork(
+  request: NonNullable<Request['initChain']>,
+  { genesisHash, validators }: ApplicationOptions,
+): void {
+  const chainId = chainIdOf(genesisHash)
+  if (request.chainId !== chainId)
+    throw new Error(`the engine orders ${request.chainId}, and this network is ${chainId}`)
+  const asked = request.validators.map(
+    ({ pubKey, power }) => `${toHex(pubKey?.ed25519 ?? new Uint8Array())} ${power}`,
+  )
+  const known = validators.map(({ key }) => `${key} ${VOTING_POWER}`)
+  if (asked.sort().join() !== known.sort().join())
+    throw new Error('the engine has other validators than the genesis')
+}
+
+/** Every member's, as each has one vote. */
+export const VOTING_POWER = 1
+
+function microsOf({ seconds, nanos }: { readonly seconds: bigint; readonly nanos: number }) {
+  const micros = Number(seconds * MICROS_PER_SECOND) + Math.floor(nanos / NANOS_PER_MICRO)
+  assert(Number.isSafeInteger(micros) && micros >= 0, 'a block time is µs since the epoch')
+  return micros
+}

@@ -1,0 +1,77 @@
+/**
+ * What a decided block makes of the log: one group. Pure, and the same for every member: each offset and record
+ * time follows from the blocks in order. Every byte string that was decided becomes an entry; what it means is the
+ * replicas' matter.
+ */
+import { assert, fromHex, sha256, toHex } from '@quorumscan/base'
+import { encodeGroup, type Group } from '@quorumscan/log'
+import type { Micros, Offset } from '@quorumscan/model'
+
+/** Where the log stands after a block. */
+export type Tip = {
+  /** Of the newest block; 0 before the first. */
+  readonly height: number
+  readonly offset: Offset
+  readonly recordTime: Micros
+  /** Of the newest group, hex; the genesis hash before the first. */
+  readonly hash: string
+  /**
+   * Hash of the newest group that is no checkpoint, hex; the genesis hash before the first. What the members agree on
+   * as the state: were an empty block to change it, it would call for another one, and the chain never be idle.
+   */
+  readonly appHash: string
+}
+
+export type Block = {
+  readonly height: number
+  /** Block time, nanoseconds floored. */
+  readonly timeMicros: Micros
+  readonly entries: readonly Uint8Array[]
+}
+
+export type BlockGroup = Pick<Group, 'firstOffset' | 'previousHash' | 'entries'> & {
+  readonly lastOffset: Offset
+  readonly bytes: Uint8Array
+}
+
+/** An empty block moves record time on. */
+const CHECKPOINT = new Uint8Array(0)
+
+export function genesisTip(genesis: { readonly hash: string; readonly recordTime: Micros }): Tip {
+  const { hash, recordTime } = genesis
+  assert(fromHex(hash).byteLength === 32, 'a genesis hash has 32 bytes')
+  return { height: 0, offset: 0, recordTime, hash, appHash: hash }
+}
+
+/** Record time of the first entry of the block behind `tip`; each further entry is 1 µs later. */
+export function recordTimeOf(tip: Pick<Tip, 'recordTime'>, timeMicros: Micros): Micros {
+  return Math.max(tip.recordTime + 1, timeMicros)
+}
+
+/** The group that the block behind `tip` makes, and where the log stands after it. */
+export function orderBlock(
+  tip: Tip,
+  block: Block,
+): { readonly tip: Tip; readonly group: BlockGroup } {
+  assert(block.height === tip.height + 1, `block ${block.height} does not follow ${tip.height}`)
+  const first = recordTimeOf(tip, block.timeMicros)
+  const isEmpty = block.entries.length === 0
+  const entries = (isEmpty ? [CHECKPOINT] : block.entries).map((bytes, index) => ({
+    recordTime: first + index,
+    bytes,
+  }))
+  const group = { firstOffset: tip.offset + 1, previousHash: tip.hash, entries }
+  const bytes = encodeGroup(group)
+  const hash = toHex(sha256(bytes))
+  const lastOffset = tip.offset + entries.length
+  return {
+    group: { ...group, lastOffset, bytes },
+    tip: {
+      height: block.height,
+      offset: lastOffset,
+      recordTime: first + entries.length - 1,
+      hash,
+      appHash: isEmpty ? tip.appHash : hash,
+    },
+  }
+}

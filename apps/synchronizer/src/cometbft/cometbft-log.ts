@@ -1,0 +1,149 @@
+/** The log of a member: its application, and the engine that it belongs to. */
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type KeyPair, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
+import type { CometbftOrdering } from '@quorumscan/consensus'
+import type { beginApp } from '@quorumscan/http'
+import type { EngineConfig } from '../config.ts'
+import type { OrderedLog } from '../ordered-log.ts'
+import { engineFiles, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
+import { keepEngine } from './engine-process.ts'
+import { createEngineRpc } from './engine-rpc.ts'
+import { refusalOf } from './engine-state.ts'
+import { watchEngine } from './engine-watch.ts'
+import { createMember, type MemberOptions } from './member.ts'
+import { stepVoting, type Voting } from './voting.ts'
+
+/** Reads where the log ends, listens for the engine, and starts it; does not wait for it. */
+export async function openCometbftLog(
+  app: Awaited<ReturnType<typeof beginApp>>,
+  options: Pick<MemberOptions, 'redis' | 'followers' | 'charge' | 'assertRoom' | 'onGroup'> & {
+    readonly ordering: CometbftOrdering
+    readonly engine: EngineConfig
+  },
+): Promise<OrderedLog> {
+  const { clock, genesis, genesisHash, logger } = app
+  const { engine: config, ordering } = options
+  const members = ordering.validators.map(({ nodeId }) => nodeId)
+  const sockets = { abci: `${config.sockets}.abci`, engine: `${config.sockets}.engine` }
+  const votingKey = await readKey(config.votingKeyFile)
+  assertMember(votingKey, ordering)
+  const nodeKey = keyPairFromSeed(await readSecret(config.nodeKeyFile))
+  const voteStateFile = join(config.home, VOTE_STATE_FILE)
+  let voting: Voting | null = null
+  if (votingKey !== null)
+    voting = existsSync(voteStateFile) ? { kind: 'votes' } : { kind: 'follows', untilHeight: null }
+  const closing = new AbortController()
+  const rpc = createEngineRpc({ socketPath: sockets.engine, signal: closing.signal })
+
+  return openAll(async (resources) => {
+    const member = resources.opened(await createMember({ ...app, ...options, sockets, rpc }))
+    const prepare = async () => {
+      await rm(sockets.engine, { force: true }) // What one that was killed has left.
+      const files = engineFiles({
+        ...config,
+        name: config.address,
+        genesis,
+        genesisHash,
+        ordering,
+        sockets,
+        nodeKey,
+        votingKey: voting?.kind === 'votes' ? votingKey : null,
+      })
+      for (const [path, text] of Object.entries(files))
+        await writePrivate(join(config.home, path), text)
+    }
+    const engine = resources.opened(
+      keepEngine({
+        ...config,
+        isHeard: app.logger.isLevelEnabled('error'),
+        prepare,
+        clock,
+        onEnd: (how) => logger.error({ how }, 'the engine ended; it is started again'),
+      }),
+    )
+    const watch = resources.opened(
+      watchEngine({
+        rpc,
+        peers: config.peers,
+        members,
+        height: () => member.head().height,
+        async onReading(reading) {
+          if (voting?.kind !== 'follows' || reading.kind !== 'up') return
+          const { height } = member.head()
+          voting = stepVoting(voting, {
+            height,
+            memberHeights: reading.peerHeights,
+            memberCount: members.length,
+          })
+          if (voting.kind !== 'votes') return
+          await writePrivate(voteStateFile, voteStateAt(height))
+          logger.info({ height }, 'nothing can be signed twice any more: the engine votes')
+          engine.restart()
+        },
+        clock,
+        onProblem: (error) => logger.warn({ err: error }, 'the engine did not do as it was told'),
+      }),
+    )
+    // The first to be closed: what the engine is asked ends.
+    resources.opened({ [Symbol.asyncDispose]: async () => closing.abort() })
+    const refusal = () => refusalOf(watch.state())
+    let stop = () => {}
+    const stopped = new Promise<void>((resolve) => {
+      stop = resolve
+    })
+    return {
+      append: member.append,
+      head: member.head,
+      refusal,
+      assertReady() {
+        const error = refusal()
+        if (error !== null) throw error
+      },
+      state: watch.state,
+      detail() {
+        const isStalled = watch.state() === 'stalled'
+        const sentences = [
+          refusal()?.message,
+          isStalled ? describeStall(watch.connected().length, members.length) : null,
+          voting?.kind === 'follows' ? describeFollowing(voting.untilHeight) : null,
+        ].filter((one) => one != null)
+        return sentences.length === 0 ? null : sentences.join('; ')
+      },
+      finished: Promise.race([member.failed, stopped]),
+      async [Symbol.asyncDispose]() {
+        await resources[Symbol.asyncDispose]()
+        stop()
+      },
+    }
+  })
+}
+
+function describeStall(connected: number, memberCount: number): string {
+  return `nothing is ordered: ${connected} other engines are connected, and ${memberCount} are members`
+}
+
+function describeFollowing(untilHeight: number | null): string {
+  const until =
+    untilHeight === null ? 'enough others have said where they are' : `block ${untilHeight}`
+  return `what it has signed is lost: it follows, and does not vote before ${until}`
+}
+
+async function readKey(file: string | null): Promise<KeyPair | null> {
+  return file === null ? null : keyPairFromSeed(await readSecret(file))
+}
+
+/** @throws {Error} If the genesis gives this key no vote. */
+function assertMember(key: KeyPair | null, { validators }: CometbftOrdering): void {
+  if (key !== null && !validators.some((validator) => validator.key === key.publicKey))
+    throw new Error('QS_VOTING_KEY_FILE: the genesis gives this key no vote')
+}
+
+/** Half of a file is none: of what was signed in particular. */
+async function writePrivate(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const temporary = `${path}.new`
+  await writeFile(temporary, text, { mode: 0o600, flush: true })
+  await rename(temporary, path)
+}

@@ -1,0 +1,176 @@
+/** What the engine reads, as it follows from our genesis and keys: nothing is configured twice. The forms are its own. */
+import {
+  createKeyPair,
+  fromHex,
+  type KeyPair,
+  MICROS_PER_MS,
+  sha256,
+  toHex,
+} from '@quorumscan/base'
+import { type CometbftOrdering, formatInstant, type Genesis } from '@quorumscan/consensus'
+import { ENTRY_BYTES_MAX } from '@quorumscan/ledger'
+import { VOTING_POWER } from './application.ts'
+import { chainIdOf } from './chain-id.ts'
+
+/**
+ * What the engine has signed last, below its home: whoever votes without it may sign a height twice. It is made with
+ * the key, and by nobody else.
+ */
+export const VOTE_STATE_FILE = 'data/priv_validator_state.json'
+/** Of an engine that follows without a vote. */
+const FOLLOWING_STATE_FILE = 'data/following_state.json'
+
+export type EngineInput = {
+  readonly name: string
+  readonly genesis: Pick<Genesis, 'recordTime'>
+  readonly ordering: CometbftOrdering
+  /** Hex. */
+  readonly genesisHash: string
+  /** Signs votes; null: the engine follows without one. */
+  readonly votingKey: KeyPair | null
+  /** What the engine proves to be. */
+  readonly nodeKey: KeyPair
+  /** Unix sockets: the application's, and the one on which the engine is asked. */
+  readonly sockets: { readonly abci: string; readonly engine: string }
+  /** `host:port` on which it listens for others. */
+  readonly address: string
+  /** `id@host:port` */
+  readonly peers: readonly string[]
+}
+
+/** Headers, votes of the largest network, and evidence. */
+const BLOCK_EXTRA_BYTES = 128 * 1024
+const EVIDENCE_BYTES_MAX = 64 * 1024
+const ADDRESS_BYTES = 20
+/** Entries that wait for a block: two dozen blocks; a member that offers more hears so. */
+const MEMPOOL_ENTRIES_MAX = 5000
+const MEMPOOL_BYTES_MAX = 32 * 2 ** 20
+/** Entries that are not asked about again. */
+const MEMPOOL_CACHE_ENTRIES = 20_000
+/** Members of the largest network, and full nodes. */
+const INBOUND_MAX = 128
+/** Between looks for what a peer lacks: idle engines cost little, and a block takes some of them. */
+const GOSSIP_SLEEP_MS = 50
+const FLUSH_MS = 10
+
+/** Of the engine with this key, hex. */
+export function nodeIdOf(publicKey: string): string {
+  return toHex(sha256(fromHex(publicKey)).subarray(0, ADDRESS_BYTES))
+}
+
+/** Contents by path below the engine's home. All may be written again at any time. */
+export function engineFiles(input: EngineInput): Readonly<Record<string, string>> {
+  // The engine wants a key also where it has no vote: one that nobody knows has none.
+  const votingKey = input.votingKey ?? createKeyPair()
+  return {
+    'config/config.toml': configToml(input),
+    'config/genesis.json': json(engineGenesis(input)),
+    'config/node_key.json': json({ priv_key: privateKey(input.nodeKey) }),
+    'config/priv_validator_key.json': json({
+      ...validatorIdentity(votingKey.publicKey),
+      priv_key: privateKey(votingKey),
+    }),
+    ...(input.votingKey === null ? { [FOLLOWING_STATE_FILE]: voteStateAt(0) } : {}),
+  }
+}
+
+/** Of a member that has signed nothing above this height; 0 with a new key. */
+export function voteStateAt(height: number): string {
+  return json({ height: String(height), round: 0, step: 0 })
+}
+
+function engineGenesis({ genesis, ordering, genesisHash }: EngineInput) {
+  return {
+    genesis_time: formatInstant(genesis.recordTime),
+    chain_id: chainIdOf(genesisHash),
+    initial_height: '1',
+    consensus_params: {
+      block: { max_bytes: String(ordering.blockBytesMax + BLOCK_EXTRA_BYTES), max_gas: '-1' },
+      evidence: {
+        max_age_num_blocks: '100000',
+        max_age_duration: '172800000000000',
+        max_bytes: String(EVIDENCE_BYTES_MAX),
+      },
+      validator: { pub_key_types: ['ed25519'] },
+      version: { app: '1' },
+      abci: { vote_extensions_enable_height: '0' },
+    },
+    validators: ordering.validators.map(({ name, key }) => ({
+      ...validatorIdentity(key),
+      power: String(VOTING_POWER),
+      name,
+    })),
+    app_hash: '',
+  }
+}
+
+function configToml(input: EngineInput): string {
+  const { timeouts, validators } = input.ordering
+  const ms = (micros: number) => `${micros / MICROS_PER_MS}ms`
+  const known = validators.map(({ nodeId }) => nodeId)
+  // A JSON text of plain characters is a TOML text.
+  const text = JSON.stringify
+  return `moniker = ${text(input.name)}
+proxy_app = ${text(`unix://${input.sockets.abci}`)}
+filter_peers = true
+log_level = "error"
+log_format = "json"
+priv_validator_state_file = ${text(input.votingKey === null ? FOLLOWING_STATE_FILE : VOTE_STATE_FILE)}
+
+[rpc]
+laddr = ${text(`unix://${input.sockets.engine}`)}
+unsafe = true
+
+[p2p]
+laddr = ${text(`tcp://${input.address}`)}
+persistent_peers = ${text(input.peers.join(','))}
+unconditional_peer_ids = ${text(known.join(','))}
+private_peer_ids = ${text(known.join(','))}
+max_num_inbound_peers = ${INBOUND_MAX}
+addr_book_strict = false
+allow_duplicate_ip = true
+pex = false
+flush_throttle_timeout = "${FLUSH_MS}ms"
+
+[mempool]
+size = ${MEMPOOL_ENTRIES_MAX}
+max_txs_bytes = ${MEMPOOL_BYTES_MAX}
+cache_size = ${MEMPOOL_CACHE_ENTRIES}
+max_tx_bytes = ${ENTRY_BYTES_MAX}
+
+[consensus]
+timeout_propose = "${ms(timeouts.proposeMicros)}"
+timeout_propose_delta = "${ms(timeouts.proposeMicros)}"
+timeout_prevote = "${ms(timeouts.voteMicros)}"
+timeout_prevote_delta = "${ms(timeouts.voteMicros)}"
+timeout_precommit = "${ms(timeouts.voteMicros)}"
+timeout_precommit_delta = "${ms(timeouts.voteMicros)}"
+timeout_commit = "${ms(timeouts.commitMicros)}"
+skip_timeout_commit = true
+create_empty_blocks = true
+create_empty_blocks_interval = "${ms(timeouts.emptyBlockMicros)}"
+peer_gossip_sleep_duration = "${GOSSIP_SLEEP_MS}ms"
+
+[tx_index]
+indexer = "null"
+`
+}
+
+function validatorIdentity(publicKey: string) {
+  return {
+    address: nodeIdOf(publicKey).toUpperCase(),
+    pub_key: { type: 'tendermint/PubKeyEd25519', value: base64(publicKey) },
+  }
+}
+
+function privateKey({ seed, publicKey }: KeyPair) {
+  return { type: 'tendermint/PrivKeyEd25519', value: base64(seed + publicKey) }
+}
+
+function base64(hex: string): string {
+  return Buffer.from(hex, 'hex').toString('base64')
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}

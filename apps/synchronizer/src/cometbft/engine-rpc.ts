@@ -1,0 +1,65 @@
+/** Asking the engine: JSON-RPC over its unix socket. */
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+/** The engine answers from memory; one that needs longer hangs. */
+const TIMEOUT_MS = 5000
+
+/** The engine says no. `message` is its own. */
+export class EngineRefusedError extends Error {
+  override readonly name = 'EngineRefusedError'
+}
+
+/** It cannot be reached, or did not answer: what was asked may or may not have happened. */
+export class EngineUnavailableError extends Error {
+  override readonly name = 'EngineUnavailableError'
+}
+
+export type EngineRpc = {
+  /**
+   * The result; its form is the engine's.
+   *
+   * @throws {EngineRefusedError} @throws {EngineUnavailableError}
+   */
+  call(method: string, parameters?: Readonly<Record<string, unknown>>): Promise<unknown>
+}
+
+export function createEngineRpc(options: {
+  readonly socketPath: string
+  /** Ends what is under way. */
+  readonly signal: AbortSignal
+}): EngineRpc {
+  return {
+    async call(method, params = {}) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      let answer: { error?: { message?: unknown; data?: unknown }; result?: unknown }
+      try {
+        answer = Object(JSON.parse(await post(body, options)))
+      } catch (cause) {
+        throw new EngineUnavailableError(`the engine did not answer ${method}`, { cause })
+      }
+      const { error, result } = answer
+      if (error === undefined) return result
+      throw new EngineRefusedError(`${String(error.message)}: ${String(error.data ?? '')}`)
+    },
+  }
+}
+
+async function post(
+  body: string,
+  { socketPath, signal }: { readonly socketPath: string; readonly signal: AbortSignal },
+): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const asked = request(
+      {
+        socketPath,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      },
+      (response) => text(response).then(resolve, reject),
+    )
+    asked.once('error', reject)
+    asked.end(body)
+  })
+}

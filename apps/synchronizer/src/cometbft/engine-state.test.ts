@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest'
+import {
+  ENGINE_START,
+  type EngineReading,
+  type EngineState,
+  refusalOf,
+  STUCK_MS,
+  stepEngine,
+} from './engine-state.ts'
+
+const up = (...peerHeights: number[]): EngineReading => ({
+  kind: 'up',
+  isCatchingUp: false,
+  peerHeights,
+})
+const away: EngineReading = { kind: 'away' }
+
+type Moment = readonly [nowMs: number, height: number, reading: EngineReading]
+
+it.each<[string, EngineState, readonly Moment[]]>([
+  [
+    'lives while blocks come',
+    'live',
+    [
+      [0, 5, up(6, 6, 6)],
+      [STUCK_MS, 6, up(7, 7, 7)],
+    ],
+  ],
+  [
+    'is not there',
+    'unavailable',
+    [
+      [0, 5, up(6)],
+      [STUCK_MS, 5, away],
+    ],
+  ],
+  [
+    'was away for long, and needs its time again',
+    'live',
+    [
+      [0, 5, up(6)],
+      [1, 5, away],
+      [STUCK_MS, 5, up(9, 9, 9)],
+    ],
+  ],
+  [
+    'catches up',
+    'catching-up',
+    [[0, 5, { kind: 'up', isCatchingUp: true, peerHeights: [9, 9, 9] }]],
+  ],
+  [
+    'stands still while its peers do',
+    'stalled',
+    [
+      [0, 5, up(6, 6, 6)],
+      [STUCK_MS, 5, up(6, 6, 6)],
+    ],
+  ],
+  [
+    'stands still alone',
+    'stalled',
+    [
+      [0, 5, up()],
+      [STUCK_MS, 5, up()],
+    ],
+  ],
+  [
+    'stands still while its peers go on',
+    'halted',
+    [
+      [0, 5, up(6, 6, 6)],
+      [STUCK_MS, 5, up(9, 9, 5)],
+    ],
+  ],
+  [
+    'is not halted for what f of its peers claim',
+    'stalled',
+    [
+      [0, 5, up(6, 6, 6)],
+      [STUCK_MS, 5, up(9, 6, 6)],
+    ],
+  ],
+])('an engine %s', (_, want, moments) => {
+  let history = ENGINE_START
+  for (const [nowMs, height, reading] of moments)
+    history = stepEngine(history, { nowMs, height, reading, memberCount: 4 })
+  expect(history.state).toBe(want)
+})
+
+it.each<[EngineState, string | undefined]>([
+  ['unavailable', 'DEPENDENCY_UNAVAILABLE'],
+  ['catching-up', 'NOT_READY'],
+  ['halted', 'ORDERING_HALTED'],
+  ['live', undefined],
+  ['stalled', undefined],
+])('an engine that is %s refuses entries with %s', (state, code) => {
+  expect(refusalOf(state)?.code).toBe(code)
+})

@@ -1,0 +1,77 @@
+/** What can be said of an engine from outside, by what it and its peers report. Pure. */
+import { maxFaulty } from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+
+export type EngineReading =
+  /** It did not answer. */
+  | { readonly kind: 'away' }
+  | {
+      readonly kind: 'up'
+      /** It fetches blocks that others decided. */
+      readonly isCatchingUp: boolean
+      /** The height that each connected member works on. */
+      readonly peerHeights: readonly number[]
+    }
+
+/**
+ * `halted`: its peers order, and it does not: it met a block that it cannot follow, and no restart helps.
+ * `stalled`: nobody orders, as too few members are there.
+ */
+export type EngineState = 'unavailable' | 'catching-up' | 'live' | 'stalled' | 'halted'
+
+export type EngineHistory = {
+  readonly state: EngineState
+  /** Of the newest block that was published, and since when it has been that one. */
+  readonly height: number
+  readonly sinceMs: number
+}
+
+/** A block comes within some seconds, also where a few proposers in a row are away. */
+export const STUCK_MS = 20_000
+export const ENGINE_START: EngineHistory = { state: 'unavailable', height: 0, sinceMs: 0 }
+
+export function stepEngine(
+  history: EngineHistory,
+  event: {
+    readonly reading: EngineReading
+    readonly height: number
+    /** Monotonic. */
+    readonly nowMs: number
+    readonly memberCount: number
+  },
+): EngineHistory {
+  const { reading, height, nowMs } = event
+  const sinceMs =
+    height === history.height && history.state !== 'unavailable' ? history.sinceMs : nowMs
+  const next = (state: EngineState): EngineHistory => ({ state, height, sinceMs })
+  if (reading.kind === 'away') return next('unavailable')
+  if (reading.isCatchingUp) return next('catching-up')
+  if (nowMs - sinceMs < STUCK_MS) return next('live')
+  // So many say so that one of them is honest. Who works on the height behind the next has decided the next.
+  const believed = reading.peerHeights.toSorted((one, other) => other - one)[
+    maxFaulty(event.memberCount)
+  ]
+  return next((believed ?? 0) > height + 1 ? 'halted' : 'stalled')
+}
+
+/** Why no entries are taken, or null. Where nobody orders they are: they wait in the engine. */
+export function refusalOf(state: EngineState): ScanError | null {
+  switch (state) {
+    case 'unavailable':
+      return new ScanError('DEPENDENCY_UNAVAILABLE', 'the engine is not available', {
+        retryAfterSeconds: 1,
+      })
+    case 'catching-up':
+      return new ScanError('NOT_READY', 'the engine fetches what the others ordered', {
+        details: { state },
+        retryAfterSeconds: 1,
+      })
+    case 'halted':
+      return new ScanError(
+        'ORDERING_HALTED',
+        'the other members order, and the engine of this one cannot follow them: its log says why',
+      )
+    default:
+      return null
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Looks after an engine that runs: asks how it is, and dials the members that it has lost. The engine itself gives
+ * one up after a day, and from the first minutes on tries ever more rarely.
+ */
+import type { Clock } from '@quorumscan/base'
+import { type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
+import {
+  ENGINE_START,
+  type EngineHistory,
+  type EngineReading,
+  type EngineState,
+  stepEngine,
+} from './engine-state.ts'
+
+/** Between looks: a member that is back takes part within some seconds. */
+const LOOK_MS = 2000
+
+export type EngineWatch = AsyncDisposable & {
+  state(): EngineState
+  /** Ids of the engines that are connected. */
+  connected(): readonly string[]
+}
+
+/** Begins at once, and goes on until it is disposed of. */
+export function watchEngine(options: {
+  readonly rpc: EngineRpc
+  /** `id@host:port` of the other members. */
+  readonly peers: readonly string[]
+  /** Ids of the engines that vote. */
+  readonly members: readonly string[]
+  /** Of the newest block that was published. */
+  readonly height: () => number
+  /** Told at each look. */
+  readonly onReading: (reading: EngineReading) => Promise<void>
+  readonly clock: Clock
+  readonly onProblem: (error: unknown) => void
+}): EngineWatch {
+  const { rpc, clock } = options
+  const closing = new AbortController()
+  let history: EngineHistory = ENGINE_START
+  let connected: readonly string[] = []
+
+  const read = async (): Promise<EngineReading> => {
+    try {
+      const [status, net, consensus] = await Promise.all([
+        rpc.call('status'),
+        rpc.call('net_info'),
+        rpc.call('dump_consensus_state'),
+      ])
+      connected = idsOf(net)
+      return {
+        kind: 'up',
+        isCatchingUp: Object(Object(status).sync_info).catching_up === true,
+        peerHeights: heightsOf(consensus, options.members),
+      }
+    } catch (error) {
+      connected = []
+      if (!(error instanceof EngineUnavailableError)) options.onProblem(error)
+      return { kind: 'away' }
+    }
+  }
+  const look = async (): Promise<void> => {
+    const reading = await read()
+    history = stepEngine(history, {
+      reading,
+      height: options.height(),
+      nowMs: clock.monotonicMs(),
+      memberCount: options.members.length,
+    })
+    await options.onReading(reading)
+    const missing = options.peers.filter((peer) => !connected.includes(idOf(peer)))
+    if (reading.kind === 'away' || missing.length === 0) return
+    await rpc.call('dial_peers', { peers: missing }).catch(options.onProblem)
+  }
+  const run = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      await look()
+      await clock.delay(LOOK_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
+    }
+  }
+  const running = run()
+
+  return {
+    state: () => history.state,
+    connected: () => connected,
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+function idOf(peer: string): string {
+  return peer.slice(0, peer.indexOf('@'))
+}
+
+// The forms below are the engine's; what is missing counts as nobody.
+
+function idsOf(net: unknown): readonly string[] {
+  return listOf(Object(net).peers).map((peer) => String(Object(Object(peer).node_info).id))
+}
+
+/** Of members alone: others may claim what they like. */
+function heightsOf(consensus: unknown, members: readonly string[]): readonly number[] {
+  return listOf(Object(consensus).peers).flatMap((peer) => {
+    if (!members.includes(idOf(String(Object(peer).node_address)))) return []
+    const height = Number(Object(Object(Object(peer).peer_state).round_state).height)
+    return Number.isSafeInteger(height) ? [height] : []
+  })
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,180 @@
+/**
+ * One member of a network that is ordered by CometBFT: the application of its engine, with the log that it makes in
+ * the member's own Redis. To the rest of the process it is what the writer is where one synchronizer orders.
+ */
+import { type Clock, openAll, type Random, sha256Hex } from '@quorumscan/base'
+import { type CometbftOrdering, type Genesis, NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
+import { isScanError } from '@quorumscan/errors'
+import type { Logger } from '@quorumscan/http'
+import {
+  createBlockStore,
+  type OwnRedisAddress,
+  type StoredBlock,
+  type StreamGroup,
+} from '@quorumscan/log'
+import { LRUCache } from 'lru-cache'
+import { type JudgedEntry, judgeEntry, type Refusal, refusalByTime } from '../judge-entry.ts'
+import { serveAbci } from './abci-server.ts'
+import { createApplication } from './application.ts'
+import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
+import type { EngineRpc } from './engine-rpc.ts'
+import { createOffering } from './offering.ts'
+import { createOrderedHashes } from './ordered-hashes.ts'
+
+/** What is judged when it comes, when it is proposed and when others propose it: some seconds of entries, 4 MiB. */
+const JUDGED_MAX = 10_000
+
+export type Member = AsyncDisposable & {
+  /**
+   * Resolves when the entry is in the log.
+   *
+   * @throws {ScanError} What refuses it; DEPENDENCY_UNAVAILABLE (unknown: offer the same bytes again).
+   */
+  append(bytes: Uint8Array): Promise<void>
+  /** Newest entry that followers can have. */
+  head(): Tip
+  /** Rejects when this process must not go on: the log is another one than it knows. */
+  readonly failed: Promise<never>
+}
+
+export type MemberOptions = {
+  readonly genesis: Pick<Genesis, 'recordTime'>
+  readonly ordering: CometbftOrdering
+  /** Hex. */
+  readonly genesisHash: string
+  /** The member's own. */
+  readonly redis: OwnRedisAddress
+  /** Unix sockets: the one that we listen on, and the engine's. */
+  readonly sockets: { readonly abci: string; readonly engine: string }
+  readonly rpc: EngineRpc
+  /** Ids of engines that the operator lets in beyond those of the genesis. */
+  readonly followers: readonly string[]
+  /** Takes the price of an entry from the key that signed it. @throws {ScanError} */
+  readonly charge: (publicKey: string, units: number) => void
+  /** @throws {ScanError} LOG_FULL. */
+  readonly assertRoom: () => void
+  /** Told of each group that is in the log. */
+  readonly onGroup: (group: StreamGroup) => void
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>
+}
+
+/**
+ * Reads where the log ends, and listens for the engine, which repeats whatever is missing.
+ *
+ * @throws {LogGroupError} If the newest group is no block of ours.
+ */
+export async function createMember(options: MemberOptions): Promise<Member> {
+  const { genesis, genesisHash, ordering, clock, logger } = options
+  const closing = new AbortController()
+  const judge = createCachedJudge(genesisHash)
+  const ordered = createOrderedHashes()
+  const store = createBlockStore({
+    ...options,
+    signal: closing.signal,
+    onProblem: (error) => logger.warn({ err: error }, 'the log cannot be reached'),
+  })
+  const offering = createOffering({
+    rpc: options.rpc,
+    isOrdered: ordered.has,
+    clock,
+  })
+
+  return openAll(async (resources) => {
+    resources.opened({
+      async [Symbol.asyncDispose]() {
+        closing.abort()
+        store[Symbol.dispose]()
+      },
+    })
+    const newest = await store.newest()
+    if (newest !== null) options.onGroup(newest)
+    const tip = tipOf(newest) ?? genesisTip({ ...genesis, hash: genesisHash })
+    for (const block of (await store.newerThan(tip.recordTime - NOT_AFTER_MICROS_MAX)).toReversed())
+      for (const { bytes, recordTime } of block.entries) ordered.add(sha256Hex(bytes), recordTime)
+
+    let fail = (_error: unknown) => {}
+    const failed = new Promise<never>((_, reject) => {
+      fail = reject
+    })
+    failed.catch(() => {}) // Whoever needs the reason has it.
+
+    const refuse = (bytes: Uint8Array, isRecheck: boolean): Refusal | null => {
+      const judged = judge(bytes)
+      if (judged.kind === 'refused') return judged.refusal
+      if (ordered.has(judged.entryHash)) return IS_ORDERED
+      const recordTime = application.tip().recordTime
+      const refusal =
+        refusalByTime(judged.notAfter, { recordTime, clockMicros: clock.nowMicros() }) ??
+        judged.oversize
+      if (refusal !== null || isRecheck) return refusal
+      try {
+        options.assertRoom()
+        options.charge(judged.participant, judged.bytesPrice + judged.contractsPrice)
+        return null
+      } catch (error) {
+        if (isScanError(error)) return error
+        throw error
+      }
+    }
+
+    const publish = async (group: BlockGroup, after: Tip): Promise<void> => {
+      const stored = await store.append(group, after).catch((error: unknown) => {
+        if (!closing.signal.aborted) fail(error)
+        throw error
+      })
+      for (const { bytes, recordTime } of group.entries) {
+        const entryHash = sha256Hex(bytes)
+        ordered.add(entryHash, recordTime)
+        offering.ordered(entryHash)
+      }
+      options.onGroup(stored)
+    }
+
+    const admitted = new Set([
+      ...ordering.validators.map(({ nodeId }) => nodeId),
+      ...options.followers,
+    ])
+    const application = createApplication({
+      genesisHash,
+      validators: ordering.validators,
+      limits: { bytesMax: ordering.blockBytesMax, contractsMax: ordering.blockContractsMax },
+      tip,
+      judge,
+      isOrdered: ordered.has,
+      refuse,
+      isPeer: (nodeId) => admitted.has(nodeId),
+      publish,
+    })
+    resources.opened(await serveAbci({ socketPath: options.sockets.abci, application, logger }))
+    return {
+      append: offering.offer,
+      head: () => application.tip(),
+      failed,
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    }
+  })
+}
+
+const IS_ORDERED: Refusal = { code: 'INVALID_ARGUMENT', message: 'the entry is in the log already' }
+
+function tipOf(block: StoredBlock | null): Tip | null {
+  if (block === null) return null
+  const { lastOffset, hash, height, appHash } = block
+  const recordTime = block.entries.at(-1)?.recordTime ?? 0
+  return { height, offset: lastOffset, recordTime, hash, appHash }
+}
+
+/** Most of what judging costs is the signature. */
+function createCachedJudge(genesisHash: string): (bytes: Uint8Array) => JudgedEntry {
+  const judgedByHash = new LRUCache<string, JudgedEntry>({ max: JUDGED_MAX })
+  return (bytes) => {
+    const entryHash = sha256Hex(bytes)
+    const known = judgedByHash.get(entryHash)
+    if (known !== undefined) return known
+    const judged = judgeEntry(bytes, genesisHash)
+    judgedByHash.set(entryHash, judged)
+    return judged
+  }
+}

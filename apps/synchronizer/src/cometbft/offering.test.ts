@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { sha256Hex, utf8 } from '@quorumscan/base'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { createEngineRpc } from './engine-rpc.ts'
+import { createOffering } from './offering.ts'
+
+type Answer = { result?: unknown; error?: unknown } | 'nothing'
+
+/** What answers on an engine's socket. */
+async function setUp(answer: () => Answer) {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-offering-'))
+  const asked: unknown[] = []
+  const server = createServer(async (request, response) => {
+    asked.push(JSON.parse(await text(request)))
+    const said = answer()
+    if (said === 'nothing') request.socket.destroy()
+    else response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...said }))
+  })
+  const socketPath = join(directory, 'engine')
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve))
+  const clock = createManualClock(0)
+  const ordered = new Set<string>()
+  const offering = createOffering({
+    rpc: createEngineRpc({ socketPath, signal: new AbortController().signal }),
+    isOrdered: (hash) => ordered.has(hash),
+    clock,
+  })
+  return {
+    offering,
+    asked,
+    clock,
+    order(bytes: Uint8Array) {
+      ordered.add(sha256Hex(bytes))
+      offering.ordered(sha256Hex(bytes))
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+const entry = utf8('entry')
+const taken = { result: { code: 0 } }
+const inCache = {
+  error: { code: -32603, message: 'Internal error', data: 'tx already exists in cache' },
+}
+
+describe('an entry that is offered', () => {
+  it.each([
+    ['taken', taken],
+    ['had before', inCache],
+  ])('and %s is accepted when it is in the log, for all who wait for it', async (_, answer) => {
+    await using engine = await setUp(() => answer)
+    let done = 0
+    const both = [1, 2].map(async () => {
+      await engine.offering.offer(entry)
+      done++
+    })
+    await untilTrue('both to be offered', () => engine.asked.length === 2)
+    engine.offering.ordered(sha256Hex(utf8('another')))
+    expect(done).toBe(0)
+    engine.order(entry)
+    await Promise.all(both)
+    expect(engine.asked[0]).toMatchObject({
+      method: 'broadcast_tx_sync',
+      params: { tx: Buffer.from(entry).toString('base64') },
+    })
+  })
+
+  it('and is in the log already is not offered again', async () => {
+    await using engine = await setUp(() => taken)
+    engine.order(entry)
+    await engine.offering.offer(entry)
+    expect(engine.asked).toEqual([])
+  })
+
+  it('and came into the log while it was refused for that is accepted', async () => {
+    await using engine = await setUp(() => {
+      engine.order(entry)
+      return { result: { code: 1, codespace: 'INVALID_ARGUMENT', log: 'in the log already' } }
+    })
+    await engine.offering.offer(entry)
+  })
+
+  it.each<[string, Answer, string]>([
+    ['its own reason', { result: { code: 1, codespace: 'LOG_FULL', log: 'no room' } }, 'LOG_FULL'],
+    [
+      'a reason of others',
+      { result: { code: 1, codespace: 'sdk', log: '' } },
+      'DEPENDENCY_UNAVAILABLE',
+    ],
+    ['a full engine', { error: { message: '', data: 'mempool is full: number' } }, 'OVERLOADED'],
+    ['another error', { error: { message: 'broken' } }, 'DEPENDENCY_UNAVAILABLE'],
+    ['no answer', 'nothing', 'DEPENDENCY_UNAVAILABLE'],
+  ])('is refused for %s', async (_, answer, code) => {
+    await using engine = await setUp(() => answer)
+    await expect(engine.offering.offer(entry)).rejects.toMatchObject({ code })
+  })
+
+  it('and not ordered in time may or may not be in the log', async () => {
+    await using engine = await setUp(() => taken)
+    let isOver = false
+    const offered = engine.offering.offer(entry).finally(() => {
+      isOver = true
+    })
+    offered.catch(() => {}) // Looked at below.
+    await untilTrue('the wait to end', async () => {
+      await engine.clock.advance(20_000)
+      return isOver
+    })
+    await expect(offered).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
+  })
+})

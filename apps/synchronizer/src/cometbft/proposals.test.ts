@@ -1,0 +1,121 @@
+import { fromUtf8, utf8 } from '@quorumscan/base'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
+import { groupBytesOf } from '@quorumscan/log'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isInTime, type JudgedEntry } from '../judge-entry.ts'
+import { genesisTip, orderBlock } from './blocks.ts'
+import { isAcceptable, selectEntries } from './proposals.ts'
+
+const START = 1_700_000_000_000_000
+const tip = genesisTip({ hash: 'ab'.repeat(32), recordTime: START })
+const limits = { bytesMax: 2000, contractsMax: 20 }
+
+type Made = { notAfter?: number; contracts?: number; isRefused?: boolean; size?: number }
+let count = 0
+const entry = (made: Made = {}) => utf8(JSON.stringify({ ...made, id: ++count }))
+
+/** What these entries say of themselves. */
+function judge(bytes: Uint8Array): JudgedEntry {
+  const made: Made = JSON.parse(fromUtf8(bytes))
+  const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
+  if (made.isRefused === true) return { kind: 'refused', refusal }
+  return {
+    kind: 'entry',
+    entryHash: fromUtf8(bytes),
+    participant: 'alice',
+    notAfter: made.notAfter ?? START + 1_000_000,
+    bytesPrice: 1,
+    contractsPrice: 0,
+    contractCount: made.contracts ?? 0,
+    oversize: null,
+  }
+}
+
+const base = { tip, timeMicros: START + 10, limits, judge }
+const select = (
+  entries: readonly Uint8Array[],
+  changes: Partial<Parameters<typeof selectEntries>[0]> = {},
+) => selectEntries({ ...base, entries, wireBytesMax: 10_000, isOrdered: () => false, ...changes })
+
+const someEntries = fc.array(
+  fc
+    .record(
+      {
+        notAfter: fc.integer({ min: START + 5, max: START + 20 }),
+        contracts: fc.integer({ min: 0, max: 8 }),
+        isRefused: fc.boolean(),
+        padding: fc.string({ maxLength: 300 }),
+      },
+      { requiredKeys: [] },
+    )
+    .map(entry),
+  { maxLength: 20 },
+)
+
+describe('a proposal', () => {
+  it('is accepted by all others, who know nothing of what was ordered or of rates', () => {
+    fc.assert(
+      fc.property(
+        someEntries,
+        fc.integer({ min: START - 5, max: START + 15 }),
+        (offered, timeMicros) => {
+          const entries = select(offered, { timeMicros })
+          expect(isAcceptable({ ...base, timeMicros, entries })).toBe(true)
+        },
+      ),
+    )
+  })
+
+  it('that is accepted makes a group within the limits, of entries that no replica ignores for their time', () => {
+    fc.assert(
+      fc.property(someEntries, (entries) => {
+        fc.pre(isAcceptable({ ...base, entries }))
+        const { group } = orderBlock(tip, { height: 1, timeMicros: base.timeMicros, entries })
+        expect(group.bytes.byteLength).toBeLessThanOrEqual(limits.bytesMax)
+        let contracts = 0
+        for (const { bytes, recordTime } of group.entries) {
+          if (bytes.byteLength === 0) continue
+          const judged = judge(bytes)
+          expect(judged.kind === 'entry' && isInTime(judged.notAfter, recordTime)).toBe(true)
+          contracts += judged.kind === 'entry' ? judged.contractCount : 0
+        }
+        expect(contracts).toBeLessThanOrEqual(limits.contractsMax)
+      }),
+    )
+  })
+
+  it.each([
+    ['an entry whose signature is bad', [entry({ isRefused: true })]],
+    ['an entry that is over at its own record time', [entry({ notAfter: START + 10 })]],
+    ['an entry too far ahead', [entry({ notAfter: START + 11 + NOT_AFTER_MICROS_MAX })]],
+    ['one contract too many', [entry({ contracts: 20 }), entry({ contracts: 1 })]],
+    ['an entry that is over behind another', [entry(), entry({ notAfter: START + 11 })]],
+  ])('with %s is refused', (_, entries) => {
+    expect(isAcceptable({ ...base, entries })).toBe(false)
+  })
+
+  it('may be as large as the group of its entries', () => {
+    const one = entry()
+    const exact = groupBytesOf(one.byteLength, 1)
+    const isAccepted = (bytesMax: number) =>
+      isAcceptable({ ...base, entries: [one], limits: { ...limits, bytesMax } })
+    expect(isAccepted(exact)).toBe(true)
+    expect(isAccepted(exact - 1)).toBe(false)
+  })
+
+  it('is empty while block time is as old as an outage, and full behind it', () => {
+    const afterOutage = START + 2 * NOT_AFTER_MICROS_MAX
+    const fresh = entry({ notAfter: afterOutage + 60_000_000 })
+    expect(select([fresh])).toEqual([])
+    expect(select([fresh], { timeMicros: afterOutage })).toEqual([fresh])
+  })
+
+  it('holds nothing that was ordered, and no more than the engine allows', () => {
+    const [one, two] = [entry(), entry()]
+    const isOrdered = (hash: string) => hash === fromUtf8(one)
+    expect(select([one, two], { isOrdered })).toEqual([two])
+    expect(select([one, two], { wireBytesMax: one.byteLength + 6 })).toEqual([one])
+    expect(select([one, two], { wireBytesMax: one.byteLength + 5 })).toEqual([])
+  })
+})

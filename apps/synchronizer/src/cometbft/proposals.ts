@@ -1,0 +1,81 @@
+/**
+ * Which entries a block may hold. The same for every member, for ever: whoever refused what others accept would stop
+ * the chain, so nothing here knows a wall clock, a rate, or what was ordered before.
+ *
+ * Block time is the median of the votes for the block before: after an outage the first block is as old as the
+ * outage. So an entry is held against the record time that it will have, and what is ordered is never ignored by
+ * replicas for its time.
+ */
+import { groupBytesOf } from '@quorumscan/log'
+import type { Micros } from '@quorumscan/model'
+import { isInTime, type JudgedEntry } from '../judge-entry.ts'
+import { recordTimeOf, type Tip } from './blocks.ts'
+
+/** From the genesis. */
+export type BlockLimits = {
+  /** Of the group that the block makes. */
+  readonly bytesMax: number
+  /** Contracts that its entries name, summed. */
+  readonly contractsMax: number
+}
+
+type Proposal = {
+  readonly tip: Pick<Tip, 'recordTime'>
+  readonly timeMicros: Micros
+  readonly entries: readonly Uint8Array[]
+  readonly limits: BlockLimits
+  readonly judge: (bytes: Uint8Array) => JudgedEntry
+}
+
+/** Whether a member votes for this block. */
+export function isAcceptable(proposal: Proposal): boolean {
+  const fits = createFitting(proposal)
+  return proposal.entries.every(fits)
+}
+
+/**
+ * The entries of these that a member proposes, in their order.
+ *
+ * @param proposal.wireBytesMax - What the engine allows for the entries as it encodes them.
+ * @param proposal.isOrdered - Whether an entry is in the log already.
+ */
+export function selectEntries(
+  proposal: Proposal & {
+    readonly wireBytesMax: number
+    readonly isOrdered: (entryHash: string) => boolean
+  },
+): Uint8Array[] {
+  const fits = createFitting(proposal)
+  let wireBytes = 0
+  return proposal.entries.filter((bytes) => {
+    const judged = proposal.judge(bytes)
+    if (judged.kind === 'refused' || proposal.isOrdered(judged.entryHash)) return false
+    const grown = wireBytes + WIRE_OVERHEAD_BYTES + bytes.byteLength
+    if (grown > proposal.wireBytesMax || !fits(bytes)) return false
+    wireBytes = grown
+    return true
+  })
+}
+
+/** Of a byte string in a block: its tag, and its length as a varint of an int32. */
+const WIRE_OVERHEAD_BYTES = 6
+
+/** Takes entries one after the other: whether each still belongs into the block, behind those that it let in. */
+function createFitting(proposal: Proposal): (bytes: Uint8Array) => boolean {
+  const { limits } = proposal
+  let recordTime = recordTimeOf(proposal.tip, proposal.timeMicros)
+  let entryBytes = 0
+  let contractCount = 0
+  let count = 0
+  return (bytes) => {
+    const judged = proposal.judge(bytes)
+    if (judged.kind === 'refused' || !isInTime(judged.notAfter, recordTime)) return false
+    if (groupBytesOf(entryBytes + bytes.byteLength, count + 1) > limits.bytesMax) return false
+    if (contractCount + judged.contractCount > limits.contractsMax) return false
+    entryBytes += bytes.byteLength
+    contractCount += judged.contractCount
+    count++
+    recordTime++
+    return true
+  }
+}

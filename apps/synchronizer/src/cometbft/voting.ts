@@ -1,0 +1,37 @@
+/**
+ * When a member that lost what it has signed may vote again. Pure.
+ *
+ * It may have signed up to the height that the chain worked on when it was lost. Of so many other members as decide a
+ * block one is honest and took part in the newest: no block is newer than the next one after the greatest height that
+ * they report. Two blocks further on, everything that the member signs is at a height that it has never seen.
+ */
+import { quorumOf } from '@quorumscan/consensus'
+
+export type Voting =
+  | { readonly kind: 'votes' }
+  | {
+      readonly kind: 'follows'
+      /** From which height on it may vote; null while too few members have said where they are. */
+      readonly untilHeight: number | null
+    }
+
+const BLOCKS_PAST = 2
+
+export function stepVoting(
+  voting: Voting,
+  event: {
+    /** Of the newest block that was published. */
+    readonly height: number
+    /** The height that each connected member works on. */
+    readonly memberHeights: readonly number[]
+    readonly memberCount: number
+  },
+): Voting {
+  if (voting.kind === 'votes') return voting
+  const { height, memberHeights, memberCount } = event
+  const isEnough = memberHeights.length >= quorumOf(memberCount)
+  const untilHeight =
+    voting.untilHeight ?? (isEnough ? Math.max(height, ...memberHeights) + BLOCKS_PAST : null)
+  if (untilHeight !== null && height >= untilHeight) return { kind: 'votes' }
+  return { kind: 'follows', untilHeight }
+}

@@ -1,0 +1,93 @@
+/**
+ * What can be said of an entry by its bytes and a time alone. Pure: the same for everybody, on every machine.
+ * What an entry does is not looked at; replicas check everything again.
+ */
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
+import type { ErrorCode } from '@quorumscan/errors'
+import { decodeEntry, priceOfBytes, priceOfContracts, weigh } from '@quorumscan/ledger'
+import type { Micros } from '@quorumscan/model'
+
+/** Why an entry is not taken, for whoever offers it. */
+export type Refusal = { readonly code: ErrorCode; readonly message: string }
+
+export type JudgedEntry =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | {
+      readonly kind: 'entry'
+      /** SHA-256 of the bytes, hex. */
+      readonly entryHash: string
+      /** Public key, hex. */
+      readonly participant: string
+      readonly notAfter: Micros
+      /** Units of its bytes, and of the contracts that it names (`price.ts` of the ledger). */
+      readonly bytesPrice: number
+      readonly contractsPrice: number
+      readonly contractCount: number
+      /** Why every replica would refuse it for what it holds, or null. */
+      readonly oversize: Refusal | null
+    }
+
+/** Judges form, signature and network, and weighs what the entry names. */
+export function judgeEntry(bytes: Uint8Array, genesisHash: string): JudgedEntry {
+  const decoded = decodeEntry(bytes, genesisHash)
+  if (decoded.kind !== 'submission')
+    return {
+      kind: 'refused',
+      refusal: {
+        code: 'INVALID_ARGUMENT',
+        message:
+          decoded.kind === 'ignored'
+            ? `every replica would ignore this entry: ${decoded.reason}`
+            : 'checkpoints are made by the synchronizer itself',
+      },
+    }
+  const { submission, entryHash } = decoded
+  const { contractCount, refusal } = weigh(submission)
+  return {
+    kind: 'entry',
+    entryHash,
+    participant: submission.participant,
+    notAfter: submission.notAfter,
+    bytesPrice: priceOfBytes(bytes.byteLength),
+    contractsPrice: priceOfContracts(submission),
+    contractCount,
+    oversize:
+      refusal === null
+        ? null
+        : {
+            code: 'LIMIT_EXCEEDED',
+            message: `every replica would refuse this entry: ${refusal.message}`,
+          },
+  }
+}
+
+/**
+ * Why an entry with this `notAfter` is not offered to the log, or null. Record time may come near one that lies too
+ * far ahead: it is refused now, not for good.
+ *
+ * @param now.recordTime - Of the newest entry of the log.
+ * @param now.clockMicros - An idle log stands still; an entry ignored as too early could act when it is appended again.
+ */
+export function refusalByTime(
+  notAfter: Micros,
+  now: { readonly recordTime: Micros; readonly clockMicros: Micros },
+): Refusal | null {
+  if (notAfter <= now.recordTime)
+    return {
+      code: 'SUBMISSION_EXPIRED',
+      message: 'every replica would ignore this entry: not after',
+    }
+  if (notAfter > Math.max(now.recordTime, now.clockMicros) + NOT_AFTER_MICROS_MAX)
+    return {
+      code: 'CLOCK_OFF',
+      message:
+        'every replica would ignore this entry: not after lies more than 10 min ahead of the log, by whose ' +
+        "clock the participant's is fast",
+    }
+  return null
+}
+
+/** Whether every replica looks into an entry with this `notAfter` that has this record time (Rule 4). */
+export function isInTime(notAfter: Micros, recordTime: Micros): boolean {
+  return notAfter > recordTime && notAfter <= recordTime + NOT_AFTER_MICROS_MAX
+}

@@ -1,0 +1,81 @@
+/** The log of one synchronizer, which signs its groups, in a Redis that only it may write. */
+import { keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
+import { maxFaulty } from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+import type { beginApp, PeerClocks } from '@quorumscan/http'
+import { createLogWriter, type LogFeed, type LogWriter } from '@quorumscan/log'
+import { watchChain } from './chain-check.ts'
+import type { OrderedLog } from './ordered-log.ts'
+
+/**
+ * Waits for the log's Redis. Disposing commits what waits.
+ *
+ * @throws {LogConfigError} If it could lose what it acknowledged, or the key is not the genesis's.
+ */
+export async function openRedisLog(
+  app: Awaited<ReturnType<typeof beginApp>>,
+  options: {
+    readonly keyFile: string
+    readonly redis: { readonly path: string; readonly password: string }
+    readonly feed: Pick<LogFeed, 'publish'>
+    readonly clocks: Pick<PeerClocks, 'readings'>
+    readonly signal: AbortSignal
+  },
+): Promise<OrderedLog> {
+  const { clock, random, logger, genesis, genesisHash } = app
+  const needed = maxFaulty(genesis.nodes.length) + 1
+  const keyPair = keyPairFromSeed(await readSecret(options.keyFile))
+  const log = { redis: options.redis, genesis: { ...genesis, hash: genesisHash } }
+
+  return openAll(async (resources) => {
+    const writer = resources.opened(
+      await createLogWriter({
+        ...log,
+        keyPair,
+        clock,
+        random,
+        witnesses: {
+          needed,
+          enough: genesis.nodes.length - needed + 1,
+          readings: options.clocks.readings,
+        },
+        signal: options.signal,
+        onCommitted: options.feed.publish,
+        onProblem: (error) => logger.warn({ err: error }, 'the log is not available'),
+      }),
+    )
+    const chain = resources.opened(watchChain({ ...app, log }))
+    return {
+      append: writer.append,
+      head: writer.head,
+      refusal: writer.refusal,
+      assertReady: () => assertReady(writer),
+      state: () => stateOf(writer),
+      detail() {
+        const sentences = [writer.refusal()?.message, chain.detail()].filter((one) => one != null)
+        return sentences.length === 0 ? null : sentences.join(' ')
+      },
+      finished: writer.finished,
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    }
+  })
+}
+
+/** @throws {ScanError} Why nothing is appended. */
+function assertReady(writer: Pick<LogWriter, 'state' | 'refusal'>): void {
+  const state = writer.state()
+  const refusal = writer.refusal()
+  if (state === 'ready' && refusal !== null) throw refusal
+  if (state === 'ready') return
+  if (state === 'unavailable')
+    throw new ScanError('DEPENDENCY_UNAVAILABLE', "the log's Redis is not available", {
+      retryAfterSeconds: 1,
+    })
+  throw new ScanError('NOT_READY', 'the synchronizer is stopping', { details: { state } })
+}
+
+function stateOf(writer: Pick<LogWriter, 'state' | 'refusal'>): string {
+  const state = writer.state()
+  if (state !== 'ready') return state
+  return writer.refusal() === null ? 'live' : 'paused'
+}

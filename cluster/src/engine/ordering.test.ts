@@ -1,0 +1,169 @@
+/** What several members order together, with real engines: one away, two away, engines killed at any moment. */
+import { createSystemClock, sha256Hex } from '@quorumscan/base'
+import { allocatePartyCommand, encodeEntry } from '@quorumscan/ledger'
+import { send, testKeyPair, untilTrue } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { enginePath, type Member, startMembers } from './testing/members.ts'
+
+const clock = createSystemClock()
+const ENTRY_COUNT = process.env['LONG'] === '1' ? 1000 : 60
+let count = 0
+
+function sign(genesisHash: string): Uint8Array {
+  const keyPair = testKeyPair('alice')
+  return encodeEntry(
+    {
+      genesis: genesisHash,
+      participant: keyPair.publicKey,
+      id: String(++count).padStart(32, '0'),
+      notAfter: clock.nowMicros() + 300_000_000,
+      userId: 'alice',
+      actAs: [],
+      readAs: [],
+      commandId: 'allocate',
+      submissionId: '',
+      workflowId: '',
+      deduplication: { kind: 'duration', micros: 0 },
+      commands: [allocatePartyCommand({ hint: 'alice' })],
+      disclosed: [],
+    },
+    keyPair,
+  )
+}
+
+const statusOf = async (member: Member) =>
+  (await send(`${member.url()}/status`)).body?.success?.extra ?? {}
+const headOf = async (member: Member): Promise<number> => (await statusOf(member)).offset ?? 0
+
+/** Offers the same bytes again until they are in the log, as every submitter does. */
+async function submit(member: Member, bytes: Uint8Array): Promise<void> {
+  await untilTrue('the entry to be ordered', () =>
+    member.submit(bytes).then(
+      () => true,
+      () => false,
+    ),
+  )
+}
+
+/** Everybody has the same log, which holds each of these once. */
+async function expectSame(
+  members: readonly Member[],
+  submitted: readonly Uint8Array[],
+): Promise<void> {
+  const head = Math.max(...(await Promise.all(members.map(headOf))))
+  const logs = await Promise.all(members.map((member) => member.readTo(head)))
+  const [first = []] = logs
+  for (const log of logs) expect(log).toEqual(first)
+  const countByHash = new Map<string, number>()
+  for (const { bytes } of first) {
+    const hash = sha256Hex(bytes)
+    countByHash.set(hash, (countByHash.get(hash) ?? 0) + 1)
+  }
+  expect(submitted.map((bytes) => countByHash.get(sha256Hex(bytes)))).toEqual(
+    submitted.map(() => 1),
+  )
+}
+
+async function untilLive(members: readonly Member[]): Promise<void> {
+  for (const member of members)
+    await untilTrue(
+      `${member.name} to be live`,
+      async () => (await statusOf(member)).state === 'live',
+    )
+}
+
+/** Four that run, by name, and the way to order entries of which none may be lost. */
+async function startFour() {
+  const network = await startMembers(4)
+  const [one, two, three, four] = network.members as [Member, Member, Member, Member] // Just asked for.
+  await Promise.all(network.members.map((member) => member.start()))
+  await untilLive(network.members)
+  const submitted: Uint8Array[] = []
+  return {
+    ...network,
+    one,
+    two,
+    three,
+    four,
+    submitted,
+    async order(member: Member) {
+      const bytes = sign(network.genesisHash)
+      submitted.push(bytes)
+      await submit(member, bytes)
+    },
+    [Symbol.asyncDispose]: () => network[Symbol.asyncDispose](),
+  }
+}
+
+describe.skipIf(enginePath === null)('four members', () => {
+  it('order while any one is away; while two are, entries wait for one to be back', async () => {
+    await using network = await startFour()
+    const { members, one, two, three, four, order } = network
+    for (const member of members) await order(member)
+    await one.stop()
+    for (const member of [two, three, four, two]) await order(member)
+
+    await two.stop()
+    const waiting = [order(three), order(four)]
+    await untilTrue(
+      'status to say that nobody orders',
+      async () => (await statusOf(four)).state === 'stalled',
+    )
+    expect((await statusOf(four)).detail).toContain('nothing is ordered: 1 other engines')
+    const before = await headOf(three)
+    await one.start()
+    await Promise.all(waiting)
+    expect(await headOf(three)).toBeGreaterThan(before)
+
+    await two.start()
+    await order(two)
+    await untilLive(members)
+    await expectSame(members, network.submitted)
+  })
+
+  it('lose nothing, and double nothing, while engines are killed at any moment', async () => {
+    await using network = await startFour()
+    const { members } = network
+    let done = 0
+    const load = Array.from({ length: ENTRY_COUNT }, async (_, index) => {
+      await network.order(members[index % 4] ?? network.one)
+      done++
+    })
+    for (let blow = 0; done < ENTRY_COUNT; blow++) {
+      const member = members[blow % 4] ?? network.one
+      await member.killEngine()
+      if (blow % 2 === 0) {
+        await member.stop()
+        await member.start()
+      }
+      await untilLive([member])
+    }
+    await Promise.all(load)
+    await expectSame(members, network.submitted)
+  })
+
+  it('take back one that lost its disk, which votes at no height that it may have signed', async () => {
+    await using network = await startFour()
+    const { members, one, two, order } = network
+    for (const member of members) await order(member)
+    const signed = (await one.voteState())?.height ?? 0
+    expect(signed).toBeGreaterThan(0)
+    await one.stop()
+    await one.loseDisk()
+    await one.start()
+    await untilTrue('it to say that it does not vote', async () =>
+      ((await statusOf(one)).detail ?? '').includes('does not vote'),
+    )
+    expect(await one.voteState()).toBeNull()
+    const head = await headOf(two)
+    await untilTrue('it to vote again', async () => (await one.voteState()) !== null)
+    expect((await one.voteState())?.height).toBeGreaterThan(signed)
+    await untilTrue('it to have caught up', async () => (await headOf(one)) >= head)
+    // Nothing is ordered without it now.
+    await two.stop()
+    await order(one)
+    await two.start()
+    await untilLive(members)
+    await expectSame(members, network.submitted)
+  })
+})

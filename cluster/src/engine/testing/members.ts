@@ -1,0 +1,225 @@
+/** For tests: members with real engines, each with a synchronizer in this process and a Redis of its own. */
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createKeyPair, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
+import type { CometbftOrdering, Genesis } from '@quorumscan/consensus'
+import { createLogClient, createLogger } from '@quorumscan/http'
+import type { LogEntry } from '@quorumscan/ledger'
+import { createLogReader } from '@quorumscan/log'
+import {
+  nodeIdOf,
+  type RunningSynchronizer,
+  startSynchronizer,
+  VOTE_STATE_FILE,
+  voteStateAt,
+} from '@quorumscan/synchronizer'
+import { startRedis } from '@quorumscan/testkit'
+import { createGenesis, hashGenesis, logGenesisOf } from '../../genesis.ts'
+import { ENGINE_VERSION, findEngine } from '../find-engine.ts'
+
+const TOKEN = 'token-of-a-peer-of-the-synchronizer'
+const HOST = '127.0.0.1'
+/** Nobody listens there. */
+const NOWHERE = `http://${HOST}:1`
+const clock = createSystemClock()
+
+/** Null: there is none; then its tests are skipped. */
+export const enginePath = await findEngine(process.env).catch(() => null)
+if (enginePath === null)
+  process.stderr.write(
+    `No CometBFT here: what several members order together is SKIPPED. \`go install github.com/cometbft/cometbft/cmd/cometbft@v${ENGINE_VERSION}\`, or set QS_COMETBFT.\n`,
+  )
+
+type Key = {
+  readonly name: string
+  readonly votingKey: KeyPair
+  readonly nodeKey: KeyPair
+  readonly port: number
+}
+
+export type Member = Awaited<ReturnType<typeof createMember>>
+
+export async function startMembers(count: number) {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-members-'))
+  const keys = await Promise.all(
+    Array.from(
+      { length: count },
+      async (_, index): Promise<Key> => ({
+        name: `sv-${index + 1}`,
+        votingKey: createKeyPair(),
+        nodeKey: createKeyPair(),
+        port: await freePort(),
+      }),
+    ),
+  )
+  const ordering: CometbftOrdering = {
+    driver: 'cometbft',
+    validators: keys.map(({ name, votingKey, nodeKey }) => ({
+      name,
+      key: votingKey.publicKey,
+      nodeId: nodeIdOf(nodeKey.publicKey),
+    })),
+    timeouts: {
+      proposeMicros: 500_000,
+      voteMicros: 200_000,
+      commitMicros: 100_000,
+      emptyBlockMicros: 1_000_000,
+    },
+    blockBytesMax: 512 * 1024,
+    blockContractsMax: 4096,
+  }
+  const genesis = createGenesis({
+    nodes: keys.map(({ name }) => ({
+      name,
+      scanKey: createKeyPair().publicKey,
+      operatorKey: createKeyPair().publicKey,
+    })),
+    ordering,
+    recordTime: clock.nowMicros(),
+    overrides: {},
+    random: systemRandom,
+  })
+  await writeFile(join(directory, 'genesis.json'), JSON.stringify(genesis))
+  await writeFile(join(directory, 'peers'), `${TOKEN}\n`)
+  const members = await Promise.all(
+    keys.map((key) => createMember({ directory, key, keys, genesis })),
+  )
+  return {
+    genesisHash: hashGenesis(genesis),
+    members,
+    directory,
+    async [Symbol.asyncDispose]() {
+      for (const member of members) await member.end()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+async function createMember(options: {
+  readonly directory: string
+  readonly key: Key
+  readonly keys: readonly Key[]
+  readonly genesis: Genesis
+}) {
+  const { directory, key, keys, genesis } = options
+  const home = join(directory, key.name)
+  const peers = keys
+    .filter((other) => other !== key)
+    .map((other) => `${nodeIdOf(other.nodeKey.publicKey)}@${HOST}:${other.port}`)
+  const redis = await startRedis()
+  await mkdir(join(home, 'data'), { recursive: true })
+  await writeFile(join(home, VOTE_STATE_FILE), voteStateAt(0))
+  const votingKeyFile = join(directory, `${key.name}.voting`)
+  const nodeKeyFile = join(directory, `${key.name}.node`)
+  await writeFile(votingKeyFile, key.votingKey.seed)
+  await writeFile(nodeKeyFile, key.nodeKey.seed)
+  let synchronizer: RunningSynchronizer | null = null
+
+  const stop = async () => {
+    await synchronizer?.[Symbol.asyncDispose]()
+    synchronizer = null
+  }
+  const url = () => synchronizer?.url ?? NOWHERE
+  return {
+    name: key.name,
+    url,
+    stop,
+    async start() {
+      synchronizer ??= await startSynchronizer(
+        {
+          genesisFile: join(directory, 'genesis.json'),
+          host: HOST,
+          port: 0,
+          logLevel: 'silent',
+          tracesEndpoint: null,
+          ordering: {
+            driver: 'cometbft',
+            redisPath: redis.socketPath,
+            engine: {
+              program: enginePath ?? '',
+              home,
+              sockets: join(directory, `${key.name}.s`),
+              address: `${HOST}:${key.port}`,
+              peers,
+              nodeKeyFile,
+              votingKeyFile,
+            },
+            followers: [],
+          },
+          logDirectory: null,
+          diskFreeMibMin: 0,
+          // Nobody vouches for a clock here: block time is the members'.
+          nodes: genesis.nodes.map(({ name }) => ({ name, url: NOWHERE })),
+          rateLimit: 100_000,
+          entryRates: { stranger: 10_000, peer: 10_000, superValidator: 10_000 },
+          peerTokensFile: join(directory, 'peers'),
+        },
+        { logger: createLogger({ name: key.name, level: 'silent' }) },
+      )
+    },
+    /** SIGKILL. */
+    async killEngine() {
+      const pid = await enginePidOf(home)
+      if (pid !== null) process.kill(pid, 'SIGKILL')
+    },
+    /** What a disk takes along that fails: all but the keys. Of a member that is stopped. */
+    async loseDisk() {
+      await rm(home, { recursive: true })
+      const client = redis.connect()
+      await client.flushall()
+      client.disconnect()
+    },
+    /** What the engine has signed last. */
+    async voteState(): Promise<{ readonly height: number } | null> {
+      const text = await readFile(join(home, VOTE_STATE_FILE), 'utf8').catch(() => null)
+      return text === null ? null : { height: Number(JSON.parse(text).height) }
+    },
+    async submit(bytes: Uint8Array) {
+      await using client = createLogClient({ url: url(), token: TOKEN })
+      await client.submit(bytes, AbortSignal.timeout(60_000))
+    },
+    /** The log from its beginning to this offset, as followers have it. */
+    async readTo(offset: number): Promise<readonly LogEntry[]> {
+      await using log = createLogClient({ url: url(), token: TOKEN })
+      const stopping = new AbortController()
+      const entries: LogEntry[] = []
+      const reader = createLogReader({
+        log,
+        genesis: logGenesisOf(genesis),
+        clock,
+        random: systemRandom,
+      })
+      const request = { from: 0, expected: null, batchEntriesMax: 1000, signal: stopping.signal }
+      for await (const batch of reader.follow(request)) {
+        entries.push(...batch)
+        if ((entries.at(-1)?.offset ?? 0) >= offset) stopping.abort()
+      }
+      return entries.slice(0, offset)
+    },
+    async end() {
+      await stop()
+      await redis[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Of the process that has this directory as its home. */
+async function enginePidOf(home: string): Promise<number | null> {
+  const { stdout } = await promisify(execFile)('pgrep', ['-f', `start --home ${home}$`]).catch(
+    () => ({ stdout: '' }), // There is none.
+  )
+  return stdout === '' ? null : Number(stdout.trim())
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST)
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

@@ -1,0 +1,124 @@
+import { createSystemClock, sha256Hex, systemRandom, utf8 } from '@quorumscan/base'
+import { startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { type BlockStore, createBlockStore } from './block-store.ts'
+import { encodeGroup } from './group.ts'
+import { LogFencedError } from './log-errors.ts'
+
+const START = 1_700_000_000_000_000
+const appHash = 'cd'.repeat(32)
+
+function setUp(redis: TestRedis, onProblem: (error: unknown) => void = () => {}) {
+  const closing = new AbortController()
+  const store = createBlockStore({
+    redis: { path: redis.socketPath, password: null },
+    clock: createSystemClock(),
+    random: systemRandom,
+    signal: closing.signal,
+    onProblem,
+  })
+  return { store, closing, [Symbol.dispose]: () => store[Symbol.dispose]() }
+}
+
+/** The block at this height, of one entry: the offset is the height. */
+function block(height: number, text = `entry ${height}`) {
+  const bytes = encodeGroup({
+    firstOffset: height,
+    previousHash: 'ab'.repeat(32),
+    entries: [{ recordTime: START + height, bytes: utf8(text) }],
+  })
+  return [
+    { firstOffset: height, lastOffset: height, bytes },
+    { height, appHash },
+  ] as const
+}
+
+async function fill(store: BlockStore, count: number) {
+  for (let height = 1; height <= count; height++) await store.append(...block(height))
+}
+
+describe('the blocks of a member', () => {
+  it('are read back with what is needed to go on behind them', async () => {
+    await using redis = await startRedis()
+    using one = setUp(redis)
+    expect(await one.store.newest()).toBeNull()
+    expect(await one.store.newerThan(0)).toEqual([])
+    await fill(one.store, 2)
+    expect(await one.store.newest()).toMatchObject({
+      firstOffset: 2,
+      lastOffset: 2,
+      height: 2,
+      appHash,
+      hash: sha256Hex(block(2)[0].bytes),
+    })
+  })
+
+  it('are read from the newest back to a time, over as many reads as it takes', async () => {
+    await using redis = await startRedis()
+    using one = setUp(redis)
+    await fill(one.store, 70)
+    const heights = async (recordTime: number) =>
+      (await one.store.newerThan(recordTime)).map(({ height }) => height)
+    expect(await heights(START + 69)).toEqual([70])
+    expect(await heights(START + 3)).toEqual(Array.from({ length: 67 }, (_, index) => 70 - index))
+    expect(await heights(0)).toHaveLength(70)
+  })
+
+  it('stand there once, however often one is added', async () => {
+    await using redis = await startRedis()
+    using one = setUp(redis)
+    await one.store.append(...block(1))
+    await one.store.append(...block(1))
+    expect(await one.store.newerThan(0)).toHaveLength(1)
+  })
+
+  it('are not added behind another log than the one that is known', async () => {
+    await using redis = await startRedis()
+    using one = setUp(redis)
+    await fill(one.store, 2)
+    // The other process knows a block less; the lost end of a log looks so, too.
+    await expect(one.store.append(...block(2, 'other'))).rejects.toThrow(LogFencedError)
+    await expect(one.store.append(...block(4))).rejects.toThrow('not end at 3')
+  })
+
+  it('wait for a Redis that is away, or has no room', async () => {
+    await using redis = await startRedis(['--appendonly', 'yes'])
+    const problems: unknown[] = []
+    using one = setUp(redis, (error) => problems.push(error))
+    await one.store.append(...block(1))
+    await redis.kill()
+    const added = one.store.append(...block(2))
+    await untilTrue('a problem', () => problems.length > 0)
+    await redis.restart()
+    await added
+
+    const client = redis.connect()
+    await client.config('SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1')
+    problems.length = 0
+    const late = one.store.append(...block(3))
+    await untilTrue('a problem', () => problems.length > 0)
+    await client.config('SET', 'maxmemory', '0')
+    client.disconnect()
+    await late
+    expect(await one.store.newerThan(0)).toHaveLength(3)
+  })
+
+  it('give up when they are told to', async () => {
+    await using redis = await startRedis()
+    await redis.kill()
+    using one = setUp(redis)
+    const added = one.store.append(...block(1))
+    one.closing.abort(new Error('closed'))
+    await expect(added).rejects.toThrow()
+    await redis.restart()
+  })
+
+  it('are told from what was written by others', async () => {
+    await using redis = await startRedis()
+    using one = setUp(redis)
+    const client = redis.connect()
+    await client.xadd('log', '1-0', 'g', Buffer.from(block(1)[0].bytes), 's', 'no seal')
+    client.disconnect()
+    await expect(one.store.newest()).rejects.toThrow('no seal')
+  })
+})

@@ -1,0 +1,138 @@
+/**
+ * The log of a member of a network that is ordered by blocks: each block is one group of the stream, in the member's
+ * own Redis. Instead of a signature a group carries a seal: the block's height, and the app hash after it. What the
+ * end of the stream lost comes back, as the engine replays its blocks behind the newest group.
+ */
+import { type Clock, concatBytes, fromHex, type Random, sha256, toHex } from '@quorumscan/base'
+import type { Micros } from '@quorumscan/model'
+import {
+  type LogConnection,
+  lastOffsetOf,
+  type OwnRedisAddress,
+  openLogConnection,
+  type RawGroup,
+} from './connection.ts'
+import { decodeGroup, type Group, LogGroupError, type StreamGroup } from './group.ts'
+import { LogFencedError, LogUnavailableError } from './log-errors.ts'
+import { reconnectDelayMs } from './reconnect.ts'
+
+/** What a member must know of a block to go on behind it. */
+export type BlockSeal = {
+  readonly height: number
+  /** Hex. */
+  readonly appHash: string
+}
+
+export type StoredBlock = Group &
+  StreamGroup &
+  BlockSeal & {
+    /** Of the group, hex. */
+    readonly hash: string
+  }
+
+export type BlockStore = Disposable & {
+  /** The newest block; null: there is none. */
+  newest(): Promise<StoredBlock | null>
+  /** The blocks from the newest back, until the first one that is not newer than `recordTime`. */
+  newerThan(recordTime: Micros): Promise<readonly StoredBlock[]>
+  /**
+   * Resolves, with what followers are given, when the group stands in the stream. Waits for a Redis that is away or
+   * full.
+   *
+   * @throws {LogFencedError} If another group stands there: this process does not know the log any more.
+   * @throws The signal's reason.
+   */
+  append(group: Omit<StreamGroup, 'signature'>, seal: BlockSeal): Promise<StreamGroup>
+}
+
+const HEIGHT_BYTES = 8
+const SEAL_BYTES = HEIGHT_BYTES + 32
+/** At most 32 MiB in memory, as a group has at most 1 MiB. */
+const GROUPS_PER_READ = 32
+
+export function createBlockStore(options: {
+  readonly redis: OwnRedisAddress
+  readonly clock: Clock
+  readonly random: Random
+  readonly signal: AbortSignal
+  /** Told why a group has to wait. */
+  readonly onProblem: (error: unknown) => void
+}): BlockStore {
+  const { clock, random, signal } = options
+  let connection: LogConnection | null = null
+
+  /** Repeats what failed because Redis is away, or has no room, until it succeeds. */
+  const insist = async <T>(work: (connection: LogConnection) => Promise<T>): Promise<T> => {
+    for (let failures = 1; ; failures++) {
+      try {
+        if (connection === null || !connection.isOpen())
+          connection = await openLogConnection(options.redis, { signal })
+        return await work(connection)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!(error instanceof LogUnavailableError)) throw error
+        options.onProblem(error)
+      }
+      await clock.delay(reconnectDelayMs(failures, random), signal)
+    }
+  }
+
+  return {
+    newest: async () => {
+      const raw = await insist((redis) => redis.newest())
+      return raw === null ? null : openBlock(raw)
+    },
+    async newerThan(recordTime) {
+      const blocks: StoredBlock[] = []
+      let before: string | null = null
+      for (;;) {
+        const raws: RawGroup[] = await insist((redis) =>
+          redis.newestBefore(before, GROUPS_PER_READ),
+        )
+        for (const raw of raws) {
+          const block = openBlock(raw)
+          if ((block.entries.at(-1)?.recordTime ?? 0) <= recordTime) return blocks
+          blocks.push(block)
+          before = raw.id
+        }
+        if (raws.length < GROUPS_PER_READ) return blocks
+      }
+    },
+    append: ({ firstOffset, lastOffset, bytes }, seal) =>
+      insist(async (redis) => {
+        const group = { firstOffset, lastOffset, bytes, signature: encodeSeal(seal) }
+        const afterOffset = firstOffset - 1
+        if (await redis.append(group, afterOffset)) return group
+        // The answer to an earlier try may have been lost.
+        const newest = await redis.newest()
+        if (newest !== null && toHex(sha256(newest.bytes)) === toHex(sha256(bytes))) return group
+        throw new LogFencedError(
+          `the log does not end at ${afterOffset}, where this process left it, but at ${newest === null ? 0 : lastOffsetOf(newest)}`,
+        )
+      }),
+    [Symbol.dispose]: () => connection?.close(),
+  }
+}
+
+function encodeSeal({ height, appHash }: BlockSeal): Uint8Array {
+  const bytes = new Uint8Array(HEIGHT_BYTES)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(height))
+  return concatBytes([bytes, fromHex(appHash)])
+}
+
+/** @throws {LogGroupError} `malformed`. */
+function openBlock({ bytes, signature: seal }: RawGroup): StoredBlock {
+  const group = decodeGroup(bytes)
+  if (seal.byteLength !== SEAL_BYTES)
+    throw new LogGroupError('malformed', `the group at ${group.firstOffset} has no seal of a block`)
+  const height = Number(new DataView(seal.buffer, seal.byteOffset).getBigUint64(0))
+  return {
+    ...group,
+    bytes,
+    signature: seal,
+    lastOffset: group.firstOffset + group.entries.length - 1,
+    hash: toHex(sha256(bytes)),
+    height,
+    appHash: toHex(seal.subarray(HEIGHT_BYTES)),
+  }
+}
