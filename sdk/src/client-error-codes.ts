@@ -26,7 +26,7 @@ export const clientErrorCodes = {
   INVALID_RECEIPT: {
     definite: true,
     retryable: false,
-    doc: 'The scan proxy gave an answer without a valid receipt of enough nodes: do not use it.',
+    doc: 'The scan proxy gave an answer that it cannot prove: do not use it.',
   },
   WRONG_GENESIS: {
     definite: true,

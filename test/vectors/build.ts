@@ -3,7 +3,6 @@ import { type KeyPair, keyPairFromSeed, toHex } from '@quorumscan/base'
 import {
   canonicalJson,
   encodeAddressStatement,
-  encodeAnswerStatement,
   encodeLogGroupStatement,
   encodeSnapshotStatement,
   encodeStateStatement,
@@ -21,7 +20,6 @@ export function buildStatements(): string {
   const point = { genesisHash, offset: 42, recordTime: RECORD_TIME, historyHash: 'cd'.repeat(32) }
   const hash = 'ef'.repeat(32)
   const statements: readonly (readonly [string, Uint8Array])[] = [
-    ['answer', encodeAnswerStatement({ ...point, requestHash: '12'.repeat(32), answerHash: hash })],
     ['state', encodeStateStatement({ ...point, stateRoot: hash })],
     ['snapshot', encodeSnapshotStatement({ ...point, contentHash: hash })],
     [
@@ -47,8 +45,8 @@ export function buildStatements(): string {
   ]
   return [
     '# Statements (packages/consensus/STATEMENTS.md): kind, statement, Ed25519 signature by the key below; hex.',
-    '# Offset 42 (log group: 41 to 42), record time 1700000000123456, history hash cd.., request and previous',
-    '# hash 12.., answer, content and body hash and state root ef..; address: sv-1, https://sv-1.example.com/scan, sequence 3.',
+    '# Offset 42 (log group: 41 to 42), record time 1700000000123456, history hash cd.., previous hash 12..,',
+    '# content and body hash and state root ef..; address: sv-1, https://sv-1.example.com/scan, sequence 3.',
     `genesis-hash ${genesisHash}`,
     `public-key ${keyPair.publicKey}`,
     ...statements.map(([kind, bytes]) => `${kind} ${toHex(bytes)} ${signed(keyPair, bytes)}`),

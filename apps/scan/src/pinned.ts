@@ -1,13 +1,8 @@
-/**
- * Answers at one offset (D-10). An answer's bytes are what is compared, and with `sign` what is signed,
- * together with the request and the place in history (D-41).
- */
+/** Answers at one offset (D-10). */
 import { utf8 } from '@quorumscan/base'
-import type { CanonicalRequest } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { formatTime, type Offset } from '@quorumscan/model'
 import type { Pinned, Replica } from '@quorumscan/replica'
-import type { Signer } from './signer.ts'
 
 const COMMA = utf8(',')
 
@@ -63,26 +58,6 @@ export async function pinAt(
 /** Bodies as the items of a JSON array. */
 export function commaSeparated(bodies: readonly Uint8Array[]): Uint8Array[] {
   return bodies.flatMap((body, index) => (index === 0 ? [body] : [COMMA, body]))
-}
-
-/** `pinnedHeaders`, with the signature of the answer where the request asks for it. */
-export function answerHeaders(
-  answer: {
-    readonly request: CanonicalRequest
-    /** The body, or the value whose JSON it is. */
-    readonly body: object | Uint8Array
-  },
-  options: {
-    readonly at: Pinned
-    readonly asked: { readonly 'x-read-sign'?: boolean }
-    readonly signer: Signer
-  },
-): Headers {
-  const headers = pinnedHeaders(options.at)
-  if (options.asked['x-read-sign'] !== true) return headers
-  const { request, body } = answer
-  const bytes = body instanceof Uint8Array ? body : utf8(JSON.stringify(body))
-  return { ...headers, 'x-ledger-signature': options.signer.answer({ request, bytes }, options.at) }
 }
 
 /**

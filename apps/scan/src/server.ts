@@ -17,7 +17,6 @@ import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
-import { createSigner } from './signer.ts'
 
 /** D-3. */
 const PREFIX = '/api/scan'
@@ -29,7 +28,6 @@ export function createServer(
 ): HttpServer {
   const { certifier, clock, clocks, genesis, genesisHash, logger, nodeName, party, replica } =
     context
-  const _signer = createSigner(context)
   const certified = createCertifiedAnswers({ genesis, certifier, replica })
   return buildServer({
     routes: scanRoutes,

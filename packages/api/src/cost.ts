@@ -5,9 +5,7 @@ import type { CostInput, RouteDef } from './route-def.ts'
 export const COST_LOOKUP = 1
 /** D-33: one unit for 10 entries of a page. */
 const ENTRIES_PER_UNIT = 10
-/** D-33. */
-const COST_SIGNATURE = 5
-/** Spec silent: a submission is signed, ordered and applied by every node, so it costs as much as a signature. */
+/** Spec silent: a submission is signed, ordered and applied by every node. */
 export const COST_SUBMISSION = 5
 
 export function pageCost(input: CostInput): number {
@@ -26,8 +24,7 @@ export function batchCost(input: CostInput): number {
   return Math.max(COST_LOOKUP, lookups.length * COST_LOOKUP)
 }
 
-/** All units of a request that passed validation, signatures included. */
+/** All units of a request that passed validation. */
 export function unitsOf(route: RouteDef, input: CostInput): number {
-  const units = typeof route.cost === 'number' ? route.cost : route.cost(input)
-  return units + COST_SIGNATURE * (route.signatureCount?.(input) ?? 0)
+  return typeof route.cost === 'number' ? route.cost : route.cost(input)
 }

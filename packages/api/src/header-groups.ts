@@ -24,10 +24,6 @@ export const headerGroups = {
       'The newest offset that the answer may show; the scan proxy of this validator answers nothing that is older.',
     ),
   },
-  /** Where it was asked for with `x-read-sign` (D-41). */
-  signature: {
-    'x-ledger-signature': text("The node's signature of the answer statement, 128 hex digits."),
-  },
   /** What stands behind a proxied answer (D-40). */
   quorum: {
     'x-quorum-outcome': text('verified, verified-absent, trusted or trusted-absent.'),

@@ -46,8 +46,6 @@ export type RouteDef = {
   readonly auth: 'none' | 'user' | 'admin'
   /** Units of D-33. Zero is never refused. */
   readonly cost: number | ((input: CostInput) => number)
-  /** How many answers of this request are signed (D-41), which costs extra. Absent: none ever is. */
-  readonly signatureCount?: (input: CostInput) => number
 }
 
 export type RouteTable = { readonly [operationId: string]: RouteDef }

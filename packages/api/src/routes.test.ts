@@ -110,12 +110,6 @@ describe('prices (D-33)', () => {
     expect(cost(scanRoutes.lookupEntries, {}, { lookups })).toBe(units)
   })
 
-  test('a signed page of activities costs five more', () => {
-    const signed = { 'x-read-sign': true }
-    expect(cost(scanRoutes.listActivities, {}, { page_size: 100 }, signed)).toBe(15)
-    expect(cost(scanRoutes.listActivities, {}, { page_size: 100 })).toBe(10)
-  })
-
   test('probes are free', () => {
     for (const table of Object.values(tables))
       for (const id of ['livez', 'readyz', 'getStatus', 'getVersion'])

@@ -38,7 +38,6 @@ export {
   type ReaderOptions,
   type ReaderStatus,
   type ReadRequest,
-  type SignedAnswer,
 } from './reader/reader-options.ts'
 export {
   createEvidenceLog,
@@ -51,21 +50,7 @@ export {
   verifyEvidence,
 } from './statements/evidence.ts'
 export {
-  createReceipt,
-  encodeReceipt,
-  encodeVerifiedBody,
-  parseReceipt,
-  RECEIPT_DECISIONS,
-  type Receipt,
-  type ReceiptDecisions,
-  ReceiptError,
-  type ReceiptErrorCode,
-  type VerifiedReceipt,
-  verifyReceipt,
-} from './statements/receipts.ts'
-export {
   type CanonicalRequest,
-  canonicalRequest,
   type Lookup,
   REQUEST_OF_DSO_PARTY_ID,
   REQUEST_OF_SCANS,
@@ -80,9 +65,7 @@ export {
 } from './statements/requests.ts'
 export {
   type AddressStatement,
-  type AnswerStatement,
   encodeAddressStatement,
-  encodeAnswerStatement,
   encodeLogGroupStatement,
   encodeSnapshotStatement,
   encodeStateStatement,
@@ -90,7 +73,6 @@ export {
   type HistoryPoint,
   type LogGroupStatement,
   type SnapshotStatement,
-  STATEMENT_TAGS,
   type StatePoint,
   type StateStatement,
   type SubmissionStatement,

@@ -597,23 +597,6 @@ describe('the budget', () => {
     expect(calls).toBe(2)
   })
 
-  test('what is signed is charged before the handler is asked', async () => {
-    let calls = 0
-    const signed = { ...routes, touch: { ...routes.touch, signatureCount: () => 1 } }
-    const server = buildServer<typeof signed, string>({
-      routes: signed,
-      handlers: { ...handlers, touch: async () => ({ body: null, status: 200 + calls++ }) },
-      prefix: null,
-      rateLimit: { unitsPerSecond: 6 },
-      clock: createManualClock(),
-      authenticate: async () => 'alice',
-    })
-    const touch = () => server.inject({ method: 'POST', url: '/v0/touch' })
-    expect((await touch()).statusCode).toBe(200)
-    expect((await touch()).statusCode).toBe(429)
-    expect(calls).toBe(1)
-  })
-
   test('a dear request is served on credit once, then the client waits', async () => {
     const clock = createManualClock()
     const dear = { ...routes, putItem: { ...routes.putItem, cost: () => 21 } }

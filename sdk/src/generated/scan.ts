@@ -950,8 +950,6 @@ export interface components {
         "x-ledger-record-time": string;
         /** @description The history hash at that offset, 64 hex digits. */
         "x-ledger-history-hash": string;
-        /** @description The node's signature of the answer statement, 128 hex digits. */
-        "x-ledger-signature": string;
         /** @description Seconds after which trying again may help. */
         "retry-after": number;
     };
@@ -1857,8 +1855,6 @@ export interface operations {
             header?: {
                 /** @description The offset to read at; absent: the newest. */
                 "x-read-at-offset"?: number;
-                /** @description Whether the node signs its answer. */
-                "x-read-sign"?: boolean;
             };
             path?: never;
             cookie?: never;
@@ -1878,7 +1874,6 @@ export interface operations {
                     "x-ledger-offset": components["headers"]["x-ledger-offset"];
                     "x-ledger-record-time": components["headers"]["x-ledger-record-time"];
                     "x-ledger-history-hash": components["headers"]["x-ledger-history-hash"];
-                    "x-ledger-signature": components["headers"]["x-ledger-signature"];
                     [name: string]: unknown;
                 };
                 content: {

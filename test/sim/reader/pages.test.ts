@@ -56,13 +56,6 @@ describe('a walk over pages', () => {
     expect(reader.status().floor).toBe(5)
   })
 
-  it('is signed page by page where asked', async () => {
-    const { reader, clock, append } = createWorld()
-    append(names)
-    const outcome = await clock.run(reader.read(page(null), { sign: true }))
-    expect('signatures' in outcome && outcome.signatures.length).toBeGreaterThanOrEqual(2)
-  })
-
   it('does not take a body that breaks the schema', async () => {
     const { reader, clock } = createWorld()
     const isValid = (body: unknown) => typeof body === 'object' && 'nothing' in (body as object)

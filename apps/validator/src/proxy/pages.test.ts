@@ -39,7 +39,6 @@ const outcomes: Record<string, Outcome> = {
     offset: 1,
     recordTime: 1,
     historyHash: '',
-    signatures: [],
   },
 }
 

@@ -17,7 +17,6 @@ function decided(answer: string, more: Partial<Decided> = {}): Decided {
     offset: 17,
     recordTime: 1_700_000_000_000_001,
     historyHash: 'ab'.repeat(32),
-    signatures: [],
     ...more,
   }
 }
@@ -120,7 +119,7 @@ describe('quorumOptions', () => {
   const genesis = { nodes: [1, 2, 3, 4] } as unknown as Genesis
   const { signal } = new AbortController()
   const forward = { 'x-request-id': 'r-1' }
-  const always = { sign: false, signal, headers: forward }
+  const always = { signal, headers: forward }
   const options = (headers: object, query: object = {}) =>
     quorumOptions({ headers, query, forward, signal }, genesis)
 

@@ -1,6 +1,6 @@
 /**
- * The operations that the proxy reads beside lookups, as requests to a node. Pure. `parameters` are all
- * of them after decoding and defaulting, because they are what a receipt binds (D-41).
+ * The operations that the proxy reads beside lookups, as requests to a node, with all their parameters after
+ * decoding and defaulting (D-41). Pure.
  */
 import { isScanAnswer } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'

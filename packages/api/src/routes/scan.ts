@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
-import { type CostInput, defineRoutes } from '../route-def.ts'
+import { defineRoutes } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, NodeActivitiesRequest } from '../schemas/activities.ts'
 import {
   CERTIFIED_MEDIA_TYPE,
@@ -158,15 +158,6 @@ export const scanRoutes = {
     },
     listActivities: {
       ...pinned,
-      headers: Type.Object({
-        ...ReadHeaders.properties,
-        'x-read-sign': Type.Optional(
-          Type.Boolean({ description: 'Whether the node signs its answer.' }),
-        ),
-      }),
-      responseHeaders: ['ledger', 'signature'],
-      signatureCount: ({ headers }: CostInput) =>
-        Number((headers as { 'x-read-sign'?: boolean })['x-read-sign'] === true),
       tag: 'activities',
       method: 'POST',
       path: '/v0/activities',

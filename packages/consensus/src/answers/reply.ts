@@ -9,8 +9,6 @@ export type Reply =
       readonly kind: 'answer'
       readonly point: HistoryPoint
       readonly body: Uint8Array<ArrayBuffer>
-      /** Of a single answer that was asked for signed, unchecked; a batch has its signatures in the body. */
-      readonly signature: string | null
     }
   | { readonly kind: 'lagging'; readonly reason: 'not-reached' | 'pruned' }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -47,7 +45,6 @@ export function judgeReply(reply: TransportReply): Reply {
     kind: 'answer',
     point: { offset, recordTime, historyHash },
     body: reply.body,
-    signature: reply.header('x-ledger-signature'),
   }
 }
 

@@ -62,27 +62,15 @@ export type NodeReply = {
   readonly durationMs: number
 }
 
-/** A signed answer whose signature was checked; `evidence.ts` looks for two that contradict each other. */
-export type SignedAnswer = {
-  readonly genesisHash: string
-  readonly node: string
-  readonly signature: string
-  readonly offset: number
-  readonly recordTime: number
-  readonly historyHash: string
-  readonly requestHash: string
-  readonly answerHash: string
-}
-
 export type Fork = {
   readonly offset: number
   /** Hash → the nodes that hold it; `local` stands for the own replica. */
   readonly histories: readonly { readonly historyHash: string; readonly nodes: readonly string[] }[]
 }
 
-/** An operation other than a lookup, as a request to a node and as what is signed. */
+/** An operation other than a lookup, as a request to a node. */
 export type ReadRequest = {
-  /** The canonical operation (D-41); its parameters are what a receipt binds. */
+  /** The canonical operation (D-41). */
   readonly operation: string
   readonly parameters: CanonicalRequest['parameters']
   readonly method: 'GET' | 'POST'

@@ -1,9 +1,8 @@
 /**
- * The requests that signatures and receipts bind: each operation with all its parameters, after decoding and
- * defaulting. Nodes sign them, proxies and the SDK ask and check by them.
+ * Requests as they are kept with what proves their answers: each operation with all its parameters, after decoding
+ * and defaulting.
  */
-import { utf8 } from '../encoding/bytes.ts'
-import { canonicalJson, type Json } from '../encoding/canonical-json.ts'
+import type { Json } from '../encoding/canonical-json.ts'
 
 /**
  * An operation with **all** its parameters, after decoding and defaulting (D-41): the same for a single
@@ -99,8 +98,3 @@ export const REQUEST_OF_DSO_PARTY_ID: CanonicalRequest = {
   parameters: {},
 }
 export const REQUEST_OF_SCANS: CanonicalRequest = { operation: 'listScans', parameters: {} }
-
-/** The bytes whose SHA-256 a statement holds. @throws {RangeError} As `canonicalJson`. */
-export function canonicalRequest(request: CanonicalRequest): Uint8Array<ArrayBuffer> {
-  return utf8(canonicalJson({ operation: request.operation, parameters: request.parameters }))
-}

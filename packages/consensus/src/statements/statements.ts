@@ -15,8 +15,6 @@ export type HistoryPoint = {
   readonly historyHash: string
 }
 
-export type AnswerStatement = OfGenesis &
-  HistoryPoint & { readonly requestHash: string; readonly answerHash: string }
 export type AddressStatement = OfGenesis & {
   readonly name: string
   readonly url: string
@@ -37,7 +35,6 @@ export type StateStatement = OfGenesis & StatePoint
 export type SnapshotStatement = OfGenesis & HistoryPoint & { readonly contentHash: string }
 
 // One constant each, so that a page that encodes one statement does not carry the tags of all.
-const ANSWER = 'quorumscan/answer/1'
 const ADDRESS = 'quorumscan/address/1'
 const SUBMISSION = 'quorumscan/submission/1'
 const STATE = 'quorumscan/state/1'
@@ -45,22 +42,12 @@ const LOG_GROUP = 'quorumscan/log-group/1'
 const SNAPSHOT = 'quorumscan/snapshot/1'
 
 export const STATEMENT_TAGS = {
-  answer: ANSWER,
   address: ADDRESS,
   submission: SUBMISSION,
   state: STATE,
   logGroup: LOG_GROUP,
   snapshot: SNAPSHOT,
 } as const
-
-/** tag ‖ genesis ‖ u64 offset ‖ u64 record time ‖ history hash ‖ request hash ‖ answer hash. */
-export function encodeAnswerStatement(statement: AnswerStatement): Uint8Array<ArrayBuffer> {
-  return encode(ANSWER, statement, [
-    ...historyPoint(statement),
-    hash(statement.requestHash),
-    hash(statement.answerHash),
-  ])
-}
 
 /** tag ‖ genesis ‖ u64 sequence ‖ u16 length ‖ name ‖ u16 length ‖ url (D-34). */
 export function encodeAddressStatement(statement: AddressStatement): Uint8Array<ArrayBuffer> {

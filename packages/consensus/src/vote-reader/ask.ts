@@ -1,7 +1,6 @@
 /** What nodes are asked for the sake of items, and their answers cut into votes. The same goes to every node. */
 import { batchRequest, cutBatchAnswer, encodeBatch } from '../answers/batch.ts'
 import { decodeText, type Reply } from '../answers/reply.ts'
-import { isSignature } from '../crypto/crypto.ts'
 import { bodiesEqual } from '../encoding/bodies-equal.ts'
 import type { TransportRequest } from '../nodes/transport.ts'
 import type { ReadRequest } from '../reader/reader-options.ts'
@@ -17,12 +16,6 @@ export type NodeRequest = Pick<
 >
 type Answer = Reply & { readonly kind: 'answer' }
 
-/** Votes for the items of an ask, in order, with a signature each where they were asked for. */
-export type Votes = {
-  readonly votes: readonly Vote[]
-  readonly signatures: readonly string[] | null
-}
-
 export type Ask = {
   /** `probe`: an empty batch at no offset, which only asks for heads (D-37). */
   readonly kind: 'probe' | 'batch' | 'read'
@@ -32,15 +25,13 @@ export type Ask = {
   readonly pin: number | null
   /** What the nodes are asked for: the pin. Null where they choose. */
   readonly atOffset: number | null
-  /** Whether a caller wants signatures, of a page. */
-  readonly sign: boolean
-  /** With and without signatures, written once. */
-  readonly requests: Map<boolean, NodeRequest>
-  /** Answers without signatures, cut once. Those with differ between nodes. */
+  /** Written once. */
+  request: NodeRequest | null
+  /** Answers, cut once: votes for the items, in order. */
   readonly cut: {
     readonly point: HistoryPoint
     readonly body: Uint8Array<ArrayBuffer>
-    readonly votes: Votes | undefined
+    readonly votes: readonly Vote[] | undefined
   }[]
 }
 
@@ -51,9 +42,8 @@ export function createAsk(
   kind: Ask['kind'],
   options: Pick<Ask, 'items' | 'pin' | 'atOffset'>,
 ): Ask {
-  const sign = kind === 'read' && options.items[0]?.sign === true
   const channel = kind === 'read' ? 'bulk' : 'lookup'
-  return { kind, channel, sign, ...options, requests: new Map(), cut: [] }
+  return { kind, channel, ...options, request: null, cut: [] }
 }
 
 /** Whether the node's vote could still change an item. */
@@ -61,16 +51,15 @@ export function isWanted(ask: Ask, node: number): boolean {
   return ask.kind === 'probe' || ask.items.some((item) => isVoteWanted(item, ask.pin, node))
 }
 
-export function requestOf(ask: Ask, sign: boolean): NodeRequest {
-  let request = ask.requests.get(sign)
-  if (request === undefined) {
-    request = ask.kind === 'read' ? readRequest(ask, sign) : lookupsRequest(ask)
-    const forwarded = ask.items.find(({ headers }) => headers !== undefined)?.headers
-    if (forwarded !== undefined)
-      request = { ...request, headers: { ...forwarded, ...request.headers } }
-    ask.requests.set(sign, request)
-  }
-  return request
+export function requestOf(ask: Ask): NodeRequest {
+  if (ask.request !== null) return ask.request
+  const request = ask.kind === 'read' ? readRequest(ask) : lookupsRequest(ask)
+  const forwarded = ask.items.find(({ headers }) => headers !== undefined)?.headers
+  ask.request =
+    forwarded === undefined
+      ? request
+      : { ...request, headers: { ...forwarded, ...request.headers } }
+  return ask.request
 }
 
 function lookupsRequest({ items, atOffset }: Ask): NodeRequest {
@@ -79,7 +68,7 @@ function lookupsRequest({ items, atOffset }: Ask): NodeRequest {
   return batchRequest(encodeBatch(lookups, atOffset), lookups.length)
 }
 
-function readRequest({ items, atOffset }: Ask, sign: boolean): NodeRequest {
+function readRequest({ items, atOffset }: Ask): NodeRequest {
   const [item] = items as readonly [Item]
   const { request } = item.asked as { readonly request: ReadRequest } // Its one item is a read.
   return {
@@ -88,7 +77,6 @@ function readRequest({ items, atOffset }: Ask, sign: boolean): NodeRequest {
     headers: {
       ...(request.body === null ? {} : { 'content-type': 'application/json' }),
       ...(atOffset === null ? {} : { 'x-read-at-offset': String(atOffset) }),
-      ...(sign ? { 'x-read-sign': 'true' } : {}),
     },
     body: request.body,
     bytesMax: request.bytesMax,
@@ -99,9 +87,7 @@ function readRequest({ items, atOffset }: Ask, sign: boolean): NodeRequest {
  * The votes in an answer, as bytes; undefined if it is not of the form of one. Equal answers of several nodes
  * give the same Vote objects.
  */
-export function votesIn(ask: Ask, answer: Answer, isSigned: boolean): Votes | undefined {
-  if (isSigned) return cutAnswer(ask, answer, true)
-  const { point, body } = answer
+export function votesIn(ask: Ask, { point, body }: Answer): readonly Vote[] | undefined {
   const same = ask.cut.find(
     (other) =>
       other.point.offset === point.offset &&
@@ -110,21 +96,8 @@ export function votesIn(ask: Ask, answer: Answer, isSigned: boolean): Votes | un
       bodiesEqual(other.body, body),
   )
   if (same !== undefined) return same.votes
-  const votes = cutAnswer(ask, answer, false)
+  const answers = ask.kind === 'read' ? [body] : cutBatchAnswer(decodeText(body), ask.items.length)
+  const votes = answers?.map((answer) => ({ ...point, answer }))
   ask.cut.push({ point, body, votes })
   return votes
-}
-
-function cutAnswer(ask: Ask, answer: Answer, isSigned: boolean): Votes | undefined {
-  const { point, body, signature } = answer
-  if (ask.kind === 'read') {
-    if (isSigned && !isSignature(signature)) return undefined
-    const votes = [{ ...point, answer: body }]
-    return { votes, signatures: isSigned ? [signature as string] : null }
-  }
-  const votes = cutBatchAnswer(decodeText(body), ask.items.length)?.map((answer) => ({
-    ...point,
-    answer,
-  }))
-  return votes && { votes, signatures: null }
 }

@@ -136,7 +136,6 @@ function accept(
   if (!isSelfPinned(item)) raiseFloor(state, group.vote.offset)
   const outcome = decidedOutcome({
     ...{ group, nodes, nodeCount, threshold: item.threshold, ballot: round.ballot },
-    signatures: signaturesOf(state, round, group),
     isAbsent: state.decisions.isAbsence(group.vote, nowMicros),
     isTrusted: state.faultyMax === 0,
   })
@@ -154,14 +153,6 @@ function raiseFloor(state: State, offset: number): void {
   if (offset <= state.floor) return
   state.floor = offset
   state.effects.push({ kind: 'keep', floor: offset })
-}
-
-function signaturesOf({ nodes }: State, round: Round, group: Group): Decided['signatures'] {
-  if (round.signatures.size === 0) return []
-  return nodes.flatMap(({ index, name }) => {
-    const signature = group.voters.includes(index) ? round.signatures.get(index) : undefined
-    return signature === undefined ? [] : [[name, signature] as const]
-  })
 }
 
 function giveUp(state: State, item: Item, round: Round | undefined, ending: Ending): void {

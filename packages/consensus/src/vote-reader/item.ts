@@ -16,7 +16,6 @@ export type Read = {
   readonly threshold: number
   readonly minOffset: number
   readonly maxAgeMs: number
-  readonly sign: boolean
   readonly headers: Readonly<Record<string, string>> | undefined
   /** When its caller leaves; Infinity if it waits as long as the reader. */
   readonly leavesAtMs: number
@@ -35,8 +34,6 @@ export type Round = {
   readonly standings: Standing[]
   /** Why a node does not vote, by node. */
   readonly reasons: Map<number, string>
-  /** Of votes that were signed: hex, by node. */
-  readonly signatures: Map<number, string>
 }
 
 export type Item = Read & {
@@ -67,7 +64,6 @@ export function createItem(
     threshold: read.threshold,
     minOffset: read.minOffset,
     maxAgeMs: read.maxAgeMs,
-    sign: read.sign,
     headers: read.headers,
     leavesAtMs: read.leavesAtMs,
     startedAtMs: times.startedAtMs,
@@ -92,7 +88,6 @@ export function createRound(options: {
     ballot: createBallot(),
     standings: new Array<Standing>(options.nodeCount).fill('open'),
     reasons: new Map(),
-    signatures: new Map(),
   }
 }
 

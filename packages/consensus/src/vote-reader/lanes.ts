@@ -80,12 +80,11 @@ function send(
 ): void {
   const { node, lane, ask } = to
   const id = ++state.flightCount
-  const isSigned = ask.sign
-  const flight: Flight = { id, ...to, isSigned, startedAtMs: state.nowMs, isSentAgain: false }
+  const flight: Flight = { id, ...to, startedAtMs: state.nowMs, isSentAgain: false }
   lane.flights.add(flight)
   state.flights.set(id, flight)
   node.counters.requests++
-  const request = requestOf(ask, isSigned)
+  const request = requestOf(ask)
   state.effects.push({ kind: 'send', flight: id, url, channel: lane.channel, request })
 }
 

@@ -1,7 +1,6 @@
 /** What goes into the reader's state machine, and what comes out of it: values, for `step.ts`. */
 import type { TransportReply } from '../nodes/transport.ts'
 import type { NodeReply } from '../reader/reader-options.ts'
-import type { CanonicalRequest } from '../statements/requests.ts'
 import type { Fork } from '../votes/histories.ts'
 import type { Decided, Disputed, Insufficient, Lagging, VoteGroup } from '../votes/outcome.ts'
 import type { Vote } from '../votes/tally.ts'
@@ -21,8 +20,6 @@ export type Event =
   | { readonly kind: 'reply'; readonly flight: number; readonly reply: TransportReply }
   /** Its connection failed. */
   | { readonly kind: 'failed'; readonly flight: number }
-  /** Which of the signatures of a `check` are valid. */
-  | { readonly kind: 'checked'; readonly flight: number; readonly isValid: readonly boolean[] }
   /** The own replica's history at an offset; null where it has none. */
   | { readonly kind: 'compared'; readonly offset: number; readonly historyHash: string | null }
   /** A node is somewhere else than it was. */
@@ -50,15 +47,6 @@ export type Effect =
   | { readonly kind: 'drop'; readonly flight: number }
   /** What it asks was decided: an answer of more bytes has lost, and is not worth megabytes. */
   | { readonly kind: 'shorten'; readonly flight: number; readonly bytesWanted: number }
-  /** To be answered by `checked`. */
-  | {
-      readonly kind: 'check'
-      readonly flight: number
-      readonly node: string
-      /** Ed25519, hex. */
-      readonly scanKey: string
-      readonly answers: readonly SignedVote[]
-    }
   /** To be answered by `compared`. */
   | { readonly kind: 'compare'; readonly offset: number }
   | { readonly kind: 'decide'; readonly read: number; readonly outcome: Decided | Undecided }
@@ -71,14 +59,6 @@ export type Effect =
   | { readonly kind: 'fork'; readonly fork: Fork }
   /** How a request ended, for measurements. */
   | { readonly kind: 'heard'; readonly reply: NodeReply }
-
-export type SignedVote = {
-  readonly read: number
-  readonly request: CanonicalRequest
-  readonly vote: Vote
-  /** Hex. */
-  readonly signature: string
-}
 
 /** As the outcome that the caller gets, with the answers themselves in the place of their digests. */
 export type Undecided =

@@ -15,8 +15,6 @@ export type Flight = {
   readonly node: Node
   readonly lane: Lane
   readonly ask: Ask
-  /** Whether the node was asked to sign. */
-  readonly isSigned: boolean
   startedAtMs: number
   /** What it asks waits to be sent once more, or was. */
   isSentAgain: boolean
@@ -41,8 +39,6 @@ export type Node = {
   /** Its position: the voter. */
   readonly index: number
   readonly name: string
-  /** Ed25519 public key of its answers, hex. */
-  readonly scanKey: string
   url: string | null
   sequence: number | null
   /** Its connection would not say who answers: it is not asked for votes (D-35). */
@@ -67,11 +63,10 @@ type Counters = {
   latencyMsLast: number | null
 }
 
-export function createNode({ name, scanKey }: GenesisNode, index: number): Node {
+export function createNode({ name }: GenesisNode, index: number): Node {
   return {
     index,
     name,
-    scanKey,
     url: null,
     sequence: null,
     isInsecure: false,

@@ -12,7 +12,6 @@ import {
 } from '../reader/reader-options.ts'
 import { DECISIONS, type Decisions } from '../votes/decisions.ts'
 import type { Outcome, ReadOptions } from '../votes/outcome.ts'
-import { checkSignatures } from './check-signatures.ts'
 import { withDigests } from './digests.ts'
 import type { Asked, Read } from './item.ts'
 import type { Effect, Event } from './messages.ts'
@@ -34,7 +33,7 @@ const MAX_AGE_MS = 60_000 // D-39.
 export function createReader(options: ReaderOptions, decisions: Decisions = DECISIONS): Reader {
   const base = createReaderBase(options, decisions)
   const { crypto, nodeCount, closing, floor, directory } = base
-  const { clock, transport, genesisHash, localHistoryHash, defer = queueMicrotask } = options
+  const { clock, transport, localHistoryHash, defer = queueMicrotask } = options
   const state = createState({
     ...base,
     waitMs: options.waitMs ?? WAIT_MS,
@@ -98,18 +97,6 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     drop({ flight }) {
       flights.get(flight)?.abort.abort(new Error('no answer'))
       flights.delete(flight)
-    },
-    check(effect) {
-      const { flight, answers } = effect
-      checkSignatures(effect, { genesisHash, crypto }).then(
-        (statements) => {
-          run({ kind: 'checked', flight, isValid: statements.map((one) => one !== null) })
-        },
-        // Nothing is read unverified.
-        (reason) => {
-          for (const { read } of answers) questions.fail(read, () => reason)
-        },
-      )
     },
     compare({ offset }) {
       const tell = (historyHash: string | null) => run({ kind: 'compared', offset, historyHash })
@@ -215,7 +202,6 @@ function checkedOptions(
     threshold: votes,
     minOffset,
     maxAgeMs,
-    sign: options.sign ?? false,
     headers: options.headers,
     leavesAtMs: options.endsAtMs ?? Number.POSITIVE_INFINITY,
   }

@@ -3,7 +3,6 @@ import { maxFaulty } from '../genesis/genesis.ts'
 import type { HistoryPoint } from '../statements/statements.ts'
 import type { Decisions } from '../votes/decisions.ts'
 import { type Histories, noteHistory } from '../votes/histories.ts'
-import type { Votes } from './ask.ts'
 import type { Item } from './item.ts'
 import type { Effect } from './messages.ts'
 import type { Flight, Node } from './node.ts'
@@ -47,8 +46,6 @@ export type State = Config & {
   readonly unsent: Unsent
   flightCount: number
   readonly flights: Map<number, Flight>
-  /** Answers whose signatures are being checked, by flight. */
-  readonly checking: Map<number, { readonly flight: Flight; readonly votes: Votes }>
   /** Of this step. */
   effects: Effect[]
 }
@@ -95,7 +92,6 @@ export function createState(
     unsent: { reads: [], lookupsByKind: new Map(), floored: [] },
     flightCount: 0,
     flights: new Map(),
-    checking: new Map(),
     effects: [],
   }
 }

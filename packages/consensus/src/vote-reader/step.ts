@@ -5,7 +5,7 @@
  */
 
 import { decide } from './decide.ts'
-import { hearChecked, hearFailure, hearReply } from './hear.ts'
+import { hearFailure, hearReply } from './hear.ts'
 import { pump } from './lanes.ts'
 import type { Effect, Event } from './messages.ts'
 import { noteAddress } from './node.ts'
@@ -47,7 +47,6 @@ const HANDLERS: {
   },
   reply: (state, { flight, reply }) => hearReply(state, flight, reply),
   failed: (state, { flight }) => hearFailure(state, flight),
-  checked: (state, { flight, isValid }) => hearChecked(state, flight, isValid),
   compared(state, { offset, historyHash }) {
     noteCompared(state, offset, historyHash)
     for (const item of state.items.values())

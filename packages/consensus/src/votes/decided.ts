@@ -29,7 +29,6 @@ export function participation(input: {
 export function decidedOutcome(
   input: Parameters<typeof participation>[0] & {
     readonly group: Group
-    readonly signatures: Decided['signatures']
     readonly isAbsent: boolean
     readonly isTrusted: boolean
   },
@@ -38,7 +37,6 @@ export function decidedOutcome(
   return {
     kind: input.isAbsent ? `${prefix}-absent` : prefix,
     ...input.group.vote,
-    signatures: input.signatures,
     ...participation(input),
   }
 }

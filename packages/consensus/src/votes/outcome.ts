@@ -24,8 +24,6 @@ export type Decided = Participation & {
   readonly recordTime: number
   /** Lower-case hex. */
   readonly historyHash: string
-  /** Node and hex signature of the answer statement, where signatures were asked for; each was checked. */
-  readonly signatures: readonly (readonly [node: string, signature: string])[]
 }
 
 /** Votes that are equal in offset, record time, history hash and answer. */
@@ -87,8 +85,6 @@ export type ReadOptions = {
   readonly minOffset?: number | undefined
   /** Default 60 000; Infinity accepts any age. */
   readonly maxAgeMs?: number | undefined
-  /** Ask the nodes to sign, check the signatures and hand them out, for a receipt. */
-  readonly sign?: boolean
   /**
    * Headers that the requests to the nodes carry, such as a request id; of reads that share a request
    * those of the first. In a browser they cost a preflight.

@@ -2,14 +2,10 @@
 import { fromUtf8, type KeyPair, sha256, toHex, utf8, verifySignature } from '@quorumscan/base'
 import {
   type AddressRecord,
-  type CanonicalRequest,
   type CryptoPort,
-  canonicalRequest,
   encodeAddressStatement,
-  encodeAnswerStatement,
   type HistoryPoint,
   type Lookup,
-  requestOfLookup,
   type TransportRequest,
 } from '@quorumscan/consensus'
 import { formatTime } from '@quorumscan/model'
@@ -36,23 +32,16 @@ export type SimNode = {
 
 type Asked = {
   readonly atOffset: number | null
-  readonly sign: boolean
-  /** One per answer. */
-  readonly requests: readonly CanonicalRequest[]
-  readonly answerAt: (offset: number) => {
-    readonly body: string
-    readonly answers: readonly string[]
-  }
+  readonly answerAt: (offset: number) => string
 }
 
 export function createSimNode(options: {
   readonly name: string
   readonly keyPair: KeyPair
-  readonly genesisHash: string
   readonly ledger: SimLedger
   readonly clock: SimClock
 }): SimNode {
-  const { clock, genesisHash, keyPair } = options
+  const { clock, keyPair } = options
   const node: SimNode = {
     name: options.name,
     keyPair,
@@ -69,18 +58,8 @@ export function createSimNode(options: {
         await clock.delay(OFFSET_POLL_MS)
       if (node.head < offset) return refuse(503, 'OFFSET_NOT_REACHED', node)
       if (offset < node.horizon) return refuse(410, 'OFFSET_PRUNED', node)
-      return answerAt(asked, node, offset, (requestHash, answer, point) =>
-        toHex(
-          keyPair.sign(
-            encodeAnswerStatement({
-              ...point,
-              genesisHash,
-              requestHash,
-              answerHash: toHex(sha256(utf8(answer))),
-            }),
-          ),
-        ),
-      )
+      const headers = { ...headHeaders(node), ...pointHeaders(node.ledger.pointAt(offset)) }
+      return ok(asked.answerAt(offset), headers)
     },
   }
   return node
@@ -112,38 +91,17 @@ export function scansBody(records: readonly AddressRecord[]): string {
   return JSON.stringify({ scans: [{ domainId: 'sim::1220', scans }] })
 }
 
-function answerAt(
-  asked: Asked,
-  node: SimNode,
-  offset: number,
-  sign: (requestHash: string, answer: string, point: HistoryPoint) => string,
-): SimReply {
-  const point = node.ledger.pointAt(offset)
-  const { body, answers } = asked.answerAt(offset)
-  const headers = { ...headHeaders(node), ...pointHeaders(point) }
-  if (!asked.sign) return ok(body, headers)
-  const signatures = answers.map((answer, index) =>
-    sign(hashOfRequest(asked.requests[index] as CanonicalRequest), answer, point),
-  )
-  return body.startsWith('{"results":')
-    ? ok(`${body.slice(0, -1)},"signatures":${JSON.stringify(signatures)}}`, headers)
-    : ok(body, { ...headers, 'x-ledger-signature': signatures[0] as string })
-}
-
 function parseRequest(request: TransportRequest, node: SimNode): Asked | null {
   if (request.path === '/v0/ans-entries/batch') {
     const body = JSON.parse(fromUtf8(request.body ?? new Uint8Array())) as {
       lookups: Lookup[]
       at_offset?: number
-      sign?: boolean
     }
     return {
       atOffset: body.at_offset ?? null,
-      sign: body.sign ?? false,
-      requests: body.lookups.map(requestOfLookup),
       answerAt: (offset) => {
         const answers = body.lookups.map((lookup) => simAnswer(node.ledger.find(lookup, offset)))
-        return { body: `{"results":[${answers.join(',')}]}`, answers }
+        return `{"results":[${answers.join(',')}]}`
       },
     }
   }
@@ -157,25 +115,13 @@ function parseRequest(request: TransportRequest, node: SimNode): Asked | null {
   return {
     atOffset:
       tokenOffset !== null ? Number(tokenOffset) : header === undefined ? null : Number(header),
-    sign: request.headers['x-read-sign'] === 'true',
-    requests: [
-      {
-        operation: 'listEntries',
-        parameters: { name_prefix: prefix, page_size: pageSize, page_token: token },
-      },
-    ],
     answerAt: (offset) => {
       const rest = node.ledger.list(prefix, offset).filter((entry) => entry.name > after)
       const page = rest.slice(0, pageSize)
       const next = rest.length > pageSize ? `${offset}~${page.at(-1)?.name}` : null
-      const body = JSON.stringify({ entries: page.map(entryToWire), next_page_token: next })
-      return { body, answers: [body] }
+      return JSON.stringify({ entries: page.map(entryToWire), next_page_token: next })
     },
   }
-}
-
-function hashOfRequest(request: CanonicalRequest): string {
-  return toHex(sha256(canonicalRequest(request)))
 }
 
 function ok(body: string, headers: Record<string, string>): SimReply {

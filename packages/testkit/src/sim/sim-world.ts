@@ -37,7 +37,7 @@ export function createSimWorld(options: {
   const urls = genesis.nodes.map((_, index) => `http://127.0.0.1:${index + 1}`)
   const nodes = genesis.nodes.map(({ name }, index) =>
     // There is a key pair for every node.
-    createSimNode({ name, keyPair: scans[index] as never, genesisHash, ledger, clock }),
+    createSimNode({ name, keyPair: scans[index] as never, ledger, clock }),
   )
   const records = nodes.map(({ keyPair, name }, index) =>
     signAddress(keyPair, { genesisHash, name, url: urls[index] as string, sequence: 1 }),

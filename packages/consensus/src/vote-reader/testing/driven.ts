@@ -57,9 +57,6 @@ export function createRun(world: {
     log.push(...effects)
     for (const effect of effects) note(effect)
     hold()
-    for (const effect of effects)
-      if (effect.kind === 'check')
-        happen({ ...effect, kind: 'checked', isValid: effect.answers.map(() => true) })
   }
 
   const note = (effect: Effect): void => {
@@ -146,7 +143,7 @@ export function createRun(world: {
     )
   }
 
-  const ask = ({ names, votes, ahead, sign, isPage }: Command & { kind: 'ask' }): void => {
+  const ask = ({ names, votes, ahead, isPage }: Command & { kind: 'ask' }): void => {
     const reads = names.slice(0, isPage ? 1 : names.length).map(
       (index): Read => ({
         id: ++readCount,
@@ -154,7 +151,6 @@ export function createRun(world: {
         threshold: faultyMax + 1 + (votes % (nodeCount - faultyMax)),
         minOffset: ahead === null ? 0 : head + ahead,
         maxAgeMs: Number.POSITIVE_INFINITY,
-        sign,
         headers: undefined,
         leavesAtMs: Number.POSITIVE_INFINITY,
       }),

@@ -16,7 +16,6 @@ const ask = fc.record({
   votes: fc.nat(12),
   /** Of the lowest offset that is asked for, beyond what there is. */
   ahead: fc.constantFrom(null, null, null, 0, 2),
-  sign: rarely,
   isPage: rarely,
 })
 const land = fc.record({ kind: kind('land'), pick: fc.nat(), way })

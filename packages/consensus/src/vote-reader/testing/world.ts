@@ -34,7 +34,6 @@ export function replyTo(
     'x-ledger-offset': String(way === 'offset' ? offset + 1 : offset),
     'x-ledger-record-time': formatInstant(START_MICROS - 10_000_000 + offset * 1000),
     'x-ledger-history-hash': way === 'history' ? 'f'.repeat(64) : historyAt(offset),
-    'x-ledger-signature': SIGNATURE,
   }
   const replyWith = (status: number, body: string): TransportReply => ({
     status,
@@ -53,8 +52,6 @@ export function replyTo(
 }
 
 export type Said = { readonly name: string; readonly offset: number; readonly answer: string }
-
-const SIGNATURE = '0'.repeat(128)
 
 type Asked = {
   readonly names: readonly string[]
