@@ -91,12 +91,3 @@ describe('the reader', () => {
     }
   })
 })
-
-it('says what it knows just before its caller goes', async () => {
-  const world = createWorld({ reader: { waitMs: SDK_WAIT_MS } })
-  for (const index of ALL) world.serve(index, hung)
-  const { outcome, ms } = await world.timed(ALICE, { endsAtMs: 3000 })
-  expect(outcome).toMatchObject({ kind: 'insufficient', reachable: 0 })
-  expect(ms).toBeGreaterThan(2500)
-  expect(ms).toBeLessThan(3000)
-})

@@ -17,8 +17,6 @@ export type Read = {
   readonly minOffset: number
   readonly maxAgeMs: number
   readonly headers: Readonly<Record<string, string>> | undefined
-  /** When its caller leaves; Infinity if it waits as long as the reader. */
-  readonly leavesAtMs: number
 }
 
 /** What a node did in a round; `open`: nothing yet. */
@@ -65,7 +63,6 @@ export function createItem(
     minOffset: read.minOffset,
     maxAgeMs: read.maxAgeMs,
     headers: read.headers,
-    leavesAtMs: read.leavesAtMs,
     startedAtMs: times.startedAtMs,
     endsAtMs: times.endsAtMs,
     rounds: [],

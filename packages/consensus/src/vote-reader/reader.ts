@@ -203,6 +203,5 @@ function checkedOptions(
     minOffset,
     maxAgeMs,
     headers: options.headers,
-    leavesAtMs: options.endsAtMs ?? Number.POSITIVE_INFINITY,
   }
 }

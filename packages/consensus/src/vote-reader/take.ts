@@ -12,8 +12,6 @@ const IDLE_MS = 1000
 const ITEMS_WAITING_MAX = 20_000
 /** Of the answers to pages and activities waiting: so much a lying node can make us hold. */
 const READ_BYTES_WAITING_MAX = 64 * 1024 * 1024
-/** So long before its caller goes a read tells what it knows: two sweeps and more. */
-const TELL_MS = 100
 
 /** Takes questions in, each as a whole or not at all. */
 export function takeQuestions(state: State, questions: readonly (readonly Read[])[]): void {
@@ -33,8 +31,7 @@ export function takeQuestions(state: State, questions: readonly (readonly Read[]
 
 function takeIn(state: State, read: Read): void {
   const { nowMs } = state
-  const endsAtMs = Math.min(nowMs + state.waitMs, read.leavesAtMs - TELL_MS)
-  const item = createItem(read, { startedAtMs: nowMs, endsAtMs })
+  const item = createItem(read, { startedAtMs: nowMs, endsAtMs: nowMs + state.waitMs })
   state.items.set(item.id, item)
   wait(state, item)
 }

@@ -90,8 +90,6 @@ export type ReadOptions = {
    * those of the first. In a browser they cost a preflight.
    */
   readonly headers?: Readonly<Record<string, string>>
-  /** When the caller leaves, by the reader's monotonic clock: what is known is told shortly before. */
-  readonly endsAtMs?: number
   readonly signal?: AbortSignal
 }
 

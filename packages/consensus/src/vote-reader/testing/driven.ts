@@ -152,7 +152,6 @@ export function createRun(world: {
         minOffset: ahead === null ? 0 : head + ahead,
         maxAgeMs: Number.POSITIVE_INFINITY,
         headers: undefined,
-        leavesAtMs: Number.POSITIVE_INFINITY,
       }),
     )
     for (const read of reads) waiting.set(read.id, { read, atMs: nowMs - stalledMs, floor })
