@@ -1,4 +1,5 @@
 import { sha256, toHex, utf8 } from '@quorumscan/base'
+import type { CometbftOrdering } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { LogEntry } from '@quorumscan/ledger'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
@@ -40,6 +41,30 @@ describe('following the log', () => {
       onBatch: (batch) => seen.push(batch.at(-1)?.offset),
     })
     expect(seen).toEqual([...groups, 6])
+  })
+
+  it('waits, where members order, for a log that lost its end to be as long again', async () => {
+    const log = createMemoryLog()
+    const entries = entriesOf(5)
+    const [first, ...others] = chainOf(entries, [1, 1, 1, 1, 1])
+    log.append(...(first === undefined ? [] : [first]))
+    const ordering: CometbftOrdering = {
+      driver: 'cometbft',
+      validators: [],
+      timeouts: { proposeMicros: 1, voteMicros: 1, commitMicros: 1, emptyBlockMicros: 1 },
+      blockBytesMax: 1,
+      blockContractsMax: 1,
+    }
+    const problems: unknown[] = []
+    const reading = readUntil(
+      log.reader({ genesis: { ...genesis, ordering }, onProblem: (error) => problems.push(error) }),
+      { from: 3, expected: expectedAt(at(entries, 2)), until: reaches(5) },
+    )
+    await untilTrue('a stream', () => log.streamCount() > 0)
+    await new Promise((resolve) => setImmediate(resolve)) // What it says of its end is read.
+    log.append(...others)
+    expect((await reading).map(({ offset }) => offset)).toEqual([4, 5])
+    expect([log.streamCount(), problems]).toEqual([1, []])
   })
 
   it('gives the same entries however they were grouped, read and resumed', async () => {
