@@ -31,7 +31,7 @@ export const restlessSuperValidator: Attack = {
     const [operator, scan, token] = await Promise.all([
       ownKey(cluster, `${NODE}.operator`),
       ownKey(cluster, `${NODE}.scan`),
-      ownSecret(cluster, `secrets/submit-${NODE}`),
+      ownSecret(cluster, `secrets/log-token-${NODE}`),
     ])
     const node = genesis.nodes.find(({ name }) => name === NODE)
     if (node === undefined) throw new Error(`the cluster has no ${NODE}`)

@@ -15,7 +15,7 @@ import {
 } from '@quorumscan/consensus'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/consensus/certified'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
-import { type HttpAnswer, send, until } from '@quorumscan/testkit'
+import { type HttpAnswer, send, until, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
@@ -299,6 +299,11 @@ describe('a node that lies with its own key', () => {
       // What was true when the lie began is that there is no such name.
       await alice.pay(name)
       await untilFound(cluster, name)
+      // A state is certified a moment after nodes have it.
+      await untilTrue('the name to be certified', async () => {
+        const { body } = await lookup(cluster, name, { 'x-quorum': 'certified-strong' })
+        return body.entry !== undefined
+      })
     }
     const before = await countsOf(liar)
     const expected = name === NOBODY ? null : alice.party

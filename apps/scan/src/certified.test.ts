@@ -154,6 +154,21 @@ test('what cannot be certified is refused by name', async () => {
   expect(await ask('signers=many')).toEqual([400, 'INVALID_QUORUM'])
 })
 
+test('a state that is certified and kept no more is no answer, and no reason to call the caller wrong', async () => {
+  const path = '/v0/ans-entries/by-name/alice.unverified.ns'
+  await Promise.all(nodes.slice(1).map((node) => node[Symbol.asyncDispose]()))
+  // Longer than states are kept, and nobody is there to certify one behind it.
+  await network.advance(TICK_MICROS)
+  const refused = await until('the node to have moved on', async () => {
+    const reply = await send(`${urlOf(0)}${path}`, { headers: { accept } })
+    return reply.status === 200 ? undefined : reply
+  })
+  expect([refused.status, refused.body.code]).toEqual([503, 'NO_CERTIFICATE'])
+  await nodes[0]?.[Symbol.asyncDispose]()
+  await startNodes()
+  expect((await read(path, askName('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
+})
+
 test('nodes that were all restarted while nothing happens certify again', async () => {
   await stopNodes()
   await startNodes()

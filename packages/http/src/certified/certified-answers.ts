@@ -16,7 +16,7 @@ import {
   type ProvenActivities,
   type ProvenRange,
 } from '@quorumscan/consensus/certified'
-import { ScanError } from '@quorumscan/errors'
+import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Certifier } from './certifier.ts'
 
 /** At most, for a certificate at the least offset that the caller takes: four times what a busy network needs. */
@@ -114,7 +114,11 @@ export function createCertifiedAnswers(context: {
   const prove: CertifiedAnswers['prove'] = async (question, request) => {
     const { offset } = question
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
-    const shown = await show(question, found)
+    const shown = await show(question, found).catch((error) => {
+      // Record time made a leap, and nothing behind it is certified yet. Who named no offset has not named a wrong one.
+      if (offset === null && isScanError(error, 'OFFSET_PRUNED')) throw noneKept(found, error)
+      throw error
+    })
     return {
       certificate: found,
       get answer() {
@@ -153,6 +157,14 @@ export function createCertifiedAnswers(context: {
     prove,
     document: async (question, request) => (await prove(question, request)).document,
   }
+}
+
+function noneKept({ offset }: Certificate, cause: unknown): ScanError {
+  return new ScanError(
+    'NO_CERTIFICATE',
+    `the newest certificate is of offset ${offset}, whose state is not kept any more`,
+    { retryAfterSeconds: 1, cause },
+  )
 }
 
 /** Many answers have the same certificate. */
