@@ -55,6 +55,7 @@ import {
   readPrefix,
 } from './reads/reads.ts'
 import {
+  readArchival,
   readPrunedOffset,
   readUpdateAt,
   readUpdateById,
@@ -72,7 +73,7 @@ import type { StateDivergence, StateReads } from './state-tree/state-reads.ts'
 import { createStateService, type StateService } from './state-tree/state-service.ts'
 import { createLayout } from './storage/layout.ts'
 import type { Instant } from './storage/timeline.ts'
-import { StoredUpdate } from './storage/update-codec.ts'
+import type { StoredUpdate } from './storage/update-codec.ts'
 
 export type ReplicaOptions = {
   /** Unix socket of the Redis that holds the replica. */
@@ -387,9 +388,9 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     return key === null ? walkContracts(this.#store) : walkContractsByKey(this.#store, key)
   }
 
-  /** A contract that an update archived, from the bytes that the history keeps of it. */
-  archivedContract(bytes: Uint8Array): Contract {
-    return this.#store.layout.codec.decode(bytes)
+  /** Contracts of before that the update archived, from the bytes that it keeps of them. */
+  archivedContracts(update: StoredUpdate): readonly Contract[] {
+    return update.archived().map((bytes) => this.#store.layout.codec.decode(bytes))
   }
 
   async isPartyAllocated(party: PartyId): Promise<boolean> {
@@ -426,6 +427,11 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
   /** @param updateId - `1220` and 64 hex digits. */
   async updateById(updateId: string): Promise<StoredUpdate | null> {
     return await readUpdateById(this.#redis, updateId)
+  }
+
+  /** The update that archived the contract; null if none did, or it was pruned. */
+  async archivalOf(contractId: ContractId): Promise<StoredUpdate | null> {
+    return await readArchival(this.#redis, contractId)
   }
 
   async updateAt(offset: Offset): Promise<StoredUpdate | null> {
@@ -550,16 +556,7 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     const step: HistoryStep = {
       after: entries.length === 0 ? null : offset - entries.length,
       head: { offset, recordTime },
-      updates: entries.flatMap(({ offset: at, update }) =>
-        update === undefined || update === null
-          ? []
-          : [
-              new StoredUpdate(
-                at,
-                Buffer.from(update.bytes.buffer, update.bytes.byteOffset, update.bytes.byteLength),
-              ),
-            ],
-      ),
+      updates: entries.flatMap(({ update }) => update ?? []),
     }
     for (const follower of this.#followers) follower(step)
   }

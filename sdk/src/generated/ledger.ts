@@ -146,8 +146,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The creation of a contract that is active.
-         * @description A contract that was archived is not found, as if it had been pruned.
+         * The creation and the archival of a contract.
+         * @description For its stakeholders. A contract that was archived is found until the offset of its archival is pruned.
          */
         post: operations["getEventsByContractId"];
         delete?: never;
@@ -1211,8 +1211,11 @@ export interface components {
                 /** @description The one synchronizer. */
                 synchronizerId: string;
             };
-            /** @description Always null: what was archived is not found. */
-            archived: null;
+            archived: {
+                archivedEvent: components["schemas"]["ArchivedEvent"];
+                /** @description The one synchronizer. */
+                synchronizerId: string;
+            } | null;
         };
         /** @description The transaction. */
         JsGetTransactionResponse: {

@@ -32,7 +32,7 @@ import { type Elements, prunedError } from './update-stream.ts'
 export type ActiveContractsRequest = LedgerBodyOf<(typeof ledgerRoutes)['getActiveContracts']>
 
 export type ActiveContractsDeps = UpdatesDeps & {
-  readonly contracts: Pick<Replica, 'walkContracts' | 'archivedContract'>
+  readonly contracts: Pick<Replica, 'walkContracts' | 'archivedContracts'>
   /** Signs every contract, and is therefore in no index of contracts by party. */
   readonly operator: PartyId
 }
@@ -138,13 +138,7 @@ async function* archivedContracts(
     const portion = await deps.feed.read(rest)
     if (portion.kind === 'pruned')
       throw prunedError({ after: rest.after, upTo: rest.upTo, pruned: portion.upTo })
-    yield Array.from(portion.updates).flatMap((update) =>
-      update.events.flatMap((event) =>
-        event.kind === 'exercised' && event.archived !== null
-          ? [deps.contracts.archivedContract(update.bytesOf(event.archived))]
-          : [],
-      ),
-    )
+    yield Array.from(portion.updates).flatMap((update) => deps.contracts.archivedContracts(update))
     rest = portion.rest
   }
 }
@@ -155,6 +149,18 @@ export function contractJson(
   filter: EventFilter,
   synchronizerId: string,
 ): string | null {
+  const createdEvent = createdEventOf(contract, filter)
+  if (createdEvent === null) return null
+  return JSON.stringify({
+    // The workflow belongs to the update, which may have been pruned.
+    workflowId: '',
+    contractEntry: { JsActiveContract: { createdEvent, synchronizerId, reassignmentCounter: 0 } },
+    streamContinuationToken: '',
+  })
+}
+
+/** A contract that outlived its update; null where nobody who asks may see it. */
+export function createdEventOf(contract: Contract, filter: EventFilter): object | null {
   const template = templateOf(contract)
   const index = templates.indexOf(template)
   const stakeholders = [...contract.signatories, ...contract.observers]
@@ -164,7 +170,7 @@ export function contractJson(
   const packageId = contract.templateId.slice(0, contract.templateId.indexOf(':'))
   const createArgument = toLfJson(template.type.descriptor, contract.payload)
   const interfaceId = packageId + HOLDING_INTERFACE.slice(HOLDING_INTERFACE.indexOf(':'))
-  const createdEvent = {
+  return {
     offset: contract.offset,
     nodeId: contract.nodeId,
     contractId: contract.contractId,
@@ -195,10 +201,4 @@ export function contractJson(
     representativePackageId: packageId,
     acsDelta: true,
   }
-  return JSON.stringify({
-    // The workflow belongs to the update, which may have been pruned.
-    workflowId: '',
-    contractEntry: { JsActiveContract: { createdEvent, synchronizerId, reassignmentCounter: 0 } },
-    streamContinuationToken: '',
-  })
 }

@@ -361,20 +361,124 @@ describe('operations of the main path of clients', () => {
     })
     expect(status).toBe(200)
   })
+})
 
-  it('gives the creation of a contract by its id', async () => {
-    const [first] = await contractsAt(await ledgerEnd())
-    const createdEvent = first?.contractEntry.JsActiveContract.createdEvent
-    const path = '/v2/events/events-by-contract-id'
-    const body = { contractId: createdEvent?.contractId, eventFormat: own() }
-    expect((await client.post(path, body)).body).toEqual({
-      created: { createdEvent, synchronizerId: world.network.genesis.synchronizerId },
-      archived: null,
+describe('events of a contract by its id', () => {
+  const eventsOf = async (contractId: unknown, eventFormat: object = own(), as = client) =>
+    await as.post('/v2/events/events-by-contract-id', { contractId, eventFormat })
+  const NOT_FOUND = '404 CONTRACT_EVENTS_NOT_FOUND'
+
+  /** The events that an update has for alice, by kind. */
+  async function eventsAt(offset: number, shape: 'ACS_DELTA' | 'LEDGER_EFFECTS' = 'ACS_DELTA') {
+    const { body } = await client.post(`${UPDATES}/update-by-offset`, {
+      offset,
+      updateFormat: {
+        includeTransactions: {
+          transactionShape: `TRANSACTION_SHAPE_${shape}`,
+          eventFormat: own(),
+        },
+      },
     })
-    for (const contractId of [`00${'0'.repeat(64)}`, contracts.rules['CoinRules']])
-      expect(outcome(await client.post(path, { ...body, contractId }))).toBe(
-        '404 CONTRACT_EVENTS_NOT_FOUND',
-      )
+    const { events } = body.update.Transaction.value
+    const of = (kind: string): Record<string, unknown>[] =>
+      events.flatMap((event: Record<string, object>) => event[kind] ?? [])
+    return { created: of('CreatedEvent'), archived: of('ArchivedEvent') }
+  }
+  /** A coin of alice that comes, and goes into another one. */
+  async function lifeOfCoin() {
+    const { completionOffset: came } = (await client.post(WAIT, tap())).body
+    const [createdEvent] = (await eventsAt(came)).created
+    const merge = structuredClone(tap())
+    const exercise = merge.commands[0]?.ExerciseCommand
+    const inputs = [createdEvent?.['contractId']]
+    Object.assign(exercise ?? {}, {
+      choice: 'CoinRules_Transfer',
+      choiceArgument: { sender: alice.party, inputs, outputs: [] },
+    })
+    const archive = async () => {
+      const { completionOffset: went } = (await client.post(WAIT, merge)).body
+      const [archivedEvent] = (await eventsAt(went)).archived
+      return { went: Number(went), archivedEvent }
+    }
+    return { id: String(createdEvent?.['contractId']), came: Number(came), createdEvent, archive }
+  }
+
+  it('are its creation, and its archival once it is archived', async () => {
+    const { synchronizerId } = world.network.genesis
+    const { id, createdEvent, came, archive } = await lifeOfCoin()
+    expect(createdEvent).toMatchObject({ contractId: id, offset: came })
+    const created = { createdEvent, synchronizerId }
+    expect((await eventsOf(id)).body).toEqual({ created, archived: null })
+    const { went, archivedEvent } = await archive()
+    expect(archivedEvent).toMatchObject({ contractId: id, offset: went })
+    const archived = { archivedEvent, synchronizerId }
+    expect((await eventsOf(id)).body).toEqual({ created, archived })
+    await world.restart()
+    client = await world.clientOf('alice')
+    admin = await world.clientOf('participant_admin')
+    expect((await eventsOf(id)).body).toEqual({ created, archived })
+  })
+
+  it('are both of the update that creates and archives it', async () => {
+    const bob = await world.registered('bob', null)
+    const offer = {
+      receiver_party_id: bob.party,
+      amount: '1.0',
+      description: '',
+      expires_at: world.network.clock.nowMicros() + 3_600_000_000,
+      tracking_id: 'transient',
+    }
+    const made = await client.post('/v0/wallet/token-standard/transfers', offer)
+    const { transfer_instruction_cid: instruction } = made.body.output
+    const path = `/v0/wallet/token-standard/transfers/${instruction}/accept`
+    expect((await bob.client.post(path, {})).status).toBe(200)
+    // The locked coin is released, and the coin is bob's at once.
+    const { created } = await eventsAt(await ledgerEnd(), 'LEDGER_EFFECTS')
+    const isOfAlice = ({ signatories }: Record<string, unknown>) =>
+      (signatories as string[]).includes(alice.party)
+    const createdEvent = created.find((event) => event['acsDelta'] === false && isOfAlice(event))
+    const { contractId, offset } = createdEvent ?? {}
+    const found = await eventsOf(contractId)
+    const seen = { contractId, offset, witnessParties: [alice.party] }
+    expect(found.body).toMatchObject({
+      created: { createdEvent: { ...createdEvent, ...seen } },
+      archived: { archivedEvent: seen },
+    })
+    const asBob = { filtersByParty: { [bob.party]: {} } }
+    expect(outcome(await eventsOf(contractId, asBob, bob.client))).toBe(NOT_FOUND)
+  })
+
+  it('are not found of what is unknown, somebody else’s or of another template', async () => {
+    const { id, archive } = await lifeOfCoin()
+    await archive()
+    const bob = await world.clientOf('bob')
+    const { body } = await bob.get('/v2/authenticated-user')
+    const asBob = { filtersByParty: { [body.user.primaryParty]: {} } }
+    const templateId = '#quorumscan-name-service:Ans:AnsEntry'
+    const cumulative = [{ identifierFilter: { TemplateFilter: { value: { templateId } } } }]
+    const entries = { filtersByParty: { [alice.party]: { cumulative } } }
+    for (const [unseen, format, as] of [
+      [`00${'0'.repeat(64)}`, own(), client],
+      [contracts.rules['CoinRules'], own(), client],
+      [id, asBob, bob],
+      [id, entries, client],
+    ] as const)
+      expect(outcome(await eventsOf(unseen, format, as)), JSON.stringify(format)).toBe(NOT_FOUND)
+    expect((await eventsOf(id)).status).toBe(200)
+  })
+
+  it('are there until the archival is pruned, whether or not the creation is', async () => {
+    const { id, came, createdEvent, archive } = await lifeOfCoin()
+    const { went, archivedEvent } = await archive()
+    for (const pruneUpTo of [came, went - 1]) {
+      expect((await admin.post('/v2/participant/prune', { pruneUpTo })).status).toBe(200)
+      expect((await eventsOf(id)).body).toMatchObject({
+        created: { createdEvent },
+        archived: { archivedEvent },
+      })
+    }
+    expect((await admin.post('/v2/participant/prune', { pruneUpTo: went })).status).toBe(200)
+    expect(outcome(await eventsOf(id))).toBe(NOT_FOUND)
   })
 })
 

@@ -12,7 +12,7 @@ export type LedgerReads = AsyncDisposable & {
   readonly updates: UpdatesDeps
   readonly active: ActiveContractsDeps
   readonly guard: StreamGuard
-  readonly history: Pick<Replica, 'updateById' | 'updateAt' | 'prune'>
+  readonly history: Pick<Replica, 'updateById' | 'updateAt' | 'archivalOf' | 'prune'>
 }
 
 export function createLedgerReads(deps: {

@@ -10,7 +10,7 @@ import {
   templateIdOf,
   templates,
 } from '@quorumscan/ledger'
-import { partyParticipant } from '@quorumscan/model'
+import { type ContractId, partyParticipant } from '@quorumscan/model'
 import type { StoredEvent, StoredUpdate } from '@quorumscan/replica'
 import {
   BY_INTERFACE,
@@ -173,13 +173,31 @@ class Eyes {
   }
 }
 
+/** Where the update creates and archives the contract, as its stakeholders see it, transient or not. */
+export function contractEventsJson(
+  update: StoredUpdate,
+  contractId: ContractId,
+  filter: EventFilter,
+): readonly string[] {
+  const eyes = new Eyes(update, filter)
+  return update.events
+    .filter(({ contract }) => update.table[contract] === contractId)
+    .flatMap((event) => stakeholderEvent(update, event, eyes) ?? [])
+}
+
 function deltaEvent(update: StoredUpdate, event: StoredEvent, eyes: Eyes): string | null {
-  if (event.isTransient || (event.kind === 'exercised' && !event.consuming)) return null
+  return event.isTransient ? null : stakeholderEvent(update, event, eyes)
+}
+
+function stakeholderEvent(update: StoredUpdate, event: StoredEvent, eyes: Eyes): string | null {
+  if (event.kind === 'exercised' && !event.consuming) return null
   const witnesses = stakeholdersOf(event)
   const flags = eyes.flagsFor(event.template, witnesses)
   if ((flags & MATCHES) === 0) return null
-  if (event.kind === 'created')
-    return createdJson(update, event, { flags, witnesses: eyes.shown(witnesses), isDelta: true })
+  if (event.kind === 'created') {
+    const isDelta = !event.isTransient
+    return createdJson(update, event, { flags, witnesses: eyes.shown(witnesses), isDelta })
+  }
   const { packageName } = textsOf(event)
   return (
     `{"ArchivedEvent":{${commonJson(update, event)},"witnessParties":${eyes.shown(witnesses)},` +

@@ -4,13 +4,9 @@ import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import { type Offset, partyParticipant } from '@quorumscan/model'
 import type { Context } from '../context.ts'
-import {
-  activeContracts,
-  activeContractsPage,
-  checkActiveContracts,
-  contractJson,
-} from './active-contracts.ts'
+import { activeContracts, activeContractsPage, checkActiveContracts } from './active-contracts.ts'
 import { invalidArgument, missingField, requiredContractId, shown } from './commands/grammar.ts'
+import { contractEvents } from './contract-events.ts'
 import { checkEventFormat, compileEventFormat } from './event-filter.ts'
 import type { LedgerHandlersOf } from './handler-types.ts'
 import { listOf } from './list.ts'
@@ -71,16 +67,13 @@ export function stateHandlers(
       if (eventFormat === undefined) throw missingField('event_format')
       assertMayReadEvents(caller, eventFormat)
       checkEventFormat(eventFormat)
-      const [contract] = isOurContractId(id) ? await context.ledger.contracts([id]) : []
       const filter = compileEventFormat(eventFormat)
-      const json = contract ? contractJson(contract, filter, active.synchronizerId) : null
-      if (json === null)
+      const events = isOurContractId(id) ? await contractEvents(context, id, filter) : null
+      if (events === null)
         throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${shown(id)}.`, {
           resources: [['CONTRACT_ID', id]],
         })
-      const { createdEvent } = JSON.parse(json).contractEntry.JsActiveContract
-      const created = { createdEvent, synchronizerId: active.synchronizerId }
-      return utf8(JSON.stringify({ created, archived: null }))
+      return utf8(JSON.stringify(events))
     },
     async getLedgerEnd() {
       return { offset: context.ledger.head().offset }

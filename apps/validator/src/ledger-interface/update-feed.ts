@@ -49,13 +49,13 @@ export function createUpdateFeed(replica: Source): UpdateFeed {
     lastUpdate = step.updates.at(-1)?.offset ?? lastUpdate
     for (const update of step.updates) {
       recent.push(update)
-      recentBytes += update.byteLength
+      recentBytes += update.bytes.byteLength
     }
     let dropped = 0
     while (recentBytes > RECENT_BYTES_MAX) {
       const oldest = recent[dropped++]
       if (oldest === undefined) break
-      recentBytes -= oldest.byteLength
+      recentBytes -= oldest.bytes.byteLength
       recentAfter = oldest.offset
     }
     if (dropped > 0) recent = recent.slice(dropped)

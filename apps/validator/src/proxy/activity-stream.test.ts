@@ -51,7 +51,7 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
     /** The ledger ends here from now on; with an update, or with a checkpoint. */
     moveTo(offset: number, kind: 'update' | 'checkpoint') {
       const updates =
-        kind === 'update' ? [{ offset, byteLength: 1 } as Step['updates'][number]] : []
+        kind === 'update' ? [{ offset, bytes: Buffer.alloc(1) } as Step['updates'][number]] : []
       const step = { after: head, head: { offset, recordTime: offset }, updates }
       head = offset
       tell(step)

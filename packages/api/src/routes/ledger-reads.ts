@@ -123,8 +123,9 @@ export const ledgerReadRoutes = {
   getEventsByContractId: {
     method: 'POST',
     path: '/v2/events/events-by-contract-id',
-    summary: 'The creation of a contract that is active.',
-    description: 'A contract that was archived is not found, as if it had been pruned.',
+    summary: 'The creation and the archival of a contract.',
+    description:
+      'For its stakeholders. A contract that was archived is found until the offset of its archival is pruned.',
     tag: 'events',
     body: EventsByContractIdRequest,
     response: EventsByContractIdAnswer,

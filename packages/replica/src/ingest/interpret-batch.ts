@@ -21,9 +21,9 @@ import {
 } from '@quorumscan/ledger'
 import { completionOf } from '../reads/completions.ts'
 import { treeRow, withJson } from '../storage/activity-member.ts'
-import { encodeUpdate } from '../storage/update-codec.ts'
+import { encodeUpdate, StoredUpdate } from '../storage/update-codec.ts'
 import { createLookahead } from './lookahead.ts'
-import type { InterpretedEntry, Step } from './step.ts'
+import type { InterpretedEntry } from './step.ts'
 
 /**
  * Bytes of entries that are worked on at a stretch, then lookups get their turn: 10 ms of usual entries. One
@@ -108,13 +108,13 @@ export async function interpretBatch(
 
 /** What a participant's history keeps of an entry. */
 function updateOf(
-  step: Pick<InterpretedEntry, 'recordTime' | 'result' | 'delta'>,
+  step: Pick<InterpretedEntry, 'offset' | 'recordTime' | 'result' | 'delta'>,
   codec: ContractCodec,
-): NonNullable<Step['update']> | null {
-  const { recordTime, result, delta } = step
+): StoredUpdate | null {
+  const { offset, recordTime, result, delta } = step
   if (result.kind !== 'accepted') return null
   const bytes = encodeUpdate({ recordTime, result, archived: delta.archived, codec })
-  return { updateId: result.update.updateId, bytes }
+  return new StoredUpdate(offset, bytes)
 }
 
 /** Gives way after each stretch; called before each entry. */

@@ -1,12 +1,13 @@
 /** What a batch adds to the history of updates, where the app asks for one. */
 import { concatBytes, fromHex, utf8 } from '@quorumscan/base'
-import type { Offset } from '@quorumscan/model'
 import { KEYS } from '../storage/keys.ts'
 import { type Command, cutCommand } from '../storage/scripts.ts'
+import type { StoredUpdate } from '../storage/update-codec.ts'
 import type { Step } from './step.ts'
 
-/** Bytes of an update's hash that the index holds: candidates are compared as a whole. */
-export const ID_PREFIX_BYTES = 8
+/** Bytes of a hash that a tag holds: candidates are compared as a whole. */
+export const UPDATE_TAG_BYTES = 8
+const HASH_DIGITS = 64
 /** Field of `history`: the offset up to which the history is complete. */
 export const THROUGH_FIELD = 'through'
 /** Field of `history`: what was pruned, or never written; reads begin after it. */
@@ -15,28 +16,29 @@ export const PRUNED_FIELD = 'pruned'
 export function planUpdates(steps: readonly Step[]): Command[] {
   const last = steps.at(-1)
   if (last?.update === undefined) return []
-  const updates = steps.flatMap(({ offset, update }) =>
-    update === undefined || update === null ? [] : [{ offset, ...update }],
-  )
+  const updates = steps.flatMap(({ update }) => update ?? [])
   return [
     ...updates.map(
       ({ offset, bytes }): Command => ['XADD', KEYS.updates, utf8(`${offset}-0`), 'u', bytes],
     ),
     ...cutCommand(
       'ZADD',
-      KEYS.updateIds,
-      updates.map(({ offset, updateId }) => [0, idMember(updateId, offset)]),
+      KEYS.updateTags,
+      updates.flatMap(tagMembers).map((member) => [0, member]),
     ),
     ['HSET', KEYS.history, THROUGH_FIELD, last.offset],
   ]
 }
 
-/** A member of `updateIds`. */
-export function idMember(updateId: string, offset: Offset): Uint8Array {
-  return concatBytes([idPrefix(updateId), utf8(String(offset))])
+/** Members of `updateTags`: what finds the update. */
+export function tagMembers(update: StoredUpdate): readonly Uint8Array[] {
+  const offset = utf8(String(update.offset))
+  return [update.updateId, ...update.archivedIds()].map((id) =>
+    concatBytes([updateTag(id), offset]),
+  )
 }
 
-/** @param updateId - `1220` and 64 hex digits. */
-export function idPrefix(updateId: string): Uint8Array {
-  return fromHex(updateId.slice(4)).subarray(0, ID_PREFIX_BYTES)
+/** @param id - Of an update or a contract: 64 hex digits end it. */
+export function updateTag(id: string): Uint8Array {
+  return fromHex(id.slice(-HASH_DIGITS)).subarray(0, UPDATE_TAG_BYTES)
 }

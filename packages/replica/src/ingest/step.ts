@@ -2,6 +2,7 @@
 import type { Head, NoticeRow, StateDelta } from '@quorumscan/ledger'
 import type { CompletionRecord, Contract, EntryResult } from '@quorumscan/model'
 import type { JsonRow, TreeRow } from '../storage/activity-member.ts'
+import type { StoredUpdate } from '../storage/update-codec.ts'
 
 /** The head after the entry, and the change that led there. */
 export type Step = Head & {
@@ -13,7 +14,7 @@ export type Step = Head & {
   /** What its submitter is told; absent where that is nobody here. */
   readonly completion?: CompletionRecord
   /** What it adds to the history of updates; null for nothing, absent where no history is kept. */
-  readonly update?: { readonly updateId: string; readonly bytes: Uint8Array } | null
+  readonly update?: StoredUpdate | null
 }
 
 export type InterpretedEntry = Step & { readonly result: EntryResult }

@@ -1,18 +1,18 @@
 /**
  * Reading the history of updates: ranges by offset in either order, in portions bounded by bytes, and single
- * updates by id. A portion is of one moment: with the head, which tells that the range is there, and with
- * what was pruned.
+ * updates by id or by a contract that they archived. A portion is of one moment: with the head, which tells
+ * that the range is there, and with what was pruned.
  */
 import { ScanError } from '@quorumscan/errors'
-import type { Offset } from '@quorumscan/model'
+import type { ContractId, Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
-import { ID_PREFIX_BYTES, idPrefix, PRUNED_FIELD } from '../ingest/plan-updates.ts'
+import { PRUNED_FIELD, UPDATE_TAG_BYTES, updateTag } from '../ingest/plan-updates.ts'
 import { decodeHead } from '../storage/head.ts'
 import { membersWith } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readUpdates } from '../storage/scripts.ts'
-import { StoredUpdate, storedUpdateHash } from '../storage/update-codec.ts'
+import { StoredUpdate } from '../storage/update-codec.ts'
 
 /** A portion ends with the update that exceeds this: some 500 of usual size, 10 ms of work. */
 const PORTION_BYTES = 256 * 1024
@@ -55,7 +55,7 @@ export async function readUpdatePortion(redis: Redis, range: UpdateRange): Promi
     throw new ScanError('NOT_READY', 'The history of updates does not reach so far yet.')
   const pruned = Number(found.pruned ?? 0)
   if (after < pruned) return { kind: 'pruned', upTo: pruned }
-  const updates = { [Symbol.iterator]: () => decoded(found.entries) }
+  const updates = { [Symbol.iterator]: () => decodeUpdates(found.entries) }
   const last = found.entries.at(-1)
   if (!found.isCut || last === undefined) return { kind: 'updates', updates, rest: null }
   const offset = offsetOf(last.id)
@@ -63,7 +63,8 @@ export async function readUpdatePortion(redis: Redis, range: UpdateRange): Promi
   return { kind: 'updates', updates, rest: rest.after < rest.upTo ? rest : null }
 }
 
-function* decoded(
+/** What Redis holds of updates, each decoded when its turn comes. */
+export function* decodeUpdates(
   entries: readonly { readonly id: Buffer; readonly bytes: Buffer }[],
 ): Generator<StoredUpdate, void, undefined> {
   for (const { id, bytes } of entries) yield new StoredUpdate(offsetOf(id), bytes)
@@ -71,13 +72,29 @@ function* decoded(
 
 /** The update with this id that was not pruned; null if there is none. */
 export async function readUpdateById(redis: Redis, updateId: string): Promise<StoredUpdate | null> {
-  const { min, max } = membersWith(idPrefix(updateId))
+  return await findUpdate(redis, updateId, (update) => update.updateId === updateId)
+}
+
+/** The update that archived the contract; null if none did, or it was pruned. */
+export async function readArchival(
+  redis: Redis,
+  contractId: ContractId,
+): Promise<StoredUpdate | null> {
+  return await findUpdate(redis, contractId, (update) => update.archivedIds().includes(contractId))
+}
+
+async function findUpdate(
+  redis: Redis,
+  id: string,
+  isMeant: (update: StoredUpdate) => boolean,
+): Promise<StoredUpdate | null> {
+  const { min, max } = membersWith(updateTag(id))
   const members = await reach(
-    redis.zrangeBuffer(KEYS.updateIds, Buffer.from(min), Buffer.from(max), 'BYLEX'),
+    redis.zrangeBuffer(KEYS.updateTags, Buffer.from(min), Buffer.from(max), 'BYLEX'),
   )
   for (const member of members) {
-    const update = await readUpdateAt(redis, Number(member.toString('latin1', ID_PREFIX_BYTES)))
-    if (update?.updateId === updateId) return update
+    const update = await readUpdateAt(redis, Number(member.toString('latin1', UPDATE_TAG_BYTES)))
+    if (update !== null && isMeant(update)) return update
   }
   return null
 }
@@ -109,12 +126,4 @@ function offsetOf(id: Buffer): Offset {
   for (let index = 0; index < id.length - '-0'.length; index++)
     offset = offset * 10 + (id[index] ?? 0) - DIGIT_ZERO
   return offset
-}
-
-/** Members of `updateIds` and the end of a portion of stored updates, for pruning. */
-export function idsOf(entries: readonly { readonly id: Buffer; readonly bytes: Buffer }[]) {
-  return entries.map(({ id, bytes }) => ({
-    offset: offsetOf(id),
-    updateId: `1220${storedUpdateHash(bytes)}`,
-  }))
 }

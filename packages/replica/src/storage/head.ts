@@ -32,7 +32,7 @@ export type StateMark = {
 }
 
 /** Changes with the layout of any value: a replica of another layout is to be wiped. */
-const LAYOUT = 7
+const LAYOUT = 8
 const HASHES = 5
 const NUMBERS_BYTES = 8 * 8
 const HEAD_BYTES = 1 + HASHES * 32 + NUMBERS_BYTES

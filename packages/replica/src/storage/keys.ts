@@ -43,8 +43,8 @@ export const KEYS = {
   hosted: '{replica}:hosted',
   /** stream: id `<offset>-0`, field `u`: the update of an offset, packed (`update-codec.ts`) */
   updates: '{replica}:updates',
-  /** sorted set, score 0: first bytes of an update's hash ‖ its offset in digits */
-  updateIds: '{replica}:update-ids',
+  /** sorted set, score 0: tag of an update's id, or of that of a contract that it archived ‖ its offset in digits */
+  updateTags: '{replica}:update-tags',
   /** hash: through -> offset up to which `updates` is complete; pruned -> offset after which it begins */
   history: '{replica}:history',
 } as const

@@ -79,13 +79,12 @@ export class StoredUpdate {
   readonly events: readonly StoredEvent[]
   /** Parties and contract ids by number. */
   readonly table: readonly string[]
-  readonly byteLength: number
-  readonly #bytes: Buffer
+  /** The stored form. */
+  readonly bytes: Buffer
 
   constructor(offset: Offset, bytes: Buffer) {
     const reader = new ByteReader(bytes)
-    this.#bytes = bytes
-    this.byteLength = bytes.byteLength
+    this.bytes = bytes
     this.offset = offset
     this.recordTime = reader.unsigned()
     this.updateId = `1220${reader.hex(32)}`
@@ -100,7 +99,7 @@ export class StoredUpdate {
 
   /** The JSON text of a value. */
   json(span: Span): string {
-    const text = this.#bytes.toString('utf8', span.start, span.end)
+    const text = this.bytes.toString('utf8', span.start, span.end)
     let at = text.indexOf(MARK)
     if (at < 0) return text
     let shown = ''
@@ -113,16 +112,21 @@ export class StoredUpdate {
     return shown + text.slice(from)
   }
 
-  bytesOf(span: Span): Uint8Array {
-    return this.#bytes.subarray(span.start, span.end)
+  /** Contracts of before that the update archived, as `ContractCodec` wrote them. */
+  archived(): readonly Uint8Array[] {
+    return this.events.flatMap((event) =>
+      event.kind === 'exercised' && event.archived !== null
+        ? [this.bytes.subarray(event.archived.start, event.archived.end)]
+        : [],
+    )
   }
-}
 
-/** The bytes of the update's hash at the start of the stored form, hex; without decoding the rest. */
-export function storedUpdateHash(bytes: Buffer): string {
-  const reader = new ByteReader(bytes)
-  reader.unsigned()
-  return reader.hex(32)
+  /** Contracts that the update archived, also those that it created. */
+  archivedIds(): readonly ContractId[] {
+    return this.events.flatMap((event) =>
+      event.kind === 'exercised' && event.consuming ? [this.table[event.contract] ?? ''] : [],
+    )
+  }
 }
 
 /** @param entry - `archived`: contracts of before that the update ended. */
@@ -131,7 +135,7 @@ export function encodeUpdate(entry: {
   readonly result: Extract<EntryResult, { kind: 'accepted' }>
   readonly archived: readonly Contract[]
   readonly codec: ContractCodec
-}): Uint8Array {
+}): Buffer {
   const { completion, update } = entry.result
   const table = new Table()
   const body = new ByteWriter()
@@ -180,7 +184,8 @@ export function encodeUpdate(entry: {
   head.text(completion.traceparent ?? '')
   head.list(table.texts, (text) => writeTabled(head, text))
   head.append(body)
-  return head.finish()
+  const { buffer, byteOffset, byteLength } = head.finish()
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 function readEvents(reader: ByteReader): StoredEvent[] {

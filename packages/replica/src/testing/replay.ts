@@ -3,6 +3,7 @@ import { sha256, toHex, utf8 } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { type LogEntry, nextHistoryHash } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'
+import { partyParticipant } from '@quorumscan/model'
 import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
 import { cleanUpActivities } from '../clean-up/activity-clean-up.ts'
 import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
@@ -91,7 +92,9 @@ async function runOnce(
   const { genesis, genesisHash } = scenario.network
   const clock = createManualClock(scenario.ledger.head().recordTime)
   const path = redis.socketPath
-  await using replica = await Replica.create({ redis: { path }, genesis, genesisHash, clock })
+  const participant = partyParticipant(scenario.svs[0]?.party ?? '')
+  const options = { redis: { path }, genesis, genesisHash, clock, participant }
+  await using replica = await Replica.create(options)
   let reached = () => {}
   let faultAt = 0
   const nextFault = () => {

@@ -51,7 +51,7 @@ export const CreatedEvent = component('CreatedEvent', 'A contract came to be.', 
   acsDelta,
 })
 
-const ArchivedEvent = component('ArchivedEvent', 'A contract ceased to be.', {
+export const ArchivedEvent = component('ArchivedEvent', 'A contract ceased to be.', {
   ...common,
   witnessParties,
   packageName,

@@ -1,7 +1,7 @@
 /** Where the ledger stands and what is active on it (docs/upstream.md §L5.2). */
 import { Type } from 'typebox'
 import { about, component, extended, nullable, part } from '../members.ts'
-import { CreatedEvent } from './events.ts'
+import { ArchivedEvent, CreatedEvent } from './events.ts'
 import { EventFormat, olderForm, oneForm } from './formats.ts'
 import { Int32, Int64, needed, oneOf, text } from './relaxed.ts'
 
@@ -127,6 +127,11 @@ export const EventsByContractIdAnswer = component(
   'What happened to a contract.',
   {
     created: part('Its creation.', { createdEvent: CreatedEvent, synchronizerId }),
-    archived: Type.Null({ description: 'Always null: what was archived is not found.' }),
+    archived: nullable(
+      part('Its archival; null while it is active.', {
+        archivedEvent: ArchivedEvent,
+        synchronizerId,
+      }),
+    ),
   },
 )
