@@ -36,6 +36,25 @@ test('a turn begins what it has time for, first come, first served', async () =>
   expect(begun.map(({ name }) => name)).toEqual([0, 1, 2, 3, 4])
 })
 
+test('one probe a turn goes first, others wait for their turn', async () => {
+  const { door, begun, enter, pass } = start()
+  enter(3, 10)
+  const enterProbe = (name: number) => {
+    const begin = (waitedMs: number) => {
+      begun.push({ name, waitedMs })
+      pass(1)
+    }
+    door.enter({ begin }, { isProbe: true })
+  }
+  enterProbe(101)
+  enterProbe(102)
+  for (const expected of [[101, 0], [102, 1], [2]]) {
+    begun.length = 0
+    await nextTurn()
+    expect(begun.map(({ name }) => name)).toEqual(expected)
+  }
+})
+
 test('who enters twice begins once, and has waited since the first time', async () => {
   const { door, enter } = start()
   enter(11, 100)

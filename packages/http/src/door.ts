@@ -4,7 +4,9 @@
  * Node accepts one connection a turn, and goes through all sockets that have something. If every request began
  * as it is read, a turn would be as long as the crowd is large, and a newcomer, as well as who probes our health,
  * would wait for as many turns as connections came before it. So requests stand in line, a turn begins as many as
- * it has time for, and while connections come every other moment is theirs.
+ * it has time for, and while connections come every other moment is theirs. One probe of our health goes first in
+ * each turn, so that nobody takes a busy process for a dead one; more of them wait as all others do, so that a
+ * flood of probes holds up nobody.
  */
 import type { Clock } from '@quorumscan/base'
 
@@ -21,8 +23,8 @@ export type Entrant = {
 }
 
 export type Door = {
-  /** Has it begin in this turn or a later one; first come, first served. */
-  enter(entrant: Entrant): void
+  /** Has it begin in this turn or a later one; first come, first served, but for one probe a turn. */
+  enter(entrant: Entrant, options?: { readonly isProbe: boolean }): void
   /** A connection was accepted: others may wait behind it. */
   noteNewcomer(): void
 }
@@ -30,6 +32,8 @@ export type Door = {
 export function createDoor({ monotonicMs }: Pick<Clock, 'monotonicMs'>): Door {
   /** With when each came. */
   const line = new Map<Entrant, { readonly turn: number; readonly atMs: number }>()
+  /** Of the line. */
+  const probes = new Set<Entrant>()
   let turn = 0
   let isWaitingForTurn = false
   let hasNewcomer = false
@@ -53,16 +57,25 @@ export function createDoor({ monotonicMs }: Pick<Clock, 'monotonicMs'>): Door {
   const beginSome = (nowMs: number): void => {
     newcomersUntilMs = null
     turn++
-    for (const [entrant, came] of line) {
-      line.delete(entrant)
-      entrant.begin(turn - came.turn > TURNS_OF_A_CROWD ? nowMs - came.atMs : 0)
+    const [probe] = probes
+    if (probe !== undefined) begin(probe, nowMs)
+    for (const entrant of line.keys()) {
+      begin(entrant, nowMs)
       if (monotonicMs() - nowMs >= TURN_MS) return
     }
   }
 
+  const begin = (entrant: Entrant, nowMs: number): void => {
+    const came = line.get(entrant) ?? { turn, atMs: nowMs }
+    line.delete(entrant)
+    probes.delete(entrant)
+    entrant.begin(turn - came.turn > TURNS_OF_A_CROWD ? nowMs - came.atMs : 0)
+  }
+
   return {
-    enter(entrant) {
+    enter(entrant, { isProbe } = { isProbe: false }) {
       if (!line.has(entrant)) line.set(entrant, { turn, atMs: monotonicMs() })
+      if (isProbe) probes.add(entrant)
       if (!isWaitingForTurn) waitForTurn()
     },
     noteNewcomer() {

@@ -11,6 +11,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { healthRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
 import { closeGently, discardInput } from './closing.ts'
 import { createDoor, type Door, type Entrant } from './door.ts'
@@ -29,6 +30,8 @@ const REST_APART_MS = 2
 const REST_MS_MAX = 8000
 /** Requests that follow on one connection before the one before them is answered. Hardly anybody sends any. */
 const PIPELINED_MAX = 8
+
+const PROBED = [healthRoutes.livez.path, healthRoutes.readyz.path]
 
 /** Whether this connection got no place: it is kept for one request, of whoever probes our health. */
 export function isForProbesOnly(socket: Socket): boolean {
@@ -165,7 +168,7 @@ class Connection implements Guest, Entrant {
   #isBusy = false
   #isResting = false
   /** Requests that came ahead of their turn. */
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting: { readonly isProbe: boolean; begin(): void }[] = []
   /** For the client, to take what it is sent, or to close its side; null where we do not wait. */
   #waitingSinceMs: number | null = null
 
@@ -181,9 +184,12 @@ class Connection implements Guest, Entrant {
 
   /** Has the listener answer the request, when its turn comes and those before it are answered. */
   take(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
-    this.#waiting.push(() => {
-      this.#begin(request, response)
-      listener(request, response)
+    this.#waiting.push({
+      isProbe: PROBED.some((path) => request.url?.endsWith(path)),
+      begin: () => {
+        this.#begin(request, response)
+        listener(request, response)
+      },
     })
     const followers = this.#isBusy ? this.#waiting.length : this.#waiting.length - 1
     if (followers > PIPELINED_MAX) this.leave()
@@ -194,7 +200,7 @@ class Connection implements Guest, Entrant {
   begin(waitedMs: number): void {
     if (!this.#isReady()) return
     this.waitedMs = waitedMs
-    this.#waiting.shift()?.()
+    this.#waiting.shift()?.begin()
   }
 
   /** Nothing more is taken from it for a moment after this answer. */
@@ -215,7 +221,8 @@ class Connection implements Guest, Entrant {
   }
 
   #next(): void {
-    if (this.#isReady()) this.#door.enter(this)
+    const [next] = this.#waiting
+    if (next !== undefined && this.#isReady()) this.#door.enter(this, next)
   }
 
   #isReady(): boolean {
