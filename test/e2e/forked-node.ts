@@ -2,9 +2,9 @@
  * A node that was shown another log, at the address of one that was killed: it gives the answers of an
  * honest node, and another history. One alone is outvoted; f + 1 of them are a fork.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { until } from '@quorumscan/testkit'
+import { standIn } from './stand-in.ts'
 
 const PASSED_ON = ['offset', 'record-time', 'head', 'head-time'].map((name) => `x-ledger-${name}`)
 
@@ -32,22 +32,5 @@ export async function startForkedNode(options: {
     response.end(body)
   }
 
-  const server = createServer((request, response) => {
-    passOn(request, response).catch(() => response.destroy())
-  })
-  const port = Number(new URL(options.url).port)
-  await until(
-    `port ${port} to be free`,
-    () =>
-      new Promise<true | undefined>((resolve) => {
-        server.once('error', () => resolve(undefined))
-        server.listen(port, '127.0.0.1', () => resolve(true))
-      }),
-  )
-  return {
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return standIn(options.url, passOn)
 }

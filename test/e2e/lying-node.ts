@@ -2,7 +2,7 @@
  * A member that lies to readers of certified answers, at the address of a node that was killed: it knows what an
  * honest node says, has said, and says of other names, and it has the killed node's key.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type KeyPair, randomHex, systemRandom, toHex } from '@quorumscan/base'
 import { encodeStateStatement } from '@quorumscan/consensus'
@@ -12,7 +12,7 @@ import {
   parseCertificate,
   splitDocument,
 } from '@quorumscan/consensus/certified'
-import { until } from '@quorumscan/testkit'
+import { standIn } from './stand-in.ts'
 
 type Reply = { readonly status: number; readonly body: string }
 
@@ -126,24 +126,10 @@ export async function startLyingNode(options: {
     response.end(reply.body)
   }
 
-  const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy())
-  })
-  const port = Number(new URL(options.url).port)
-  await until(
-    `port ${port} to be free`,
-    () =>
-      new Promise<true | undefined>((resolve) => {
-        server.once('error', () => resolve(undefined))
-        server.listen(port, '127.0.0.1', () => resolve(true))
-      }),
-  )
+  const server = await standIn(options.url, answer)
   return {
     lieCount: Object.keys(LIES).length,
     toldCount,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

@@ -3,8 +3,8 @@ import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { createSystemClock, waitFor } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan'
 import { runChild } from '../child.ts'
+import type { Load } from '../load.ts'
 import { genesisOf } from '../proxy/clients.ts'
-import type { Load } from '../proxy/load-child.ts'
 import { createRegistrar, nameOf, registerNames } from '../proxy/names.ts'
 import {
   besidePages,

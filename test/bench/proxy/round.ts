@@ -1,8 +1,9 @@
 /** One round of measurements: a cluster of fresh processes, and both sides of every ratio on it. */
 import { type RunningCluster, startCluster } from 'quorumscan'
 import { type Child, runChild, startChild } from '../child.ts'
+import type { Load } from '../load.ts'
 import type { FaultyNodeArgument } from './faulty-node-child.ts'
-import type { Load, LoadArgument } from './load-child.ts'
+import type { LoadArgument } from './load-child.ts'
 import { nameOf, registerNames, untilFound } from './names.ts'
 import type { ReverseProxyArgument } from './reverse-proxy-child.ts'
 import { measureVisible } from './visible.ts'
