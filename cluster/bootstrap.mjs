@@ -1,4 +1,4 @@
-// What `npm start` and `npm test` run first, on a machine that may have nothing but Node and npm: makes
+// What `npm start`, `npm test` and CI run first, on a machine that may have nothing but Node and npm: makes
 // sure of the npm packages, of a Redis server, of a build and, for tests, of Chromium, says what it
 // installs, and is quick when there is nothing to do. Plain JavaScript without dependencies; its syntax
 // must parse on old Nodes.
@@ -220,12 +220,19 @@ async function build() {
 
 async function run() {
   if (command === 'start') {
-    const cli = await import(pathToFileURL(join(root, 'cluster/dist/processes/cli-main.js')).href)
+    const cli = await commandLine()
     process.exitCode = await cli.main(['up', '--seed-names', ...args])
   } else if (command === 'test') {
     const tests = await import(pathToFileURL(join(root, 'test/run.mjs')).href)
     process.exitCode = await tests.main(args)
-  } else fail(`bootstrap: "${command}" is neither start nor test`)
+  } else if (command === 'cometbft') {
+    const cli = await commandLine()
+    process.exitCode = await cli.main([command, ...args])
+  } else fail(`bootstrap: "${command}" is none of start, test and cometbft`)
+}
+
+function commandLine() {
+  return import(pathToFileURL(join(root, 'cluster/dist/processes/cli-main.js')).href)
 }
 
 function npm(npmArgs) {

@@ -33,6 +33,8 @@ const CHECKS = [
 
 /** Quick kinds first: who waits sees a plain mistake early. Others follow in the order of the config. */
 const ORDER = ['tidy', 'unit', 'sdk', 'parity', 'vectors', 'sim', 'e2e']
+/** Some of these start CometBFT. */
+const ORDERING = ['unit', 'e2e']
 /** Run side by side; vitest.config.ts says why. */
 const WAITING = ['e2e', 'conformance', 'browser', 'consumer']
 
@@ -46,6 +48,8 @@ export async function main(args) {
     console.error(`There is no kind of test named ${unknown}; there are: ${kinds.join(', ')}.`)
     return 2
   }
+  const leftOut = names.length === 0 || names.some(isOrdering) ? await missingEngine() : null
+  if (leftOut !== null) console.log(leftOut)
   const results = []
   const startedAt = performance.now()
   for (const group of groupsOf(names.length > 0 ? names : kinds)) {
@@ -53,7 +57,20 @@ export async function main(args) {
     results.push(...(group[0] === 'check' ? [runChecks()] : runProjects(group)))
   }
   if (process.env.LONG && names.length === 0) results.push(runOtherNodes())
-  return report(results, secondsSince(startedAt))
+  return report({ results, leftOut, seconds: secondsSince(startedAt) })
+}
+
+function isOrdering(kind) {
+  return ORDERING.includes(kind)
+}
+
+/** A line that says why tests are left out here, and how to have them; null: there is an engine. */
+async function missingEngine() {
+  const { findEngine } = await import('../cluster/dist/engine/find-engine.js')
+  return await findEngine(process.env).then(
+    () => null,
+    (error) => `SKIPPED  tests of members that order the log together: ${error.message}`,
+  )
 }
 
 /** Kinds that run at the same time. */
@@ -174,7 +191,7 @@ function firstLine(text) {
   return (text ?? '').split('\n')[0]
 }
 
-function report(results, seconds) {
+function report({ results, leftOut, seconds }) {
   const sum = (member) => results.reduce((total, result) => total + result[member], 0)
   console.log('\nkind           seconds   passed   failed  skipped')
   for (const result of results)
@@ -184,7 +201,10 @@ function report(results, seconds) {
   // At the very end, so that whoever sees only the end of a long output sees what to look at.
   for (const { kind, failures } of results)
     for (const failure of failures) console.log(`\nFAILED  ${kind}  ${failure}`)
-  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed in ${seconds.toFixed(0)} s`)
+  if (leftOut !== null) console.log(`\n${leftOut}`)
+  console.log(
+    `\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped in ${seconds.toFixed(0)} s`,
+  )
   return sum('failed') === 0 ? 0 : 1
 }
 

@@ -192,3 +192,10 @@ it('the command says what to do when nothing is built', async () => {
     stderr: 'quorumscan: nothing is built yet; run `npm start` first\n',
   })
 })
+
+it('hands the command for the engine on, once everything is built', async () => {
+  await using clone = await createClone()
+  const env = { REDIS_SERVER: join(clone.root, 'redis') }
+  const { exitCode, stdout } = clone.run('cluster/bootstrap.mjs', ['cometbft', 'install'], env)
+  expect([exitCode, stdout]).toEqual([0, 'cometbft install\n'])
+})

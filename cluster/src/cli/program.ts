@@ -15,6 +15,7 @@ import { registerName } from '../registration.ts'
 import { servicesOf } from '../status.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 import { addChaosCommands } from './chaos-commands.ts'
+import { addCometbftCommands } from './cometbft.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
 import { addExamples } from './examples.ts'
 import { addFaultCommands } from './fault-commands.ts'
@@ -278,6 +279,7 @@ export async function runCommandLine(
     )
 
   addMirrorCommand(program, clock)
+  addCometbftCommands(program, clock)
 
   const log = program
     .command('log')

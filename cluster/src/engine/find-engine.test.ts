@@ -19,8 +19,10 @@ async function program(path: string, version: string): Promise<string> {
 
 it('is where QS_COMETBFT says, else on the PATH, else in the cache', async () => {
   const env = { PATH: `${directory}/none:${directory}/bin`, XDG_CACHE_HOME: directory }
-  await expect(findEngine(env)).rejects.toThrow('install 0.38')
+  await expect(findEngine(env)).rejects.toThrow('no CometBFT')
   const cached = await program(join(engineCache(env), 'cometbft'), ENGINE_VERSION)
+  expect(await findEngine(env)).toBe(cached)
+  await program(join(directory, 'none', 'cometbft'), '1.0.1')
   expect(await findEngine(env)).toBe(cached)
   const onPath = await program(join(directory, 'bin', 'cometbft'), 'v0.38.21+commit')
   expect(await findEngine(env)).toBe(onPath)

@@ -9,37 +9,46 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Env } from '@quorumscan/base'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError, messageOf } from '../cluster-error.ts'
 
 /** What is to be installed. */
-export const ENGINE_VERSION = '0.38.25'
+export const ENGINE_VERSION = '0.38.26'
+export const ENGINE_PROGRAM = 'cometbft'
 /** Below it f members could move block time (CSA-2026-001). */
 const PATCH_MIN = 21
-const PROGRAM = 'cometbft'
 const TIMEOUT_MS = 10_000
 
 /** Where it is kept for this purpose, a directory for each version. */
 export function engineCache(env: Env): string {
   const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
-  return join(cache, 'quorumscan', `${PROGRAM}-${ENGINE_VERSION}`)
+  return join(cache, 'quorumscan', `${ENGINE_PROGRAM}-${ENGINE_VERSION}`)
 }
 
 /**
- * The engine that `QS_COMETBFT` names, or the first on the PATH, or the one in the cache.
+ * The engine that `QS_COMETBFT` names, or the first on the PATH that may be used, or the one in the cache.
  *
- * @throws {ClusterError} If there is none, or it is none that may be used; it says how to have one.
+ * @throws {ClusterError} If there is none; it says what stood in the way, and how to have one.
  */
 export async function findEngine(env: Env): Promise<string> {
   const named = env['QS_COMETBFT']
-  const places = [...(env['PATH'] ?? '').split(delimiter), engineCache(env)]
-  const candidates = named ? [named] : places.map((place) => join(place, PROGRAM))
-  for (const candidate of candidates)
-    if (named || (await isProgram(candidate))) {
+  if (named) {
+    await assertUsable(named)
+    return named
+  }
+  const reasons: string[] = []
+  for (const place of [...(env['PATH'] ?? '').split(delimiter), engineCache(env)]) {
+    const candidate = join(place, ENGINE_PROGRAM)
+    if (!(await isProgram(candidate))) continue
+    try {
       await assertUsable(candidate)
       return candidate
+    } catch (error) {
+      reasons.push(messageOf(error))
     }
+  }
+  const why = reasons.length === 0 ? 'there is no CometBFT on this machine' : reasons.join('; ')
   throw new ClusterError(
-    `there is no CometBFT on this machine; install ${ENGINE_VERSION}, or set QS_COMETBFT to where it is`,
+    `${why}; \`quorumscan cometbft install\` builds ${ENGINE_VERSION}, or set QS_COMETBFT to where it is`,
   )
 }
 

@@ -1,0 +1,78 @@
+/** Building the pinned engine, where there is what builds it. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Env } from '@quorumscan/base'
+import { ClusterError } from '../cluster-error.ts'
+import { ENGINE_PROGRAM, ENGINE_VERSION, engineCache, findEngine } from './find-engine.ts'
+
+/** What the engine asks for itself. */
+const GO_MIN = '1.22.11'
+const PACKAGE = `github.com/cometbft/cometbft/cmd/${ENGINE_PROGRAM}@v${ENGINE_VERSION}`
+const VERSION_TIMEOUT_MS = 10_000
+
+/**
+ * Where the engine is that will be used: one that is there, or the pinned one, built into the cache. What the build
+ * has to say goes to stderr; it takes minutes the first time.
+ *
+ * @throws {ClusterError} That says in two lines what a person does, where Go is missing or too old.
+ */
+export async function installEngine(env: Env): Promise<string> {
+  const found = await findEngine(env).catch(() => null)
+  if (found !== null) return found
+  const refusal = await refusalByGo(env)
+  if (refusal !== null) throw new ClusterError(`${refusal}\n${linesFor(env)}`)
+
+  const cache = engineCache(env)
+  await mkdir(dirname(cache), { recursive: true })
+  // Nobody finds a file of which a part is written, also where two build at once.
+  const directory = await mkdtemp(`${cache}.`)
+  try {
+    await build({ ...env, GOBIN: directory })
+    await mkdir(cache, { recursive: true })
+    await rename(join(directory, ENGINE_PROGRAM), join(cache, ENGINE_PROGRAM))
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+  // Also where QS_COMETBFT names another that cannot be used: that is said.
+  return await findEngine(env)
+}
+
+/** Why Go cannot build it; null: it can. */
+async function refusalByGo(env: Env): Promise<string | null> {
+  const go = await promisify(execFile)('go', ['env', 'GOVERSION'], {
+    env,
+    timeout: VERSION_TIMEOUT_MS,
+  }).catch(() => null)
+  if (go === null) return `CometBFT is built with Go ${GO_MIN} or newer, and none is on the PATH.`
+  const version = go.stdout.trim().replace(/^go/, '')
+  if (isAtLeast(version, GO_MIN)) return null
+  return `CometBFT needs Go ${GO_MIN} or newer, and the one on the PATH is ${JSON.stringify(version)}.`
+}
+
+/** Numbers by dots; what stands behind them (`rc1`, a vendor's suffix) does not count. */
+function isAtLeast(version: string, min: string): boolean {
+  const numbers = (text: string) => (/^[0-9.]+/.exec(text)?.[0] ?? '').split('.').map(Number)
+  const found = numbers(version)
+  for (const [index, needed] of numbers(min).entries()) {
+    const number = found[index] ?? 0
+    if (number !== needed) return number > needed
+  }
+  return true
+}
+
+function linesFor(env: Env): string {
+  return [
+    `Install Go ${GO_MIN} or newer from https://go.dev/dl, then:`,
+    `  GOBIN=${engineCache(env)} go install ${PACKAGE}`,
+  ].join('\n')
+}
+
+/** @throws {ClusterError} If it failed; Go has said why. */
+async function build(env: Env): Promise<void> {
+  const go = spawn('go', ['install', PACKAGE], { env, stdio: ['ignore', 2, 2] })
+  const [code, signal] = await once(go, 'exit')
+  if (code !== 0) throw new ClusterError(`\`go install ${PACKAGE}\` failed (${signal ?? code})`)
+}
