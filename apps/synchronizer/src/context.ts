@@ -61,7 +61,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       })
     const { feed, log } = await openLog(app, {
       ordering: config.ordering,
-      budgets: createEntryBudgets(),
+      createEntryBudgets,
       clocks,
       disk,
       resources,
@@ -69,7 +69,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
     })
     logger.info(log.head(), 'the log is open')
     const admission = createAdmission({
-      log: measuredLog(log, app.metrics, clock),
+      log: measuredLog(log, { metrics: app.metrics, followerCount: feed.followerCount, clock }),
       genesisHash,
       budgets: createEntryBudgets(),
       clock,
@@ -97,8 +97,7 @@ async function openLog(
   app: Awaited<ReturnType<typeof beginApp>>,
   options: {
     readonly ordering: SynchronizerConfig['ordering']
-    /** Of the keys of what other members were offered. */
-    readonly budgets: Budgets
+    readonly createEntryBudgets: () => Budgets
     readonly clocks: PeerClocks
     readonly disk: DiskSpace
     readonly resources: Resources
@@ -120,13 +119,15 @@ async function openLog(
   if (genesis.ordering.driver !== 'cometbft')
     throw new Error('QS_ENGINE_HOME is set, and the genesis knows no engines')
   const redis = { path: ordering.redisPath, password: null }
+  /** Of the keys of what other members were offered. */
+  const budgets = options.createEntryBudgets()
   const feed = resources.opened(createLogFeed({ redis, clock }))
   const log = await openCometbftLog(app, {
     ...ordering,
     ordering: genesis.ordering,
     redis,
     // Another member let it in, so it is no stranger's.
-    charge: (publicKey, units) => options.budgets.admitKey(ANY_PEER, publicKey, units),
+    charge: (publicKey, units) => budgets.admitKey(ANY_PEER, publicKey, units),
     assertRoom: options.disk.assertRoom,
     onGroup: feed.publish,
   })

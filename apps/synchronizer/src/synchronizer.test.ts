@@ -509,11 +509,18 @@ describe('the synchronizer', () => {
     await using synchronizer = await own.start()
     for (const token of [undefined, 'a-token-that-nobody-has-given']) {
       const headers = token === undefined ? {} : { 'x-peer-token': token }
-      const refused = await send(`${synchronizer.url}/v0/log?from=1`, { headers })
-      expect([refused.status, refused.body.code]).toEqual([401, 'UNAUTHENTICATED'])
+      // What they ask for is not looked at.
+      for (const from of ['1', 'x']) {
+        const refused = await send(`${synchronizer.url}/v0/log?from=${from}`, { headers })
+        expect([refused.status, refused.body.code]).toEqual([401, 'UNAUTHENTICATED'])
+      }
     }
+    const headers = { 'x-peer-token': TOKEN }
     for (const from of ['0', '-1', 'x', ''])
-      expect((await send(`${synchronizer.url}/v0/log?from=${from}`)).status, from).toBe(400)
+      expect((await send(`${synchronizer.url}/v0/log?from=${from}`, { headers })).status).toBe(400)
+    expect((await send(`${synchronizer.url}/metrics`)).text).toContain(
+      'quorumscan_log_followers 0\n',
+    )
   })
 
   it('keeps no more for a follower that reads nothing, however much is written, and then gives it all', async () => {

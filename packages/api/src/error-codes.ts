@@ -11,7 +11,8 @@ export function errorCodesOf(route: RouteDef): readonly ErrorCode[] {
   if (takesInput) codes.push('INVALID_ARGUMENT')
   if (route.method !== 'GET') codes.push('BODY_TOO_LARGE')
   if (route.body !== undefined) codes.push('MALFORMED_BODY', 'UNSUPPORTED_MEDIA_TYPE')
-  if (route.auth !== 'none') codes.push('UNAUTHENTICATED', 'PERMISSION_DENIED')
+  if (route.auth !== 'none') codes.push('UNAUTHENTICATED')
+  if (route.auth === 'user' || route.auth === 'admin') codes.push('PERMISSION_DENIED')
   // Probes (cost 0) are answered to the end.
   if (route.cost !== 0) codes.push('RATE_LIMITED', 'OVERLOADED', 'NOT_READY')
   return [...new Set(codes)]

@@ -13,7 +13,7 @@ type Routes = readonly {
   readonly method: string
   readonly path: string
   readonly tag: string
-  readonly auth: 'none' | 'user' | 'admin'
+  readonly auth: 'none' | 'peer' | 'user' | 'admin'
   readonly operationId: string
   readonly summary: string
   readonly description?: string
@@ -43,7 +43,7 @@ export function toDocument<Table extends Routes>(
       tags: [route.tag],
       summary: route.summary,
       ...(route.description === undefined ? {} : { description: route.description }),
-      security: route.auth === 'none' ? [] : [{ bearer: [] }],
+      security: securityOf(route.auth),
       ...operation(route, schemas),
     }
   }
@@ -60,12 +60,24 @@ export function toDocument<Table extends Routes>(
     components: {
       schemas: sorted(schemas),
       ...(about.headers === undefined ? {} : { headers: about.headers }),
-      ...(routes.every(({ auth }) => auth === 'none') ? {} : { securitySchemes: BEARER }),
+      ...securitySchemesOf(routes),
     },
   }
 }
 
 export const BEARER = { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } }
+const PEER = { peer: { type: 'apiKey', in: 'header', name: 'x-peer-token' } }
+
+function securityOf(auth: Routes[number]['auth']): JsonObject[] {
+  if (auth === 'none') return []
+  return [auth === 'peer' ? { peer: [] } : { bearer: [] }]
+}
+
+function securitySchemesOf(routes: Routes): JsonObject {
+  const used = routes.flatMap(({ auth }) => securityOf(auth).flatMap((one) => Object.keys(one)))
+  const schemes = Object.entries({ ...BEARER, ...PEER }).filter(([name]) => used.includes(name))
+  return schemes.length === 0 ? {} : { securitySchemes: Object.fromEntries(schemes) }
+}
 
 export function sorted(schemas: Schemas): JsonObject {
   return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))

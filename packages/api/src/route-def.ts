@@ -43,7 +43,8 @@ export type RouteDef = {
   readonly responseHeaders?: readonly HeaderGroup[]
   /** Beyond those that every route can answer. */
   readonly errors: readonly ErrorCode[]
-  readonly auth: 'none' | 'user' | 'admin'
+  /** `peer` shows the token of one in `x-peer-token`, users a JWT. */
+  readonly auth: 'none' | 'peer' | 'user' | 'admin'
   /** Units of D-33. Zero is never refused. */
   readonly cost: number | ((input: CostInput) => number)
 }

@@ -75,7 +75,7 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   readonly handlers: Handlers<NoInfer<Routes>, NoInfer<User>>
   /** The second mount point, such as `/api/scan`, beside the root (D-3); null for none. */
   readonly prefix: string | null
-  /** Needed as soon as one route asks for a user. */
+  /** Needed as soon as one route asks for a user; peers are known by `rateLimit`. */
   readonly authenticate?: Authenticate<User>
   /** Units a second for each client (D-33); null for no limit. */
   readonly rateLimit: RateLimit | null
@@ -264,6 +264,13 @@ function mount<Routes extends RouteTable, User>(
 function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | undefined) {
   const { auth } = route
   if (auth === 'none') return []
+  if (auth === 'peer')
+    return [
+      async ({ client }: { client: Client }) => {
+        if (!client.isPeer)
+          throw new ScanError('UNAUTHENTICATED', 'this is for peers, who show their token')
+      },
+    ]
   assert(authenticate !== undefined, `${route.operationId} needs authenticate`)
   return [
     async (request: { user: unknown; headers: { authorization?: string | undefined } }) => {

@@ -42,6 +42,8 @@ export type LogFeed = AsyncDisposable & {
     readonly peer: string
     readonly signal: AbortSignal
   }): Promise<AsyncIterable<Uint8Array>>
+  /** Streams that are open. */
+  followerCount(): number
 }
 
 type Follower = { readonly peer: string; isOver: boolean; wake: () => void }
@@ -158,6 +160,7 @@ export function createLogFeed(options: {
         })
       }
     },
+    followerCount: () => followers.size,
     async [Symbol.asyncDispose]() {
       closing.abort()
       for (const follower of followers) leave(follower)

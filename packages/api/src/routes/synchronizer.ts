@@ -43,7 +43,7 @@ export const synchronizerRoutes = {
         'Frames, one behind the other, integers big-endian: u64 offset, u32 length of the group, u8 length of its ' +
         'signature, signature, group. The first frame is of the group that holds `from`. A frame without a group ' +
         'says only how far the log has come: the first of all, and one whenever 2 s passed without another. The ' +
-        'stream never ends by itself. Of one peer the fifth stream ends the oldest. The token is the header `x-peer-token`.',
+        'stream never ends by itself. Of one peer the fifth stream ends the oldest.',
       query: Type.Object({
         from: about(
           Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
@@ -51,8 +51,8 @@ export const synchronizerRoutes = {
         ),
       }),
       response: 'bytes',
-      errors: ['UNAUTHENTICATED', 'OFFSET_PRUNED', 'DEPENDENCY_UNAVAILABLE', 'NOT_READY'],
-      auth: 'none',
+      errors: ['OFFSET_PRUNED', 'DEPENDENCY_UNAVAILABLE', 'NOT_READY'],
+      auth: 'peer',
       cost: 1,
     },
   }),
