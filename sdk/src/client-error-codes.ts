@@ -33,6 +33,11 @@ export const clientErrorCodes = {
     retryable: true,
     doc: 'No seed serves the genesis document with the pinned hash, or the document is not valid.',
   },
+  NAME_CHANGED: {
+    definite: true,
+    retryable: false,
+    doc: 'The name belongs to somebody else than when it was last accepted on this device; `details` has both parties, and when each was seen. Ask the user, then pass `acceptChange`, or call `names.acceptChange`.',
+  },
   CRYPTO_UNAVAILABLE: {
     definite: true,
     retryable: false,

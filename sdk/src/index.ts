@@ -20,16 +20,22 @@ export type { WebSocketConstructor, WebSocketLike } from './http/socket.ts'
 export type { TokenSource } from './http/token.ts'
 export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
-export type { Names } from './names/bound-reads.ts'
+export type { ListOptions, Names } from './names/bound-reads.ts'
 export type {
   Absent,
+  AnswerFacts,
   Found,
+  FoundEntry,
+  Invalid,
   LookupOptions,
   LookupOutcome,
   Mismatch,
   NameChange,
   NameEntry,
+  ResolveOptions,
 } from './names/lookups.ts'
+export { isName, normalizeName } from './names/name-rules.ts'
+export { type ParsedName, parseName } from './names/parse-name.ts'
 export type { Checkpoint } from './platform/checkpoint.ts'
 export type { Clock } from './platform/clock.ts'
 export {

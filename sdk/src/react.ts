@@ -2,7 +2,15 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { createContext, createElement, type ReactElement, type ReactNode, useContext } from 'react'
 import type { Names } from './names/bound-reads.ts'
-import type { LookupOptions, LookupOutcome, NameEntry } from './names/lookups.ts'
+import type {
+  FoundEntry,
+  LookupOptions,
+  LookupOutcome,
+  NameChange,
+  NameEntry,
+} from './names/lookups.ts'
+import { normalizeName } from './names/name-rules.ts'
+import { refusalOfName } from './names/parse-name.ts'
 
 /**
  * What to show beside a recipient.
@@ -11,7 +19,8 @@ import type { LookupOptions, LookupOutcome, NameEntry } from './names/lookups.ts
  * enough nodes agree. `trusted`: there are too few nodes to outvote one that lies. `changed`: verified,
  * but the name belonged to somebody else before: show `entry` with a warning, and once the user agrees call
  * `names.acceptChange` and `refetch`. `absent`: enough nodes agree that there is none. `mismatch`: not whom
- * the caller expected. `unverified`: nodes disagree, lag or are gone; do not send.
+ * the caller expected. `unverified`: nodes disagree, lag or are gone; do not send. `invalid`: what was typed can
+ * be no name; `error` says why.
  */
 export type Trust =
   | 'idle'
@@ -22,6 +31,7 @@ export type Trust =
   | 'absent'
   | 'mismatch'
   | 'unverified'
+  | 'invalid'
 
 /** What a lookup takes, and where it is asked. */
 export type UseNameOptions = Pick<LookupOptions, 'threshold' | 'maxAgeMs'> & {
@@ -50,9 +60,11 @@ export type UseNameResult = {
 /** The name of a party, as far as it can be believed now. */
 export type UseReverseResult = {
   /** As in `useName`. */
-  readonly trust: 'idle' | 'checking' | 'verified' | 'absent' | 'unverified'
+  readonly trust: 'idle' | 'checking' | 'verified' | 'changed' | 'absent' | 'unverified'
   /** Set only where trust is `verified`; it leads back to the party. */
   readonly name: string | null
+  /** Set where trust is `changed`: the name that leads to the party belonged to somebody else before. */
+  readonly changed: NameChange | null
   /** Of the last lookup, if it threw. */
   readonly error: Error | null
   /** Asks again at once. */
@@ -77,9 +89,11 @@ export function NamesProvider(props: {
  * Whom a name belongs to, kept fresh while it is shown. An answer that could not be renewed in time is not
  * shown as verified any more.
  *
- * @param name - The whole name; empty while nothing is typed.
+ * @param typed - The name as it is typed; empty while nothing is.
  */
-export function useName(name: string, options: UseNameOptions = {}): UseNameResult {
+export function useName(typed: string, options: UseNameOptions = {}): UseNameResult {
+  const name = normalizeName(typed)
+  const refusal = name === '' ? null : refusalOfName(name)
   const { threshold, maxAgeMs = MAX_AGE_MS, expectParty } = options
   const names = useNames(options.names)
   const query = useQuery<LookupOutcome>({
@@ -92,10 +106,10 @@ export function useName(name: string, options: UseNameOptions = {}): UseNameResu
         ...(threshold === undefined ? {} : { threshold }),
         ...(expectParty === undefined ? {} : { expectParty }),
       }),
-    enabled: name !== '',
+    enabled: name !== '' && refusal === null,
     ...freshness(maxAgeMs),
   })
-  const trust = name === '' ? 'idle' : trustOf(query)
+  const trust = name === '' ? 'idle' : refusal !== null ? 'invalid' : trustOf(query)
   const outcome = query.data ?? null
   const isUsable = trust === 'verified' || trust === 'trusted' || trust === 'changed'
   const entry = isUsable && outcome !== null && 'entry' in outcome ? outcome.entry : null
@@ -104,7 +118,7 @@ export function useName(name: string, options: UseNameOptions = {}): UseNameResu
     party: trust === 'changed' ? null : (entry?.party ?? null),
     entry,
     outcome,
-    error: query.error,
+    error: refusal ?? query.error,
     refetch: () => void query.refetch(),
   }
 }
@@ -116,19 +130,20 @@ export function useReverse(
 ): UseReverseResult {
   const { threshold, maxAgeMs = MAX_AGE_MS } = options
   const names = useNames(options.names)
-  const query = useQuery<string | null>({
+  const query = useQuery<FoundEntry | null>({
     queryKey: [...keyOf(names), 'party', party, threshold ?? null, maxAgeMs],
     queryFn: ({ signal }) =>
       names.reverse(party, { maxAgeMs, signal, ...(threshold === undefined ? {} : { threshold }) }),
     enabled: party !== '',
     ...freshness(maxAgeMs),
   })
-  const name = query.data ?? null
-  const state = standing(query) ?? (name === null ? 'absent' : 'verified')
-  const trust = party === '' ? 'idle' : state
+  const entry = query.data ?? null
+  const found = entry === null ? 'absent' : entry.changed === null ? 'verified' : 'changed'
+  const trust = party === '' ? 'idle' : (standing(query) ?? found)
   return {
     trust,
-    name: trust === 'verified' ? name : null,
+    name: trust === 'verified' ? (entry?.name ?? null) : null,
+    changed: trust === 'changed' ? (entry?.changed ?? null) : null,
     error: query.error,
     refetch: () => void query.refetch(),
   }

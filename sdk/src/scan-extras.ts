@@ -3,14 +3,19 @@
  * loads it when it is needed.
  */
 import { createActivities } from './activities/activities.ts'
+import { nameChanges, settleChange } from './names/name-changes.ts'
 import { createOtherLookups } from './names/other-lookups.ts'
 import { outcomeError, ownError } from './names/outcome-error.ts'
+import { parseName } from './names/parse-name.ts'
 import { retryLookups } from './names/retry-lookups.ts'
 import { readEntriesPage } from './names/scan-pages.ts'
 
 export const scanExtras = {
   createOtherLookups,
   createActivities,
+  nameChanges,
+  settleChange,
+  parseName,
   outcomeError,
   retryLookups,
   ownError,

@@ -122,6 +122,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     const alice = 'alice::1220'
     const expected = {
       'nothing is typed': ['idle null'],
+      'what is typed can be no name': ['invalid null'],
       'enough nodes agree': ['checking null', `verified ${alice}`],
       'there are too few nodes': ['checking null', `trusted ${alice}`],
       'the name changed hands': ['checking null', 'changed null'],
@@ -145,6 +146,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     const expected = {
       'there is no party': ['idle null'],
       'it has a name that leads back': ['checking null', 'verified a.unverified.ns'],
+      'the name changed hands': ['checking null', 'changed null'],
       'it has none': ['checking null', 'absent null'],
       'the lookup fails': ['checking null', 'unverified null'],
     }

@@ -1,5 +1,5 @@
 /** Names whose answers are told, one for each thing that the hooks can show. */
-import type { LookupOutcome, Names } from '@quorumscan/sdk'
+import type { FoundEntry, LookupOutcome, Names } from '@quorumscan/sdk'
 
 export type Told = {
   readonly names: Names
@@ -12,7 +12,7 @@ const ALICE = 'alice::1220'
 const never = () => new Promise<never>(() => {})
 const facts = {
   offset: 1,
-  recordTime: 1,
+  recordTime: '2026-11-22T10:00:00.000000Z',
   threshold: 2,
   nodeCount: 4,
   agreed: ['sv-1', 'sv-2'],
@@ -28,11 +28,17 @@ const entry = {
   expiresAt: null,
   contractId: null,
 }
-const change = { name: entry.name, previousParty: 'mallory::1220', party: ALICE }
+const change = {
+  name: entry.name,
+  previousParty: 'mallory::1220',
+  previousSeenAt: '2026-11-21T10:00:00.000000Z',
+  party: ALICE,
+  seenAt: facts.recordTime,
+}
 
 /** Each lookup gets the next answer, the last one for ever. */
 function answering(
-  ...answers: readonly (LookupOutcome | 'never' | 'fails' | string | null)[]
+  ...answers: readonly (LookupOutcome | FoundEntry | 'never' | 'fails' | null)[]
 ): Names {
   let count = 0
   const next = async () => {
@@ -48,6 +54,7 @@ const found = { kind: 'verified', entry, changed: null, ...facts } as const
 
 export const payees: Record<string, Told> = {
   'nothing is typed': { names: answering('never'), name: '' },
+  'what is typed can be no name': { names: answering('never'), name: 'аlice' },
   'enough nodes agree': { names: answering(found) },
   'there are too few nodes': { names: answering({ ...found, kind: 'trusted' }) },
   'the name changed hands': { names: answering({ ...found, changed: change }) },
@@ -74,7 +81,8 @@ export const payees: Record<string, Told> = {
 
 export const backs: Record<string, Told> = {
   'there is no party': { names: answering('never'), name: '' },
-  'it has a name that leads back': { names: answering('a.unverified.ns') },
+  'it has a name that leads back': { names: answering({ ...entry, changed: null }) },
+  'the name changed hands': { names: answering({ ...entry, changed: change }) },
   'it has none': { names: answering(null) },
   'the lookup fails': { names: answering('fails') },
 }

@@ -174,7 +174,8 @@ async function readAll(
 async function walk(reader: CertifiedReader, prefix: string) {
   const names: string[] = []
   for (let pageToken: string | null = null; ; ) {
-    const request = requestOfEntriesPage({ prefix, pageSize: 1, pageToken })
+    const subject = { kind: 'prefix', prefix } as const
+    const request = requestOfEntriesPage({ subject, pageSize: 1, pageToken })
     const outcome: CertifiedOutcome<CertifiedPage> = await reader.read(request, {
       maxAgeMs: MAX_AGE_MS,
     })

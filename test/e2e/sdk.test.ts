@@ -14,7 +14,9 @@ import {
   createScan,
   createValidator,
   type Genesis,
+  type Invalid,
   isQuorumscanError,
+  type LookupOutcome,
   type NameChange,
   type RegisterProgress,
   type Registration,
@@ -44,6 +46,10 @@ const NOBODY = 'nobody.unverified.ns'
 const DAY_MICROS = 86_400_000_000
 /** How long after its registration a name can be renewed here. */
 const WINDOW_AFTER_MICROS = 30_000_000
+
+/** null: proven that there is none. */
+const partyOf = (outcome: LookupOutcome | Invalid) =>
+  'entry' in outcome && outcome.kind !== 'invalid' ? (outcome.entry?.party ?? null) : outcome.kind
 
 const seeds = () => cluster.seeds
 const userOf = (user: string): Validator => cluster.validator(user)
@@ -163,22 +169,24 @@ describe.each([
   it('find a name, its party and nothing else', async () => {
     expect(await names().resolve(ALICE)).toBe(party)
     expect(await names().resolve(NOBODY)).toBeNull()
-    expect(await names().reverse(party)).toBe(ALICE)
+    expect(await names().reverse(party)).toMatchObject({ name: ALICE, changed: null })
     expect(await names().reverse(`x${party}`)).toBeNull()
     expect(await names().isAvailable(NOBODY)).toBe(true)
     expect(await names().isAvailable(ALICE)).toBe(false)
-    expect(await names().resolveMany([NOBODY, ALICE, 'dso.ns', ALICE])).toEqual([
-      null,
-      party,
-      genesis.dso,
-      party,
+    const many = await names().resolveMany([NOBODY, 'Alice', 'dso.ns', 'not a name', ALICE])
+    expect(many.map(partyOf)).toEqual([null, party, genesis.dso, 'invalid', party])
+    const back = await names().reverseMany([party, `x${party}`, genesis.dso])
+    expect(back.map((outcome) => 'entry' in outcome && outcome.entry?.name)).toEqual([
+      ALICE,
+      undefined,
+      'dso.ns',
     ])
   })
 
   it('of more names than one request holds come in order', async () => {
     const many = Array.from({ length: 300 }, (_, index) => (index % 100 === 99 ? ALICE : NOBODY))
-    const parties = await names().resolveMany(many)
-    expect(parties).toEqual(many.map((name) => (name === ALICE ? party : null)))
+    const outcomes = await names().resolveMany(many)
+    expect(outcomes.map(partyOf)).toEqual(many.map((name) => (name === ALICE ? party : null)))
   })
 
   it('are bound by what the caller asks: offset, age, time, threshold, signal', async () => {
@@ -271,9 +279,18 @@ describe('what is remembered', () => {
     })
     const change = { name: ALICE, previousParty: genesis.dso, party }
     expect(await second.names.lookup(ALICE)).toMatchObject({ kind: 'verified', changed: change })
+    await expect(second.names.resolve(ALICE)).rejects.toMatchObject({
+      code: 'NAME_CHANGED',
+      details: change,
+    })
+    expect(await second.names.resolveMany([ALICE])).toMatchObject([{ changed: change }])
+    expect(await second.names.reverse(party)).toMatchObject({ name: ALICE, changed: change })
+    for await (const entry of second.names.search('alice'))
+      expect(entry).toMatchObject({ name: ALICE, changed: change })
+    expect(changes).toHaveLength(5)
+    const acceptChange = ({ party: now }: NameChange) => now === party
+    expect(await second.names.resolve(ALICE, { acceptChange })).toBe(party)
     expect(await second.names.resolve(ALICE)).toBe(party)
-    expect(changes).toEqual([change, change])
-    await second.names.acceptChange(ALICE, party)
     expect(await second.names.lookup(ALICE)).toMatchObject({ changed: null })
   })
 

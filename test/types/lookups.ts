@@ -25,7 +25,10 @@ const validator = createValidator({
 export const both = [scan.names, validator.names].map((names) => names.resolve)
 
 export async function recipient(name: string): Promise<string> {
-  const party: string | null = await scan.names.resolve(name, { threshold: 'strong' })
+  const party: string | null = await scan.names.resolve(name, {
+    threshold: 'strong',
+    acceptChange: ({ previousParty, seenAt }) => `${previousParty} ${seenAt}` === name,
+  })
   if (party === null) throw new Error(`${name} is not registered`)
   return party
 }
@@ -61,7 +64,7 @@ export function describeOutcome(outcome: LookupOutcome): string {
   }
 }
 
-export async function all(): Promise<readonly (string | null)[]> {
+export async function all(): Promise<readonly (NameEntry | null)[]> {
   for await (const entry of scan.names.search('a', { pageSize: 10 })) entry.party.toUpperCase()
   for await (const row of scan.activities({ follow: true })) {
     if (row.activityType === 'transfer') row.transfer.sender.inputCoinAmount.length
@@ -69,7 +72,13 @@ export async function all(): Promise<readonly (string | null)[]> {
     const none: null = row.activityType === 'devnet_tap' ? row.mint : null
     if (none === null) break
   }
-  return scan.names.resolveMany(['a', 'b'], { signal: AbortSignal.timeout(1000) })
+  const back = await scan.names.reverse('a::1220')
+  if (back?.changed === null) return [back]
+  const outcomes = await scan.names.resolveMany(['a', 'b'], { signal: AbortSignal.timeout(1000) })
+  return outcomes.map((outcome) => {
+    if (outcome.kind === 'invalid') throw outcome.error
+    return 'entry' in outcome ? outcome.entry : null
+  })
 }
 
 export async function register(): Promise<void> {

@@ -39,7 +39,7 @@ export const catalogue = {
   INVALID_PARTY: invalid('A party identifier is not `<hint>::1220<64 hex digits>`.'),
   NAME_SUFFIX_MISSING: invalid('A name to register must end in `.unverified.ns`.'),
   INVALID_NAME: invalid(
-    'The label of a name is not 1 to 46 characters of `a-z0-9_-`; `details.rule` says what is wrong.',
+    'What was given can be no name: 1 to 46 characters of `a-z0-9_-` and the suffix; `details.rule` says what is wrong.',
   ),
   INVALID_URL: invalid(
     'The url of an entry is neither empty nor `http(s)://…` of at most 255 printable ASCII characters.',

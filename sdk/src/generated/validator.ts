@@ -3739,7 +3739,7 @@ export interface operations {
              *
              *     NAME_SUFFIX_MISSING: A name to register must end in `.unverified.ns`.
              *
-             *     INVALID_NAME: The label of a name is not 1 to 46 characters of `a-z0-9_-`; `details.rule` says what is wrong.
+             *     INVALID_NAME: What was given can be no name: 1 to 46 characters of `a-z0-9_-` and the suffix; `details.rule` says what is wrong.
              *
              *     INVALID_URL: The url of an entry is neither empty nor `http(s)://…` of at most 255 printable ASCII characters.
              *

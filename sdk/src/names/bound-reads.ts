@@ -1,35 +1,39 @@
 /** What lookups offer, and what they have in common: a deadline each, and checks of what is asked. */
-import type { CertifiedEntry } from '@quorumscan/consensus/certified'
 import type { CertifiedReadOptions } from '@quorumscan/consensus/certified-reader'
-import { invalidArgument } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type {
+  FoundEntry,
+  Invalid,
   LookupOptions,
   LookupOutcome,
   LookupSource,
   NameChange,
-  NameEntry,
-  ReadOutcome,
+  ResolveOptions,
 } from './lookups.ts'
+import type { Sighting } from './seen-names.ts'
 
-/** Lookups of names and parties: the same whether the scan nodes or a validator are asked. */
+/**
+ * Lookups of names and parties: the same whether the scan nodes or a validator are asked. Names are taken as people
+ * type them (`normalizeName`); what can be none is INVALID_NAME, and never said to be absent.
+ */
 export interface Names {
   /**
    * The party that a name belongs to, or null if it is proven that there is none.
    *
-   * @throws {QuorumscanError} CONSENSUS_DISPUTED, NOT_ENOUGH_NODES, CONSENSUS_LAGGING, TIMEOUT, … Whatever
-   *   is not proven is thrown, never returned.
+   * @throws {QuorumscanError} NAME_CHANGED if it belongs to somebody else than when it was last accepted, unless
+   *   `acceptChange` says otherwise; INVALID_NAME, CONSENSUS_DISPUTED, NOT_ENOUGH_NODES, CONSENSUS_LAGGING, TIMEOUT, …
+   *   Whatever is not proven is thrown, never returned.
    */
-  resolve(name: string, options?: LookupOptions): Promise<string | null>
+  resolve(name: string, options?: ResolveOptions): Promise<string | null>
   /**
-   * The name that stands for a party, or null. Checked forward: a name that does not lead back to the
-   * party is none. Throws as `resolve`.
+   * The entry that stands for a party, or null. Checked forward: a name that does not lead back to the
+   * party is none. Throws as `resolve`, but for NAME_CHANGED: the entry has `changed`.
    */
-  reverse(party: string, options?: LookupOptions): Promise<string | null>
+  reverse(party: string, options?: LookupOptions): Promise<FoundEntry | null>
   /**
    * A lookup with all that is known about it, a receipt among it.
    *
-   * @throws {QuorumscanError} INVALID_ARGUMENT, TIMEOUT. What nodes say or fail to say is an outcome.
+   * @throws {QuorumscanError} INVALID_NAME, INVALID_ARGUMENT, TIMEOUT. What nodes say or fail to say is an outcome.
    */
   lookup(
     name: string,
@@ -40,23 +44,27 @@ export interface Names {
       readonly receipt?: boolean
     },
   ): Promise<LookupOutcome>
-  /** As `resolve` for each, in order; lookups share their requests. Throws if any is not decided. */
-  resolveMany(names: readonly string[], options?: LookupOptions): Promise<(string | null)[]>
+  /** An outcome for each name, in order, without receipts; lookups share their requests. Throws as `lookup`. */
+  resolveMany(
+    names: readonly string[],
+    options?: LookupOptions,
+  ): Promise<readonly (LookupOutcome | Invalid)[]>
+  /** An outcome for each party, in order, without receipts, each entry checked forward. Throws as `lookup`. */
+  reverseMany(
+    parties: readonly string[],
+    options?: LookupOptions,
+  ): Promise<readonly LookupOutcome[]>
   /**
    * Live entries whose name starts with the prefix, in byte order, none left out. All pages are read at one offset;
-   * whoever takes longer than nodes keep it, a minute, goes on at a newer one.
+   * whoever takes longer than nodes keep it, a minute, goes on at a newer one. Names that come by are not remembered.
    */
-  search(
-    prefix: string,
-    options?: LookupOptions & {
-      /** From 1 to 1000. Default 100. */
-      readonly pageSize?: number
-    },
-  ): AsyncIterableIterator<NameEntry>
+  search(prefix: string, options?: ListOptions): AsyncIterableIterator<FoundEntry>
+  /** All live entries of a party, in byte order of the names, none left out. Else as `search`. */
+  namesOf(party: string, options?: ListOptions): AsyncIterableIterator<FoundEntry>
   /**
    * Whether the name can be registered now.
    *
-   * @throws {QuorumscanError} NAME_SUFFIX_MISSING or INVALID_NAME if it never can be, with the rule in
+   * @throws {QuorumscanError} INVALID_NAME or NAME_SUFFIX_MISSING if it never can be, with the rule in
    *   `details`; else as `resolve`.
    */
   isAvailable(name: string, options?: LookupOptions): Promise<boolean>
@@ -64,14 +72,19 @@ export interface Names {
   acceptChange(name: string, party: string): Promise<void>
 }
 
+/** What lists take. */
+export type ListOptions = LookupOptions & {
+  /** From 1 to 1000. Default 100. */
+  readonly pageSize?: number
+}
+
 /** What all lookups are made of. */
-export type NamesBase = Pick<Names, 'resolve'> & {
+export type NamesBase = {
   readonly source: LookupSource
   readonly clock: Clock
   bounded<T>(what: string, lookup: LookupOptions, run: (read: BoundRead) => Promise<T>): Promise<T>
-  changeOf(entry: Pick<NameEntry, 'name' | 'party'>): Promise<NameChange | null>
-  /** Throws where the outcome is no answer. */
-  partyOf(name: string, outcome: ReadOutcome<CertifiedEntry | null>): Promise<string | null>
+  /** What changed since it was last accepted, each in its place. */
+  changesOf(read: readonly Sighting[], isKept: boolean): Promise<(NameChange | null)[]>
 }
 
 export type BoundRead = CertifiedReadOptions & {
@@ -87,9 +100,4 @@ export function readOptions({
   maxAgeMs,
 }: LookupOptions): Pick<BoundRead, 'threshold' | 'minOffset' | 'maxAgeMs'> {
   return { threshold, minOffset, maxAgeMs }
-}
-
-/** @throws {QuorumscanError} INVALID_ARGUMENT if what a program without types passed in is no text. */
-export function text(what: string, value: string): void {
-  if (typeof value !== 'string') throw invalidArgument(`${what} is a text.`)
 }

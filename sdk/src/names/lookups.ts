@@ -1,11 +1,12 @@
 /** The words of lookups: what is asked, and what it can end in. */
 import type { Disputed, Insufficient, Lagging, Lookup, Threshold } from '@quorumscan/consensus'
-import type { CertifiedEntry, CertifiedPage } from '@quorumscan/consensus/certified'
+import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/consensus/certified'
 import type {
   CertifiedReadOptions,
   CertifiedReceipt,
   CertifiedRequest,
 } from '@quorumscan/consensus/certified-reader'
+import type { QuorumscanError } from '../errors.ts'
 
 /** A live name entry. Times are ISO-8601 UTC with six fractional digits. */
 export type NameEntry = {
@@ -22,19 +23,29 @@ export type NameEntry = {
   readonly contractId: string | null
 }
 
-/** The name belongs to somebody else than when it was last accepted on this device. */
+/** The name belongs to somebody else than when it was last accepted on this device. Times are record times. */
 export type NameChange = {
   readonly name: string
   readonly previousParty: string
+  /** When the name was first seen, or last accepted, as that of `previousParty`. */
+  readonly previousSeenAt: string
   readonly party: string
+  /** When it was read as that of `party`: it changed hands between the two. */
+  readonly seenAt: string
+}
+
+/** A proven entry of a list, or of a party. */
+export type FoundEntry = NameEntry & {
+  /** Not null: warn before anything is sent there. Stays until `acceptChange`. */
+  readonly changed: NameChange | null
 }
 
 /** Where an answer comes from in the ledger, and who stands behind it. */
 export type AnswerFacts = {
   /** Ledger offset that was read. */
   readonly offset: number
-  /** Record time of that offset, µs since the epoch. */
-  readonly recordTime: number
+  /** Record time of that offset. */
+  readonly recordTime: string
   /** Members that had to sign it, or equal votes that were needed, of `nodeCount`. */
   readonly threshold: number
   readonly nodeCount: number
@@ -52,7 +63,9 @@ export type AnswerFacts = {
 }
 
 /** An answer as it is read, before anything is made of it. */
-export type Answered<Answer> = Omit<AnswerFacts, 'verifiedBy'> & {
+export type Answered<Answer> = Omit<AnswerFacts, 'verifiedBy' | 'recordTime'> & {
+  /** µs since the epoch. */
+  readonly recordTime: number
   readonly kind: 'verified' | 'verified-absent' | 'trusted' | 'trusted-absent'
   readonly answer: Answer
 }
@@ -84,6 +97,14 @@ export type Mismatch = AnswerFacts & {
 /** All that a lookup can end in. Only `Found` and `Absent` are answers to act on. */
 export type LookupOutcome = Found | Absent | Mismatch | Disputed | Insufficient | Lagging
 
+/** What was asked for can be no name: nobody was asked. */
+export type Invalid = {
+  readonly kind: 'invalid'
+  readonly entry: null
+  /** INVALID_NAME, with what is wrong in its message. */
+  readonly error: QuorumscanError
+}
+
 /** What a lookup may be bound by; each overrules the default of the client. */
 export type LookupOptions = {
   /** Members that must have signed: `weak` = f+1 (default), `strong`, `all`, or a number from f+1 to n. */
@@ -96,6 +117,16 @@ export type LookupOptions = {
   readonly timeoutMs?: number
   /** Ends the call: it rejects with the signal's reason. */
   readonly signal?: AbortSignal
+}
+
+/** What `resolve` takes. */
+export type ResolveOptions = LookupOptions & {
+  /**
+   * Asked where the name belongs to somebody else than when it was last accepted on this device. `true` accepts the
+   * new party for good; anything else, and that nothing was passed in, throws NAME_CHANGED. It may wait for the user:
+   * no deadline runs meanwhile.
+   */
+  readonly acceptChange?: (change: NameChange) => boolean | Promise<boolean>
 }
 
 /** Where lookups are answered: the nodes themselves, or a validator's scan proxy. */
@@ -114,9 +145,9 @@ export interface LookupSource {
   ): Promise<ReadOutcome<Answer>>
 }
 
-/** Which entries: those of a prefix, by pages. */
+/** Which entries: those of a prefix or of a party, by pages. */
 export type EntriesPage = {
-  readonly prefix: string
+  readonly subject: PageSubject
   readonly pageSize: number
   /** Of the page before; null: the first. */
   readonly pageToken: string | null

@@ -1,15 +1,20 @@
-/** What can be registered (D-17), so that a form can say so before anything is asked or paid. */
-import { QuorumscanError } from '../errors.ts'
+/** Names as people type them, and which of them can be one. What is wrong with the others: `parse-name.ts`. */
 
-const SUFFIX = '.unverified.ns'
-const LABEL = /^[a-z0-9_-]{1,46}$/
+export const SUFFIX = '.unverified.ns'
+const NAME = /^(?:[a-z0-9_-]{1,46}\.unverified|[a-z0-9-]{1,32}\.sv|dso)\.ns$/
 
-/** @throws {QuorumscanError} NAME_SUFFIX_MISSING or INVALID_NAME, with the sentence also in `details.rule`. */
-export function registrableName(name: string): void {
-  const refuse = (code: string, rule: string) =>
-    new QuorumscanError(`${rule}.`, { code, definite: true, retryable: false, details: { rule } })
-  if (typeof name !== 'string' || !name.endsWith(SUFFIX))
-    throw refuse('NAME_SUFFIX_MISSING', `A name ends in ${SUFFIX}`)
-  if (!LABEL.test(name.slice(0, -SUFFIX.length)))
-    throw refuse('INVALID_NAME', `The part before ${SUFFIX} is 1 to 46 of a-z, 0-9, "_" and "-"`)
+/**
+ * A name as the service has it: no space around it, A to Z in lower case, and `.unverified.ns` behind a label that
+ * stands alone. No other letter is turned into one of a name: whatever only looks like one stays what it is.
+ *
+ * @returns Possibly something that can be no name: `isName` tells, `parseName` says why.
+ */
+export function normalizeName(typed: string): string {
+  const name = typed.trim().replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  return /^$|\./.test(name) ? name : name + SUFFIX
+}
+
+/** Whether what was typed can be a name, registered or not. */
+export function isName(typed: string): boolean {
+  return typeof typed === 'string' && NAME.test(normalizeName(typed))
 }

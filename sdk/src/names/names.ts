@@ -4,8 +4,9 @@ import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import type { Store } from '../platform/store.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
-import { type Names, type NamesBase, readOptions, text } from './bound-reads.ts'
+import { type Names, type NamesBase, readOptions } from './bound-reads.ts'
 import type { LookupOptions, LookupSource, NameChange, ReadOutcome } from './lookups.ts'
+import { isName, normalizeName } from './name-rules.ts'
 import type { OtherLookups } from './other-lookups.ts'
 import { createSeenNames } from './seen-names.ts'
 
@@ -23,7 +24,7 @@ export type NamesOptions = {
 type Read = ReadOutcome<CertifiedEntry | null>
 
 export function createNames(options: NamesOptions): Names {
-  const { source, clock } = options
+  const { source, clock, extras } = options
   const seen = createSeenNames(options.store, () => source.storeKey('names'))
 
   const bounded: NamesBase['bounded'] = (what, lookup, run) => {
@@ -35,35 +36,36 @@ export function createNames(options: NamesOptions): Names {
     )
   }
 
-  const changeOf: NamesBase['changeOf'] = async (entry) => {
-    const change = await seen.compare(entry.name, entry.party)
-    if (change !== null) options.onChanged?.(change)
-    return change
+  const changesOf: NamesBase['changesOf'] = async (read, isKept) => {
+    const before = await seen.compare(read, isKept)
+    if (before.every((each) => each === null)) return before as null[]
+    const changes = (await extras()).nameChanges(before, read)
+    for (const change of changes) if (change !== null) options.onChanged?.(change)
+    return changes
   }
 
-  const partyOf: NamesBase['partyOf'] = async (name, outcome) => {
-    if (!('answer' in outcome)) throw (await options.extras()).outcomeError(name, outcome)
-    if (outcome.answer === null) return null
-    const { name: found, user: party } = outcome.answer
-    await changeOf({ name: found, party })
-    return party
-  }
-
-  const resolve: Names['resolve'] = async (name, lookup = {}) => {
-    text('the name', name)
-    return bounded(`resolve ${name}`, lookup, async (read) => {
+  const resolve: Names['resolve'] = async (typed, lookup = {}) => {
+    const name = isName(typed) ? normalizeName(typed) : (await extras()).parseName(typed).name
+    const { party, changed } = await bounded(`resolve ${name}`, lookup, async (read) => {
       const ask = () => source.lookup([{ name }], read)
       let outcomes = await ask()
       if (!('answer' in (outcomes[0] as Read)))
-        outcomes = await (await options.extras()).retryLookups(ask, { clock, read, outcomes })
-      return partyOf(name, outcomes[0] as Read) // One asked, one answered.
+        outcomes = await (await extras()).retryLookups(ask, { clock, read, outcomes })
+      const outcome = outcomes[0] as Read // One asked, one answered.
+      if (!('answer' in outcome)) throw (await extras()).outcomeError(name, outcome)
+      if (outcome.answer === null) return { party: null, changed: null }
+      const { user: party } = outcome.answer
+      const [changed] = await changesOf([{ name, party, atMicros: outcome.recordTime }], true)
+      return { party, changed }
     })
+    if (changed) await (await extras()).settleChange(changed, lookup.acceptChange, seen.accept)
+    return party
   }
 
-  const base: NamesBase = { source, clock, resolve, bounded, changeOf, partyOf }
+  const base: NamesBase = { source, clock, bounded, changesOf }
   let loading: Promise<OtherLookups> | undefined
   const more = (): Promise<OtherLookups> => {
-    loading ??= options.extras().then(({ createOtherLookups }) => createOtherLookups(base))
+    loading ??= extras().then(({ createOtherLookups }) => createOtherLookups(base))
     return loading
   }
 
@@ -71,11 +73,18 @@ export function createNames(options: NamesOptions): Names {
     resolve,
     resolveMany: async (...input) => (await more()).resolveMany(...input),
     reverse: async (...input) => (await more()).reverse(...input),
+    reverseMany: async (...input) => (await more()).reverseMany(...input),
     lookup: async (...input) => (await more()).lookup(...input),
     async *search(...input) {
       yield* (await more()).search(...input)
     },
+    async *namesOf(...input) {
+      yield* (await more()).namesOf(...input)
+    },
     isAvailable: async (...input) => (await more()).isAvailable(...input),
-    acceptChange: seen.accept,
+    async acceptChange(typed, party) {
+      const { name } = (await extras()).parseName(typed)
+      await seen.accept({ name, party, atMicros: clock.nowMicros() })
+    },
   }
 }

@@ -1,136 +1,196 @@
-/** The lookups beside `resolve`: with all facts, backwards, and by prefix. */
-import type { Lookup } from '@quorumscan/consensus'
-import type { CertifiedPage } from '@quorumscan/consensus/certified'
+/** The lookups beside `resolve`: with all facts, backwards, many at once, and by lists. */
+import { formatInstant, type Lookup } from '@quorumscan/consensus'
+import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/consensus/certified'
 import { invalidArgument } from '../errors.ts'
-import { type Names, type NamesBase, text } from './bound-reads.ts'
+import type { BoundRead, ListOptions, Names, NamesBase } from './bound-reads.ts'
 import { toEntry } from './entries.ts'
 import {
   type Absent,
   type Answered,
   type EntriesPage,
   type Found,
+  type FoundEntry,
   isAnswered,
-  type Mismatch,
+  type LookupOutcome,
   type ReadOutcome,
 } from './lookups.ts'
-import { registrableName } from './name-rules.ts'
+import { isName, normalizeName } from './name-rules.ts'
 import { outcomeError } from './outcome-error.ts'
+import {
+  assertText,
+  parseName,
+  parsePrefix,
+  parseRegistrableName,
+  refusalOfName,
+} from './parse-name.ts'
 import { retryLookups } from './retry-lookups.ts'
 
 const LOOKUPS_MAX = 256 // D-14.
 const PAGE_SIZE = 100
 const PAGE_SIZE_MAX = 1000
 
-export type OtherLookups = Pick<
-  Names,
-  'resolveMany' | 'reverse' | 'lookup' | 'search' | 'isAvailable'
->
+export type OtherLookups = Omit<Names, 'resolve' | 'acceptChange'>
+type Read = ReadOutcome<CertifiedEntry | null>
+type Decided = Exclude<LookupOutcome, { readonly kind: 'mismatch' }>
 
 export function createOtherLookups(base: NamesBase): OtherLookups {
-  const { source, clock, bounded, changeOf } = base
+  const { source, clock, bounded, changesOf } = base
+
+  /** In order, however many: those of one request are asked again together, where waiting helps. */
+  const ask = async (lookups: readonly Lookup[], read: BoundRead): Promise<Read[]> => {
+    const outcomes: Read[] = []
+    for (let first = 0; first < lookups.length; first += LOOKUPS_MAX) {
+      const chunk = lookups.slice(first, first + LOOKUPS_MAX)
+      outcomes.push(...(await retryLookups(() => source.lookup(chunk, read), { clock, read })))
+    }
+    return outcomes
+  }
+
+  /** As callers get them, with what changed of each. */
+  const told = async (outcomes: readonly Read[], hasReceipt = false): Promise<Decided[]> => {
+    const entries = outcomes.flatMap((outcome) =>
+      isAnswered(outcome) && outcome.answer !== null
+        ? [{ ...toEntry(outcome.answer), atMicros: outcome.recordTime }]
+        : [],
+    )
+    const changes = await changesOf(entries, true)
+    return outcomes.map((outcome): Decided => {
+      if (!isAnswered(outcome)) return outcome
+      const { answer, kind, recordTime, receipt, ...read } = outcome
+      const facts = {
+        offset: read.offset,
+        recordTime: formatInstant(recordTime),
+        threshold: read.threshold,
+        nodeCount: read.nodeCount,
+        agreed: read.agreed,
+        dissented: read.dissented,
+        verifiedBy: source.verifiedBy,
+        receipt: hasReceipt ? receipt : null,
+      }
+      const isTrusted = kind.startsWith('trusted')
+      return answer === null
+        ? ({
+            kind: isTrusted ? 'trusted-absent' : 'verified-absent',
+            entry: null,
+            ...facts,
+          } satisfies Absent)
+        : ({
+            kind: isTrusted ? 'trusted' : 'verified',
+            entry: toEntry(answer),
+            changed: changes.shift() ?? null, // One for each entry, in order.
+            ...facts,
+          } satisfies Found)
+    })
+  }
+
+  /** Between the two reads a name may have lapsed or changed hands: then there is none, rightly. */
+  const askReverse = async (parties: readonly string[], read: BoundRead): Promise<Read[]> => {
+    const found = await ask(
+      parties.map((party) => ({ party })),
+      read,
+    )
+    const entries = found.flatMap((outcome) => (isAnswered(outcome) && outcome.answer) || [])
+    const offsets = found.map((outcome) => (isAnswered(outcome) ? outcome.offset : 0))
+    const minOffset = Math.max(read.minOffset ?? 0, ...offsets)
+    const lookups = entries.map(({ name }) => ({ name }))
+    const forward = await ask(lookups, { ...read, minOffset })
+    return found.map((outcome, index) => {
+      if (!isAnswered(outcome) || outcome.answer === null) return outcome
+      const back = forward.shift() as Read // One for each entry.
+      if (!isAnswered(back) || back.answer?.user === parties[index]) return back
+      const kind = back.kind.startsWith('trusted') ? 'trusted-absent' : 'verified-absent'
+      return { ...back, kind, answer: null }
+    })
+  }
+
+  async function* list(
+    what: string,
+    subject: PageSubject,
+    lookup: ListOptions,
+  ): AsyncGenerator<FoundEntry> {
+    const pageSize = lookup.pageSize ?? PAGE_SIZE
+    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
+      throw invalidArgument(`pageSize is a whole number from 1 to ${PAGE_SIZE_MAX}.`)
+    let after: string | null = null
+    for (let pageToken: string | null = null; ; ) {
+      const asked: EntriesPage = { subject, pageSize, pageToken, after }
+      const found: Answered<CertifiedPage> = await bounded(what, lookup, async (read) => {
+        const page = async () => [await source.page(asked, read)]
+        return decided(what, await retryLookups(page, { clock, read }))
+      })
+      const entries = found.answer.entries.map(toEntry)
+      const read = entries.map((entry) => ({ ...entry, atMicros: found.recordTime }))
+      const changes = await changesOf(read, false)
+      for (const [index, entry] of entries.entries())
+        yield { ...entry, changed: changes[index] ?? null }
+      after = entries.at(-1)?.name ?? after
+      pageToken = found.answer.next_page_token
+      if (pageToken === null) return
+    }
+  }
+
   return {
-    async resolveMany(names, lookup = {}) {
-      if (!Array.isArray(names)) throw invalidArgument('names are an array of texts.')
-      for (const name of names) text('a name', name)
-      return bounded(`resolve ${names.length} names`, lookup, async (read) => {
-        const found: (string | null)[] = []
-        for (let first = 0; first < names.length; first += LOOKUPS_MAX) {
-          const chunk = names.slice(first, first + LOOKUPS_MAX)
-          const lookups = chunk.map((name) => ({ name }))
-          const outcomes = await retryLookups(() => source.lookup(lookups, read), { clock, read })
-          for (const [index, outcome] of outcomes.entries())
-            found.push(await base.partyOf(chunk[index] as string, outcome)) // One for each.
-        }
-        return found
-      })
-    },
-    reverse(party, lookup = {}) {
-      text('the party', party)
-      return bounded(`reverse ${party}`, lookup, async (read) => {
-        const ask = async (asked: Lookup, minOffset = read.minOffset) => {
-          const options = { ...read, minOffset }
-          const outcomes = await retryLookups(() => source.lookup([asked], options), {
-            clock,
-            read,
-          })
-          return decided(party, outcomes)
-        }
-        const found = await ask({ party })
-        if (found.answer === null) return null
-        const { name } = found.answer
-        // Between the two reads the name may have lapsed or changed hands: then it is none, rightly.
-        const forward = await ask({ name }, Math.max(found.offset, read.minOffset ?? 0))
-        return forward.answer?.user === party ? name : null
-      })
-    },
-    lookup(name, lookup = {}) {
-      text('the name', name)
+    async lookup(typed, lookup = {}) {
+      const { name } = parseName(typed)
       return bounded(`look up ${name}`, lookup, async (read) => {
         const options = { ...read, isShared: lookup.receipt === false }
-        const outcomes = await retryLookups(() => source.lookup([{ name }], options), {
-          clock,
-          read,
-        })
-        const outcome = outcomes[0] as (typeof outcomes)[number] // One asked, one answered.
-        if (!isAnswered(outcome)) return outcome
-        const { answer } = outcome
-        const facts = {
-          offset: outcome.offset,
-          recordTime: outcome.recordTime,
-          threshold: outcome.threshold,
-          nodeCount: outcome.nodeCount,
-          agreed: outcome.agreed,
-          dissented: outcome.dissented,
-          verifiedBy: source.verifiedBy,
-          receipt: lookup.receipt === false ? null : outcome.receipt,
-        }
-        const entry = answer === null ? null : toEntry(answer)
-        const isTrusted = outcome.kind === 'trusted' || outcome.kind === 'trusted-absent'
-        if (entry === null) {
-          const kind = isTrusted ? 'trusted-absent' : 'verified-absent'
-          return { kind, entry, ...facts } satisfies Absent
-        }
-        const changed = await changeOf(entry)
-        const { expectParty } = lookup
-        return expectParty === undefined || expectParty === entry.party
-          ? ({
-              kind: isTrusted ? 'trusted' : 'verified',
-              entry,
-              changed,
-              ...facts,
-            } satisfies Found)
-          : ({
-              kind: 'mismatch',
-              entry,
-              changed,
-              expectedParty: expectParty,
-              ...facts,
-            } satisfies Mismatch)
+        const [outcome] = await told(await ask([{ name }], options), lookup.receipt !== false)
+        const { expectParty = null } = lookup
+        const isOther = outcome && 'entry' in outcome && outcome.entry !== null
+        return isOther && expectParty !== null && expectParty !== outcome.entry.party
+          ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
+          : (outcome as Decided) // One asked, one answered.
       })
     },
-    async *search(prefix, lookup = {}) {
-      text('the prefix', prefix)
-      const pageSize = lookup.pageSize ?? PAGE_SIZE
-      if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
-        throw invalidArgument(`pageSize is a whole number from 1 to ${PAGE_SIZE_MAX}.`)
-      let after: string | null = null
-      for (let pageToken: string | null = null; ; ) {
-        const asked: EntriesPage = { prefix, pageSize, pageToken, after }
-        const page: CertifiedPage = await bounded(`search ${prefix}`, lookup, async (read) => {
-          const ask = async () => [await source.page(asked, read)]
-          return decided(`search ${prefix}`, await retryLookups(ask, { clock, read })).answer
+    async resolveMany(typed, lookup = {}) {
+      assertTexts('names', typed)
+      return bounded(`resolve ${typed.length} names`, lookup, async (read) => {
+        const lookups = typed.filter(isName).map((name) => ({ name: normalizeName(name) }))
+        const outcomes = await told(await ask(lookups, read))
+        return typed.map((name) => {
+          const error = refusalOfName(name)
+          // One outcome for each that can be a name, in order.
+          return error ? { kind: 'invalid', entry: null, error } : (outcomes.shift() as Decided)
         })
-        for (const entry of page.entries) yield toEntry(entry)
-        after = page.entries.at(-1)?.name ?? after
-        pageToken = page.next_page_token
-        if (pageToken === null) return
-      }
+      })
     },
-    async isAvailable(name, lookup) {
-      registrableName(name)
-      return (await base.resolve(name, lookup)) === null
+    async reverse(party, lookup = {}) {
+      assertText('the party', party)
+      return bounded(`reverse ${party}`, lookup, async (read) => {
+        const outcomes = await askReverse([party], read)
+        decided(party, outcomes)
+        const [found] = await told(outcomes)
+        return found && 'changed' in found ? { ...found.entry, changed: found.changed } : null
+      })
+    },
+    async reverseMany(parties, lookup = {}) {
+      assertTexts('parties', parties)
+      return bounded(`reverse ${parties.length} parties`, lookup, async (read) =>
+        told(await askReverse(parties, read)),
+      )
+    },
+    async *search(typed, lookup = {}) {
+      const prefix = parsePrefix(typed)
+      yield* list(`search ${prefix}`, { kind: 'prefix', prefix }, lookup)
+    },
+    async *namesOf(party, lookup = {}) {
+      assertText('the party', party)
+      yield* list(`list the names of ${party}`, { kind: 'party', party }, lookup)
+    },
+    async isAvailable(typed, lookup = {}) {
+      const name = parseRegistrableName(typed)
+      return bounded(
+        `look up ${name}`,
+        lookup,
+        async (read) => decided(name, await ask([{ name }], read)).answer === null,
+      )
     },
   }
+}
+
+function assertTexts(what: string, values: readonly string[]): void {
+  if (!Array.isArray(values)) throw invalidArgument(`${what} are an array of texts.`)
+  for (const value of values) assertText(`each of ${what}`, value)
 }
 
 /** @throws {QuorumscanError} Where the one outcome is no answer. */

@@ -88,7 +88,10 @@ describe.each([
       .reply(...proven(askEntries('al', { pageSize: 5, pageToken: null }, network)))
     const names = connect({ ...options, token: 't-1' })
     expect(await names.resolve(NOBODY, { threshold: 'strong' })).toBeNull()
-    expect(await names.resolveMany([ALICE, NOBODY])).toEqual([PARTY, null])
+    expect(await names.resolveMany([ALICE, NOBODY])).toMatchObject([
+      { kind: 'verified', entry: { party: PARTY } },
+      { kind: 'verified-absent', entry: null },
+    ])
     const found: string[] = []
     for await (const { name } of names.search('al', { pageSize: 5 })) found.push(name)
     expect(found).toEqual([ALICE])

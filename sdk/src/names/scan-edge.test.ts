@@ -1,8 +1,11 @@
 /** The HTTP edge of direct lookups: what is asked of a node, and what of all that it may say proves anything. */
-import { canonicalJson, type Json, type Lookup } from '@quorumscan/consensus'
+import { canonicalJson, formatInstant, type Json, type Lookup } from '@quorumscan/consensus'
 import {
   askBatch,
+  askEntries,
+  askEntriesOfParty,
   askName,
+  askParty,
   CERTIFIED_MEDIA_TYPE,
   type HashedNetwork,
   type Question,
@@ -23,6 +26,8 @@ import type { Store } from '../platform/store.ts'
 import { requestOfLookup, verifyReceipt } from '../receipts.ts'
 import { createScan, type ScanOptions } from '../scan.ts'
 import { createValidator } from '../validator.ts'
+import type { Names } from './bound-reads.ts'
+import type { FoundEntry, Invalid, LookupOutcome, NameChange } from './lookups.ts'
 
 const ALICE = 'alice.unverified.ns'
 const BOB = 'bob.unverified.ns'
@@ -33,6 +38,10 @@ const HEAD = 7
 const FAR_MICROS = 4_000_000_000_000_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 const urlOf = (name: string) => `https://${name}.scan.test`
+
+/** null: proven that there is none. */
+const partyOf = (outcome: LookupOutcome | Invalid) =>
+  'entry' in outcome && outcome.kind !== 'invalid' ? (outcome.entry?.party ?? null) : outcome.kind
 
 type Answer = [status: number, body: string, headers: Record<string, string>]
 /** Path, query and body. */
@@ -56,10 +65,11 @@ const scansOf = (urls: readonly string[]) =>
   )
 let scans = scansOf([])
 let asked: Asked[]
+const RECORD_TIME = systemClock.nowMicros()
 const user = (name: string) => simEntry(name, { user: PARTY, expiresAt: FAR_MICROS })
 const state = createSignedState(testNetwork, {
   offset: HEAD,
-  recordTime: systemClock.nowMicros(),
+  recordTime: RECORD_TIME,
   entries: [user(ALICE), user(BOB)],
 })
 const document = (question: Question<unknown>, certificate?: string): Answer => [
@@ -67,7 +77,11 @@ const document = (question: Question<unknown>, certificate?: string): Answer => 
   state.document(question, certificate),
   { 'content-type': CERTIFIED_MEDIA_TYPE },
 ]
+const PAGE = { pageSize: 100, pageToken: null }
 const questionOf = ({ uri, body }: Asked): Question<unknown> => {
+  if (uri.includes('/all?')) return askEntriesOfParty(PARTY, PAGE, network)
+  if (uri.includes('name_prefix=')) return askEntries('al', PAGE, network)
+  if (uri.includes('by-party')) return askParty(PARTY, network)
   if (body === '') return askName(decodeURIComponent(/by-name\/([^?]*)/.exec(uri)?.[1] ?? ''))
   return askBatch((JSON.parse(body) as { lookups: Lookup[] }).lookups, network)
 }
@@ -131,7 +145,7 @@ function serve(...behaviours: readonly Behaviour[]): void {
       .persist()
       .get('/v0/scans')
       .reply(200, scans, JSON_TYPE)
-      .get(/^\/v0\/(?:certificate|ans-entries\/by-name\/.*)$/)
+      .get(/^\/v0\/(?:certificate|ans-entries.*)$/)
       .reply(reply)
       .post('/v0/ans-entries/batch')
       .reply(reply)
@@ -156,7 +170,7 @@ describe('a lookup', () => {
     await using scan = connect()
     expect(await scan.names.resolve(ALICE)).toBe(PARTY)
     expect(await scan.names.resolve(NOBODY)).toBeNull()
-    expect(await scan.names.resolveMany([ALICE, NOBODY])).toEqual([PARTY, null])
+    expect((await scan.names.resolveMany([ALICE, NOBODY])).map(partyOf)).toEqual([PARTY, null])
     const lookups = asked.filter(({ uri }) => !uri.startsWith('/v0/certificate'))
     expect(lookups.map(({ uri, body }) => `${uri} ${body}`.trim())).toEqual([
       `/v0/ans-entries/by-name/${ALICE}`,
@@ -230,13 +244,115 @@ describe('a lookup', () => {
   })
 })
 
+describe('a name that belongs to somebody else than when it was last accepted', () => {
+  const OTHER = `mallory::1220${'b'.repeat(64)}`
+  const changed = {
+    name: ALICE,
+    previousParty: OTHER,
+    previousSeenAt: expect.stringMatching(/^20\d\d-.*\.\d{6}Z$/),
+    party: PARTY,
+    seenAt: formatInstant(RECORD_TIME),
+  }
+  const known = async () => {
+    asked = []
+    serve()
+    const scan = connect()
+    await scan.names.acceptChange('Alice', OTHER)
+    return scan
+  }
+
+  it('is never returned by resolve alone', async () => {
+    await using scan = await known()
+    for (const acceptChange of [undefined, () => false, async () => false])
+      await expect(
+        scan.names.resolve(ALICE, acceptChange === undefined ? {} : { acceptChange }),
+      ).rejects.toMatchObject({
+        code: 'NAME_CHANGED',
+        definite: true,
+        retryable: false,
+        details: changed,
+        message: expect.stringContaining(OTHER),
+      })
+  })
+
+  it('is returned once that was agreed to, and from then on', async () => {
+    await using scan = await known()
+    const asked: unknown[] = []
+    const acceptChange = async (change: NameChange) => {
+      asked.push(change)
+      await systemClock.delay(150) // The user takes longer than the lookup may.
+      return true
+    }
+    expect(await scan.names.resolve(ALICE, { acceptChange, timeoutMs: 100 })).toBe(PARTY)
+    expect(asked).toEqual([changed])
+    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+  })
+
+  it('says so wherever it comes up', async () => {
+    await using scan = await known()
+    expect(await scan.names.lookup(ALICE)).toMatchObject({ kind: 'verified', changed })
+    expect(await scan.names.resolveMany([BOB, ALICE])).toMatchObject([
+      { changed: null },
+      { changed },
+    ])
+    expect(await scan.names.reverse(PARTY)).toMatchObject({ name: ALICE, changed })
+    expect(await scan.names.reverseMany([PARTY])).toMatchObject([{ changed }])
+    for (const list of [scan.names.search('al'), scan.names.namesOf(PARTY)]) {
+      const found: FoundEntry[] = []
+      for await (const entry of list) found.push(entry)
+      expect(found.find(({ name }) => name === ALICE)).toMatchObject({ party: PARTY, changed })
+    }
+    expect(await scan.names.isAvailable(ALICE)).toBe(false)
+  })
+})
+
+describe('what can be no name', () => {
+  const reads: Record<string, (names: Names, name: string) => Promise<unknown>> = {
+    resolve: (names, name) => names.resolve(name),
+    lookup: (names, name) => names.lookup(name),
+    isAvailable: (names, name) => names.isAvailable(name),
+    acceptChange: (names, name) => names.acceptChange(name, PARTY),
+    search: (names, name) => names.search(name).next(),
+  }
+
+  it.each(Object.entries(reads))('%s refuses it, and asks nobody', async (_, read) => {
+    asked = []
+    serve()
+    await using scan = connect()
+    await expect(read(scan.names, '\u0430lice')).rejects.toMatchObject({
+      code: 'INVALID_NAME',
+      message: expect.stringContaining('(U+0430, Cyrillic) only looks like "a"'),
+    })
+    expect(asked).toEqual([])
+  })
+
+  it('is told among many others, each in its place', async () => {
+    asked = []
+    serve()
+    await using scan = connect()
+    expect(await scan.names.resolveMany([NOBODY, 'not a name', ' Alice'])).toMatchObject([
+      { kind: 'verified-absent' },
+      { kind: 'invalid', entry: null, error: { code: 'INVALID_NAME' } },
+      { kind: 'verified', entry: { name: ALICE } },
+    ])
+  })
+
+  it('a name as people type it is found', async () => {
+    asked = []
+    serve()
+    await using scan = connect()
+    for (const typed of ['alice', ' ALICE ', 'Alice.Unverified.ns'])
+      expect(await scan.names.resolve(typed), typed).toBe(PARTY)
+  })
+})
+
 describe('more lookups than the nodes take from one address', () => {
-  const names = Array.from({ length: 300 }, (_, index) => (index === 299 ? ALICE : `name-${index}`))
+  const names = Array.from({ length: 300 }, (_, index) => (index === 299 ? ALICE : `n-${index}`))
   /** Refuses the batch with alice for so long. */
   const limited = (refusalMs: number) => {
     const untilMs = systemClock.monotonicMs() + refusalMs
     const refusing: Behaviour = (request) =>
-      request.body.includes(ALICE) && systemClock.monotonicMs() < untilMs
+      (request.uri + request.body).includes(ALICE) && systemClock.monotonicMs() < untilMs
         ? [429, error('RATE_LIMITED'), { ...JSON_TYPE, 'retry-after': '1' }]
         : honest(request)
     return refusing
@@ -246,7 +362,7 @@ describe('more lookups than the nodes take from one address', () => {
     asked = []
     serve(...NAMES.map(() => limited(900)))
     await using scan = connect()
-    const found = await scan.names.resolveMany(names)
+    const found = (await scan.names.resolveMany(names)).map(partyOf)
     expect(found).toHaveLength(300)
     expect(found.filter((party) => party !== null)).toEqual([PARTY])
   })
@@ -255,7 +371,10 @@ describe('more lookups than the nodes take from one address', () => {
     asked = []
     serve(...NAMES.map(() => limited(10_000)))
     await using scan = connect({ timeoutMs: 900 })
-    await expect(scan.names.resolveMany(names)).rejects.toMatchObject({
+    const outcomes = await scan.names.resolveMany(names)
+    expect(outcomes[0]).toMatchObject({ kind: 'verified-absent' })
+    expect(outcomes[299]).toMatchObject({ kind: 'insufficient' })
+    await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
       code: 'RATE_LIMITED',
       definite: true,
       retryable: true,

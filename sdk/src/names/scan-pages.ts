@@ -15,17 +15,16 @@ export async function readEntriesPage(
   page: EntriesPage,
   read: CertifiedReadOptions,
 ): Promise<ReadOutcome<CertifiedPage>> {
-  const { prefix, after } = page
+  const { subject, after } = page
   let outcome = await reader.read(requestOfEntriesPage(page), read)
   if (outcome.kind === 'expired' && after !== null) {
     const first = await reader.read(
-      requestOfEntriesPage({ prefix, pageSize: 1, pageToken: null }),
+      requestOfEntriesPage({ subject, pageSize: 1, pageToken: null }),
       read,
     )
     if (!('answer' in first)) outcome = first
     else {
       const network = { ...options, sha256: options.sha256 ?? sha256 }
-      const subject = { kind: 'prefix', prefix } as const
       const pageToken = formatPageToken(network, subject, { after, offset: first.offset })
       outcome = await reader.read(requestOfEntriesPage({ ...page, pageToken }), read)
     }

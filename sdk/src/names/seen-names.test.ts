@@ -1,12 +1,26 @@
 /** The warning that a name changed hands: what keeps it, and who shares it. */
 import { expect, it } from 'vitest'
 import { createMemoryStore, type Store } from '../platform/store.ts'
-import { createSeenNames } from './seen-names.ts'
+import { createSeenNames, type Sighting } from './seen-names.ts'
 
 const NAMES_MAX = 1000
 const FRIEND = 'friend.unverified.ns'
-const CHANGE = { name: FRIEND, previousParty: 'old', party: 'new' }
-const clientOf = (store: Store) => createSeenNames(store, async () => 'names')
+/** What is remembered where the name is another's now. */
+const OLD: Sighting = { name: FRIEND, party: 'old', atMicros: 5 }
+const clientOf = (store: Store) => {
+  const seen = createSeenNames(store, async () => 'names')
+  const sighting = (name: string, party: string) => ({ name, party, atMicros: 5 })
+  return {
+    compare: async (name: string, party: string, isKept = true) =>
+      (await seen.compare([sighting(name, party)], isKept))[0],
+    compareAll: (names: readonly string[], party: string) =>
+      seen.compare(
+        names.map((name) => sighting(name, party)),
+        true,
+      ),
+    accept: (name: string, party: string) => seen.accept(sighting(name, party)),
+  }
+}
 
 it('a name that is looked up now and then is not forgotten for many others', async () => {
   const seen = clientOf(createMemoryStore())
@@ -15,7 +29,7 @@ it('a name that is looked up now and then is not forgotten for many others', asy
     await seen.compare(`n-${count}`, 'p')
     if (count === NAMES_MAX / 2) await seen.compare(FRIEND, 'old')
   }
-  expect(await seen.compare(FRIEND, 'new')).toEqual(CHANGE)
+  expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
   // The first of the others went.
   expect(await seen.compare('n-0', 'other')).toBeNull()
 })
@@ -26,13 +40,13 @@ it('clients of one store know what the others saw, and what was accepted there',
   await tab.compare('a', 'p')
   await other.compare('b', 'p')
   await tab.compare(FRIEND, 'old')
-  expect(await other.compare(FRIEND, 'new')).toEqual(CHANGE)
+  expect(await other.compare(FRIEND, 'new')).toEqual(OLD)
   await tab.accept(FRIEND, 'new')
   expect(await other.compare(FRIEND, 'new')).toBeNull()
   await other.compare('c', 'p')
   const later = clientOf(store)
   for (const name of ['a', 'b', 'c'])
-    expect(await later.compare(name, 'x'), name).toMatchObject({ previousParty: 'p' })
+    expect(await later.compare(name, 'x'), name).toMatchObject({ party: 'p' })
 })
 
 it('names that come at one moment are all kept', async () => {
@@ -44,16 +58,43 @@ it('names that come at one moment are all kept', async () => {
   for (const name of names) expect(await later.compare(name, 'x'), name).not.toBeNull()
 })
 
+it('names of one request are remembered by one write, and compared each in its place', async () => {
+  const memory = createMemoryStore()
+  let writes = 0
+  const seen = clientOf({
+    get: memory.get,
+    set: (key, value) => {
+      writes++
+      return memory.set(key, value)
+    },
+  })
+  const names = Array.from({ length: 300 }, (_, index) => `n-${index}`)
+  expect(await seen.compareAll(names, 'p')).toEqual(names.map(() => null))
+  expect(writes).toBe(1)
+  await seen.accept('n-7', 'q')
+  const again = await seen.compareAll(names, 'p')
+  expect(again.flatMap((each) => each ?? [])).toMatchObject([{ name: 'n-7', party: 'q' }])
+  expect(again[7]).not.toBeNull()
+})
+
+it('a name that only came by in a list is compared, and not remembered', async () => {
+  const seen = clientOf(createMemoryStore())
+  expect(await seen.compare(FRIEND, 'old', false)).toBeNull()
+  expect(await seen.compare(FRIEND, 'other', false)).toBeNull()
+  await seen.compare(FRIEND, 'old')
+  expect(await seen.compare(FRIEND, 'new', false)).toEqual(OLD)
+})
+
 it.each([
   ['that is broken', 'no JSON'],
   ['of something else', '{"a":1}'],
-  ['with odd rows', '[1,["a"],null]'],
+  ['with odd rows', '[1,["a"],["friend.unverified.ns","x"],null]'],
 ])('a store %s is as good as empty', async (_, text) => {
   const store = createMemoryStore()
   await store.set('names', text)
   const seen = clientOf(store)
   expect(await seen.compare(FRIEND, 'old')).toBeNull()
-  expect(await seen.compare(FRIEND, 'new')).toEqual(CHANGE)
+  expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
 })
 
 it('a store that cannot be written keeps the warning until the program ends', async () => {
@@ -65,7 +106,7 @@ it('a store that cannot be written keeps the warning until the program ends', as
   }
   const seen = clientOf(full)
   expect(await seen.compare(FRIEND, 'old')).toBeNull()
-  expect(await seen.compare(FRIEND, 'new')).toEqual(CHANGE)
+  expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
   await seen.accept(FRIEND, 'new')
   expect(await seen.compare(FRIEND, 'new')).toBeNull()
 })

@@ -1,45 +1,49 @@
 /** The party that a name had when the user last accepted it, so that a change of owner is noticed. */
 
 import type { Store } from '../platform/store.ts'
-import type { NameChange } from './lookups.ts'
 
-/** Names remembered, least recently looked up first to go: 160 kB at most. */
+/** Names remembered, least recently looked up first to go: 180 kB at most. */
 const NAMES_MAX = 1000
 
+/** A name with its party, as it was read at a record time, in µs. */
+export type Sighting = { readonly name: string; readonly party: string; readonly atMicros: number }
+
 export interface SeenNames {
-  /** Remembers a name that is new; null unless its party is another one than remembered. */
-  compare(name: string, party: string): Promise<NameChange | null>
+  /** What is remembered of each name under another party; null: nothing. New names are remembered, if so wished. */
+  compare(read: readonly Sighting[], isKept: boolean): Promise<(Sighting | null)[]>
   /** From now on the name belongs to the party. */
-  accept(name: string, party: string): Promise<void>
+  accept(read: Sighting): Promise<void>
 }
 
 /** A store that fails loses the warning, never the lookup: it says nothing about who owns the name. */
 export function createSeenNames(store: Store, key: () => Promise<string>): SeenNames {
   /** The last is the one that was looked up last. */
-  const partyByName = new Map<string, string>()
+  const seenByName = new Map<string, Sighting>()
   let writing: Promise<void> = Promise.resolve()
 
   /** What is stored wins: another client of the same store, in another tab for one, may have written it. */
   const load = async (): Promise<void> => {
     try {
-      const pairs: Iterable<unknown> = JSON.parse((await store.get(await key())) ?? '[]')
-      for (const pair of pairs) if (isPair(pair)) partyByName.set(...pair)
+      const rows: Iterable<unknown> = JSON.parse((await store.get(await key())) ?? '[]')
+      for (const row of rows)
+        if (isRow(row)) seenByName.set(row[0], { name: row[0], party: row[1], atMicros: row[2] })
     } catch {
       // Unreadable is as good as empty; the next name writes it anew.
     }
   }
-  const touch = (name: string, party: string) => {
-    partyByName.delete(name)
-    partyByName.set(name, party)
+  const touch = (seen: Sighting) => {
+    seenByName.delete(seen.name)
+    seenByName.set(seen.name, seen)
   }
   /** One write after the other, each of all that is known by then. */
-  const remember = (name: string, party: string): Promise<void> => {
+  const remember = (sightings: readonly Sighting[]): Promise<void> => {
     writing = writing.then(async () => {
       await load()
-      touch(name, party)
-      for (const oldest of [...partyByName.keys()].slice(0, -NAMES_MAX)) partyByName.delete(oldest)
+      for (const seen of sightings) touch(seen)
+      for (const oldest of [...seenByName.keys()].slice(0, -NAMES_MAX)) seenByName.delete(oldest)
+      const rows = [...seenByName.values()].map((seen) => [seen.name, seen.party, seen.atMicros])
       try {
-        await store.set(await key(), JSON.stringify([...partyByName]))
+        await store.set(await key(), JSON.stringify(rows))
       } catch {
         // Full or forbidden storage: remembered until the program ends.
       }
@@ -48,19 +52,26 @@ export function createSeenNames(store: Store, key: () => Promise<string>): SeenN
   }
 
   return {
-    async compare(name, party) {
-      if (partyByName.get(name) !== party) await load()
-      const previousParty = partyByName.get(name)
-      if (previousParty === undefined) await remember(name, party)
-      else touch(name, previousParty)
-      return previousParty === undefined || previousParty === party
-        ? null
-        : { name, previousParty, party }
+    async compare(read, isKept) {
+      if (read.some(({ name, party }) => seenByName.get(name)?.party !== party)) await load()
+      const before = read.map(({ name }) => seenByName.get(name))
+      const fresh = read.filter((_, index) => before[index] === undefined)
+      if (isKept && fresh.length > 0) await remember(fresh)
+      return before.map((seen, index) => {
+        if (seen === undefined) return null
+        if (isKept) touch(seen)
+        return seen.party === read[index]?.party ? null : seen
+      })
     },
-    accept: remember,
+    accept: (read) => remember([read]),
   }
 }
 
-function isPair(value: unknown): value is [string, string] {
-  return Array.isArray(value) && typeof value[0] === 'string' && typeof value[1] === 'string'
+function isRow(value: unknown): value is [string, string, number] {
+  return (
+    Array.isArray(value) &&
+    typeof value[0] === 'string' &&
+    typeof value[1] === 'string' &&
+    typeof value[2] === 'number'
+  )
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/request.ts'
+import type { LookupOutcome } from '../names/lookups.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { register } from './registration.ts'
 import type { RegisterProgress } from './registration-steps.ts'
@@ -14,6 +15,11 @@ const REQUEST = `00${'1'.repeat(64)}`
 const CALL_MS = 10_000
 const PAYMENT = `00${'2'.repeat(64)}`
 
+const outcomeOf = (party: string | null) =>
+  ({
+    kind: party === null ? 'verified-absent' : 'verified',
+    entry: party === null ? null : { name: NAME, party, url: '', description: '' },
+  }) as LookupOutcome // All that a registration reads of it.
 const contract = (contractId: string) => ({
   template_id: 'p:M:E',
   contract_id: contractId,
@@ -81,14 +87,20 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
       return body
     },
   }
-  const names = { resolve: async () => (ledger.isOwned && !ledger.isHidden ? PARTY : null) }
+  const accepted: string[] = []
+  const names = {
+    lookup: async () => outcomeOf(ledger.isOwned && !ledger.isHidden ? PARTY : null),
+    acceptChange: async (name: string, party: string) => {
+      accepted.push(`${name} ${party}`)
+    },
+  }
   const run = (onProgress: (event: RegisterProgress) => void = () => {}) =>
     register(
       { http, wallet: createWallet(http), names, clock, timeoutMs: CALL_MS },
       { name: NAME },
       { onProgress },
     )
-  return { ledger, run, timeouts }
+  return { ledger, run, timeouts, accepted }
 }
 
 type Ledger = {

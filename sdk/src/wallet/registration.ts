@@ -8,7 +8,9 @@ import { isQuorumscanError, type PaymentState, QuorumscanError } from '../errors
 import { isCreateEntryAnswer, isOwnEntriesAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
 import type { Names } from '../names/bound-reads.ts'
-import { registrableName } from '../names/name-rules.ts'
+import type { NameEntry } from '../names/lookups.ts'
+import { outcomeError } from '../names/outcome-error.ts'
+import { parseRegistrableName } from '../names/parse-name.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isCertain, isFor, isGone, withPayment } from './payment.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
@@ -23,7 +25,7 @@ const APPEAR_MS = 5000
 export type RegistrationParts = {
   readonly http: Http
   readonly wallet: Wallet
-  readonly names: Pick<Names, 'resolve'>
+  readonly names: Pick<Names, 'lookup' | 'acceptChange'>
   readonly clock: Clock
   /** For one call, in ms. */
   readonly timeoutMs: number
@@ -56,7 +58,7 @@ export async function register(
   let payment: PaymentState = 'not-paid'
 
   const walk = async (): Promise<Registration> => {
-    registrableName(name)
+    parseRegistrableName(name)
     // An earlier call may have paid: nothing is known before somebody looked.
     payment = 'unknown'
     const { partyId: party } = await wallet.status(call())
@@ -70,8 +72,7 @@ export async function register(
     }
     let found = await find(party)
     payment = 'not-paid' // What else it may be follows below.
-    if (found.kind === 'nothing' && (await names.resolve(name, call())) === party)
-      found = { kind: 'owned' }
+    if (found.kind === 'nothing' && (await entryNow())?.party === party) found = { kind: 'owned' }
     const wasThere = found.kind
     if (found.kind === 'nothing') found = await request(party)
     if (found.kind === 'requested') {
@@ -101,6 +102,13 @@ export async function register(
     if (payments[0] !== undefined) return { kind: 'paid', paymentCid: payments[0].contractId }
     if (requests[0] !== undefined) return { kind: 'requested', requestCid: requests[0].contractId }
     return { kind: 'nothing' }
+  }
+
+  /** As enough nodes have it; null: they prove that there is none. */
+  const entryNow = async (): Promise<NameEntry | null> => {
+    const outcome = await names.lookup(name, { ...call(), receipt: false })
+    if ('entry' in outcome) return outcome.entry
+    throw outcomeError(name, outcome)
   }
 
   const owns = async (): Promise<boolean> => {
@@ -189,7 +197,7 @@ export async function register(
       const payments = await wallet.initialPayments(call())
       if (payments.some((contract) => contract.contractId === paymentCid)) return undefined
       // Read after the payment had ended, so that what it led to is there.
-      return (await owns()) || (await names.resolve(name, call())) === party
+      return (await owns()) || (await entryNow())?.party === party
     })
     if (isDone === true) return
     payment = isDone === false ? 'refunded' : 'locked'
@@ -207,9 +215,10 @@ export async function register(
   /** The validator is ahead of the nodes by a moment; a wallet that shows the name asks the nodes. */
   const resolvable = async (party: string): Promise<void> => {
     const isThere = await until(remainingMs(), async () =>
-      (await names.resolve(name, call())) === party ? true : undefined,
+      (await entryNow())?.party === party ? true : undefined,
     )
-    if (isThere === true) return
+    // Whoever had it before: the user asked for it.
+    if (isThere === true) return names.acceptChange(name, party)
     throw new QuorumscanError(
       `${name} is registered, but not enough scan nodes say so yet. It needs no second call.`,
       { code: 'CONSENSUS_LAGGING', definite: false, retryable: true },

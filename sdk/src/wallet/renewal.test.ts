@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import type { RegistrationParts } from './registration.ts'
 import { cancel, renew } from './renewal.ts'
 import type { Subscription, Wallet } from './wallet.ts'
 
@@ -62,7 +63,7 @@ function world(
     },
   } as unknown as Wallet // All that a renewal asks of it.
   const http = {} as Http // Nothing goes past the wallet.
-  const names = { resolve: async () => PARTY }
+  const names = {} as RegistrationParts['names'] // Nor this.
   return { http, wallet, names, clock, timeoutMs: 10_000 }
 }
 

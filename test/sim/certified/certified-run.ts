@@ -312,9 +312,10 @@ async function walk(input: Reading): Promise<void> {
   const page = { prefix: random.pick(['n', 'n1', '']), pageSize: random.integer(1, 5) }
   for (let pageToken: string | null = null; ; ) {
     const asked: Page = { ...page, pageToken }
+    const subject = { kind: 'prefix', prefix: page.prefix } as const
     const record: CertifiedRecord = await recorded(input, async (read) => ({
       page: asked,
-      outcome: await reader.read(requestOfEntriesPage(asked), read),
+      outcome: await reader.read(requestOfEntriesPage({ ...asked, subject }), read),
     }))
     const { outcome } = record
     if (!('answer' in outcome) || outcome.answer === null) return

@@ -8,17 +8,12 @@ import {
   requestOfDso,
 } from '@quorumscan/consensus'
 import {
-  askEntriesOfParty,
   askNetwork,
   type CertifiedEntry,
-  type CertifiedPage,
   type NetworkValue,
-  type PageRequest,
   type Question,
 } from '@quorumscan/consensus/certified'
 import { type CertifiedRequest, requestOfLookups } from '@quorumscan/consensus/certified-reader'
-import type { PartyId } from '@quorumscan/model'
-import { listEntriesByPartyRequest } from './requests.ts'
 
 /** What a network of a hundred members says of itself has room in so many entries. */
 const NETWORK_VALUE_ENTRIES = 8
@@ -34,22 +29,6 @@ export function lookupRequest(
       const { answer, ...question } = batch.question(network)
       return { ...question, answer: (...input) => answer(...input)[0] ?? null }
     },
-  }
-}
-
-export function partyPageRequest(
-  party: PartyId,
-  page: PageRequest,
-): CertifiedRequest<CertifiedPage> {
-  const { pageSize, pageToken } = page
-  const query = { page_size: pageSize, ...(pageToken === null ? {} : { page_token: pageToken }) }
-  const { operation, parameters, path } = listEntriesByPartyRequest(party, query)
-  return {
-    request: { operation, parameters },
-    question: (network) => askEntriesOfParty(party, page, network),
-    path,
-    body: null,
-    entryCountMax: pageSize + 1,
   }
 }
 

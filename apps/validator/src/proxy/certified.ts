@@ -29,13 +29,7 @@ import { CERTIFIED_HEADERS, createCertifiedAnswers, type Proven } from '@quorums
 import type { PageSubject } from '@quorumscan/model'
 import type { Context } from '../context.ts'
 import type { HandlersOf } from '../handlers/handlers.ts'
-import {
-  ansRulesRequest,
-  dsoRequest,
-  lookupRequest,
-  partyPageRequest,
-  scansRequest,
-} from './certified-requests.ts'
+import { ansRulesRequest, dsoRequest, lookupRequest, scansRequest } from './certified-requests.ts'
 import { sharedDsoAnswer } from './dso-answer.ts'
 import { entryNotFound, outcomeError, quorumHeaders, readerError } from './outcome.ts'
 import { pagePosition } from './pages.ts'
@@ -188,14 +182,8 @@ export function certifiedHandlers(
     const { page_size: pageSize, page_token: token } = request.query
     // Refuses a token that is none of this list.
     pagePosition(genesisHash, subject, token)
-    const asked = { pageSize, pageToken: token ?? null }
-    return answer(
-      request,
-      subject.kind === 'prefix'
-        ? requestOfEntriesPage({ ...asked, prefix: subject.prefix })
-        : partyPageRequest(subject.party, asked),
-      json,
-    )
+    const asked = { subject, pageSize, pageToken: token ?? null }
+    return answer(request, requestOfEntriesPage(asked), json)
   }
 
   return {

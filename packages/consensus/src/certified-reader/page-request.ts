@@ -1,28 +1,46 @@
-/** Pages as requests to a node: of entries whose names begin with a prefix, and of activities. */
+/** Pages as requests to a node: of entries, and of activities. */
 import { type ActivitiesAnswer, askActivities } from '../certified/activities.ts'
-import { askEntries, type CertifiedPage } from '../certified/lists.ts'
+import {
+  askEntries,
+  askEntriesOfParty,
+  type CertifiedPage,
+  type PageRequest,
+} from '../certified/lists.ts'
+import type { PageSubject } from '../certified/page-token.ts'
 import type { ActivitiesPage } from '../certified/question.ts'
-import { requestOfActivities, requestOfEntries } from '../statements/requests.ts'
+import {
+  requestOfActivities,
+  requestOfEntries,
+  requestOfEntriesByParty,
+} from '../statements/requests.ts'
 import type { CertifiedRequest } from './requests.ts'
 
-export function requestOfEntriesPage(page: {
-  readonly prefix: string
-  readonly pageSize: number
-  /** null: the first page. */
-  readonly pageToken: string | null
-}): CertifiedRequest<CertifiedPage> {
-  const { prefix, pageSize, pageToken } = page
+/** A page of the entries of a prefix, or of all entries of a party. */
+export function requestOfEntriesPage(
+  page: PageRequest & { readonly subject: PageSubject },
+): CertifiedRequest<CertifiedPage> {
+  const { subject, pageSize, pageToken } = page
+  const asked = { page_size: pageSize, page_token: pageToken }
   const query = [
-    `name_prefix=${encodeURIComponent(prefix)}`,
     `page_size=${pageSize}`,
     ...(pageToken === null ? [] : [`page_token=${encodeURIComponent(pageToken)}`]),
-  ]
+  ].join('&')
+  const shared = { body: null, entryCountMax: pageSize + 1 }
+  if (subject.kind === 'party') {
+    const { party } = subject
+    return {
+      ...shared,
+      request: requestOfEntriesByParty(party, asked),
+      question: (network) => askEntriesOfParty(party, page, network),
+      path: `/v0/ans-entries/by-party/${encodeURIComponent(party)}/all?${query}`,
+    }
+  }
+  const { prefix } = subject
   return {
-    request: requestOfEntries({ name_prefix: prefix, page_size: pageSize, page_token: pageToken }),
+    ...shared,
+    request: requestOfEntries({ name_prefix: prefix, ...asked }),
     question: (network) => askEntries(prefix, page, network),
-    path: `/v0/ans-entries?${query.join('&')}`,
-    body: null,
-    entryCountMax: pageSize + 1,
+    path: `/v0/ans-entries?name_prefix=${encodeURIComponent(prefix)}&${query}`,
   }
 }
 

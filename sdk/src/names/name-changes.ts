@@ -1,0 +1,43 @@
+/** What is told where a name belongs to somebody else than when it was last accepted. */
+import { formatInstant, parseInstant } from '@quorumscan/consensus'
+import { QuorumscanError } from '../errors.ts'
+import type { NameChange, ResolveOptions } from './lookups.ts'
+import type { SeenNames, Sighting } from './seen-names.ts'
+
+/** Each in its place; null: it is whose it was, or it was not known. */
+export function nameChanges(
+  before: readonly (Sighting | null)[],
+  read: readonly Sighting[],
+): (NameChange | null)[] {
+  return read.map(({ name, party, atMicros }, index) => {
+    const previous = before[index]
+    return previous
+      ? {
+          name,
+          previousParty: previous.party,
+          previousSeenAt: formatInstant(previous.atMicros),
+          party,
+          seenAt: formatInstant(atMicros),
+        }
+      : null
+  })
+}
+
+/**
+ * Returns once the change is accepted, for good.
+ *
+ * @throws {QuorumscanError} NAME_CHANGED if it is not.
+ */
+export async function settleChange(
+  change: NameChange,
+  isAccepted: ResolveOptions['acceptChange'],
+  accept: SeenNames['accept'],
+): Promise<void> {
+  const { name, party } = change
+  if ((await isAccepted?.(change)) === true)
+    return accept({ name, party, atMicros: parseInstant(change.seenAt) ?? 0 })
+  throw new QuorumscanError(
+    `${name} belongs to ${party} now. It was ${change.previousParty}, as of ${change.previousSeenAt}: ask the user, then pass \`acceptChange\`.`,
+    { code: 'NAME_CHANGED', definite: true, retryable: false, details: change },
+  )
+}
