@@ -55,6 +55,7 @@ async function startWorld({ nodeCount = 2 } = {}) {
   const prepared = await prepareCluster({
     directory: dataDirectory(join(path, 'data')),
     nodeCount,
+    ordering: null,
     basePort: 0,
     overrides: null,
     clock,
@@ -90,6 +91,7 @@ async function startWorld({ nodeCount = 2 } = {}) {
         isLossAccepted: false,
         mains: { scan: main, validator: main, synchronizer: main },
         logUser: { name: LOG_USER, rules: LOG_RULES },
+        engineProgram: null,
         env: { ...process.env, EVENTS: events, HOLD: hold },
       },
     })
@@ -147,16 +149,16 @@ it('starts the synchronizer and the nodes, then the validator, and stops in the 
 
 it('tells killed, paused, restarted and catching-up nodes apart, and never waits for a paused one', async () => {
   await using world = await startWorld()
-  await world.cluster.kill({ node: 'sv-1', redis: false })
+  await world.cluster.kill({ node: 'sv-1', part: null })
   expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null })
-  await world.cluster.restart({ node: 'sv-1', redis: false })
+  await world.cluster.restart({ node: 'sv-1', part: null })
   expect(world.node('sv-1')).toMatchObject({ state: 'up', detail: null })
 
-  await world.cluster.pause({ node: 'sv-2', redis: false })
+  await world.cluster.pause({ node: 'sv-2', part: null })
   const askedAt = clock.monotonicMs()
   expect(world.node('sv-2')?.state).toBe('paused')
   expect(clock.monotonicMs() - askedAt).toBeLessThan(100)
-  await world.cluster.resume({ node: 'sv-2', redis: false })
+  await world.cluster.resume({ node: 'sv-2', part: null })
   expect(world.node('sv-2')?.state).toBe('up')
 
   await writeFile(world.hold, '')
@@ -171,19 +173,19 @@ it('tells killed, paused, restarted and catching-up nodes apart, and never waits
 it('kills, pauses and restarts the Redis of a node apart from the node', async () => {
   await using world = await startWorld()
   const pid = world.node('sv-1')?.pid
-  await world.cluster.kill({ node: 'sv-1', redis: true })
+  await world.cluster.kill({ node: 'sv-1', part: 'redis' })
   expect(world.node('sv-1')).toMatchObject({ state: 'down', pid, redisPid: null })
-  await world.cluster.restart({ node: 'sv-1', redis: true })
+  await world.cluster.restart({ node: 'sv-1', part: 'redis' })
   expect(world.node('sv-1')).toMatchObject({ state: 'up', pid })
-  await world.cluster.pause({ node: 'sv-1', redis: true })
+  await world.cluster.pause({ node: 'sv-1', part: 'redis' })
   expect(world.node('sv-1')).toMatchObject({ state: 'paused', detail: 'its Redis is paused' })
 })
 
 it('starts the Redis of a node with the node when both are down', async () => {
   await using world = await startWorld()
-  await world.cluster.kill({ node: 'validator', redis: true })
-  await world.cluster.kill({ node: 'validator', redis: false })
-  await world.cluster.restart({ node: 'validator', redis: false })
+  await world.cluster.kill({ node: 'validator', part: 'redis' })
+  await world.cluster.kill({ node: 'validator', part: null })
+  await world.cluster.restart({ node: 'validator', part: null })
   const { validator } = world.cluster.status()
   expect(validator.state).toBe('up')
   expect(validator.redisPid).not.toBe(null)
@@ -192,18 +194,18 @@ it('starts the Redis of a node with the node when both are down', async () => {
 it('refuses what makes no sense, with a sentence', async () => {
   await using world = await startWorld()
   const { cluster } = world
-  await expect(cluster.kill({ node: 'sv-9', redis: false })).rejects.toThrow(
+  await expect(cluster.kill({ node: 'sv-9', part: null })).rejects.toThrow(
     'there is no node sv-9; there are synchronizer, sv-1, sv-2, validator',
   )
   await expect(cluster.wipe('synchronizer')).rejects.toThrow('cannot be wiped')
-  await cluster.kill({ node: 'sv-1', redis: false })
-  await expect(cluster.pause({ node: 'sv-1', redis: false })).rejects.toThrow('does not run')
+  await cluster.kill({ node: 'sv-1', part: null })
+  await expect(cluster.pause({ node: 'sv-1', part: null })).rejects.toThrow('does not run')
 })
 
 it('stops in order with paused processes among them', async () => {
   await using world = await startWorld()
-  await world.cluster.pause({ node: 'sv-1', redis: false })
-  await world.cluster.pause({ node: 'sv-2', redis: true })
+  await world.cluster.pause({ node: 'sv-1', part: null })
+  await world.cluster.pause({ node: 'sv-2', part: 'redis' })
   await world.cluster.stop()
   expect(await world.events()).toContain('-sv-1')
   expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
@@ -237,8 +239,8 @@ it('leaves nothing behind after a crash once the next one has cleaned up', async
 
 it('is taken over after a crash by the next one, with the faults in force, and then stopped whole', async () => {
   await using world = await startWorld()
-  await world.cluster.kill({ node: 'sv-1', redis: false })
-  await world.cluster.pause({ node: 'sv-2', redis: false })
+  await world.cluster.kill({ node: 'sv-1', part: null })
+  await world.cluster.pause({ node: 'sv-2', part: null })
   const pidsOf = (cluster: Cluster) => {
     const { nodes, validator, synchronizer } = cluster.status()
     return [...nodes, validator, synchronizer].flatMap(({ pid, redisPid }) => [pid, redisPid])
@@ -302,7 +304,7 @@ describe('what ends without having been told to', () => {
 
   it('stays down while it is killed on purpose', async () => {
     await using world = await startWorld()
-    await world.cluster.kill({ node: 'sv-1', redis: false })
+    await world.cluster.kill({ node: 'sv-1', part: null })
     // Its Redis is not: once that is back, everything that was to come back has.
     const before = world.node('sv-1')
     process.kill(before?.redisPid ?? 0, 'SIGKILL')
@@ -316,7 +318,7 @@ describe('what ends without having been told to', () => {
 
   it('is no fault that is in force any more when it was paused', async () => {
     await using world = await startWorld()
-    await world.cluster.pause({ node: 'sv-1', redis: false })
+    await world.cluster.pause({ node: 'sv-1', part: null })
     const before = world.node('sv-1')?.pid
     process.kill(before ?? 0, 'SIGKILL')
     await untilUp(world, 'sv-1', { pid: before ?? null })
@@ -405,7 +407,7 @@ describe('a broken append-only file', () => {
 
   it('leaves the fault in the list when a heal cannot start the Redis', async () => {
     await using world = await startWorld()
-    await world.cluster.kill({ node: 'sv-1', redis: true })
+    await world.cluster.kill({ node: 'sv-1', part: 'redis' })
     await breakFile(world, 'sv-1')
     await expect(world.cluster.heal({})).rejects.toThrow(ClusterError)
     expect(world.cluster.faults().map(({ spec }) => spec.kind)).toEqual(['kill'])
@@ -415,7 +417,7 @@ describe('a broken append-only file', () => {
 
 it('deletes no replica while the log cannot be read to its end', async () => {
   await using world = await startWorld()
-  await world.cluster.kill({ node: 'synchronizer', redis: true })
+  await world.cluster.kill({ node: 'synchronizer', part: 'redis' })
   const before = world.node('sv-1')
   await expect(world.cluster.wipe('sv-1')).rejects.toThrow(/^no replica is deleted: /)
   expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
@@ -455,8 +457,8 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
     () => world.cluster.status().synchronizer.state === 'up',
   )
   await expect(world.cluster.repairLog({ isCutAllowed: true })).rejects.toThrow(/`quorumscan down`/)
-  await world.cluster.kill({ node: 'synchronizer', redis: true })
-  await expect(verifyLogOf(directory)).rejects.toThrow(/`quorumscan restart synchronizer --redis`/)
+  await world.cluster.kill({ node: 'synchronizer', part: 'redis' })
+  await expect(verifyLogOf(directory)).rejects.toThrow(/`quorumscan restart synchronizer redis`/)
   await world.cluster.stop()
   await expect(verifyLogOf(directory)).rejects.toThrow(/^no cluster runs in .*`quorumscan up`/)
 })
@@ -466,7 +468,7 @@ it('wipes no second replica before the first is back', async () => {
   await writeFile(world.hold, '')
   const first = world.cluster.wipe('sv-1').catch((error: unknown) => error)
   await untilTrue('sv-1 to be wiped', () => world.node('sv-1')?.state === 'catching-up')
-  await world.cluster.kill({ node: 'sv-1', redis: false })
+  await world.cluster.kill({ node: 'sv-1', part: null })
   expect(String(await first)).toMatch(/sv-1 was wiped, but is not back: sv-1 is down/)
   await expect(world.cluster.wipe('sv-2')).rejects.toThrow(
     /^sv-2 is not wiped: sv-1 was, and is not back/,

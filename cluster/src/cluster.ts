@@ -11,11 +11,11 @@ import { ClusterError, messageOf } from './cluster-error.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
-import type { Fault, FaultSpec } from './faults/fault-spec.ts'
+import type { Fault, FaultSpec, Part } from './faults/fault-spec.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { logGenesisOf } from './genesis.ts'
-import { logAddressOf, type RepairOutcome, repairLog } from './log-repair.ts'
-import type { Prepared } from './prepare.ts'
+import { logAddressOf, REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
+import { type Prepared, SYNCHRONIZER } from './prepare.ts'
 import { ServiceRunner } from './service-runner.ts'
 import {
   keptSocketDirectory,
@@ -23,13 +23,23 @@ import {
   removeSocketDirectory,
 } from './socket-directory.ts'
 import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
-import { endLeftovers, Supervisor } from './supervisor.ts'
+import { endLeftovers, type SignalScope, Supervisor } from './supervisor.ts'
 import { planLogRedis, planServices, type Service, type TopologyInput } from './topology.ts'
 
 /** Longer than any log of one machine takes. */
 const VERIFY_TIMEOUT_MS = 600_000
 
-export type Target = { readonly node: string; readonly redis: boolean }
+/** One process of a node, or all that the node stands for. */
+export type Target = { readonly node: string; readonly part: Part | null }
+
+/** What a target stands for. */
+type Hit = {
+  readonly services: readonly Service[]
+  /** Whose Redis is meant, too. */
+  readonly redis: Service | null
+  /** Whose engine is meant: it belongs to a process that is not. */
+  readonly engineOf: Service | null
+}
 
 export type ClusterOptions = {
   readonly prepared: Prepared
@@ -89,7 +99,8 @@ export class Cluster {
       services: this.#services,
       supervisor: this.#supervisor,
       clock: options.clock,
-      faultsOf: (name) => this.#faults.of(name),
+      faultsOf: ({ node }) => this.#faults.of(node),
+      isKilled: (id) => this.#isKilled(id),
       logFileOf: (id) => directory.logFile(id),
       tell: options.onIncident,
       onRevived: () => this.#faults.refresh(),
@@ -120,7 +131,7 @@ export class Cluster {
   /** The ports on which processes that run already listen. */
   portsInUse(): ReadonlySet<number> {
     const running = this.#services.filter(({ app }) => this.#supervisor.pid(app.id) !== null)
-    return new Set(running.map(({ url }) => Number(new URL(url).port)))
+    return new Set(running.flatMap(({ ports }) => ports))
   }
 
   /**
@@ -136,7 +147,7 @@ export class Cluster {
     onStep('starting Redis')
     await Promise.allSettled(
       this.#services
-        .filter((service) => !this.#runner.isKilled(service, true))
+        .filter(({ redis }) => !this.#isKilled(redis.id))
         .map((service) => this.#runner.startRedis(service)),
     )
     const troubles: string[] = []
@@ -145,8 +156,8 @@ export class Cluster {
       const services = this.#services.filter(({ kind }) => kinds.some((one) => one === kind))
       onStep(`starting ${services.map((service) => service.name).join(', ')}`)
       await Promise.all(
-        services.map(({ name }) =>
-          this.#runner.exclusively(name, (service) => this.#runner.startOrTakeOver(service)),
+        services.map((service) =>
+          this.#runner.exclusively(service.node, () => this.#runner.startOrTakeOver(service)),
         ),
       )
       for (const service of services) void this.#runner.watch(service)
@@ -155,7 +166,7 @@ export class Cluster {
           onStep(`rebuilding the replica of ${name} from the log`)
           await this.wipe(name)
         }
-      const whole = services.filter(({ name }) => this.#faults.of(name).length === 0)
+      const whole = services.filter(({ node }) => this.#faults.of(node).length === 0)
       const outcomes = await Promise.allSettled(
         whole.map((service) => this.#runner.untilUp(service)),
       )
@@ -169,8 +180,12 @@ export class Cluster {
         whole.filter(
           (service, index) => service.kind === kind && outcomes[index]?.status === 'rejected',
         ).length
-      const neededCountOf = (kind: Service['kind']) =>
-        kind === 'scan' ? maxFaulty(this.#options.prepared.nodeNames.length) + 1 : 1
+      const n = this.#options.prepared.nodeNames.length
+      const neededCountOf = (kind: Service['kind']) => {
+        if (kind === 'scan') return maxFaulty(n) + 1
+        // Who makes blocks, and the synchronizer that the validator follows.
+        return kind === 'synchronizer' && this.#isOrderedTogether ? quorumOf(n) + 1 : 1
+      }
       const tooFew = kinds.find((kind) => upCountOf(kind) < neededCountOf(kind))
       // A validator that registers nobody may answer lookups all the same.
       const isAnswering = tooFew === 'validator' && (await this.#runner.answersByQuorum())
@@ -196,12 +211,16 @@ export class Cluster {
         readThreshold: f + 1,
         confirmThreshold: quorumOf(n),
         genesisHash: prepared.genesisHash,
+        ordering: prepared.genesis.ordering.driver,
       },
       nodes: this.#services
         .filter(({ kind }) => kind === 'scan')
         .map((node) => this.#nodeStatus(node)),
       validator: this.#serviceStatus(this.#runner.service('validator')),
-      synchronizer: this.#serviceStatus(this.#runner.service('synchronizer')),
+      synchronizer: this.#serviceStatus(this.#runner.service(SYNCHRONIZER)),
+      members: this.#services
+        .filter(({ node, name }) => node !== name)
+        .map((member) => ({ name: member.node, ...this.#serviceStatus(member) })),
       console: this.#options.consoleUrl === null ? null : { url: this.#options.consoleUrl },
       dataDir: prepared.directory.path,
     }
@@ -263,7 +282,7 @@ export class Cluster {
     return (await askAgent(faultSocket, '/prune', { to: pruned.to })) as { horizon: number }
   }
 
-  /** SIGKILL to the process, or to its Redis. */
+  /** SIGKILL. */
   async kill(target: Target): Promise<void> {
     await this.inject({ kind: 'kill', ...target }, null)
   }
@@ -275,23 +294,35 @@ export class Cluster {
 
   /** SIGCONT. @throws {ClusterError} If it does not run. */
   async resume(target: Target): Promise<void> {
-    await this.#runner.exclusively(target.node, async (service) => {
-      this.#runner.assertRunning(idOf(service, target))
-      await this.#supervisor.resume(idOf(service, target))
-      await this.#runner.ask(service)
+    const hit = this.#hitBy(target)
+    if (hit.engineOf !== null) {
+      const fault = this.#faults.list().find(({ spec }) => isPauseOf(spec, target))
+      if (fault === undefined) throw new ClusterError(`the engine of ${target.node} is not paused`)
+      await this.#faults.heal({ id: fault.id })
+      return
+    }
+    await this.#runner.exclusively(target.node, async () => {
+      await this.#resume(target.part, this.#runningOf(hit))
+      for (const service of hit.services) {
+        await this.#runner.tellFaults(service) // Its engine may be paused for itself.
+        await this.#runner.ask(service)
+      }
     })
     this.#faults.refresh()
   }
 
-  /** Stops the process (or its Redis) if it runs, starts it, and waits until it is up, within bounds. */
+  /** Stops what runs of it, starts it, and waits until it is up, within bounds. */
   async restart(target: Target): Promise<void> {
-    await this.#runner.exclusively(target.node, async (service) => {
-      await this.#runner.stop(idOf(service, target))
-      await this.#runner.startRedis(service)
-      if (!target.redis) await this.#runner.startApp(service)
+    const { services, redis, engineOf } = this.#hitBy(target)
+    if (engineOf !== null) return void (await askAgent(engineOf.faultSocket, '/engine/restart'))
+    await this.#runner.exclusively(target.node, async (main) => {
+      await Promise.all(services.map(({ app }) => this.#runner.stop(app.id)))
+      if (redis !== null) await this.#runner.stop(redis.redis.id)
+      await this.#runner.startRedis(main)
+      for (const service of services) await this.#runner.startApp(service)
     })
     this.#faults.refresh()
-    if (!target.redis) await this.#runner.untilUpOrLate(this.#runner.service(target.node))
+    await Promise.all(services.map((service) => this.#runner.untilUpOrLate(service)))
   }
 
   /**
@@ -303,6 +334,30 @@ export class Cluster {
    */
   wipe(node: string): Promise<void> {
     return this.#withLog(() => this.#wipe(node))
+  }
+
+  /**
+   * Deletes all that a super-validator has on its disk but its keys: replica, log, and what its engine kept. It gets
+   * all of it again from the others, and does not vote before it can sign nothing twice.
+   *
+   * @throws {ClusterError} If it does not order with others.
+   */
+  async wipeDisk(node: string): Promise<void> {
+    const { services, redis } = this.#hitBy({ node, part: null })
+    if (redis === null)
+      throw new ClusterError(
+        `${node} orders nothing; \`quorumscan wipe ${node}\` deletes its replica`,
+      )
+    await this.#runner.exclusively(node, async () => {
+      await Promise.all(services.map(({ app }) => this.#runner.stop(app.id)))
+      await this.#runner.deleteDisk(redis)
+      for (const { engineDirectory } of services)
+        if (engineDirectory !== null) rmSync(engineDirectory, { recursive: true, force: true })
+      await this.#runner.startRedis(redis)
+      for (const service of services) await this.#runner.startApp(service)
+    })
+    this.#faults.refresh()
+    await Promise.all(services.map((service) => this.#runner.untilUpOrLate(service)))
   }
 
   /**
@@ -323,6 +378,7 @@ export class Cluster {
 
   async #repairLog({ isCutAllowed }: { readonly isCutAllowed: boolean }): Promise<RepairOutcome> {
     const runner = this.#runner
+    if (this.#isOrderedTogether) throw new ClusterError(REPAIR_OF_MEMBERS)
     if (isCutAllowed && this.#isStarted)
       throw new ClusterError(
         'an end of the log is cut off only while nobody follows it: `quorumscan down` first',
@@ -346,7 +402,7 @@ export class Cluster {
           clock: this.#options.clock,
         })
       } finally {
-        if (this.#isStarted && !runner.isKilled(service, false)) {
+        if (this.#isStarted && !this.#isKilled(service.app.id)) {
           await runner.startRedis(service).catch(() => {}) // It is started again, and `status` tells of it.
           await runner.startApp(service)
         }
@@ -357,21 +413,23 @@ export class Cluster {
     await runner.untilUp(runner.service('synchronizer')).catch(() => {}) // As above.
     for (const service of followers)
       if (runner.healthOf(service)?.code === 'LOG_REGRESSED')
-        await this.restart({ node: service.name, redis: false })
+        await this.restart({ node: service.name, part: null })
     return outcome
   }
 
   async #wipe(node: string): Promise<void> {
+    const isLogShared = this.#isOrderedTogether
     await this.#runner.exclusively(node, async (service) => {
       if (service.kind === 'synchronizer')
         throw new ClusterError(
           'the synchronizer keeps the log, from which all replicas are rebuilt; it cannot be wiped',
         )
       this.#assertBack(node)
-      await this.#assertLogWhole()
+      // Of a log that many keep nobody's copy is the only one.
+      if (!isLogShared) await this.#assertLogWhole()
       this.#wipedNode = node
       await this.#runner.stop(service.app.id)
-      await this.#runner.deleteReplica(service)
+      await this.#runner.deleteReplica(service, { isRedisShared: isLogShared })
       await this.#runner.startApp(service)
     })
     this.#faults.refresh()
@@ -426,40 +484,89 @@ export class Cluster {
   async #begin(service: Service, spec: FaultSpec): Promise<void> {
     switch (spec.kind) {
       case 'kill':
-        return await this.#supervisor.kill(idOf(service, spec))
-      case 'pause':
-        this.#runner.assertRunning(idOf(service, spec))
-        return await this.#supervisor.pause(idOf(service, spec))
+      case 'pause': {
+        const hit = this.#hitBy(spec)
+        if (hit.engineOf !== null) return await this.#runner.tellFaults(hit.engineOf)
+        if (spec.kind === 'kill')
+          await Promise.all(idsOf(hit).map((id) => this.#supervisor.kill(id)))
+        else
+          for (const id of this.#runningOf(hit))
+            await this.#supervisor.pause(id, scopeOf(spec.part))
+        return
+      }
       case 'memory':
         this.#runner.assertRunning(service.redis.id)
         return await limitMemory(service.redisAddress.socketPath, true)
       default:
-        return await this.#runner.tellFaults(service)
+        for (const each of this.#runner.servicesOf(spec.node)) await this.#runner.tellFaults(each)
     }
   }
 
   async #end(spec: FaultSpec): Promise<void> {
-    const service = this.#runner.service(spec.node)
-    await this.#runner.exclusively(spec.node, async () => {
+    const runner = this.#runner
+    const hit = 'part' in spec ? this.#hitBy(spec) : null
+    await runner.exclusively(spec.node, async (main) => {
       if (spec.kind === 'memory') {
-        if (this.#supervisor.state(service.redis.id) === 'running')
-          await limitMemory(service.redisAddress.socketPath, false)
-      } else if (spec.kind === 'pause') await this.#supervisor.resume(idOf(service, spec))
-      else if (spec.kind === 'kill') {
-        await this.#runner.startRedis(service)
-        if (!spec.redis && this.#supervisor.pid(service.app.id) === null)
-          await this.#runner.startApp(service)
-      } else await this.#runner.tellFaults(service)
+        if (this.#supervisor.state(main.redis.id) === 'running')
+          await limitMemory(main.redisAddress.socketPath, false)
+      } else if (spec.kind === 'pause' && hit?.engineOf === null)
+        await this.#resume(spec.part, idsOf(hit))
+      else if (spec.kind === 'kill' && hit?.engineOf === null) {
+        if (!this.#isKilled(main.redis.id)) await runner.startRedis(main)
+        for (const service of hit.services)
+          if (this.#supervisor.pid(service.app.id) === null && !this.#isKilled(service.app.id))
+            await runner.startApp(service)
+      }
+      for (const service of runner.servicesOf(spec.node)) await runner.tellFaults(service)
     })
-    if (spec.kind === 'kill' && !spec.redis) await this.#runner.untilUpOrLate(service)
-    else await this.#runner.ask(service)
+    if (spec.kind === 'kill')
+      await Promise.all((hit?.services ?? []).map((service) => runner.untilUpOrLate(service)))
+    for (const service of runner.servicesOf(spec.node)) await runner.ask(service)
   }
 
   #isInForce(spec: FaultSpec): boolean {
-    const service = this.#runner.service(spec.node)
-    if (spec.kind === 'kill') return this.#supervisor.state(idOf(service, spec)) === 'gone'
-    if (spec.kind === 'pause') return this.#supervisor.state(idOf(service, spec)) === 'stopped'
-    return true
+    if (!('part' in spec)) return true
+    const hit = this.#hitBy(spec)
+    const wanted = spec.kind === 'kill' ? 'gone' : 'stopped'
+    return hit.engineOf !== null || idsOf(hit).some((id) => this.#supervisor.state(id) === wanted)
+  }
+
+  /** @throws {ClusterError} If the node has no such part. */
+  #hitBy({ node, part }: Target): Hit {
+    const main = this.#runner.service(node)
+    const services = this.#runner.servicesOf(node)
+    const none: Hit = { services: [], redis: null, engineOf: null }
+    if (part === 'redis') return { ...none, redis: main }
+    if (part === null)
+      return services.length > 1 ? { ...none, services, redis: main } : { ...none, services }
+    const chosen = services.find(({ kind, engineDirectory }) =>
+      part === 'cometbft' ? engineDirectory !== null : kind === part,
+    )
+    if (chosen === undefined) throw new ClusterError(`${node} has no ${part} of its own`)
+    return part === 'cometbft' ? { ...none, engineOf: chosen } : { ...none, services: [chosen] }
+  }
+
+  /** The processes of it that run. @throws {ClusterError} If none does. */
+  #runningOf(hit: Hit): readonly string[] {
+    const ids = idsOf(hit)
+    const running = ids.filter((id) => this.#supervisor.pid(id) !== null)
+    if (running.length === 0) for (const id of ids) this.#runner.assertRunning(id)
+    return running
+  }
+
+  async #resume(part: Part | null, ids: readonly string[]): Promise<void> {
+    for (const id of ids) await this.#supervisor.resume(id, scopeOf(part))
+  }
+
+  /** Whether a process is killed on purpose. */
+  #isKilled(id: string): boolean {
+    return this.#faults
+      .list()
+      .some(({ spec }) => spec.kind === 'kill' && idsOf(this.#hitBy(spec)).includes(id))
+  }
+
+  get #isOrderedTogether(): boolean {
+    return this.#options.prepared.genesis.ordering.driver === 'cometbft'
   }
 
   #nodeStatus(service: Service): NodeStatus {
@@ -510,6 +617,15 @@ function assertPossible(service: Service, spec: FaultSpec): void {
     refuse('cut the nodes off from the log instead (--edge log)')
 }
 
-function idOf(service: Service, target: Target): string {
-  return target.redis ? service.redis.id : service.app.id
+function idsOf({ services, redis }: Hit): readonly string[] {
+  return [...services.map(({ app }) => app.id), ...(redis === null ? [] : [redis.redis.id])]
+}
+
+/** An engine is in the group of its synchronizer, and is another part. */
+function scopeOf(part: Part | null): SignalScope {
+  return part === 'synchronizer' ? 'process' : 'group'
+}
+
+function isPauseOf(spec: FaultSpec, { node, part }: Target): boolean {
+  return spec.kind === 'pause' && spec.node === node && spec.part === part
 }

@@ -46,6 +46,8 @@ export function dataDirectory(root: string) {
     chaosDirectory: join(path, 'chaos'),
     keyFile: (name: string) => join(path, 'keys', name),
     secretFile: (name: string) => join(path, 'secrets', name),
+    /** Of a member's engine: its blocks, and what it has signed. */
+    engineDirectory: (name: string) => join(path, 'engines', name),
     redisDirectory: (name: string) => join(path, 'redis', name),
     logFile: (name: string) => join(path, 'logs', `${name}.log`),
   }

@@ -1,6 +1,7 @@
 /** Makes the genesis document of a new cluster, with the defaults of D-18. */
 import { fromHex, type Random, randomHex, sha256, toHex, utf8 } from '@quorumscan/base'
 import {
+  type CometbftOrdering,
   canonicalJson,
   type Genesis,
   type GenesisNode,
@@ -14,6 +15,10 @@ import { ClusterError, messageOf } from './cluster-error.ts'
 const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
 const DAY = 24 * 60 * MINUTE
+
+/** How a log is ordered. */
+export const ORDERING_DRIVERS = ['redis', 'cometbft'] as const
+export type OrderingDriver = (typeof ORDERING_DRIVERS)[number]
 
 /** The rules that a cluster may start with other values of, e.g. seconds instead of days. */
 export type GenesisOverrides = {
@@ -80,6 +85,25 @@ export function createGenesis(input: GenesisInput): Genesis {
 function synchronizerDigits(ordering: GenesisOrdering, nonce: string): string {
   if (ordering.driver === 'redis') return participantOfKey(ordering.key)
   return `1220${toHex(sha256(utf8('quorumscan/synchronizer/1\0'), fromHex(nonce)))}`
+}
+
+/**
+ * All of these order together. An idle network makes a block every three seconds: its time runs up to one such interval
+ * behind, and readers ask another node about answers older than twelve.
+ */
+export function cometbftOrdering(validators: CometbftOrdering['validators']): CometbftOrdering {
+  return {
+    driver: 'cometbft',
+    validators,
+    timeouts: {
+      proposeMicros: 500_000,
+      voteMicros: 200_000,
+      commitMicros: 100_000,
+      emptyBlockMicros: 3 * SECOND,
+    },
+    blockBytesMax: 512 * 1024,
+    blockContractsMax: 4096,
+  }
 }
 
 /** SHA-256 of the RFC 8785 form, hex (D-41). */

@@ -30,6 +30,11 @@ const REPAIR_TIMEOUT_MS = 600_000
 /** Reading a file of 10 GiB through takes a minute. */
 const CHECK_TIMEOUT_MS = 120_000
 
+/** Why there is nothing to repair where all order together. */
+export const REPAIR_OF_MEMBERS =
+  'all super-validators of this network keep the log, and each its own copy: whoever has damaged or lost it gets it ' +
+  'from the others. `quorumscan wipe sv-2 --disk` deletes what sv-2 has, and it replays all'
+
 export type RepairOutcome =
   | { readonly kind: 'whole'; readonly end: number }
   /** Nothing was changed. */

@@ -2,6 +2,7 @@
 import { createServer } from 'node:net'
 import { type Random, systemRandom } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
+import type { OrderingDriver } from './genesis.ts'
 
 const DEFAULT_BASE_PORT = 4600
 /** Room between the blocks of clusters that run side by side without anyone choosing ports. */
@@ -13,7 +14,7 @@ const FREE_PORTS = { min: 10_000, max: 32_000 }
  * Blocks of any ports begin at multiples of this, at least the length of one. So two clusters that start at
  * once either share no port or the first, on which the control plane listens from the beginning.
  */
-const FREE_BLOCK_PORTS = 32
+const FREE_BLOCK_PORTS = 64
 const FREE_BLOCKS = (FREE_PORTS.max - FREE_PORTS.min) / FREE_BLOCK_PORTS
 
 export type Ports = {
@@ -22,16 +23,43 @@ export type Ports = {
   readonly synchronizer: number
   /** Of sv-1, sv-2, … in order. */
   readonly nodes: readonly number[]
+  /** Where all members order together: what `synchronizer` adds, and what each node does. */
+  readonly engine: EnginePorts
+  readonly members: readonly (EnginePorts & { readonly synchronizer: number })[]
 }
 
-/** The block that starts at a port: control plane, validator, synchronizer, and from +11 on the nodes. */
+/** `p2p` is for other engines; what they say is passed on to the engine itself, which listens on `inner`. */
+export type EnginePorts = { readonly p2p: number; readonly inner: number }
+
+/**
+ * The block that starts at a port: control plane, validator, synchronizer with its engine; from +11 on the nodes, and
+ * further on what each of them has where all order together, every kind with room for the largest network.
+ */
 export function portsFrom(basePort: number, nodeCount: number): Ports {
+  const each = <T>(make: (index: number) => T) =>
+    Array.from({ length: nodeCount }, (_, at) => make(at))
   return {
     control: basePort,
     validator: basePort + 1,
     synchronizer: basePort + 2,
-    nodes: Array.from({ length: nodeCount }, (_, index) => basePort + 11 + index),
+    engine: { p2p: basePort + 3, inner: basePort + 4 },
+    nodes: each((index) => basePort + 11 + index),
+    members: each((index) => ({
+      synchronizer: basePort + 24 + index,
+      p2p: basePort + 37 + index,
+      inner: basePort + 50 + index,
+    })),
   }
+}
+
+/** The ports of a block on which something listens. */
+export function usedPorts(ports: Ports, driver: OrderingDriver): readonly number[] {
+  const { control, validator, synchronizer, engine, nodes, members } = ports
+  const always = [control, validator, synchronizer, ...nodes]
+  if (driver === 'redis') return always
+  const ofEngine = ({ p2p, inner }: EnginePorts) => [p2p, inner]
+  const ofMembers = members.flatMap((member) => [member.synchronizer, ...ofEngine(member)])
+  return [...always, ...ofEngine(engine), ...ofMembers]
 }
 
 /**
@@ -42,14 +70,15 @@ export function portsFrom(basePort: number, nodeCount: number): Ports {
  */
 export async function drawBasePort(
   wanted: number | null,
-  nodeCount: number,
+  { nodeCount, ordering }: { readonly nodeCount: number; readonly ordering: OrderingDriver },
   random: Random = systemRandom,
 ): Promise<number> {
-  const span = portsFrom(0, nodeCount).nodes.at(-1) ?? 0
+  const portsAt = (basePort: number) => usedPorts(portsFrom(basePort, nodeCount), ordering)
+  const span = Math.max(...portsAt(0))
   if (wanted !== null && wanted !== 0) {
     if (wanted < 1 || wanted + span > 65_535)
       throw new ClusterError(`--base-port ${wanted}: the ${span + 1} ports from there do not exist`)
-    const taken = await findTakenPort(portsFrom(wanted, nodeCount))
+    const taken = await findTakenPort(portsAt(wanted))
     if (taken === undefined) return wanted
     throw new ClusterError(
       `port ${taken} is in use by another program; choose another with --base-port, or 0 for any`,
@@ -60,16 +89,15 @@ export async function drawBasePort(
       wanted === null
         ? DEFAULT_BASE_PORT + BLOCK_PORTS * block
         : FREE_PORTS.min + FREE_BLOCK_PORTS * Math.floor(random.fraction() * FREE_BLOCKS)
-    if ((await findTakenPort(portsFrom(basePort, nodeCount))) === undefined) return basePort
+    if ((await findTakenPort(portsAt(basePort))) === undefined) return basePort
   }
   throw new ClusterError('found no block of free ports; choose one with --base-port')
 }
 
-/** The first port of the block that something else listens on. */
-export async function findTakenPort(ports: Ports): Promise<number | undefined> {
-  const all = [ports.control, ports.validator, ports.synchronizer, ...ports.nodes]
-  const isFree = await Promise.all(all.map(isPortFree))
-  return all.find((_, index) => !isFree[index])
+/** The first of these ports that something else listens on. */
+export async function findTakenPort(ports: readonly number[]): Promise<number | undefined> {
+  const isFree = await Promise.all(ports.map(isPortFree))
+  return ports.find((_, index) => !isFree[index])
 }
 
 function isPortFree(port: number): Promise<boolean> {

@@ -2,14 +2,17 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, systemRandom, verifySignature } from '@quorumscan/base'
+import { assert, createSystemClock, systemRandom, verifySignature } from '@quorumscan/base'
 import { parseGenesis } from '@quorumscan/consensus'
+import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
 import { expect, it } from 'vitest'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
-import { drawBasePort, portsFrom } from './ports.ts'
+import { drawBasePort, portsFrom, usedPorts } from './ports.ts'
 import { NODE_COUNT_MAX, type PrepareInput, prepareCluster } from './prepare.ts'
 
 const clock = createSystemClock()
+const FOUR = { nodeCount: 4, ordering: 'redis' } as const
+const LARGEST = { nodeCount: NODE_COUNT_MAX, ordering: 'cometbft' } as const
 
 async function temporaryDirectory() {
   const path = await mkdtemp(join(tmpdir(), 'qs-prepare-'))
@@ -23,6 +26,7 @@ function prepare(directory: DataDirectory, wishes: Partial<PrepareInput> = {}) {
   return prepareCluster({
     directory,
     nodeCount: null,
+    ordering: null,
     basePort: 0,
     overrides: null,
     clock,
@@ -92,6 +96,45 @@ it('refuses a directory of an older layout, says what to do, and leaves it as it
   expect(await readFile(clusterFile, 'utf8')).toBe(older)
 })
 
+it('gives each member a key for votes and one to show, and says once that it has signed nothing', async () => {
+  await using temporary = await temporaryDirectory()
+  const { directory } = temporary
+  const first = await prepare(directory, { ordering: 'cometbft' })
+  const { ordering } = first.genesis
+  assert(ordering.driver === 'cometbft', 'the ordering that was asked for')
+  expect(ordering.validators.map(({ name }) => name)).toEqual(first.nodeNames)
+  const keys = ordering.validators.flatMap(({ key, nodeId }) => [key, nodeId])
+  expect(new Set([...keys, first.followerId]).size).toBe(9)
+
+  const stateOf = (name: string) => join(directory.engineDirectory(name), VOTE_STATE_FILE)
+  expect(await readFile(stateOf('sv-1'), 'utf8')).toBe(voteStateAt(0))
+  // A member that has lost it must not be told that it has signed nothing.
+  await rm(directory.engineDirectory('sv-1'), { recursive: true })
+  expect(await prepare(directory, { basePort: null })).toEqual(first)
+  await expect(stat(stateOf('sv-1'))).rejects.toThrow('ENOENT')
+})
+
+it.each([
+  ['redis', 'cometbft'],
+  ['cometbft', 'redis'],
+] as const)('refuses to order by another than %s once that was chosen', async (first, other) => {
+  await using temporary = await temporaryDirectory()
+  await prepare(temporary.directory, { ordering: first })
+  await expect(prepare(temporary.directory, { ordering: other })).rejects.toThrow(
+    `a cluster that is ordered by ${first}, which its genesis fixes`,
+  )
+})
+
+it('takes a directory of before there was a choice for one of one synchronizer', async () => {
+  await using temporary = await temporaryDirectory()
+  const { clusterFile } = temporary.directory
+  const first = await prepare(temporary.directory)
+  const { ordering, ...older } = JSON.parse(await readFile(clusterFile, 'utf8'))
+  expect(ordering).toBe('redis')
+  await writeFile(clusterFile, JSON.stringify(older))
+  expect(await prepare(temporary.directory, { basePort: null, ordering: 'redis' })).toEqual(first)
+})
+
 it('takes other rules for a new cluster, and for a new one only', async () => {
   await using temporary = await temporaryDirectory()
   const overrides = { names: { entryLifetimeMicros: 5_000_000 }, devnet: false }
@@ -124,12 +167,12 @@ it('keeps the key of the operator party out of the world: the party names no key
 })
 
 it('takes the next free hundred when nobody chose ports, so that two clusters run side by side', async () => {
-  const first = await drawBasePort(null, 4)
+  const first = await drawBasePort(null, FOUR)
   expect([first >= 4600, first % 100]).toEqual([true, 0])
   const server = createServer().listen(portsFrom(first, 4).validator, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   try {
-    expect(await drawBasePort(null, 4)).toBeGreaterThan(first)
+    expect(await drawBasePort(null, FOUR)).toBeGreaterThan(first)
   } finally {
     server.close()
   }
@@ -138,24 +181,24 @@ it('takes the next free hundred when nobody chose ports, so that two clusters ru
 it('draws blocks that are the same or share no port, whatever is drawn', async () => {
   const bases = await Promise.all(
     [0, 0.001, 0.0011, 0.5, 0.9999].map((fraction) =>
-      drawBasePort(0, NODE_COUNT_MAX, { ...systemRandom, fraction: () => fraction }),
+      drawBasePort(0, LARGEST, { ...systemRandom, fraction: () => fraction }),
     ),
   )
-  const length = (portsFrom(0, NODE_COUNT_MAX).nodes.at(-1) ?? 0) + 1
+  const length = Math.max(...usedPorts(portsFrom(0, NODE_COUNT_MAX), 'cometbft')) + 1
   for (const one of bases)
     for (const other of bases)
       expect(one === other || Math.abs(one - other) >= length, `${one}, ${other}`).toBe(true)
 })
 
 it('names a taken port when somebody chose ports', async () => {
-  const basePort = await drawBasePort(0, 4)
+  const basePort = await drawBasePort(0, FOUR)
   const server = createServer().listen(portsFrom(basePort, 4).nodes[2], '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   try {
-    await expect(drawBasePort(basePort, 4)).rejects.toThrow(`port ${basePort + 13} is in use`)
+    await expect(drawBasePort(basePort, FOUR)).rejects.toThrow(`port ${basePort + 13} is in use`)
   } finally {
     server.close()
   }
-  expect(await drawBasePort(basePort, 4)).toBe(basePort)
-  await expect(drawBasePort(65_530, 4)).rejects.toThrow('do not exist')
+  expect(await drawBasePort(basePort, FOUR)).toBe(basePort)
+  await expect(drawBasePort(65_530, FOUR)).rejects.toThrow('do not exist')
 })

@@ -1,4 +1,5 @@
 /** Makes what a cluster keeps in its data directory, at the first `up`; afterwards reads it. */
+import { join } from 'node:path'
 import {
   type Clock,
   createKeyPair,
@@ -6,7 +7,8 @@ import {
   randomHex,
   systemRandom,
 } from '@quorumscan/base'
-import { type Genesis, parseGenesis } from '@quorumscan/consensus'
+import { type CometbftOrdering, type Genesis, parseGenesis } from '@quorumscan/consensus'
+import { nodeIdOf, VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
 import { ClusterError } from './cluster-error.ts'
 import {
   type DataDirectory,
@@ -15,12 +17,19 @@ import {
   writeFileAtomic,
   writeFileOnce,
 } from './data-directory.ts'
-import { createGenesis, type GenesisOverrides, hashGenesis } from './genesis.ts'
+import {
+  cometbftOrdering,
+  createGenesis,
+  type GenesisOverrides,
+  hashGenesis,
+  type OrderingDriver,
+} from './genesis.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'
 
 const DEFAULT_NODE_COUNT = 4
-/** Its name as a service. */
+/** Their names as services. The synchronizer is the one that the validator and the control plane follow. */
 export const VALIDATOR = 'validator'
+export const SYNCHRONIZER = 'synchronizer'
 /** Its name among those who follow the log. */
 export const CONTROL_PLANE = 'control-plane'
 /** More SVs than this do not start on one machine in a useful time. */
@@ -30,6 +39,7 @@ export type PrepareInput = {
   readonly directory: DataDirectory
   /** Null: what the directory holds, or the default for a new one. */
   readonly nodeCount: number | null
+  readonly ordering: OrderingDriver | null
   readonly basePort: number | null
   /** Only for a new cluster. */
   readonly overrides: GenesisOverrides | null
@@ -42,6 +52,8 @@ export type Prepared = {
   readonly ports: Ports
   readonly genesis: Genesis
   readonly genesisHash: string
+  /** Of the engine without a vote beside the validator; null where one synchronizer orders. */
+  readonly followerId: string | null
   readonly secrets: Secrets
 }
 
@@ -60,23 +72,30 @@ type ClusterFile = {
   readonly version: typeof LAYOUT
   readonly nodeCount: number
   readonly basePort: number
+  /** Left out by those of one synchronizer. */
+  readonly ordering?: OrderingDriver
 }
 
 /** @throws {ClusterError} If the wishes contradict what the directory holds, or a port is taken. */
 export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
   const { directory } = input
   makePrivateDirectory(directory.path)
-  const { nodeCount, basePort } = await decideShape(input)
+  const shape = await decideShape(input)
+  const { nodeCount, basePort } = shape
   const nodeNames = Array.from({ length: nodeCount }, (_, index) => `sv-${index + 1}`)
-  const genesis = loadOrCreateGenesis(input, nodeNames)
+  const genesis = loadOrCreateGenesis(input, { nodeNames, driver: orderingOf(shape) })
   makeKey(directory, 'validator.participant')
-  makeLogTokens(directory, [...nodeNames, VALIDATOR, CONTROL_PLANE])
+  const areTogether = genesis.ordering.driver === 'cometbft'
+  const others = areTogether ? [] : nodeNames
+  makeLogTokens(directory, SYNCHRONIZER, [VALIDATOR, CONTROL_PLANE, ...others])
+  if (areTogether) for (const name of nodeNames) makeLogTokens(directory, name, [name])
   return {
     directory,
     nodeNames,
     ports: portsFrom(basePort, nodeCount),
     genesis,
     genesisHash: hashGenesis(genesis),
+    followerId: areTogether ? nodeIdOf(makeKey(directory, engineKeyOf(VALIDATOR))) : null,
     secrets: {
       logWriter: makeSecret(directory, 'log-writer'),
       jwt: makeSecret(directory, 'jwt'),
@@ -90,8 +109,9 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
   const existing = readJson(directory.clusterFile) as ClusterFile | null
   if (existing === null) {
     const nodeCount = input.nodeCount ?? DEFAULT_NODE_COUNT
-    const basePort = await drawBasePort(input.basePort, nodeCount)
-    const shape: ClusterFile = { version: LAYOUT, nodeCount, basePort }
+    const ordering = input.ordering ?? 'redis'
+    const basePort = await drawBasePort(input.basePort, { nodeCount, ordering })
+    const shape: ClusterFile = { version: LAYOUT, nodeCount, basePort, ordering }
     return JSON.parse(writeFileOnce(directory.clusterFile, () => JSON.stringify(shape)))
   }
   if (existing.version !== LAYOUT)
@@ -105,13 +125,29 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
       `${directory.path} holds a cluster of ${existing.nodeCount} nodes, which its genesis fixes; ` +
         'use another --data-dir for another size',
     )
+  const ordering = orderingOf(existing)
+  if (input.ordering !== null && input.ordering !== ordering)
+    throw new ClusterError(
+      `${directory.path} holds a cluster that is ordered by ${ordering}, which its genesis fixes; ` +
+        'use another --data-dir for another ordering',
+    )
   if (input.basePort === null || input.basePort === existing.basePort) return existing
-  const moved = { ...existing, basePort: await drawBasePort(input.basePort, existing.nodeCount) }
+  const moved = {
+    ...existing,
+    basePort: await drawBasePort(input.basePort, { ...existing, ordering }),
+  }
   writeFileAtomic(directory.clusterFile, JSON.stringify(moved))
   return moved
 }
 
-function loadOrCreateGenesis(input: PrepareInput, nodeNames: readonly string[]): Genesis {
+function orderingOf({ ordering = 'redis' }: ClusterFile): OrderingDriver {
+  return ordering
+}
+
+function loadOrCreateGenesis(
+  input: PrepareInput,
+  { nodeNames, driver }: { readonly nodeNames: readonly string[]; readonly driver: OrderingDriver },
+): Genesis {
   const { directory } = input
   if (input.overrides !== null && readJson(directory.genesisFile) !== null)
     throw new ClusterError(
@@ -124,7 +160,10 @@ function loadOrCreateGenesis(input: PrepareInput, nodeNames: readonly string[]):
         scanKey: makeKey(directory, `${name}.scan`),
         operatorKey: makeKey(directory, `${name}.operator`),
       })),
-      ordering: { driver: 'redis', key: makeKey(directory, 'synchronizer') },
+      ordering:
+        driver === 'redis'
+          ? { driver, key: makeKey(directory, SYNCHRONIZER) }
+          : cometbftOrdering(nodeNames.map((name) => makeMember(directory, name))),
       recordTime: input.clock.nowMicros(),
       overrides: input.overrides ?? {},
       random: systemRandom,
@@ -134,23 +173,45 @@ function loadOrCreateGenesis(input: PrepareInput, nodeNames: readonly string[]):
   return parseGenesis(JSON.parse(text))
 }
 
+/**
+ * The keys with which a member votes, and shows who it is. That it has signed nothing is written with the keys and
+ * never again: where that is missing later, the member has lost it, and must not vote as before.
+ */
+function makeMember(
+  directory: DataDirectory,
+  name: string,
+): CometbftOrdering['validators'][number] {
+  writeFileOnce(join(directory.engineDirectory(name), VOTE_STATE_FILE), () => voteStateAt(0))
+  return {
+    name,
+    key: makeKey(directory, votingKeyOf(name)),
+    nodeId: nodeIdOf(makeKey(directory, engineKeyOf(name))),
+  }
+}
+
 /** Makes the key unless it is there, and returns its public half. */
 function makeKey(directory: DataDirectory, name: string): string {
   return keyPairFromSeed(writeFileOnce(directory.keyFile(name), () => createKeyPair().seed))
     .publicKey
 }
 
-/** A token of its own for each process that follows the log, and all of them in a file for the synchronizer. */
-function makeLogTokens(directory: DataDirectory, followers: readonly string[]): void {
+/** A token of its own for each process that follows the log, and in a file those that follow one synchronizer. */
+function makeLogTokens(
+  directory: DataDirectory,
+  synchronizer: string,
+  followers: readonly string[],
+): void {
   const tokens = followers.map((name) => makeSecret(directory, logTokenOf(name)))
-  writeFileAtomic(directory.secretFile(LOG_TOKENS), `${tokens.join('\n')}\n`)
+  writeFileAtomic(directory.secretFile(logTokensOf(synchronizer)), `${tokens.join('\n')}\n`)
 }
 
-/** Secrets of the data directory, by file: what makes its processes peers of the synchronizer. */
-export const LOG_TOKENS = 'log-tokens'
-export function logTokenOf(name: string): string {
-  return `log-token-${name}`
-}
+/** Keys of the data directory, by file: what a member votes with, and what an engine shows to others. */
+export const votingKeyOf = (name: string) => `${name}.voting`
+export const engineKeyOf = (name: string) => `${name}.engine`
+
+/** Secrets of the data directory, by file: what makes its processes peers of a synchronizer. */
+export const logTokensOf = (synchronizer: string) => `log-tokens-${synchronizer}`
+export const logTokenOf = (name: string) => `log-token-${name}`
 
 function makeSecret(directory: DataDirectory, name: string): string {
   return writeFileOnce(directory.secretFile(name), () => randomHex(systemRandom, 32))

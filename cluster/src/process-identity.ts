@@ -26,9 +26,16 @@ export function stateOf(identity: ProcessIdentity): ProcessState {
   return seen.startedAt === identity.startedAt ? seen.state : 'gone'
 }
 
-/** Signals the process and the group that it leads, if it leads one. Does nothing if it is gone. */
-export function signalGroup(identity: ProcessIdentity, signal: NodeJS.Signals): void {
-  for (const pid of [-identity.pid, identity.pid]) {
+/** A process with the group that it leads, if it leads one, or alone. */
+export type SignalScope = 'group' | 'process'
+
+/** Does nothing if it is gone. */
+export function signalProcess(
+  identity: ProcessIdentity,
+  signal: NodeJS.Signals,
+  scope: SignalScope = 'group',
+): void {
+  for (const pid of scope === 'group' ? [-identity.pid, identity.pid] : [identity.pid]) {
     if (stateOf(identity) === 'gone') return
     try {
       process.kill(pid, signal)

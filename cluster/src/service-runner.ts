@@ -8,7 +8,7 @@ import { type Clock, waitFor } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
 import { writeFileUnlessEqual } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
-import { type FaultSpec, processFaultsOf } from './faults/fault-spec.ts'
+import { type FaultSpec, type ProcessFaults, processFaultsOf } from './faults/fault-spec.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { Keeper } from './keeper.ts'
 import { answersByQuorum, askHealth, type Health, isRedisReady } from './probe.ts'
@@ -33,8 +33,10 @@ export type ServiceRunnerOptions = {
   readonly services: readonly Service[]
   readonly supervisor: Supervisor
   readonly clock: Clock
-  /** The faults in force on a service, by its name. */
-  readonly faultsOf: (name: string) => readonly FaultSpec[]
+  /** The faults in force on what a service is part of. */
+  readonly faultsOf: (service: Pick<Service, 'node'>) => readonly FaultSpec[]
+  /** Whether a process is killed on purpose, by its id. */
+  readonly isKilled: (id: string) => boolean
   /** Where a process writes what it says, by its id. */
   readonly logFileOf: (id: string) => string
   /** Told what happened to a service without anybody's doing. */
@@ -61,7 +63,7 @@ export class ServiceRunner {
     this.#keeper = new Keeper({
       clock: options.clock,
       start: (id) => this.#startAgain(id),
-      tell: (id, sentence) => options.tell(this.#ownerOf(id).name, sentence),
+      tell: (id, sentence) => options.tell(this.#ownerOf(id).node, sentence),
     })
   }
 
@@ -73,7 +75,7 @@ export class ServiceRunner {
 
   /** Starts the process, unless it runs already or is killed on purpose. */
   async startOrTakeOver(service: Service): Promise<void> {
-    if (this.#supervisor.pid(service.app.id) !== null || this.isKilled(service, false))
+    if (this.#supervisor.pid(service.app.id) !== null || this.#isKilled(service.app.id))
       this.#watchedByName.set(service.name, { health: null, wasUp: false })
     else await this.startApp(service)
   }
@@ -82,7 +84,7 @@ export class ServiceRunner {
   async startApp(service: Service): Promise<void> {
     this.#stopping.signal.throwIfAborted()
     this.#watchedByName.set(service.name, { health: null, wasUp: false })
-    const faults = JSON.stringify(processFaultsOf(this.#options.faultsOf(service.name)))
+    const faults = JSON.stringify(this.#processFaultsOf(service))
     this.#untold.delete(service.name)
     await this.#supervisor.start({
       ...service.app,
@@ -122,18 +124,28 @@ export class ServiceRunner {
         signal: this.#stopping.signal,
       },
     )
-    if (this.#options.faultsOf(service.name).some(({ kind }) => kind === 'memory'))
+    if (this.#options.faultsOf({ node: service.name }).some(({ kind }) => kind === 'memory'))
       await limitMemory(service.redisAddress.socketPath, true)
   }
 
-  /** Afterwards its Redis runs. A node's goes with its files, which also mends a broken one. */
-  async deleteReplica(service: Service): Promise<void> {
-    if (service.kind === 'scan') {
-      await this.#supervisor.kill(service.redis.id)
-      rmSync(service.redisDirectory, { recursive: true, force: true })
-    }
+  /**
+   * Afterwards its Redis runs. That of a node goes with its files, which also mends a broken one, unless it holds what is
+   * not the replica's: then that stays.
+   */
+  async deleteReplica(
+    service: Service,
+    { isRedisShared }: { readonly isRedisShared: boolean },
+  ): Promise<void> {
+    const isAlone = service.kind === 'scan' && !isRedisShared
+    if (isAlone) await this.deleteDisk(service)
     await this.startRedis(service)
-    if (service.kind === 'validator') await deleteReplica(service.redisAddress.socketPath)
+    if (!isAlone) await deleteReplica(service.redisAddress.socketPath)
+  }
+
+  /** Afterwards its Redis is down, and nothing of it is left. */
+  async deleteDisk(service: RedisService): Promise<void> {
+    await this.#supervisor.kill(service.redis.id)
+    rmSync(service.redisDirectory, { recursive: true, force: true })
   }
 
   /**
@@ -156,7 +168,7 @@ export class ServiceRunner {
       }
       const isOver =
         health?.standsStill === true ||
-        this.isKilled(service, false) ||
+        this.#isKilled(service.app.id) ||
         [service.app.id, service.redis.id].some((id) => this.#keeper.isHopeless(id)) ||
         clock.monotonicMs() - movedMs > READY_TIMEOUT_MS
       if (isOver) throw new ClusterError(this.describeTrouble(service))
@@ -186,6 +198,10 @@ export class ServiceRunner {
     const hasEnded = isRedisBroken || this.#keeper.isHopeless(service.app.id)
     if (!hasEnded && !standsStill) return null
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` says more`
+    if (service.engineDirectory !== null)
+      return service.node === name
+        ? logs
+        : `\`quorumscan wipe ${service.node} --disk\` lets it begin anew, from the others; ${logs}`
     if (kind === 'synchronizer')
       return `the log is in ${service.redisDirectory}: \`quorumscan log repair\` mends it, or says what can; ${logs}`
     if (this.healthOf(service)?.code === 'USERS_LOST')
@@ -256,7 +272,7 @@ export class ServiceRunner {
   async tellFaults(service: Service): Promise<void> {
     this.#untold.add(service.name)
     if (this.#supervisor.state(service.app.id) !== 'running') return
-    const faults = processFaultsOf(this.#options.faultsOf(service.name))
+    const faults = this.#processFaultsOf(service)
     try {
       await askAgent(service.faultSocket, '/faults', faults)
       this.#untold.delete(service.name)
@@ -301,8 +317,13 @@ export class ServiceRunner {
   service(name: string): Service {
     const service = this.#options.services.find((candidate) => candidate.name === name)
     if (service !== undefined) return service
-    const names = this.#options.services.map((candidate) => candidate.name).join(', ')
-    throw new ClusterError(`there is no node ${name}; there are ${names}`)
+    const nodes = new Set(this.#options.services.map((candidate) => candidate.node))
+    throw new ClusterError(`there is no node ${name}; there are ${[...nodes].join(', ')}`)
+  }
+
+  /** What runs under the name of a node, what has that name first. */
+  servicesOf(node: string): readonly Service[] {
+    return this.#options.services.filter((service) => service.node === node)
   }
 
   /** @throws {ClusterError} If the process does not run; the end of its log is shown. */
@@ -310,13 +331,6 @@ export class ServiceRunner {
     if (this.#supervisor.pid(id) !== null) return
     const logFile = this.#options.logFileOf(id)
     throw new ClusterError(`${id} does not run. Its log (${logFile}) ends with:\n${tail(logFile)}`)
-  }
-
-  /** Whether it is killed on purpose. */
-  isKilled(service: Service, redis: boolean): boolean {
-    return this.#options
-      .faultsOf(service.name)
-      .some((spec) => spec.kind === 'kill' && spec.redis === redis)
   }
 
   /** What was last heard of it; null if nothing. */
@@ -333,14 +347,26 @@ export class ServiceRunner {
   async #startAgain(id: string): Promise<void> {
     const service = this.#ownerOf(id)
     const isRedis = id === service.redis.id
-    await this.exclusively(service.name, async () => {
-      if (this.#supervisor.pid(id) !== null || this.isKilled(service, isRedis)) return
+    await this.exclusively(service.node, async () => {
+      if (this.#supervisor.pid(id) !== null || this.#isKilled(id)) return
       if (!isRedis) return await this.startApp(service)
       await this.#spawnRedis(service)
       // Not waited for: if it ends before it is ready, that is the next end.
       void this.#untilRedisReady(service).catch(() => {})
     })
     this.#options.onRevived()
+  }
+
+  #isKilled(id: string): boolean {
+    return this.#options.isKilled(id)
+  }
+
+  #processFaultsOf(service: Service): ProcessFaults {
+    const faults = processFaultsOf(this.#options.faultsOf(service))
+    // The clients of a node are those of what has its name.
+    return service.name === service.node
+      ? faults
+      : { ...faults, edges: { ...faults.edges, http: [] } }
   }
 
   #findOwner(id: string): Service | undefined {

@@ -11,8 +11,8 @@ import { DISK_FREE_MIB_MIN } from './control/control-plane.ts'
 import { stopCluster } from './control/down.ts'
 import { launchControlPlane } from './control/launch.ts'
 import { dataDirectory } from './data-directory.ts'
-import type { EdgeName, Fault, FaultInput, LieKind } from './faults/fault-spec.ts'
-import type { GenesisOverrides } from './genesis.ts'
+import type { EdgeName, Fault, FaultInput, LieKind, Part } from './faults/fault-spec.ts'
+import type { GenesisOverrides, OrderingDriver } from './genesis.ts'
 import { prune } from './prune.ts'
 import type { ClusterStatus } from './status.ts'
 import { createToken, FIRST_ADMIN_USER, parseTtl } from './token.ts'
@@ -20,6 +20,8 @@ import { createToken, FIRST_ADMIN_USER, parseTtl } from './token.ts'
 export type StartClusterOptions = {
   /** Default 4. */
   readonly nodes?: number
+  /** Default `redis`: one synchronizer. */
+  readonly ordering?: OrderingDriver
   /** Kept afterwards. Default: a temporary one that is deleted at the end. */
   readonly dataDir?: string
   /** For a new cluster, e.g. `{names: {entryLifetimeMicros: 5_000_000}}`. */
@@ -34,7 +36,8 @@ export type StartClusterOptions = {
   readonly probe?: boolean
 }
 
-export type ProcessOptions = { readonly redis?: boolean }
+/** Default: what the node as a whole stands for. */
+export type ProcessOptions = { readonly part?: Part | null }
 
 export type FaultOptions = {
   /** Heals by itself then. Default: when it is healed. */
@@ -61,7 +64,8 @@ export type RunningCluster = AsyncDisposable & {
   resume(node: string, options?: ProcessOptions): Promise<void>
   /** Returns when it is up again, or after a bounded wait. */
   restart(node: string, options?: ProcessOptions): Promise<void>
-  wipe(node: string): Promise<void>
+  /** `disk`: all that a member has on its disk but its keys. */
+  wipe(node: string, options?: { readonly disk?: boolean }): Promise<void>
   /** Forgets what precedes an offset: updates of the validator, reads of a node. Returns what is in force. */
   prune(node: string, to: number): Promise<number>
   /** Makes a super-validator byzantine, with its own keys. */
@@ -112,6 +116,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     {
       dataDir: directory.path,
       nodeCount: options.nodes ?? null,
+      ordering: options.ordering ?? null,
       basePort: options.basePort ?? 0,
       rateLimit: options.rateLimit ?? 100_000,
       diskFreeMibMin: options.diskFreeMibMin ?? DISK_FREE_MIB_MIN,
@@ -128,10 +133,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
   await launch.ready
   const client = connectControl(directory)
   const first = await call(client.cluster.status.query())
-  const target = (node: string, redis: ProcessOptions = {}) => ({
-    node,
-    redis: redis.redis ?? false,
-  })
+  const target = (node: string, { part = null }: ProcessOptions = {}) => ({ node, part })
   const inject = (fault: FaultInput, options: FaultOptions = {}) =>
     call(client.faults.inject.mutate({ fault, durationMs: options.durationMs ?? null }))
   const down = async () => {
@@ -148,12 +150,12 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     },
     token: (user = FIRST_ADMIN_USER) =>
       createToken(directory, { user, ttlSeconds: parseTtl('24h'), clock }),
-    kill: (node, redis) => call(client.nodes.kill.mutate(target(node, redis))),
-    pause: (node, redis) => call(client.nodes.pause.mutate(target(node, redis))),
-    resume: (node, redis) => call(client.nodes.resume.mutate(target(node, redis))),
-    restart: (node, redis) => call(client.nodes.restart.mutate(target(node, redis))),
+    kill: (node, options) => call(client.nodes.kill.mutate(target(node, options))),
+    pause: (node, options) => call(client.nodes.pause.mutate(target(node, options))),
+    resume: (node, options) => call(client.nodes.resume.mutate(target(node, options))),
+    restart: (node, options) => call(client.nodes.restart.mutate(target(node, options))),
     prune: (node, to) => prune(directory, { node, to, clock }),
-    wipe: (node) => call(client.nodes.wipe.mutate({ node })),
+    wipe: (node, options) => call(client.nodes.wipe.mutate({ node, ...options })),
     lie: (node, lie = 'value', options) => inject({ kind: 'lie', node, lie }, options),
     slow: (node, { latencyMs, jitterMs, edge, ...options }) =>
       inject({ kind: 'slow', node, latencyMs, jitterMs, edge }, options),

@@ -26,10 +26,12 @@ function statusOf(states: readonly ProcessStateName[]): ClusterStatus {
       readThreshold: maxFaulty(n) + 1,
       confirmThreshold: quorumOf(n),
       genesisHash: 'ab'.repeat(32),
+      ordering: 'redis',
     },
     nodes,
     validator: { ...service, state: 'up' },
     synchronizer: { ...service, state: 'up' },
+    members: [],
     console: null,
     dataDir: '/home/somebody/quorumscan/.quorumscan',
   }

@@ -1,4 +1,5 @@
 /** What a cluster says about itself, and what it can still lose. Pure. */
+import type { OrderingDriver } from './genesis.ts'
 
 /** Of a node, the validator or the synchronizer, together with its Redis. */
 export type ProcessStateName = 'starting' | 'catching-up' | 'up' | 'paused' | 'down'
@@ -29,10 +30,14 @@ export type ClusterStatus = {
     readonly readThreshold: number
     readonly confirmThreshold: number
     readonly genesisHash: string
+    readonly ordering: OrderingDriver
   }
   readonly nodes: readonly NodeStatus[]
   readonly validator: ServiceStatus
+  /** The one that the validator follows. */
   readonly synchronizer: ServiceStatus
+  /** Where all order together: the synchronizer of each node, by the node's name. */
+  readonly members: readonly NamedService[]
   readonly console: { readonly url: string } | null
   readonly dataDir: string
 }

@@ -24,9 +24,12 @@ import {
   identityOf,
   type ProcessIdentity,
   type ProcessState,
-  signalGroup,
+  type SignalScope,
+  signalProcess,
   stateOf,
 } from './process-identity.ts'
+
+export type { SignalScope } from './process-identity.ts'
 
 export type ProcessSpec = {
   /** Unique within the cluster, e.g. `sv-1` or `sv-1.redis`. */
@@ -144,13 +147,21 @@ export class Supervisor {
   }
 
   /** SIGSTOP; returns once the process stands. Does nothing to one that does not run. */
-  async pause(id: string): Promise<void> {
-    await this.#signalUntil(id, 'SIGSTOP', (state) => state !== 'running')
+  async pause(id: string, scope: SignalScope = 'group'): Promise<void> {
+    await this.#signalUntil(id, {
+      signal: 'SIGSTOP',
+      scope,
+      isDone: (state) => state !== 'running',
+    })
   }
 
   /** SIGCONT. */
-  async resume(id: string): Promise<void> {
-    await this.#signalUntil(id, 'SIGCONT', (state) => state !== 'stopped')
+  async resume(id: string, scope: SignalScope = 'group'): Promise<void> {
+    await this.#signalUntil(id, {
+      signal: 'SIGCONT',
+      scope,
+      isDone: (state) => state !== 'stopped',
+    })
   }
 
   /** SIGKILL to the group; returns once the process is gone. A paused one dies too. */
@@ -158,7 +169,7 @@ export class Supervisor {
     const running = this.#runningById.get(id)
     if (running === undefined) return
     running.isTold = true
-    signalGroup(running.identity, 'SIGKILL')
+    signalProcess(running.identity, 'SIGKILL')
     await running.ended
   }
 
@@ -168,10 +179,10 @@ export class Supervisor {
     if (running === undefined) return
     const abort = new AbortController()
     running.isTold = true
-    signalGroup(running.identity, 'SIGTERM')
-    signalGroup(running.identity, 'SIGCONT')
+    signalProcess(running.identity, 'SIGTERM')
+    signalProcess(running.identity, 'SIGCONT')
     const grace = this.#options.clock.delay(graceMs, abort.signal).then(
-      () => signalGroup(running.identity, 'SIGKILL'),
+      () => signalProcess(running.identity, 'SIGKILL'),
       () => {}, // It ended in time.
     )
     await running.ended
@@ -207,12 +218,19 @@ export class Supervisor {
 
   async #signalUntil(
     id: string,
-    signal: NodeJS.Signals,
-    isDone: (state: ProcessState) => boolean,
+    {
+      signal,
+      scope,
+      isDone,
+    }: {
+      readonly signal: NodeJS.Signals
+      readonly scope: SignalScope
+      readonly isDone: (state: ProcessState) => boolean
+    },
   ): Promise<void> {
     const running = this.#runningById.get(id)
     if (running === undefined) return
-    signalGroup(running.identity, signal)
+    signalProcess(running.identity, signal, scope)
     await waitFor(() => (isDone(stateOf(running.identity)) ? true : undefined), {
       clock: this.#options.clock,
       timeoutMs: KILL_TIMEOUT_MS,
@@ -255,7 +273,7 @@ export async function endLeftovers(
   const alive = [...byPid.values()].filter(
     (identity) => !exceptPids.has(identity.pid) && stateOf(identity) !== 'gone',
   )
-  for (const identity of alive) signalGroup(identity, 'SIGKILL')
+  for (const identity of alive) signalProcess(identity, 'SIGKILL')
   for (const identity of alive)
     await waitFor(() => (stateOf(identity) === 'gone' ? true : undefined), {
       clock: options.clock,

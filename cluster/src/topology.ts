@@ -1,7 +1,16 @@
 /** Which processes make up a cluster, and how each is started. Pure. */
 import { join } from 'node:path'
 import type { DataDirectory } from './data-directory.ts'
-import { LOG_TOKENS, logTokenOf, type Prepared } from './prepare.ts'
+import type { EnginePorts } from './ports.ts'
+import {
+  engineKeyOf,
+  logTokenOf,
+  logTokensOf,
+  type Prepared,
+  SYNCHRONIZER,
+  VALIDATOR,
+  votingKeyOf,
+} from './prepare.ts'
 import type { RedisAddress } from './probe.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
 import { redisSocketOf } from './socket-directory.ts'
@@ -17,10 +26,16 @@ export type RedisService = {
   readonly redisConfig: { readonly file: string; readonly text: string }
 }
 
-/** An app with the Redis that is its own; `sv-1` …, `validator` or `synchronizer`. */
+/** An app with the Redis in which it keeps what it has: its own, or its operator's. */
 export type Service = RedisService & {
   readonly kind: 'scan' | 'validator' | 'synchronizer'
+  /** What commands call it: its own name, or that of the super-validator that it is a part of. */
+  readonly node: string
+  /** Of the engine that it owns; null: it has none. */
+  readonly engineDirectory: string | null
   readonly url: string
+  /** On which it listens. */
+  readonly ports: readonly number[]
   readonly app: ProcessSpec
   /** The unix socket on which its process takes faults. */
   readonly faultSocket: string
@@ -41,6 +56,8 @@ export type TopologyInput = {
   readonly mains: Readonly<Record<Service['kind'], string>>
   /** The user of the log's Redis and its rules, from `packages/log`. */
   readonly logUser: Omit<RedisUser, 'password'>
+  /** The CometBFT program; null where one synchronizer orders. */
+  readonly engineProgram: string | null
   /** What every process inherits, e.g. PATH. */
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -101,17 +118,22 @@ export function planServices(input: TopologyInput): readonly Service[] {
   const service = (options: {
     name: string
     kind: Service['kind']
+    redis: RedisService
+    node?: string
     port: number
-    fsync: 'always' | 'everysec'
-    user: RedisUser | null
+    engine?: { readonly ports: EnginePorts; readonly directory: string }
     env: Record<string, string>
   }): Service => {
-    const { name, kind } = options
+    const { name, kind, node = name, port, engine } = options
     const faultSockets = socketOf(`f-${name}`)
     return {
-      ...planRedis(input, options),
+      ...options.redis,
+      name,
       kind,
-      url: urlOf(options.port),
+      node,
+      engineDirectory: engine?.directory ?? null,
+      url: urlOf(port),
+      ports: engine === undefined ? [port] : [port, engine.ports.p2p, engine.ports.inner],
       app: {
         id: name,
         command: process.execPath,
@@ -120,7 +142,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
           ...input.env,
           QS_GENESIS: directory.genesisFile,
           QS_HOST: HOST,
-          QS_PORT: String(options.port),
+          QS_PORT: String(port),
           QS_RATE_LIMIT: String(input.rateLimit),
           QS_NODES: prepared.nodeNames.map((node, at) => `${node}=${nodeUrls[at]}`).join(','),
           QS_FAULT_SOCKETS: faultSockets,
@@ -132,52 +154,99 @@ export function planServices(input: TopologyInput): readonly Service[] {
     }
   }
 
-  const replicaEnv = (name: string) => ({
+  const redisOf = (name: string, fsync: 'always' | 'everysec') =>
+    planRedis(input, { name, fsync, user: null })
+  const validatorRedis = redisOf(VALIDATOR, 'always')
+  const synchronizerEnv = (tokens: string, redisDirectory: string) => ({
+    QS_LOG_DIRECTORY: redisDirectory,
+    QS_DISK_FREE_MIB_MIN: String(input.diskFreeMibMin),
+    QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(tokens)),
+  })
+  const replicaEnv = (name: string, synchronizerPort: number) => ({
     QS_REDIS: socketOf(name),
-    QS_LOG: urlOf(ports.synchronizer),
+    QS_LOG: urlOf(synchronizerPort),
     QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
   })
 
-  return [
-    service({
-      name: 'synchronizer',
+  const singleSynchronizer = () => {
+    const redis = planLogRedis(input, SYNCHRONIZER)
+    return service({
+      name: SYNCHRONIZER,
       kind: 'synchronizer',
+      redis,
       port: ports.synchronizer,
-      fsync: 'always',
-      user: logUserOf(input),
       env: {
-        QS_LOG_DIRECTORY: directory.redisDirectory('synchronizer'),
-        QS_DISK_FREE_MIB_MIN: String(input.diskFreeMibMin),
-        QS_KEY_FILE: directory.keyFile('synchronizer'),
-        QS_PEER_TOKENS_FILE: directory.secretFile(LOG_TOKENS),
-        QS_LOG_REDIS: socketOf('synchronizer'),
+        ...synchronizerEnv(SYNCHRONIZER, redis.redisDirectory),
+        QS_KEY_FILE: directory.keyFile(SYNCHRONIZER),
+        QS_LOG_REDIS: redis.redisAddress.socketPath,
         QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile('log-writer'),
       },
-    }),
-    ...prepared.nodeNames.map((name, index) =>
-      service({
+    })
+  }
+
+  const engines = planEngines(input)
+  /** A synchronizer with an engine, beside what follows it. */
+  const member = (options: {
+    name: string
+    node?: string
+    engine: string
+    redis: RedisService
+    port: number
+    tokens: string
+  }) => {
+    const { redis } = options
+    const { env, ...engine } = engines(options.engine)
+    return service({
+      ...options,
+      kind: 'synchronizer',
+      engine,
+      env: {
+        ...synchronizerEnv(options.tokens, redis.redisDirectory),
+        QS_REDIS: redis.redisAddress.socketPath,
+        QS_ENGINE_SOCKETS: socketOf(`e-${options.engine}`),
+        ...env,
+      },
+    })
+  }
+
+  const isTogether = prepared.genesis.ordering.driver === 'cometbft'
+  return [
+    isTogether
+      ? member({
+          name: SYNCHRONIZER,
+          engine: VALIDATOR,
+          redis: validatorRedis,
+          port: ports.synchronizer,
+          tokens: SYNCHRONIZER,
+        })
+      : singleSynchronizer(),
+    ...prepared.nodeNames.flatMap((name, index) => {
+      const redis = redisOf(name, 'everysec')
+      const memberPort = ports.members[index]?.synchronizer ?? 0
+      const scan = service({
         name,
         kind: 'scan',
+        redis,
         port: ports.nodes[index] ?? 0,
-        fsync: 'everysec',
-        user: null,
         env: {
-          ...replicaEnv(name),
+          ...replicaEnv(name, isTogether ? memberPort : ports.synchronizer),
           QS_NODE_NAME: name,
           QS_SCAN_KEY_FILE: directory.keyFile(`${name}.scan`),
           QS_OPERATOR_KEY_FILE: directory.keyFile(`${name}.operator`),
           QS_PUBLIC_URL: nodeUrls[index] ?? '',
         },
-      }),
-    ),
+      })
+      if (!isTogether) return [scan]
+      const own = { node: name, engine: name, redis, port: memberPort, tokens: name }
+      return [scan, member({ name: `${name}.synchronizer`, ...own })]
+    }),
     service({
-      name: 'validator',
+      name: VALIDATOR,
       kind: 'validator',
+      redis: validatorRedis,
       port: ports.validator,
-      fsync: 'always',
-      user: null,
       env: {
-        ...replicaEnv('validator'),
+        ...replicaEnv(VALIDATOR, ports.synchronizer),
         ...validatorEnv(directory),
         ...(input.isLossAccepted ? { QS_ACCEPT_LOST_USERS: '1' } : {}),
         QS_PUBLIC_URL: urlOf(ports.validator),
@@ -185,6 +254,35 @@ export function planServices(input: TopologyInput): readonly Service[] {
       },
     }),
   ]
+}
+
+/** What each engine is told of itself and of the others: a vote for each node, none for the validator's. */
+function planEngines({ prepared, engineProgram }: TopologyInput) {
+  const { directory, ports, nodeNames, genesis, followerId } = prepared
+  const members = genesis.ordering.driver === 'cometbft' ? genesis.ordering.validators : []
+  const portsOf = (name: string) => ports.members[nodeNames.indexOf(name)] ?? ports.engine
+  const addressOf = (name: string) => `${HOST}:${portsOf(name).p2p}`
+  return (name: string) => {
+    const isMember = nodeNames.includes(name)
+    const peers = members
+      .filter((other) => other.name !== name)
+      .map((other) => `${other.nodeId}@${addressOf(other.name)}`)
+    const home = directory.engineDirectory(name)
+    return {
+      directory: home,
+      ports: portsOf(name),
+      env: {
+        QS_COMETBFT: engineProgram ?? '',
+        QS_ENGINE_HOME: home,
+        QS_ENGINE_ADDRESS: addressOf(name),
+        QS_FAULT_ENGINE_ADDRESS: `${HOST}:${portsOf(name).inner}`,
+        QS_ENGINE_PEERS: peers.join(','),
+        QS_ENGINE_FOLLOWERS: isMember ? (followerId ?? '') : '',
+        QS_ENGINE_KEY_FILE: directory.keyFile(engineKeyOf(name)),
+        ...(isMember ? { QS_VOTING_KEY_FILE: directory.keyFile(votingKeyOf(name)) } : {}),
+      },
+    }
+  }
 }
 
 function validatorEnv(directory: DataDirectory) {

@@ -135,8 +135,8 @@ it('a loss of users that was accepted gives them new parties', async () => {
 })
 
 it('a damaged log is left alone while too few nodes answer to tell what it held', async () => {
-  await cluster.kill('sv-2', { redis: true })
-  await cluster.kill('sv-3', { redis: true })
+  await cluster.kill('sv-2', { part: 'redis' })
+  await cluster.kill('sv-3', { part: 'redis' })
   const { code, text } = await runCommand(cluster, 'log', 'repair')
   expect([code, text]).toEqual([
     1,

@@ -174,9 +174,9 @@ describe('replicas', () => {
   })
 
   it('come back when their Redis is killed and restarted', async () => {
-    await cluster.kill('sv-3', { redis: true })
+    await cluster.kill('sv-3', { part: 'redis' })
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
-    await cluster.restart('sv-3', { redis: true })
+    await cluster.restart('sv-3', { part: 'redis' })
     await until('sv-3 to vote again', async () =>
       (await lookup(cluster, ALICE, { 'x-quorum': 'all' })).status === 200 ? true : undefined,
     )
@@ -210,7 +210,7 @@ describe('registration', () => {
 
   it('survives the synchronizer and its Redis being killed: what was acknowledged is there', async () => {
     const request = await alice.request('acknowledged.unverified.ns')
-    await cluster.kill('synchronizer', { redis: true })
+    await cluster.kill('synchronizer', { part: 'redis' })
     await cluster.kill('synchronizer')
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
     await cluster.restart('synchronizer')

@@ -60,7 +60,7 @@ it('what can be broken has an id of its own and words once it is in force', () =
   const faults = breaksOf('sv-2').flatMap((group) => group.faults)
   expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length)
   expect(faults.map(({ fault }) => fault.node)).toEqual(faults.map(() => 'sv-2'))
-  const killed = faultWords({ kind: 'kill', node: 'sv-2', redis: true })
+  const killed = faultWords({ kind: 'kill', node: 'sv-2', part: 'redis' })
   expect(killed).toBe('Redis killed')
 })
 

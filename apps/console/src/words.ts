@@ -151,19 +151,29 @@ export function breaksOf(node: string): Breaks {
           fault: { kind: 'clock', node, offsetMs: -30_000 },
         },
         { id: 'memory', words: 'Redis out of memory', fault: { kind: 'memory', node } },
-        { id: 'redis', words: 'Redis killed', fault: { kind: 'kill', node, redis: true } },
+        { id: 'redis', words: 'Redis killed', fault: { kind: 'kill', node, part: 'redis' } },
       ],
     },
   ]
+}
+
+type Part = NonNullable<Extract<Status['faults'][number]['spec'], { kind: 'kill' }>['part']>
+
+const partWords: Readonly<Record<Part, string>> = {
+  scan: 'scan node',
+  validator: 'validator',
+  synchronizer: 'synchronizer',
+  cometbft: 'CometBFT',
+  redis: 'Redis',
 }
 
 /** A fault in force in a few words. */
 export function faultWords(spec: Status['faults'][number]['spec']): string {
   switch (spec.kind) {
     case 'kill':
-      return spec.redis ? 'Redis killed' : 'killed'
+      return spec.part === null ? 'killed' : `${partWords[spec.part]} killed`
     case 'pause':
-      return spec.redis ? 'Redis paused' : 'paused'
+      return spec.part === null ? 'paused' : `${partWords[spec.part]} paused`
     case 'lie':
       return `lies: ${spec.lie}`
     case 'slow':

@@ -14,6 +14,7 @@ import { createLogFeed, type LogFeed } from '@quorumscan/log'
 import { createAdmission } from './admission.ts'
 import { type Budgets, createBudgets, type Submitter } from './budgets.ts'
 import { openCometbftLog } from './cometbft/cometbft-log.ts'
+import type { SpawnEngine } from './cometbft/engine-process.ts'
 import type { SynchronizerConfig } from './config.ts'
 import { type DiskSpace, watchDiskSpace } from './disk-space.ts'
 import { measuredLog } from './metrics.ts'
@@ -23,6 +24,8 @@ import { openRedisLog } from './redis-log.ts'
 export type Overrides = AppOverrides & {
   /** Gives up waiting for Redis. */
   readonly signal?: AbortSignal
+  /** Starts the engine, whenever it is to be; the default does so at once. */
+  readonly spawnEngine?: SpawnEngine
   /** Called when everything is there, before the process listens: may add to the server. */
   readonly extend?: (parts: { readonly server: HttpServer }) => void
 }
@@ -66,6 +69,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       disk,
       resources,
       signal: overrides.signal ?? new AbortController().signal,
+      spawnEngine: overrides.spawnEngine,
     })
     logger.info(log.head(), 'the log is open')
     const admission = createAdmission({
@@ -102,6 +106,7 @@ async function openLog(
     readonly disk: DiskSpace
     readonly resources: Resources
     readonly signal: AbortSignal
+    readonly spawnEngine: SpawnEngine | undefined
   },
 ): Promise<{ readonly feed: LogFeed; readonly log: OrderedLog }> {
   const { ordering, resources } = options
@@ -130,6 +135,7 @@ async function openLog(
     charge: (publicKey, units) => budgets.admitKey(ANY_PEER, publicKey, units),
     assertRoom: options.disk.assertRoom,
     onGroup: feed.publish,
+    spawnEngine: options.spawnEngine,
   })
   return { feed, log: resources.opened(log) }
 }

@@ -1,6 +1,6 @@
 /** Which faults a run has, and when: a pure function of the seed. */
 import { z } from 'zod'
-import { EDGES, faultSpec, LIE_KINDS } from '../faults/fault-spec.ts'
+import { faultSpec, LIE_KINDS, type Part } from '../faults/fault-spec.ts'
 import type { ChaosFault } from './history.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 
@@ -83,16 +83,16 @@ function planInfrastructure(options: ScheduleOptions): Step[] {
   const steps: Step[] = []
   for (let atMs = between(random, INFRASTRUCTURE_GAP_MS); atMs < options.durationMs; ) {
     const durationMs = between(random, INFRASTRUCTURE_FAULT_MS)
-    const [node, redis] = random.pick<readonly [string, boolean]>([
-      ['validator', false],
-      ['synchronizer', false],
-      ['synchronizer', true],
+    const [node, part] = random.pick<readonly [string, Part | null]>([
+      ['validator', null],
+      ['synchronizer', null],
+      ['synchronizer', 'redis'],
     ])
     steps.push({
       lane: INFRASTRUCTURE_LANE,
       atMs,
       durationMs,
-      fault: { kind: 'kill', node, redis },
+      fault: { kind: 'kill', node, part },
     })
     atMs += durationMs + between(random, INFRASTRUCTURE_GAP_MS)
   }
@@ -101,7 +101,8 @@ function planInfrastructure(options: ScheduleOptions): Step[] {
 
 function drawFault(random: Seeded, node: string): ChaosFault {
   const lie = () => ({ kind: 'lie', node, lie: random.pick(LIE_KINDS) }) as const
-  const edge = random.pick(EDGES)
+  const part = () => (random.below(3) === 0 ? 'redis' : null)
+  const edge = random.pick(['http', 'log', 'redis'] as const)
   const draw = random.pick<() => ChaosFault>([
     // Half of them lie: that is what quorums are for.
     lie,
@@ -109,8 +110,8 @@ function drawFault(random: Seeded, node: string): ChaosFault {
     lie,
     lie,
     lie,
-    () => ({ kind: 'kill', node, redis: random.below(3) === 0 }),
-    () => ({ kind: 'pause', node, redis: random.below(3) === 0 }),
+    () => ({ kind: 'kill', node, part: part() }),
+    () => ({ kind: 'pause', node, part: part() }),
     () => ({ kind: 'wipe', node }),
     () => ({ kind: 'partition', node, from: random.pick(['log', 'proxy', 'all']) }),
     () => ({ kind: 'slow', node, edge, latencyMs: 50 + random.below(1500), jitterMs: 50 }),

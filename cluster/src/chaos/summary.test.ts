@@ -47,7 +47,7 @@ const history: HistoryEvent[] = [
     healedMs: 6000,
     upMs: 7500,
     endMs: 8000,
-    fault: { kind: 'kill', node: 'sv-1', redis: false },
+    fault: { kind: 'kill', node: 'sv-1', part: null },
   },
   {
     kind: 'fault',

@@ -5,7 +5,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   up: ['up --nodes 7 --detach', 'up --genesis-overrides seconds.json --base-port 0'],
   down: ['down'],
   status: ['status', 'status --watch', 'status --json | jq .console.url'],
-  kill: ['kill sv-2', 'kill synchronizer --redis'],
+  kill: ['kill sv-2', 'kill synchronizer redis'],
   pause: ['pause sv-3'],
   resume: ['resume sv-3'],
   restart: ['restart sv-2'],

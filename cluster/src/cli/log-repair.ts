@@ -36,6 +36,7 @@ export async function repairLogOf(
       {
         dataDir: directory.path,
         nodeCount: null,
+        ordering: null,
         basePort: null,
         rateLimit: NO_RATE_LIMIT,
         diskFreeMibMin: DISK_FREE_MIB_MIN,

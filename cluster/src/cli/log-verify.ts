@@ -11,6 +11,7 @@ import { formatTime } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { logGenesisOf } from '../genesis.ts'
+import { REPAIR_OF_MEMBERS } from '../log-repair.ts'
 import { keptSocketDirectory, redisSocketOf } from '../socket-directory.ts'
 import { readGenesis } from './verify.ts'
 
@@ -25,6 +26,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<{
   readonly json: unknown
 }> {
   const genesis = readGenesis(directory.genesisFile)
+  if (genesis.ordering.driver === 'cometbft') throw new ClusterError(REPAIR_OF_MEMBERS)
   const sockets = keptSocketDirectory(directory)
   if (sockets === null)
     throw new ClusterError(
@@ -41,7 +43,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<{
   }).catch((error: unknown) => {
     if (!(error instanceof LogUnavailableError)) throw error
     throw new ClusterError(
-      `${error.message}; \`quorumscan restart synchronizer --redis\` starts it again, ` +
+      `${error.message}; \`quorumscan restart synchronizer redis\` starts it again, ` +
         'and if it does not start, `quorumscan log repair` mends its files',
       { cause: error },
     )

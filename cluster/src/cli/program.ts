@@ -3,13 +3,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { type Clock, createSystemClock } from '@quorumscan/base'
 import type { CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
-import { Command, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { DISK_FREE_MIB_MIN } from '../control/control-plane.ts'
 import { stopCluster } from '../control/down.ts'
 import { describeRemains } from '../control/remains.ts'
 import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data-directory.ts'
+import { PARTS, type Part } from '../faults/fault-spec.ts'
+import { ORDERING_DRIVERS } from '../genesis.ts'
 import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
 import { servicesOf } from '../status.ts'
@@ -68,6 +70,12 @@ export async function runCommandLine(
       `super-validators, 1 to ${NODE_COUNT_MAX} (default: 4)`,
       integer(1, NODE_COUNT_MAX),
     )
+    .addOption(
+      new Option(
+        '--ordering <driver>',
+        'who orders: redis, one synchronizer (default), or cometbft, all super-validators together',
+      ).choices(ORDERING_DRIVERS),
+    )
     .option(
       '--base-port <port>',
       'first port; 0: any that are free (default: 4600)',
@@ -98,6 +106,7 @@ export async function runCommandLine(
         basePort: options.basePort ?? null,
         rateLimit: options.rateLimit,
         diskFreeMibMin: options.diskFreeMin,
+        ordering: options.ordering ?? null,
         isLossAccepted: options.acceptLostUsers ?? false,
         genesisOverridesFile: options.genesisOverrides ?? null,
         wipe: options.wipe ?? false,
@@ -140,19 +149,20 @@ export async function runCommandLine(
   ] as const)
     command(name, description)
       .argument('<node>', 'sv-1 …, validator or synchronizer')
-      .option('--redis', 'its Redis instead')
+      .addArgument(new Argument('[part]', 'one process of it').choices(PARTS))
       .option('--json', 'print the status as JSON')
-      .action(async (node: string, options: Common & { redis?: boolean }) => {
+      .action(async (node: string, part: Part | undefined, options: Common) => {
         const client = connectControl(dataDirectory(options.dataDir))
-        const target = { node, redis: options.redis ?? false }
+        const target = { node, part: part ?? null }
         await slowly(`waiting for ${node}`, clock, () => call(client.nodes[name].mutate(target)))
         const directory = dataDirectory(options.dataDir)
-        if (name === 'restart' && !options.redis) await reportOn(directory, options, { node, done })
+        if (name === 'restart' && part === undefined)
+          await reportOn(directory, options, { node, done })
         else
           await report(
             directory,
             options,
-            `${options.redis ? `the Redis of ${node}` : node} ${done}`,
+            `${part === undefined ? '' : `the ${part} of `}${node} ${done}`,
           )
       })
 
@@ -168,11 +178,12 @@ export async function runCommandLine(
 
   command('wipe', 'delete the replica of a node or of the validator; it is rebuilt from the log')
     .argument('<node>', 'sv-1 … or validator')
+    .option('--disk', 'where all order together: all that sv-1 … has on its disk but its keys')
     .option('--json', 'print the status as JSON')
-    .action(async (node: string, options: Common) => {
+    .action(async (node: string, options: Common & { disk?: boolean }) => {
       const client = connectControl(dataDirectory(options.dataDir))
       await slowly(`${node} rebuilds its replica`, clock, () =>
-        call(client.nodes.wipe.mutate({ node })),
+        call(client.nodes.wipe.mutate({ node, disk: options.disk ?? false })),
       )
       await reportOn(dataDirectory(options.dataDir), options, { node, done: 'was wiped' })
     })

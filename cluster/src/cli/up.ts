@@ -8,7 +8,7 @@ import type { ControlOptions } from '../control/control-plane.ts'
 import { stopCluster } from '../control/down.ts'
 import { type Launch, launchControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
-import type { GenesisOverrides } from '../genesis.ts'
+import type { GenesisOverrides, OrderingDriver } from '../genesis.ts'
 import { isRegistered, registerName } from '../registration.ts'
 import { type ClusterStatus, canLookUp } from '../status.ts'
 import { createToken } from '../token.ts'
@@ -17,6 +17,7 @@ import { formatSummary, formatUp } from './format.ts'
 export type UpOptions = {
   readonly directory: DataDirectory
   readonly nodeCount: number | null
+  readonly ordering: OrderingDriver | null
   readonly basePort: number | null
   readonly rateLimit: number
   readonly diskFreeMibMin: number
@@ -72,6 +73,10 @@ async function showRunning(options: UpOptions): Promise<number> {
   const status = await showStatus(options)
   if (nodeCount !== null && nodeCount !== status.cluster.n)
     throw new ClusterError(`a cluster of ${status.cluster.n} nodes runs in ${directory.path}`)
+  if (options.ordering !== null && options.ordering !== status.cluster.ordering)
+    throw new ClusterError(
+      `a cluster that is ordered by ${status.cluster.ordering} runs in ${directory.path}`,
+    )
   process.stderr.write('This cluster was running already; `quorumscan down` stops it.\n')
   return canLookUp(status) ? 0 : 1
 }
@@ -80,6 +85,7 @@ function controlOptions(options: UpOptions): ControlOptions {
   return {
     dataDir: options.directory.path,
     nodeCount: options.nodeCount,
+    ordering: options.ordering,
     basePort: options.basePort,
     rateLimit: options.rateLimit,
     diskFreeMibMin: options.diskFreeMibMin,

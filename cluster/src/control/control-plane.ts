@@ -9,9 +9,10 @@ import { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { consoleUrl, readConsole, serveConsole } from '../console/console-files.ts'
 import { dataDirectory, identityOfDirectory } from '../data-directory.ts'
-import type { GenesisOverrides } from '../genesis.ts'
+import { findEngine } from '../engine/find-engine.ts'
+import type { GenesisOverrides, OrderingDriver } from '../genesis.ts'
 import { openClusterLog } from '../log-reader.ts'
-import { findTakenPort } from '../ports.ts'
+import { findTakenPort, usedPorts } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
 import { assertRedisUsable } from '../redis-version.ts'
 import { createToken } from '../token.ts'
@@ -44,6 +45,7 @@ export const DISK_FREE_MIB_MIN = 256
 export type ControlOptions = {
   readonly dataDir: string
   readonly nodeCount: number | null
+  readonly ordering: OrderingDriver | null
   readonly basePort: number | null
   readonly rateLimit: number
   /** What stays free on the disk, in MiB: below it nothing is written to the log. */
@@ -80,7 +82,11 @@ export async function createControlPlane(
   if (readControlFile(directory) !== null)
     throw new ClusterError(`a cluster runs in ${directory.path}; \`quorumscan down\` stops it`)
   await assertRedisUsable(options.redisServer)
+  // Before anything is made that would need it.
+  if (options.ordering === 'cometbft') await findEngine(process.env)
   const prepared = await prepareCluster({ ...options, directory, clock })
+  const isMember = prepared.genesis.ordering.driver === 'cometbft'
+  const engineProgram = isMember && !options.isIdle ? await findEngine(process.env) : null
   let cluster: Cluster | null = null
   let live: Live | null = null
   let chaos: ChaosRuns | null = null
@@ -163,7 +169,7 @@ export async function createControlPlane(
   try {
     cluster = new Cluster({
       prepared,
-      topology: topologyOf(options),
+      topology: topologyOf(options, engineProgram),
       wipe: options.wipe,
       adopt: true,
       consoleUrl:
@@ -242,14 +248,9 @@ async function untilPortsFree(
   },
 ): Promise<void> {
   const { ports } = prepared
-  // Port 0 is always free.
-  const unlessOurs = (port: number) => (options.ours.has(port) ? 0 : port)
-  const others = {
-    control: 0, // Ours by now.
-    validator: unlessOurs(ports.validator),
-    synchronizer: unlessOurs(ports.synchronizer),
-    nodes: ports.nodes.map(unlessOurs),
-  }
+  const { driver } = prepared.genesis.ordering
+  const isOther = (port: number) => port !== ports.control && !options.ours.has(port)
+  const others = usedPorts(ports, driver).filter(isOther)
   const isFree = async () => ((await findTakenPort(others)) === undefined ? true : undefined)
   await waitFor(isFree, { ...options, what: 'free ports' }).catch(async () => {
     const taken = await findTakenPort(others)
@@ -260,7 +261,7 @@ async function untilPortsFree(
   })
 }
 
-function topologyOf(options: ControlOptions) {
+function topologyOf(options: ControlOptions, engineProgram: string | null) {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('QS_'))
   return {
     redisServer: options.redisServer,
@@ -273,6 +274,7 @@ function topologyOf(options: ControlOptions) {
       synchronizer: bundleOf('synchronizer'),
     },
     logUser: { name: LOG_USER, rules: LOG_RULES },
+    engineProgram,
     env: Object.fromEntries(inherited),
   }
 }

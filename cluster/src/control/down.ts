@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { cleanUp } from '../cluster.ts'
 import type { DataDirectory } from '../data-directory.ts'
-import { signalGroup, stateOf } from '../process-identity.ts'
+import { signalProcess, stateOf } from '../process-identity.ts'
 import { call, connectControl } from './client.ts'
 import { readControlFile, removeControlFile } from './control-file.ts'
 
@@ -26,7 +26,7 @@ export async function stopCluster(directory: DataDirectory, clock: Clock): Promi
     )
     const hasEnded = await untilGone(clock, () => stateOf(running.process) === 'gone')
     if (hasEnded && failure === undefined) return { kind: 'stopped' }
-    signalGroup(running.process, 'SIGKILL')
+    signalProcess(running.process, 'SIGKILL')
   }
   const processCount = await cleanUp(directory, clock)
   removeControlFile(directory)

@@ -11,7 +11,7 @@ import { startControlServer } from './server.ts'
 import { lookupInput } from './trpc.ts'
 
 async function startServer() {
-  const port = await drawBasePort(0, 1)
+  const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })
   const context = () => {
     throw new ClusterError('no cluster in this test')
   }

@@ -41,10 +41,15 @@ export const docOfLie: Readonly<Record<LieKind, string>> = {
   confirm: 'confirms payments that do not exist, and everything that it sees',
 }
 
-/** The connections of a process that a byte-level proxy can stand on. */
-export const EDGES = ['http', 'log', 'redis'] as const
+/** The processes of a node that can be broken apart from each other. */
+export const PARTS = ['scan', 'validator', 'synchronizer', 'cometbft', 'redis'] as const
+export type Part = (typeof PARTS)[number]
+
+/** The connections of a node that a byte-level proxy can stand on. */
+export const EDGES = ['http', 'log', 'redis', 'p2p'] as const
 /**
- * `http`: its clients, the scan proxy among them; `log`: the synchronizer; `redis`: the Redis that is its own.
+ * `http`: its clients, the scan proxy among them; `log`: the synchronizer; `redis`: the Redis that is its own; `p2p`: the
+ * other engines, where all members order together.
  */
 export type EdgeName = (typeof EDGES)[number]
 
@@ -63,13 +68,15 @@ export const FAULT_DURATION_MS_MAX = 3_600_000
 
 export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/)
 const edge = z.enum(EDGES).default('http')
-const target = { node: nodeName, redis: z.boolean().default(false) }
+/** Null: the node as a whole. Where it orders, too, that is all that it runs; else its own process without its Redis. */
+export const part = z.enum(PARTS).nullable().default(null)
+const target = { node: nodeName, part }
 const milliseconds = (max: number) => z.number().min(0).max(max)
 
 /** One fault, as it is asked for. */
 export const faultSpec = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('kill'), ...target }),
-  z.object({ kind: z.literal('pause'), ...target }),
+  z.strictObject({ kind: z.literal('kill'), ...target }),
+  z.strictObject({ kind: z.literal('pause'), ...target }),
   z.object({ kind: z.literal('lie'), node: nodeName, lie: z.enum(LIE_KINDS).default('value') }),
   z.object({
     kind: z.literal('slow'),
@@ -118,22 +125,30 @@ export type Fault = {
 export type ProcessFaults = {
   readonly lie: LieKind | null
   readonly clockOffsetMs: number
+  /** Of the engine that belongs to the process. */
+  readonly engine: 'killed' | 'paused' | null
   readonly edges: Readonly<Record<EdgeName, readonly LinkFault[]>>
 }
 
 export const NO_FAULTS: ProcessFaults = {
   lie: null,
   clockOffsetMs: 0,
-  edges: { http: [], log: [], redis: [] },
+  engine: null,
+  edges: { http: [], log: [], redis: [], p2p: [] },
 }
 
-/** What the process of a node has to do about these faults; those that are done from outside do not count. */
+/** What the processes of a node have to do about these faults; those that are done from outside do not count. */
 export function processFaultsOf(specs: readonly FaultSpec[]): ProcessFaults {
-  const edges: Record<EdgeName, LinkFault[]> = { http: [], log: [], redis: [] }
+  const edges: Record<EdgeName, LinkFault[]> = { http: [], log: [], redis: [], p2p: [] }
   let lie: LieKind | null = null
   let clockOffsetMs = 0
+  let engine: ProcessFaults['engine'] = null
   for (const spec of specs)
     switch (spec.kind) {
+      case 'kill':
+      case 'pause':
+        if (spec.part === 'cometbft') engine = spec.kind === 'kill' ? 'killed' : 'paused'
+        break
       case 'lie':
         lie = spec.lie
         break
@@ -156,14 +171,15 @@ export function processFaultsOf(specs: readonly FaultSpec[]): ProcessFaults {
       case 'partition':
         if (spec.from !== 'proxy') edges.log.push({ kind: 'drop', rate: 1 })
         if (spec.from !== 'log') edges.http.push({ kind: 'drop', rate: 1 })
+        if (spec.from === 'all') edges.p2p.push({ kind: 'drop', rate: 1 })
         break
     }
-  return { lie, clockOffsetMs, edges }
+  return { lie, clockOffsetMs, engine, edges }
 }
 
 /** Two faults of the same slot cannot be in force together: the later one takes the place. */
 export function slotOf(spec: FaultSpec): string {
-  const place = 'edge' in spec ? spec.edge : 'redis' in spec && spec.redis ? 'redis' : ''
+  const place = 'edge' in spec ? spec.edge : 'part' in spec ? (spec.part ?? '') : ''
   // A process that is killed cannot be paused, and the other way round.
   const kind = spec.kind === 'pause' ? 'kill' : spec.kind
   return `${spec.node}/${kind}/${place}`
@@ -190,9 +206,9 @@ export function describeFault(spec: FaultSpec): string {
   const where = 'edge' in spec && spec.edge !== 'http' ? ` (${spec.edge})` : ''
   switch (spec.kind) {
     case 'kill':
-      return spec.redis ? 'Redis killed' : 'killed'
+      return `${nameOfPart(spec.part)}killed`
     case 'pause':
-      return spec.redis ? 'Redis paused' : 'paused'
+      return `${nameOfPart(spec.part)}paused`
     case 'lie':
       return `lies: ${spec.lie}`
     case 'slow':
@@ -208,4 +224,9 @@ export function describeFault(spec: FaultSpec): string {
     case 'memory':
       return 'Redis out of memory'
   }
+}
+
+function nameOfPart(part: Part | null): string {
+  if (part === null) return ''
+  return part === 'redis' ? 'Redis ' : part === 'cometbft' ? 'CometBFT ' : `${part} `
 }

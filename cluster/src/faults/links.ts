@@ -73,16 +73,28 @@ export async function linkUnixSocket(edge: Edge, from: string, to: string): Prom
 
 /** A loopback URL whose connections go through the edge to another one. */
 export async function linkUrl(edge: Edge, to: string): Promise<{ url: string; server: Server }> {
-  const { hostname: host, port } = new URL(to)
+  const { address, server } = await linkTcp(edge, { at: '127.0.0.1:0', to: new URL(to).host })
+  return { url: `http://${address}`, server }
+}
+
+/** A `host:port` whose connections go through the edge to another one; port 0 takes a free one. */
+export async function linkTcp(
+  edge: Edge,
+  { at, to }: { readonly at: string; readonly to: string },
+): Promise<{ address: string; server: Server }> {
   const server = createServer({ allowHalfOpen: true }, (socket) =>
-    edge.join(socket, connectTo({ host, port: Number(port) })),
+    edge.join(socket, connectTo(endpointOf(to))),
   )
-  await listening(server, { host: '127.0.0.1', port: 0 })
+  const { host, port } = endpointOf(at)
+  await listening(server, { host, port })
   // Listening on TCP, so the address is no text.
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    server: server.unref(),
-  }
+  const address = `${host}:${(server.address() as AddressInfo).port}`
+  return { address, server: server.unref() }
+}
+
+function endpointOf(address: string): { host: string; port: number } {
+  const [host = '', port] = address.split(':')
+  return { host, port: Number(port) }
 }
 
 /**

@@ -7,21 +7,28 @@ import type { HttpServer } from '@quorumscan/http'
 import { type Agent, type AgentHandlers, initialFaults, startAgent } from './agent.ts'
 import { createEdge } from './edge.ts'
 import { NO_FAULTS, type ProcessFaults } from './fault-spec.ts'
-import { guardHttpServer, guardRedis, type Link, linkUrl } from './links.ts'
+import { guardHttpServer, guardRedis, type Link, linkTcp, linkUrl } from './links.ts'
 
 const MICROS_PER_MS = 1000
+const ANY_PORT = '127.0.0.1:0'
 
 /** What the cluster tells a process beside the configuration of its app. */
 export type FaultEnvironment = {
   /** Where this process may put sockets; each is this with an ending of its own. */
   readonly socketPrefix: string
   readonly initial: ProcessFaults
+  /** `host:port` on which its engine listens behind the edge; null: it has none. */
+  readonly engineAddress: string | null
 }
 
 export type FaultyProcess = {
   readonly clock: Clock
   /** What a configuration says, led through the edges of this process. */
   route(config: RoutedConfig): Promise<RoutedConfig>
+  /** The path of a Redis behind the edge. */
+  routeRedis(path: string): Promise<string>
+  /** Where an engine listens behind its edge, and where it finds the others behind theirs. */
+  routeEngine(engine: RoutedEngine): Promise<RoutedEngine>
   /** Stands before the server; closes everything with it. */
   guard(server: HttpServer): void
   /** Takes faults from now on; `handlers` are further things that the process can be asked. */
@@ -36,13 +43,24 @@ export type RoutedConfig = {
   readonly logUrl: string
 }
 
+export type RoutedEngine = {
+  /** `host:port` on which it listens for others. */
+  readonly address: string
+  /** `id@host:port` of others. */
+  readonly peers: readonly string[]
+}
+
 /** @throws {Error} If the cluster did not start this process. */
 export function readFaultEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): FaultEnvironment {
   const socketPrefix = env['QS_FAULT_SOCKETS']
   if (socketPrefix === undefined) throw new Error('QS_FAULT_SOCKETS is not set')
-  return { socketPrefix, initial: initialFaults(env['QS_FAULTS']) ?? NO_FAULTS }
+  return {
+    socketPrefix,
+    initial: initialFaults(env['QS_FAULTS']) ?? NO_FAULTS,
+    engineAddress: env['QS_FAULT_ENGINE_ADDRESS'] ?? null,
+  }
 }
 
 export function createFaultyProcess(environment: FaultEnvironment): FaultyProcess {
@@ -52,7 +70,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
   const clock: Clock = { ...system, nowMicros: () => system.nowMicros() + offsetMicros }
 
   const newEdge = () => createEdge({ clock: system, random: systemRandom })
-  const edges = { http: newEdge(), log: newEdge(), redis: newEdge() }
+  const edges = { http: newEdge(), log: newEdge(), redis: newEdge(), p2p: newEdge() }
   const links: { http: Link | null; redis: Link | null } = { http: null, redis: null }
   let guarding: Promise<void> = Promise.resolve()
   let agent: Agent | null = null
@@ -60,24 +78,41 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
   const set = async (faults: ProcessFaults): Promise<void> => {
     offsetMicros = faults.clockOffsetMs * MICROS_PER_MS
     edges.log.set(faults.edges.log)
+    edges.p2p.set(faults.edges.p2p)
     await guarding
     await links.http?.set(faults.edges.http)
     await links.redis?.set(faults.edges.redis)
   }
 
+  const routeRedis = async (path: string): Promise<string> => {
+    const redisPath = `${socketPrefix}.own`
+    links.redis = await guardRedis(edges.redis, {
+      redis: path,
+      clients: redisPath,
+      link: `${socketPrefix}.link`,
+    })
+    await links.redis.set(initial.edges.redis)
+    return redisPath
+  }
+
   return {
     clock,
+    routeRedis,
     async route(config) {
       edges.log.set(initial.edges.log)
       const { url: logUrl } = await linkUrl(edges.log, config.logUrl)
-      const redisPath = `${socketPrefix}.own`
-      links.redis = await guardRedis(edges.redis, {
-        redis: config.redisPath,
-        clients: redisPath,
-        link: `${socketPrefix}.link`,
-      })
-      await links.redis.set(initial.edges.redis)
-      return { redisPath, logUrl }
+      return { redisPath: await routeRedis(config.redisPath), logUrl }
+    },
+    async routeEngine({ address, peers }) {
+      const { engineAddress } = environment
+      if (engineAddress === null) throw new Error('QS_FAULT_ENGINE_ADDRESS is not set')
+      edges.p2p.set(initial.edges.p2p)
+      await linkTcp(edges.p2p, { at: address, to: engineAddress })
+      const routePeer = async (peer: string) => {
+        const [id, to = ''] = peer.split('@')
+        return `${id}@${(await linkTcp(edges.p2p, { at: ANY_PORT, to })).address}`
+      }
+      return { address: engineAddress, peers: await Promise.all(peers.map(routePeer)) }
     },
     guard(server) {
       guarding = guardHttpServer(server.server, {
@@ -92,6 +127,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
         links.http?.close()
         links.redis?.close()
         edges.log.cut()
+        edges.p2p.cut()
       })
     },
     async listen({ apply, handlers }) {

@@ -1,15 +1,39 @@
-/** Entry of the synchronizer of a cluster: the app, with a clock and a front that can be broken. */
+/** Entry of a synchronizer of a cluster: the app, with a clock, a front and an engine that can be broken. */
 import { runProcess } from '@quorumscan/base'
-import { envToConfig, startSynchronizer } from '@quorumscan/synchronizer'
-import { createFaultyProcess, readFaultEnvironment } from './process.ts'
+import { envToConfig, type SynchronizerConfig, startSynchronizer } from '@quorumscan/synchronizer'
+import { createEngineFaults } from './engine-faults.ts'
+import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
 
 await runProcess(async (signal) => {
-  const faulty = createFaultyProcess(readFaultEnvironment(process.env))
-  const synchronizer = await startSynchronizer(envToConfig(process.env), {
-    clock: faulty.clock,
-    signal,
-    extend: ({ server }) => faulty.guard(server),
+  const environment = readFaultEnvironment(process.env)
+  const faulty = createFaultyProcess(environment)
+  const engine = createEngineFaults(environment.initial.engine)
+  const plain = envToConfig(process.env)
+  const synchronizer = await startSynchronizer(
+    { ...plain, ordering: await route(plain.ordering, faulty) },
+    {
+      clock: faulty.clock,
+      signal,
+      spawnEngine: engine.spawn,
+      extend: ({ server }) => faulty.guard(server),
+    },
+  )
+  await faulty.listen({
+    apply: (faults) => engine.set(faults.engine),
+    handlers: { '/engine/restart': async () => engine.restart() },
   })
-  await faulty.listen({})
   return synchronizer
 })
+
+/** A member is reached, and reaches others, through the edges of this process. */
+async function route(
+  ordering: SynchronizerConfig['ordering'],
+  faulty: FaultyProcess,
+): Promise<SynchronizerConfig['ordering']> {
+  if (ordering.driver === 'redis') return ordering
+  return {
+    ...ordering,
+    redisPath: await faulty.routeRedis(ordering.redisPath),
+    engine: { ...ordering.engine, ...(await faulty.routeEngine(ordering.engine)) },
+  }
+}

@@ -10,7 +10,8 @@ import { clock } from '../client.ts'
 import { runCommand } from '../command.ts'
 import { controlPid } from '../control-pid.ts'
 
-type Victim = { readonly node: string; readonly redis: boolean }
+/** `part`: null for its process. */
+type Victim = { readonly node: string; readonly part: 'redis' | null }
 
 /** Between a restart and the next blow. */
 const QUIET_MS = { min: 300, max: 2500 }
@@ -54,14 +55,16 @@ export function startKilling(
     }
     const isStranger = random.chance(STRANGER)
     const victims = drawVictims(random, nodes)
-    const names = victims.map(({ node, redis }) => (redis ? `${node}'s Redis` : node)).join(' and ')
+    const names = victims
+      .map(({ node, part }) => (part === null ? node : `${node}'s Redis`))
+      .join(' and ')
     blows.push(isStranger ? `a stranger: ${names}` : names)
     if (isStranger) return await strikeByPid(cluster, victims)
-    await Promise.all(victims.map(({ node, redis }) => cluster.kill(node, { redis })))
+    await Promise.all(victims.map(({ node, part }) => cluster.kill(node, { part })))
     await clock.delay(random.integer(DEAD_MS.min, DEAD_MS.max))
     // Not waited for: the next blow may hit what is only starting.
-    for (const { node, redis } of victims.toSorted((a, b) => Number(b.redis) - Number(a.redis)))
-      restarts.push(restart(cluster, { node, redis }))
+    for (const victim of victims.toSorted((a, b) => rankOf(a) - rankOf(b)))
+      restarts.push(restart(cluster, victim))
   }
   const killing = (async () => {
     while (!stopping.signal.aborted && blows.length < blowCountMax) {
@@ -75,7 +78,7 @@ export function startKilling(
     await killing
     await Promise.all(restarts)
     for (const { name, state } of await statesOf(cluster))
-      if (state === 'down') await restart(cluster, { node: name, redis: false })
+      if (state === 'down') await restart(cluster, { node: name, part: null })
     const areAllUp = async () =>
       (await statesOf(cluster)).every(({ state }) => state === 'up') ? true : undefined
     await until('everything to be up again', areAllUp, { timeoutMs: HEAL_TIMEOUT_MS })
@@ -96,18 +99,27 @@ export function startKilling(
 function drawVictims(random: SeededRandom, nodes: readonly string[]): readonly Victim[] {
   const node = random.pick([...nodes, ...nodes, 'synchronizer', 'validator', 'validator'])
   const kind = random.integer(1, 10)
-  if (kind === 1) return nodes.map((each) => ({ node: each, redis: false }))
-  if (kind === 2) return nodes.slice(0, 2).map((each) => ({ node: each, redis: true }))
-  if (kind <= 4) return [true, false].map((redis) => ({ node, redis }))
-  return [{ node, redis: kind <= 6 }]
+  if (kind === 1) return nodes.map((each) => ({ node: each, part: null }))
+  if (kind === 2) return nodes.slice(0, 2).map((each) => ({ node: each, part: 'redis' }))
+  if (kind <= 4)
+    return [
+      { node, part: 'redis' },
+      { node, part: null },
+    ]
+  return [{ node, part: kind <= 6 ? 'redis' : null }]
+}
+
+/** What others need is started first. */
+function rankOf({ part }: Victim): number {
+  return part === 'redis' ? 0 : 1
 }
 
 /** As the kernel does to whoever takes too much memory: nobody is told. */
 async function strikeByPid(cluster: RunningCluster, victims: readonly Victim[]): Promise<void> {
   const services = await statesOf(cluster)
-  for (const { node, redis } of victims) {
+  for (const { node, part } of victims) {
     const service = services.find(({ name }) => name === node)
-    const pid = redis ? service?.redisPid : service?.pid
+    const pid = part === 'redis' ? service?.redisPid : service?.pid
     try {
       if (pid !== undefined && pid !== null) process.kill(pid, 'SIGKILL')
     } catch (error) {
@@ -117,9 +129,9 @@ async function strikeByPid(cluster: RunningCluster, victims: readonly Victim[]):
   }
 }
 
-async function restart(cluster: RunningCluster, { node, redis }: Victim): Promise<void> {
+async function restart(cluster: RunningCluster, { node, part }: Victim): Promise<void> {
   try {
-    await cluster.restart(node, { redis })
+    await cluster.restart(node, { part })
   } catch (error) {
     // Killed again before it was up.
     if (!(error instanceof ClusterError)) throw error

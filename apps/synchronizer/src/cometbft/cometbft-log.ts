@@ -8,7 +8,7 @@ import type { beginApp } from '@quorumscan/http'
 import type { EngineConfig } from '../config.ts'
 import type { OrderedLog } from '../ordered-log.ts'
 import { engineFiles, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
-import { keepEngine } from './engine-process.ts'
+import { keepEngine, type SpawnEngine } from './engine-process.ts'
 import { createEngineRpc } from './engine-rpc.ts'
 import { refusalOf } from './engine-state.ts'
 import { watchEngine } from './engine-watch.ts'
@@ -21,6 +21,7 @@ export async function openCometbftLog(
   options: Pick<MemberOptions, 'redis' | 'followers' | 'charge' | 'assertRoom' | 'onGroup'> & {
     readonly ordering: CometbftOrdering
     readonly engine: EngineConfig
+    readonly spawnEngine: SpawnEngine | undefined
   },
 ): Promise<OrderedLog> {
   const { clock, genesis, genesisHash, logger } = app
@@ -59,6 +60,7 @@ export async function openCometbftLog(
         ...config,
         isHeard: app.logger.isLevelEnabled('error'),
         prepare,
+        spawnEngine: options.spawnEngine,
         clock,
         onEnd: (how) => logger.error({ how }, 'the engine ended; it is started again'),
       }),

@@ -13,6 +13,9 @@ export type EngineProcess = AsyncDisposable & {
   pid(): number | null
 }
 
+/** Starts an engine; may let it wait, until the signal at the latest. */
+export type SpawnEngine = (start: () => ChildProcess, signal: AbortSignal) => Promise<ChildProcess>
+
 /** From one end to the next start; doubled each time until it has lived for a while. */
 const RESTART_MS_MIN = 500
 const RESTART_MS_MAX = 30_000
@@ -29,10 +32,11 @@ export function keepEngine(options: {
   readonly isHeard: boolean
   /** Told before each start: writes what the engine reads. */
   readonly prepare: () => Promise<void>
+  readonly spawnEngine?: SpawnEngine | undefined
   readonly clock: Clock
   readonly onEnd: (how: string) => void
 }): EngineProcess {
-  const { clock } = options
+  const { clock, spawnEngine = async (start) => start() } = options
   const closing = new AbortController()
   let engine: ChildProcess | null = null
 
@@ -50,9 +54,11 @@ export function keepEngine(options: {
     await options.prepare()
     if (closing.signal.aborted) return 'not started'
     const output = options.isHeard ? 'inherit' : 'ignore'
-    const running = spawn(options.program, ['start', '--home', options.home], {
-      stdio: ['ignore', output, output],
-    })
+    const start = () =>
+      spawn(options.program, ['start', '--home', options.home], {
+        stdio: ['ignore', output, output],
+      })
+    const running = await spawnEngine(start, closing.signal)
     engine = running
     try {
       const [code, signal] = await once(running, 'exit')

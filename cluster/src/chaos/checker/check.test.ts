@@ -224,7 +224,7 @@ describe('every rule', () => {
       kind: 'fault',
       startMs: 0,
       endMs: 30_000,
-      fault: lie ? { kind: 'lie', node, lie: 'deny' } : { kind: 'kill', node, redis: false },
+      fault: lie ? { kind: 'lie', node, lie: 'deny' } : { kind: 'kill', node, part: null },
     })
     const verdictOf = async (...faults: HistoryEvent[]) =>
       (

@@ -1,9 +1,9 @@
 /** Starting and stopping single processes. What breaks them is a fault as well. */
 import { z } from 'zod'
-import { nodeName } from '../../faults/fault-spec.ts'
+import { nodeName, part } from '../../faults/fault-spec.ts'
 import { procedure, router } from '../trpc.ts'
 
-const target = z.object({ node: nodeName, redis: z.boolean().default(false) })
+const target = z.strictObject({ node: nodeName, part })
 
 export const nodesRouter = router({
   kill: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.kill(input)),
@@ -14,6 +14,8 @@ export const nodesRouter = router({
     .input(z.object({ node: nodeName, to: z.number().int().min(1) }))
     .mutation(({ ctx, input }) => ctx.cluster.prune(input)),
   wipe: procedure
-    .input(z.object({ node: nodeName }))
-    .mutation(({ ctx, input }) => ctx.cluster.wipe(input.node)),
+    .input(z.object({ node: nodeName, disk: z.boolean().default(false) }))
+    .mutation(({ ctx, input: { node, disk } }) =>
+      disk ? ctx.cluster.wipeDisk(node) : ctx.cluster.wipe(node),
+    ),
 })
