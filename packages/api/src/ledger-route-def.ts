@@ -3,6 +3,7 @@
  * leniently (docs/upstream.md §L1.1), and errors have a form of their own (§L7).
  */
 import type { Static, TObject, TSchema } from 'typebox'
+import type { PartOf } from './route-def.ts'
 
 export type LedgerRouteDef = {
   readonly operationId: string
@@ -29,28 +30,9 @@ export type LedgerRouteDef = {
 
 export type LedgerRouteTable = { readonly [operationId: string]: LedgerRouteDef }
 
-/** The decoded parts of a request; an empty record where none are declared. */
-type PartOf<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>
-
 export type LedgerParamsOf<Route extends LedgerRouteDef> = PartOf<Route['params']>
 export type LedgerQueryOf<Route extends LedgerRouteDef> = PartOf<Route['query']>
 export type LedgerBodyOf<Route extends LedgerRouteDef> = Route['body'] extends TSchema
   ? Static<Route['body']>
   : undefined
 export type LedgerResponseOf<Route extends LedgerRouteDef> = Static<Route['response']>
-
-type Undeclared = Omit<LedgerRouteDef, 'operationId'>
-
-/** Names each route by its key, which is its operationId. */
-export function defineLedgerRoutes<
-  const Routes extends { readonly [operationId: string]: Undeclared },
->(
-  routes: Routes,
-): { readonly [Id in keyof Routes & string]: Routes[Id] & { readonly operationId: Id } } {
-  const named = Object.entries(routes).map(([operationId, route]) => [
-    operationId,
-    { ...route, operationId },
-  ])
-  // Object.entries loses the keys that the return type states.
-  return Object.fromEntries(named) as never
-}

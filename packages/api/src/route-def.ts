@@ -52,7 +52,7 @@ export type RouteDef = {
 export type RouteTable = { readonly [operationId: string]: RouteDef }
 
 /** The decoded parameters of a part of a request; an empty record where none are declared. */
-type PartOf<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>
+export type PartOf<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>
 
 export type ParamsOf<Route extends RouteDef> = PartOf<Route['params']>
 export type QueryOf<Route extends RouteDef> = PartOf<Route['query']>
@@ -69,17 +69,3 @@ export type ResponseOf<Route extends RouteDef> = Route['response'] extends 'byte
   : Route['response'] extends TSchema
     ? Static<Route['response']>
     : null
-
-type Undeclared = Omit<RouteDef, 'operationId'>
-
-/** Names each route by its key, which is its operationId. */
-export function defineRoutes<const Routes extends { readonly [operationId: string]: Undeclared }>(
-  routes: Routes,
-): { readonly [Id in keyof Routes & string]: Routes[Id] & { readonly operationId: Id } } {
-  const named = Object.entries(routes).map(([operationId, route]) => [
-    operationId,
-    { ...route, operationId },
-  ])
-  // Object.entries loses the keys that the return type states.
-  return Object.fromEntries(named) as never
-}

@@ -1,5 +1,5 @@
 /** Health, status and version, the same on every process. */
-import { defineRoutes } from '../route-def.ts'
+import { defineRoutes } from '../define-routes.ts'
 import { StatusAnswer, VersionAnswer } from '../schemas/network.ts'
 
 const common = { tag: 'health', method: 'GET', errors: [], auth: 'none', cost: 0 } as const

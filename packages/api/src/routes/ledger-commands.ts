@@ -1,5 +1,5 @@
 /** Commands, and which interface this is. */
-import type { LedgerRouteDef } from '../ledger-route-def.ts'
+import { defineRoutes } from '../define-routes.ts'
 import {
   CompletionsAnswer,
   CompletionsRequest,
@@ -12,14 +12,20 @@ import {
 } from '../schemas/ledger/commands.ts'
 import { ListQuery } from '../schemas/ledger/updates.ts'
 
-type Routes = { readonly [operationId: string]: Omit<LedgerRouteDef, 'operationId'> }
-
 /** ms that a caller may wait for the outcome: as long as a submission may take to get into the log. */
 const WAIT_MS_MAX = 330_000
 
-const command = { method: 'POST', tag: 'commands', auth: 'user', body: JsCommands } as const
+const command = {
+  method: 'POST',
+  tag: 'commands',
+  auth: 'user',
+  body: JsCommands,
+  errorStatuses: [404, 409],
+} as const
 
-export const ledgerCommandRoutes = {
+const waiting = { ...command, handlerMsMax: WAIT_MS_MAX } as const
+
+export const ledgerCommandRoutes = defineRoutes({
   submitAsync: {
     ...command,
     path: '/v2/commands/async/submit',
@@ -27,25 +33,20 @@ export const ledgerCommandRoutes = {
     description:
       'What can be known at once is refused at once. What was accepted is not lost, and takes effect once.',
     response: SubmitAnswer,
-    errorStatuses: [404, 409],
   },
   submitAndWait: {
-    ...command,
+    ...waiting,
     path: '/v2/commands/submit-and-wait',
     summary: 'Submits commands and waits for their outcome.',
     response: SubmitAndWaitAnswer,
-    errorStatuses: [404, 409],
-    handlerMsMax: WAIT_MS_MAX,
   },
   submitAndWaitForTransaction: {
-    ...command,
+    ...waiting,
     path: '/v2/commands/submit-and-wait-for-transaction',
     summary: 'Submits commands and waits for the transaction, as the caller may see it.',
     description: 'Without a format: creates and archivals that the submitters see.',
     body: SubmitForTransactionRequest,
     response: SubmitForTransactionAnswer,
-    errorStatuses: [404, 409],
-    handlerMsMax: WAIT_MS_MAX,
   },
   getCompletions: {
     method: 'POST',
@@ -67,4 +68,4 @@ export const ledgerCommandRoutes = {
     response: VersionAnswer,
     auth: 'none',
   },
-} as const satisfies Routes
+})

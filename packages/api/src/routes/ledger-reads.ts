@@ -1,5 +1,5 @@
 /** Reading the ledger: updates, active contracts, where it ends. */
-import type { LedgerRouteDef } from '../ledger-route-def.ts'
+import { defineRoutes } from '../define-routes.ts'
 import {
   ActiveContractsAnswer,
   ActiveContractsPageAnswer,
@@ -26,79 +26,62 @@ import {
   ListQuery,
 } from '../schemas/ledger/updates.ts'
 
-type Routes = { readonly [operationId: string]: Omit<LedgerRouteDef, 'operationId'> }
+/** The tag is that of most; lists of what comes are told how they end. */
+const read = { method: 'POST', tag: 'updates', auth: 'user', errorStatuses: [404] } as const
+const list = { ...read, query: ListQuery, errorStatuses: [404, 409] } as const
+const state = { method: 'GET', tag: 'state', auth: 'user' } as const
 
-export const ledgerReadRoutes = {
+export const ledgerReadRoutes = defineRoutes({
   getUpdates: {
-    method: 'POST',
+    ...list,
     path: '/v2/updates',
     summary: 'Updates after an offset.',
     description:
       'With `endInclusive` up to there, without it until nothing came for `stream_idle_timeout_ms`. ' +
       'More than 200 elements without a smaller `limit` are 413: ask for less, or use the WebSocket.',
-    tag: 'updates',
-    query: ListQuery,
     body: GetUpdatesRequest,
     response: GetUpdatesAnswer,
-    auth: 'user',
-    errorStatuses: [404, 409],
   },
   getUpdateFlats: {
-    method: 'POST',
+    ...list,
     path: '/v2/updates/flats',
     summary: 'As `/v2/updates`, under its former name.',
-    tag: 'updates',
-    query: ListQuery,
     body: GetUpdatesRequest,
     response: GetUpdatesAnswer,
-    auth: 'user',
-    errorStatuses: [404, 409],
   },
   getUpdateTrees: {
-    method: 'POST',
+    ...list,
     path: '/v2/updates/trees',
     summary: 'Transactions as trees, for clients of former times.',
     description: '`updateFormat` must be unset, and `filter` names parties only.',
-    tag: 'updates',
-    query: ListQuery,
     body: GetUpdateTreesRequest,
     response: GetUpdateTreesAnswer,
-    auth: 'user',
-    errorStatuses: [404, 409],
   },
   getUpdateById: {
-    method: 'POST',
+    ...read,
     path: '/v2/updates/update-by-id',
     summary: 'One update, by its id.',
-    tag: 'updates',
     body: GetUpdateByIdRequest,
     response: GetUpdatesElement,
-    auth: 'user',
-    errorStatuses: [404],
   },
   getUpdateByOffset: {
-    method: 'POST',
+    ...read,
     path: '/v2/updates/update-by-offset',
     summary: 'One update, by its offset.',
-    tag: 'updates',
     body: GetUpdateByOffsetRequest,
     response: GetUpdatesElement,
-    auth: 'user',
-    errorStatuses: [404],
   },
   getActiveContracts: {
-    method: 'POST',
+    ...list,
     path: '/v2/state/active-contracts',
     summary: 'Contracts that are active at an offset.',
     description: 'More than 200 without a smaller `limit` are 413: use the WebSocket.',
     tag: 'state',
-    query: ListQuery,
     body: GetActiveContractsRequest,
     response: ActiveContractsAnswer,
-    auth: 'user',
-    errorStatuses: [404, 409],
   },
   getActiveContractsPage: {
+    ...read,
     method: 'GET',
     path: '/v2/state/active-contracts-page',
     summary: 'A page of the contracts that are active at an offset, by contract id.',
@@ -107,21 +90,17 @@ export const ledgerReadRoutes = {
     tag: 'state',
     body: ActiveContractsPageRequest,
     response: ActiveContractsPageAnswer,
-    auth: 'user',
-    errorStatuses: [404],
   },
   postActiveContractsPage: {
-    method: 'POST',
+    ...read,
     path: '/v2/state/active-contracts-page',
     summary: 'As the GET of this path.',
     tag: 'state',
     body: ActiveContractsPageRequest,
     response: ActiveContractsPageAnswer,
-    auth: 'user',
-    errorStatuses: [404],
   },
   getEventsByContractId: {
-    method: 'POST',
+    ...read,
     path: '/v2/events/events-by-contract-id',
     summary: 'The creation and the archival of a contract.',
     description:
@@ -129,35 +108,26 @@ export const ledgerReadRoutes = {
     tag: 'events',
     body: EventsByContractIdRequest,
     response: EventsByContractIdAnswer,
-    auth: 'user',
-    errorStatuses: [404],
   },
   getTransactionById: {
-    method: 'POST',
+    ...read,
     path: '/v2/updates/transaction-by-id',
     summary: 'One transaction, by its update id.',
-    tag: 'updates',
     body: GetTransactionByIdRequest,
     response: GetTransactionAnswer,
-    auth: 'user',
-    errorStatuses: [404],
   },
   getConnectedSynchronizers: {
-    method: 'GET',
+    ...state,
     path: '/v2/state/connected-synchronizers',
     summary: 'The synchronizer of the network.',
-    tag: 'state',
     query: ConnectedSynchronizersQuery,
     response: ConnectedSynchronizersAnswer,
-    auth: 'user',
   },
   getLatestPrunedOffsets: {
-    method: 'GET',
+    ...state,
     path: '/v2/state/latest-pruned-offsets',
     summary: 'Up to where updates and completions are gone; 0 if they never were pruned.',
-    tag: 'state',
     response: PrunedOffsetsAnswer,
-    auth: 'user',
   },
   // Spec silent: upstream's participants are pruned through another interface.
   pruneParticipant: {
@@ -171,11 +141,9 @@ export const ledgerReadRoutes = {
     auth: 'admin',
   },
   getLedgerEnd: {
-    method: 'GET',
+    ...state,
     path: '/v2/state/ledger-end',
     summary: 'The newest offset.',
-    tag: 'state',
     response: LedgerEndAnswer,
-    auth: 'user',
   },
-} as const satisfies Routes
+})

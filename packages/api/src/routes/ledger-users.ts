@@ -1,6 +1,6 @@
 /** Users, rights and parties (D-28, D-32). */
 import { Type } from 'typebox'
-import type { LedgerRouteDef } from '../ledger-route-def.ts'
+import { defineRoutes } from '../define-routes.ts'
 import { LedgerParty, USER_ID_PATTERN } from '../schemas/ledger/grammar.ts'
 import {
   EmptyAnswer,
@@ -24,8 +24,6 @@ import {
   UserUpdateRequest,
 } from '../schemas/ledger/users.ts'
 
-type Routes = { readonly [operationId: string]: Omit<LedgerRouteDef, 'operationId'> }
-
 /** The largest pages, also told by `/v2/version`. */
 export const USERS_PAGE_MAX = 1000
 export const PARTIES_PAGE_MAX = 10_000
@@ -38,7 +36,17 @@ const ofUser = {
   query: providerQuery,
 } as const
 
-export const ledgerUserRoutes = {
+const known = { ...ofUser, auth: 'user', errorStatuses: [404] } as const
+const administered = { ...ofUser, auth: 'admin', errorStatuses: [404] } as const
+
+const ofParty = {
+  tag: 'parties',
+  params: Type.Object({ party: LedgerParty }),
+  query: providerQuery,
+  auth: 'admin',
+} as const
+
+export const ledgerUserRoutes = defineRoutes({
   getAuthenticatedUser: {
     method: 'GET',
     path: '/v2/authenticated-user',
@@ -69,71 +77,57 @@ export const ledgerUserRoutes = {
     errorStatuses: [409],
   },
   getLedgerUser: {
-    ...ofUser,
+    ...known,
     method: 'GET',
     path: '/v2/users/{id}',
     summary: 'A user; everyone may ask about oneself.',
     response: UserAnswer,
-    auth: 'user',
-    errorStatuses: [404],
   },
   updateLedgerUser: {
-    ...ofUser,
+    ...administered,
     method: 'PATCH',
     path: '/v2/users/{id}',
     summary: 'Changes primary party, deactivation or annotations, as the mask names them.',
     body: UserUpdateRequest,
     response: UserAnswer,
-    auth: 'admin',
-    errorStatuses: [404],
   },
   deleteLedgerUser: {
-    ...ofUser,
+    ...administered,
     method: 'DELETE',
     path: '/v2/users/{id}',
     summary: 'Deletes a user with its rights; its parties stay.',
     response: EmptyAnswer,
-    auth: 'admin',
-    errorStatuses: [404],
   },
   updateUserProvider: {
-    ...ofUser,
+    ...administered,
     method: 'PATCH',
     path: '/v2/users/{id}/identity-provider-id',
     summary: 'Moves a user to another identity provider; there is none but the default one.',
     body: UserProviderRequest,
     response: EmptyAnswer,
-    auth: 'admin',
-    errorStatuses: [404],
   },
   listRights: {
-    ...ofUser,
+    ...known,
     method: 'GET',
     path: '/v2/users/{id}/rights',
     summary: 'What a user may do; everyone may ask about oneself.',
     response: RightsAnswer,
-    auth: 'user',
-    errorStatuses: [404],
   },
   grantRights: {
-    ...ofUser,
+    ...administered,
     method: 'POST',
     path: '/v2/users/{id}/rights',
     summary: 'Grants rights; tells those that are new.',
     body: RightsRequest,
     response: GrantAnswer,
-    auth: 'admin',
-    errorStatuses: [404],
   },
   revokeRights: {
-    ...ofUser,
+    ...administered,
     method: 'PATCH',
     path: '/v2/users/{id}/rights',
     summary: 'Takes rights away; tells those that were there.',
     body: RightsRequest,
     response: RevokeAnswer,
-    auth: 'admin',
-    errorStatuses: [404],
   },
   allocateParty: {
     method: 'POST',
@@ -164,25 +158,19 @@ export const ledgerUserRoutes = {
     auth: 'user',
   },
   getParty: {
+    ...ofParty,
     method: 'GET',
     path: '/v2/parties/{party}',
     summary: 'A party; an empty list for one that is not allocated.',
-    tag: 'parties',
-    query: providerQuery,
-    params: Type.Object({ party: LedgerParty }),
     response: PartyAnswer,
-    auth: 'admin',
   },
   updateParty: {
+    ...ofParty,
     method: 'PATCH',
     path: '/v2/parties/{party}',
     summary: 'Changes the annotations of a party of this participant.',
-    tag: 'parties',
-    params: Type.Object({ party: LedgerParty }),
-    query: providerQuery,
     body: PartyUpdateRequest,
     response: PartyAllocateAnswer,
-    auth: 'admin',
     errorStatuses: [404],
   },
   listPackages: {
@@ -193,4 +181,4 @@ export const ledgerUserRoutes = {
     response: PackagesAnswer,
     auth: 'user',
   },
-} as const satisfies Routes
+})

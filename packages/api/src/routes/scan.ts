@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
-import { defineRoutes } from '../route-def.ts'
+import { defineRoutes } from '../define-routes.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, NodeActivitiesRequest } from '../schemas/activities.ts'
 import {
   CERTIFIED_MEDIA_TYPE,
@@ -71,6 +71,7 @@ const certifiedMembers = {
 const certifiedForm = { [CERTIFIED_MEDIA_TYPE]: CertifiedAnswer } as const
 
 const certifiedErrors = [
+  ...pinErrors,
   'INVALID_QUORUM',
   'NO_CERTIFICATE',
   'LOG_FORK',
@@ -78,69 +79,64 @@ const certifiedErrors = [
 
 /** A read at one offset (D-10). */
 const pinned = {
+  tag: 'network',
   auth: 'none',
   headers: ReadHeaders,
   responseHeaders: ['ledger'],
   errors: pinErrors,
+  cost: COST_LOOKUP,
 } as const
+
+/** A read that is answered with its proof as well. */
+const certified = { ...pinned, otherForms: certifiedForm, errors: certifiedErrors } as const
+
+const lookup = { ...certified, tag: 'lookup', method: 'GET' } as const
+
+/** What a node says of itself and its network, at no offset of the caller's. */
+const told = { tag: 'network', auth: 'none', method: 'GET', cost: COST_LOOKUP } as const
 
 export const scanRoutes = {
   ...healthRoutes,
   ...defineRoutes({
     listEntries: {
-      ...pinned,
-      tag: 'lookup',
-      method: 'GET',
+      ...lookup,
       path: '/v0/ans-entries',
       summary: 'Entries whose name starts with a prefix, in byte order of the name.',
       query: Type.Object({ ...listQuery, ...certifiedQuery }),
       response: EntryPage,
-      otherForms: certifiedForm,
-      errors: [...pinErrors, ...certifiedErrors, 'INVALID_PAGE_TOKEN'],
+      errors: [...certifiedErrors, 'INVALID_PAGE_TOKEN'],
       cost: pageCost,
     },
     getEntryByName: {
-      ...pinned,
-      tag: 'lookup',
-      method: 'GET',
+      ...lookup,
       path: '/v0/ans-entries/by-name/{name}',
       summary: 'The live entry of a name.',
       params: Type.Object({ name: LookupName }),
       query: Type.Object(certifiedQuery),
       response: EntryAnswer,
-      otherForms: certifiedForm,
-      errors: [...pinErrors, ...certifiedErrors, 'ENTRY_NOT_FOUND'],
-      cost: COST_LOOKUP,
+      errors: [...certifiedErrors, 'ENTRY_NOT_FOUND'],
     },
     getEntryByParty: {
-      ...pinned,
-      tag: 'lookup',
-      method: 'GET',
+      ...lookup,
       path: '/v0/ans-entries/by-party/{party}',
       summary: 'The entry that stands for a party: its synthetic one, else its lowest live name.',
       params: Type.Object({ party: Party }),
       query: Type.Object(certifiedQuery),
       response: EntryAnswer,
-      otherForms: certifiedForm,
-      errors: [...pinErrors, ...certifiedErrors, 'ENTRY_NOT_FOUND', 'INVALID_PARTY'],
-      cost: COST_LOOKUP,
+      errors: [...certifiedErrors, 'ENTRY_NOT_FOUND', 'INVALID_PARTY'],
     },
     listEntriesByParty: {
-      ...pinned,
-      tag: 'lookup',
-      method: 'GET',
+      ...lookup,
       path: '/v0/ans-entries/by-party/{party}/all',
       summary: 'All live entries of a party, in byte order of the name.',
       params: Type.Object({ party: Party }),
       query: Type.Object({ ...listByPartyQuery, ...certifiedQuery }),
       response: EntryPage,
-      otherForms: certifiedForm,
-      errors: [...pinErrors, ...certifiedErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN'],
+      errors: [...certifiedErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN'],
       cost: pageCost,
     },
     lookupEntries: {
-      ...pinned,
-      tag: 'lookup',
+      ...lookup,
       method: 'POST',
       path: '/v0/ans-entries/batch',
       summary: 'Up to 256 lookups, answered in their order at one offset.',
@@ -152,12 +148,11 @@ export const scanRoutes = {
       }),
       acceptsTextPlain: true,
       response: BatchAnswer,
-      otherForms: certifiedForm,
-      errors: [...pinErrors, ...certifiedErrors, 'INVALID_PARTY'],
+      errors: [...certifiedErrors, 'INVALID_PARTY'],
       cost: batchCost,
     },
     listActivities: {
-      ...pinned,
+      ...certified,
       tag: 'activities',
       method: 'POST',
       path: '/v0/activities',
@@ -170,54 +165,42 @@ export const scanRoutes = {
       acceptsTextPlain: true,
       response: ActivitiesAnswer,
       otherForms: { [CERTIFIED_MEDIA_TYPE]: CertifiedActivities },
-      errors: [...pinErrors, ...certifiedErrors],
       cost: activitiesCost,
     },
     getAnsRules: {
-      ...pinned,
-      tag: 'network',
+      ...certified,
       method: 'POST',
       path: '/v0/ans-rules',
       summary: 'The rules of the name service, unless the cached ones are current.',
       body: Type.Object({ ...ansRulesMembers, ...certifiedMembers }),
       acceptsTextPlain: true,
       response: AnsRulesAnswer,
-      otherForms: certifiedForm,
-      errors: [...pinErrors, ...certifiedErrors],
-      cost: COST_LOOKUP,
     },
     getAmuletRules: {
       ...pinned,
-      tag: 'network',
       method: 'POST',
       path: '/v0/amulet-rules',
       summary: 'The rules of coin as upstream tells them, unless the cached ones are current.',
       body: AmuletRulesRequest,
       response: AmuletRulesAnswer,
-      cost: COST_LOOKUP,
     },
     getOpenAndIssuingMiningRounds: {
       ...pinned,
-      tag: 'network',
       method: 'POST',
       path: '/v0/open-and-issuing-mining-rounds',
       summary: 'The open rounds, in full where the caller does not have them.',
       body: MiningRoundsRequest,
       response: MiningRoundsAnswer,
-      cost: COST_LOOKUP,
     },
     getDsoPartyId: {
       ...pinned,
-      tag: 'network',
       method: 'GET',
       path: '/v0/dso-party-id',
       summary: 'The operator party.',
       response: DsoPartyIdAnswer,
-      cost: COST_LOOKUP,
     },
     getDso: {
-      ...pinned,
-      tag: 'network',
+      ...certified,
       method: 'GET',
       path: '/v0/dso',
       summary: 'The operator party, its rules, and the answering node.',
@@ -228,36 +211,25 @@ export const scanRoutes = {
         ...certifiedQuery,
       }),
       response: DsoAnswer,
-      otherForms: certifiedForm,
-      errors: [...pinErrors, ...certifiedErrors],
-      cost: COST_LOOKUP,
     },
     listScans: {
-      ...pinned,
-      tag: 'network',
+      ...certified,
       method: 'GET',
       path: '/v0/scans',
       summary: 'The signed addresses of all scan nodes.',
       query: Type.Object(certifiedQuery),
       response: ScansAnswer,
-      otherForms: certifiedForm,
-      errors: [...pinErrors, ...certifiedErrors],
-      cost: COST_LOOKUP,
     },
     getCertificate: {
-      tag: 'network',
-      method: 'GET',
+      ...told,
       path: '/v0/certificate',
       summary: 'The newest certificate that the node has.',
       query: Type.Object(certifiedQuery),
       response: CertificateAnswer,
-      auth: 'none',
-      errors: [...pinErrors, ...certifiedErrors],
-      cost: COST_LOOKUP,
+      errors: certifiedErrors,
     },
     listStateStatements: {
-      tag: 'network',
-      method: 'GET',
+      ...told,
       path: '/v0/state-statements',
       summary: 'What the node signed of the state of late, for other members.',
       description:
@@ -266,19 +238,14 @@ export const scanRoutes = {
         after: about(LedgerOffset, 'The newest that the caller has; 0 for all that are kept.'),
       }),
       response: StateStatements,
-      auth: 'none',
       errors: pinErrors,
-      cost: COST_LOOKUP,
     },
     getGenesis: {
-      tag: 'network',
-      method: 'GET',
+      ...told,
       path: '/v0/genesis',
       summary: 'The genesis document.',
       response: GenesisAnswer,
-      auth: 'none',
       errors: [],
-      cost: COST_LOOKUP,
     },
   }),
 } as const

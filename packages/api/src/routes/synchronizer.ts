@@ -1,6 +1,6 @@
 /** The embedded synchronizer: the ordering port over HTTP, for validators and scan nodes. */
 import { Type } from 'typebox'
-import { defineRoutes } from '../route-def.ts'
+import { defineRoutes } from '../define-routes.ts'
 import { about } from '../schemas/members.ts'
 import { healthRoutes } from './health.ts'
 

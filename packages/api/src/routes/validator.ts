@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { activitiesCost, COST_LOOKUP, COST_SUBMISSION } from '../cost.ts'
-import { defineRoutes } from '../route-def.ts'
+import { defineRoutes } from '../define-routes.ts'
 import { Contract } from '../schemas/contracts.ts'
 import { ContractIdInput } from '../schemas/scalars.ts'
 import {
@@ -66,13 +66,28 @@ const spendErrors = [
 const shown = { responseHeaders: ['shown'] } as const
 const read = {
   ...shown,
+  tag: 'wallet',
   auth: 'user',
   method: 'GET',
   errors: readErrors,
   cost: COST_LOOKUP,
 } as const
-const submission = { ...shown, auth: 'user', method: 'POST', cost: COST_SUBMISSION } as const
+const submission = {
+  ...shown,
+  tag: 'wallet',
+  auth: 'user',
+  method: 'POST',
+  cost: COST_SUBMISSION,
+} as const
 const oneContract = Type.Object({ contract_id: ContractIdInput })
+
+/** Of one contract: an end to it, or a payment for it. */
+const ofContract = {
+  ...submission,
+  params: oneContract,
+  errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
+} as const
+const payment = { ...ofContract, errors: spendErrors } as const
 
 export const validatorRoutes = {
   ...healthRoutes,
@@ -138,14 +153,12 @@ export const validatorRoutes = {
     },
     getUserStatus: {
       ...read,
-      tag: 'wallet',
       path: '/v0/wallet/user-status',
       summary: 'Whether the user of the token is registered.',
       response: UserStatusAnswer,
     },
     tap: {
       ...submission,
-      tag: 'wallet',
       path: '/v0/wallet/tap',
       summary: 'Coin for nothing, in a development network.',
       body: TapRequest,
@@ -154,14 +167,12 @@ export const validatorRoutes = {
     },
     getBalance: {
       ...read,
-      tag: 'wallet',
       path: '/v0/wallet/balance',
       summary: 'What the user holds, unlocked and locked.',
       response: BalanceAnswer,
     },
     listCoins: {
       ...read,
-      tag: 'wallet',
       path: '/v0/wallet/coins',
       summary: 'The contracts behind the balance.',
       response: CoinsAnswer,
@@ -180,14 +191,12 @@ export const validatorRoutes = {
     },
     listSubscriptionRequests: {
       ...read,
-      tag: 'wallet',
       path: '/v0/wallet/subscription-requests',
       summary: 'Requests that wait for the user.',
       response: SubscriptionRequestsAnswer,
     },
     getSubscriptionRequest: {
       ...read,
-      tag: 'wallet',
       path: '/v0/wallet/subscription-requests/{contract_id}',
       summary: 'One request that waits for the user.',
       params: oneContract,
@@ -195,46 +204,35 @@ export const validatorRoutes = {
       errors: [...readErrors, 'CONTRACT_NOT_FOUND'],
     },
     acceptSubscriptionRequest: {
-      ...submission,
-      tag: 'wallet',
+      ...payment,
       path: '/v0/wallet/subscription-requests/{contract_id}/accept',
       summary: 'Accepts a request and locks the coin of its first payment.',
-      params: oneContract,
       body: AcceptRequest,
       bodyOptional: true,
       response: AcceptAnswer,
-      errors: spendErrors,
     },
     rejectSubscriptionRequest: {
-      ...submission,
-      tag: 'wallet',
+      ...ofContract,
       path: '/v0/wallet/subscription-requests/{contract_id}/reject',
       summary: 'Rejects a request.',
-      params: oneContract,
       response: null,
-      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
     },
     cancelSubscription: {
-      ...submission,
-      tag: 'wallet',
+      ...ofContract,
       method: 'DELETE',
       path: '/v0/wallet/subscription-requests/{contract_id}',
       summary: 'Cancels a subscription; contract_id is that of its SubscriptionIdleState.',
       description: 'The entry stays until it expires, and is not renewed.',
-      params: oneContract,
       response: null,
-      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
     },
     listInitialPayments: {
       ...read,
-      tag: 'wallet',
       path: '/v0/wallet/subscription-initial-payments',
       summary: 'First payments that wait for the operator.',
       response: InitialPaymentsAnswer,
     },
     listSubscriptions: {
       ...read,
-      tag: 'wallet',
       path: '/v0/wallet/subscriptions',
       summary: 'Subscriptions of the user, idle or with a payment under way.',
       response: SubscriptionsAnswer,
@@ -252,17 +250,13 @@ export const validatorRoutes = {
       cost: COST_LOOKUP,
     },
     paySubscription: {
-      ...submission,
-      tag: 'wallet',
+      ...payment,
       path: '/v0/wallet/subscriptions/{contract_id}/pay',
       summary: 'Pays a renewal inside its window; contract_id is that of the Subscription.',
-      params: oneContract,
       response: PayAnswer,
-      errors: spendErrors,
     },
     createTransfer: {
       ...submission,
-      tag: 'wallet',
       path: '/v0/wallet/token-standard/transfers',
       summary: 'Offers coin to a party; to oneself it is moved at once.',
       body: CreateTransferRequest,
@@ -271,37 +265,27 @@ export const validatorRoutes = {
     },
     listTransfers: {
       ...read,
-      tag: 'wallet',
       path: '/v0/wallet/token-standard/transfers',
       summary: 'Open offers that the user made or may take.',
       response: TransfersAnswer,
     },
     acceptTransfer: {
-      ...submission,
-      tag: 'wallet',
+      ...ofContract,
       path: '/v0/wallet/token-standard/transfers/{contract_id}/accept',
       summary: 'Takes the coin of an offer to the user.',
-      params: oneContract,
       response: TransferAnswer,
-      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
     },
     rejectTransfer: {
-      ...submission,
-      tag: 'wallet',
+      ...ofContract,
       path: '/v0/wallet/token-standard/transfers/{contract_id}/reject',
       summary: 'Gives the coin of an offer to the user back to its sender.',
-      params: oneContract,
       response: TransferAnswer,
-      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
     },
     withdrawTransfer: {
-      ...submission,
-      tag: 'wallet',
+      ...ofContract,
       path: '/v0/wallet/token-standard/transfers/{contract_id}/withdraw',
       summary: 'Takes the coin of an offer that the user made back.',
-      params: oneContract,
       response: TransferAnswer,
-      errors: [...submitErrors, 'CONTRACT_NOT_FOUND'],
     },
   }),
 } as const
