@@ -159,7 +159,7 @@ export async function startNetwork(
       },
     },
     prefix: null,
-    rateLimit: null,
+    rateLimit: { unitsPerSecond: 100_000, peerTokens: [NODE_TOKEN, OTHER_TOKEN] },
   })
   const url = await orderingServer.listen({ host: '127.0.0.1', port: 0 })
 
