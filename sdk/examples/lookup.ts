@@ -1,6 +1,6 @@
 // Look a name up with everything that is known about the answer, and keep the receipt.
 import { createScan } from '@quorumscan/sdk'
-import { parseGenesis, requestOfLookup, verifyReceipt } from '@quorumscan/sdk/receipts'
+import { verifyReceipt } from '@quorumscan/sdk/receipts'
 
 const { SEED = 'http://127.0.0.1:4601', GENESIS_HASH = '' } = process.env
 const name = 'alice.unverified.ns'
@@ -19,10 +19,11 @@ switch (outcome.kind) {
     throw new Error(`No answer to act on: ${outcome.kind}`)
 }
 
-// Years later, offline: the receipt proves it to whoever has the genesis document.
+// Years later, offline: the receipt proves it to whoever has the genesis document, and knows its hash.
 const document: unknown = await (await fetch(`${SEED}/v0/genesis`)).json()
 const proof = await verifyReceipt(outcome.receipt, {
-  genesis: parseGenesis(document),
-  request: requestOfLookup({ name }),
+  genesis: GENESIS_HASH,
+  documents: [document],
+  name,
 })
 console.log(`Signed by ${proof.signers.join(', ')} at offset ${proof.offset}.`)

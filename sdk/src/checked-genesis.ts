@@ -1,4 +1,4 @@
-/** The genesis document that a program passes in. */
+/** The genesis that a program passes in: a document, or the hash that is pinned. */
 import { type CryptoPort, type Genesis, hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import { invalidArgument } from './errors.ts'
 
@@ -7,7 +7,7 @@ export function checkedGenesis(document: unknown): Genesis {
   try {
     return parseGenesis(document)
   } catch (cause) {
-    throw invalidArgument((cause as Error).message, cause)
+    throw invalidArgument(`No genesis document: ${(cause as Error).message}`, cause)
   }
 }
 

@@ -16,22 +16,22 @@ export const clientErrorCodes = {
   NETWORK_ERROR: {
     definite: null,
     retryable: true,
-    doc: 'The request got no answer: connection refused, reset, or blocked by the platform; `cause` says more.',
+    doc: 'The request got no answer, or no scan node can be reached: connection refused, reset, or blocked by the platform; `cause` says more.',
   },
   INVALID_RESPONSE: {
     definite: null,
     retryable: false,
-    doc: 'What answered does not speak this protocol, or another version of it. Check the address.',
+    doc: 'What answered does not speak this protocol, or another version of it: a seed that is no scan node, a url that is no validator. Check the address.',
   },
   INVALID_RECEIPT: {
     definite: true,
     retryable: false,
-    doc: 'The scan proxy gave an answer that it cannot prove: do not use it.',
+    doc: 'A receipt does not prove what it should (`details.reason`), or the scan proxy gave an answer that it cannot prove: do not use it.',
   },
   WRONG_GENESIS: {
     definite: true,
-    retryable: true,
-    doc: 'No seed serves the genesis document with the pinned hash, or the document is not valid.',
+    retryable: false,
+    doc: 'A seed serves, or a receipt is of, another genesis document than the one that is pinned. Compare the hash with what the members of the network publish; never take it from a seed.',
   },
   NAME_CHANGED: {
     definite: true,

@@ -3,6 +3,7 @@ import type { Threshold } from '@quorumscan/consensus'
 import type { CertifiedReaderStatus } from '@quorumscan/consensus/certified-reader'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
+import { assertPin } from './genesis-pin.ts'
 import type { Names } from './names/bound-reads.ts'
 import type { NameChange } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
@@ -41,7 +42,6 @@ export interface Scan extends AsyncDisposable {
 
 /** Without credentials, query and fragment; the reader, once it is loaded, looks closer. */
 const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
-const HASH = /^[0-9a-f]{64}$/
 
 /**
  * A verified reader of the name service. Nothing is sent before the first lookup.
@@ -59,8 +59,7 @@ export function createScan(options: ScanOptions): Scan {
     !seeds.every((seed) => SEED.test(seed) && URL.canParse(seed))
   )
     throw invalidArgument('seeds are one or more http or https URLs of scan nodes.')
-  if (typeof genesis === 'string' && !HASH.test(genesis))
-    throw invalidArgument('A genesis hash has 64 lower-case hex digits.')
+  assertPin(genesis)
   if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   const closing = new AbortController()
   const { signal } = closing

@@ -6,6 +6,7 @@ import { checkedGenesis } from './checked-genesis.ts'
 import { invalidArgument } from './errors.ts'
 import { isOwnEntriesAnswer } from './generated/checks.ts'
 import type { components } from './generated/validator.ts'
+import { assertPin } from './genesis-pin.ts'
 import { createHttp } from './http/http.ts'
 import type { WebSocketConstructor } from './http/socket.ts'
 import type { TokenSource } from './http/token.ts'
@@ -38,8 +39,11 @@ export type ValidatorOptions = {
    * answers 401; calls of one moment share it. Lookups need none.
    */
   readonly token?: TokenSource
-  /** With it every proxied answer is checked here by its proof, so that the proxy is not trusted. */
-  readonly genesis?: Genesis
+  /**
+   * The genesis document, or its hash (64 hex digits). With it every proxied answer is checked here by its proof, so
+   * that the proxy is not trusted.
+   */
+  readonly genesis?: Genesis | string
   /** Default for every lookup; `weak` (f+1 signers) unless given. */
   readonly threshold?: Threshold
   /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */
@@ -109,15 +113,16 @@ export function createValidator(options: ValidatorOptions): Validator {
     random,
     timeoutMs,
   })
+  const { genesis: pin } = options
+  if (pin !== undefined) assertPin(pin)
+  if (typeof pin === 'object') checkedGenesis(pin)
   const trust =
-    options.genesis === undefined
-      ? null
-      : { genesis: checkedGenesis(options.genesis), crypto: options.crypto ?? platformCrypto() }
+    pin === undefined ? null : { genesis: pin, crypto: options.crypto ?? platformCrypto() }
   const extras = async () => scanExtras
   const source = createReaderSource({
     verifiedBy: trust === null ? 'proxy' : 'self',
     // A proxy that is trusted has no network that it could be held to.
-    network: trust === null ? encodeURIComponent(url) : null,
+    network: trust === null ? encodeURIComponent(url) : typeof pin === 'string' ? pin : null,
     open: () => openProxyReader({ http, url, clock, store, trust }),
     extras,
   })

@@ -3,11 +3,12 @@ import {
   createLocalStorageStore,
   createScan,
   createValidator,
+  type Genesis,
   type LookupOutcome,
   type Scan,
 } from '@quorumscan/sdk'
 import { NamesProvider, useName, useReverse } from '@quorumscan/sdk/react'
-import { parseGenesis, requestOfLookup, verifyReceipt } from '@quorumscan/sdk/receipts'
+import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createElement as h, type ReactElement, type ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -70,12 +71,10 @@ export const wallet = {
   },
   resolve: (name: string): Promise<string | null> => scan.names.resolve(name),
   lookup: (name: string): Promise<LookupOutcome> => scan.names.lookup(name),
-  async verify(name: string, document: unknown): Promise<readonly string[]> {
+  async verify(name: string, genesis: Genesis): Promise<readonly string[]> {
     const outcome = await scan.names.lookup(name)
     if (!('receipt' in outcome)) throw new Error(outcome.kind)
-    const request = requestOfLookup({ name })
-    const genesis = parseGenesis(document)
-    return (await verifyReceipt(outcome.receipt, { genesis, request })).signers
+    return (await verifyReceipt(outcome.receipt, { genesis, name })).signers
   },
   /** Event ids, as they come, until there are so many. */
   async follow(count: number): Promise<readonly string[]> {

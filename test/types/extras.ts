@@ -2,16 +2,19 @@
 import { createScan } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
 import { type Trust, useName, useReverse } from '@quorumscan/sdk/react'
-import { parseGenesis, requestOfLookup, verifyReceipt } from '@quorumscan/sdk/receipts'
+import { type NameEntry, verifyReceipt } from '@quorumscan/sdk/receipts'
 import { startCluster } from '@quorumscan/sdk/testing'
 
 export async function check(receipt: unknown, document: unknown): Promise<readonly string[]> {
-  const genesis = parseGenesis(document)
-  const request = requestOfLookup({ name: 'alice.unverified.ns' })
-  const { signers } = await verifyReceipt(receipt, { genesis, request, threshold: 3 })
-  // @ts-expect-error What the receipt should be for is never left out.
-  await verifyReceipt(receipt, { genesis })
-  return signers
+  const pinned = { genesis: ['ab'.repeat(32), 'cd'.repeat(32)], documents: [document] }
+  const name = 'alice.unverified.ns'
+  const { entry, signers } = await verifyReceipt(receipt, { ...pinned, name, threshold: 3 })
+  const found: NameEntry | null = entry
+  // @ts-expect-error Whom to believe is never left out.
+  await verifyReceipt(receipt, { name })
+  // @ts-expect-error There may be none.
+  entry.party
+  return found === null ? [] : signers
 }
 
 export async function inTests(): Promise<string | null> {

@@ -5,7 +5,7 @@ export { bytesEqual, concatBytes, fromHex, toHex, utf8 } from './encoding/bytes.
 export { canonicalJson, type Json, LONE_SURROGATE } from './encoding/canonical-json.ts'
 export { parseStrictJson } from './encoding/strict-json.ts'
 export { formatInstant, parseInstant } from './encoding/time.ts'
-export { fetchGenesis } from './genesis/fetch-genesis.ts'
+export { fetchGenesis, type SeedAnswer } from './genesis/fetch-genesis.ts'
 export {
   type CometbftOrdering,
   type Genesis,

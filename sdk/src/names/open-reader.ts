@@ -9,6 +9,8 @@ import {
   type Genesis,
   parseNodeUrl,
   type Transport,
+  toHex,
+  utf8,
 } from '@quorumscan/consensus'
 import {
   type CertifiedReader,
@@ -27,7 +29,7 @@ export type NetworkOptions = {
   readonly seeds: readonly string[]
   /**
    * The genesis document, or its hash (64 hex digits): whom to believe. Pin it in your program, as it
-   * is the root of all trust. With a hash the document is fetched from the seeds and checked.
+   * is the root of all trust. With a hash the document is fetched from the seeds, checked, and kept in the store.
    */
   readonly genesis: Genesis | string
   /** Default: the platform's. */
@@ -67,7 +69,14 @@ export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
   let genesis: Genesis
   if (typeof pinned === 'string') {
     genesisHash = pinned
-    genesis = await fetchGenesis({ ...parts, crypto, genesisHash, transport })
+    const known = storedValue<Genesis | null>(store, () => storeKey(pinned, 'genesis'), null)
+    const kept = await known.load().catch(() => null) // Then it is asked for.
+    const hash = toHex(await crypto.sha256(utf8(JSON.stringify(kept))))
+    if (kept !== null && hash === pinned) genesis = kept
+    else {
+      genesis = await fetchGenesis({ ...parts, crypto, genesisHash, transport })
+      void known.save(genesis).catch(() => {}) // Asked for again next time.
+    }
   } else {
     genesis = pinned
     // What was pinned by its hash needs no check.

@@ -7,6 +7,7 @@ import {
   ReaderError,
 } from '@quorumscan/consensus'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
+import { genesisError } from './genesis-error.ts'
 
 /** The details hold the outcome, so that a caller of `resolve` can see who said what. */
 export function outcomeError(
@@ -30,6 +31,11 @@ export function outcomeError(
             retryAfterMs: outcome.retryAfterMs,
             ...facts,
           },
+        )
+      if (outcome.reachable === 0)
+        return new QuorumscanError(
+          `${what}: none of the ${outcome.nodeCount} scan nodes can be reached. Check the network, then the seeds.`,
+          { code: 'NETWORK_ERROR', retryable: true, ...facts },
         )
       return new QuorumscanError(
         `${what}: ${outcome.reachable} of ${outcome.nodeCount} scan nodes can be used, ${outcome.needed} must agree. Check the network and the seeds.`,
@@ -69,10 +75,5 @@ export function ownError(error: unknown): unknown {
       retryable: error.code === 'OVERLOADED' || error.code === 'NO_FLOOR',
       cause: error,
     })
-  if (error instanceof GenesisError)
-    return new QuorumscanError(
-      `${error.message}. Are the seeds reachable, and is the hash that of their network?`,
-      { code: 'WRONG_GENESIS', definite: true, retryable: true, cause: error },
-    )
-  return error
+  return error instanceof GenesisError ? genesisError(error) : error
 }

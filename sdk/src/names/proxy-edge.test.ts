@@ -1,5 +1,5 @@
 /** The HTTP edge of lookups through a scan proxy: what it is asked, and what of all that it may say is believed. */
-import type { Lookup } from '@quorumscan/consensus'
+import { canonicalJson, type Json, type Lookup } from '@quorumscan/consensus'
 import {
   askBatch,
   askEntries,
@@ -13,7 +13,7 @@ import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/test
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
-import { requestOfLookup, verifyReceipt } from '../receipts.ts'
+import { verifyReceipt } from '../receipts.ts'
 import { createValidator, type ValidatorOptions } from '../validator.ts'
 
 const URL = 'http://validator.test/api/validator'
@@ -111,8 +111,42 @@ describe.each([
       verifiedBy,
     })
     const receipt = 'receipt' in outcome ? outcome.receipt : null
-    const asked = { genesis, request: requestOfLookup({ name: ALICE }) }
-    expect(await verifyReceipt(receipt, asked)).toMatchObject({ answer: { user: PARTY } })
+    expect(await verifyReceipt(receipt, { genesis, name: ALICE })).toMatchObject({
+      entry: { party: PARTY },
+    })
+  })
+})
+
+describe('a proxy whose genesis is pinned by its hash', () => {
+  const told = (document: object) =>
+    nock(URL)
+      .get('/v0/scan-proxy/genesis')
+      .reply(200, canonicalJson(document as Json))
+
+  it('is asked for the document, which is checked, and then for proofs', async () => {
+    told(genesis)
+    byName().reply(...proven(askName(ALICE)))
+    expect(await connect({ genesis: genesisHash }).lookup(ALICE)).toMatchObject({
+      kind: 'verified',
+      verifiedBy: 'self',
+    })
+  })
+
+  it('is refused where it serves another document, or none', async () => {
+    told({ ...genesis, nonce: 'cd'.repeat(32) })
+    await expect(connect({ genesis: genesisHash }).resolve(ALICE)).rejects.toMatchObject({
+      code: 'WRONG_GENESIS',
+      retryable: false,
+    })
+    nock(URL).get('/v0/scan-proxy/genesis').reply(404, 'Not Found')
+    await expect(connect({ genesis: genesisHash }).resolve(ALICE)).rejects.toMatchObject({
+      code: 'INVALID_RESPONSE',
+      status: 404,
+    })
+    for (const pin of ['abc', 7 as never, null as never])
+      expect(() => connect({ genesis: pin })).toThrow(
+        expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
+      )
   })
 })
 

@@ -22,8 +22,8 @@ import {
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
-import type { Store } from '../platform/store.ts'
-import { requestOfLookup, verifyReceipt } from '../receipts.ts'
+import { createMemoryStore, type Store } from '../platform/store.ts'
+import { verifyReceipt } from '../receipts.ts'
 import { createScan, type ScanOptions } from '../scan.ts'
 import { createValidator } from '../validator.ts'
 import type { Names } from './bound-reads.ts'
@@ -205,7 +205,7 @@ describe('a lookup', () => {
     nock(urlOf('sv-1')).persist().get(/.*/).delay(60_000).reply(200, scans, JSON_TYPE)
     await using scan = connect()
     await expect(scan.names.resolve(ALICE, { timeoutMs: 50 })).rejects.toMatchObject({
-      code: expect.stringMatching(/^(NOT_ENOUGH_NODES|TIMEOUT)$/),
+      code: expect.stringMatching(/^(NETWORK_ERROR|TIMEOUT)$/),
       definite: true,
     })
   })
@@ -235,11 +235,11 @@ describe('a lookup', () => {
       const [outcome] = await Promise.all([scan.names.lookup(name), scan.names.resolve(BOB)])
       if (!('receipt' in outcome)) throw new Error(outcome.kind)
       const stored: unknown = JSON.parse(JSON.stringify(outcome.receipt))
-      const proven = await verifyReceipt(stored, { genesis, request: requestOfLookup({ name }) })
-      expect(proven).toMatchObject({ offset: HEAD, signers: NAMES })
-      expect(proven.answer === null).toBe(name === NOBODY)
-      const other = { genesis, request: requestOfLookup({ name: BOB }) }
-      await expect(verifyReceipt(stored, other)).rejects.toMatchObject({ code: 'NOT_PROVEN' })
+      const proven = await verifyReceipt(stored, { genesis, name })
+      expect(proven).toMatchObject({
+        ...{ offset: HEAD, signers: NAMES, recordTime: formatInstant(RECORD_TIME), genesisHash },
+        entry: name === NOBODY ? null : { name, party: PARTY, contractId: expect.any(String) },
+      })
     }
   })
 })
@@ -401,7 +401,9 @@ describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
     serve(failure, failure, failure, failure)
     await using scan = connect({ seeds: NAMES.map(urlOf), timeoutMs: 1000 })
     await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
-      code: expect.stringMatching(/^(NOT_ENOUGH_NODES|CONSENSUS_LAGGING|RATE_LIMITED)$/),
+      code: expect.stringMatching(
+        /^(NOT_ENOUGH_NODES|NETWORK_ERROR|CONSENSUS_LAGGING|RATE_LIMITED)$/,
+      ),
       definite: true,
       retryable: true,
     })
@@ -435,10 +437,89 @@ describe('a genesis pinned by its hash', () => {
     await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
       code: 'WRONG_GENESIS',
       definite: true,
-      message: expect.stringContaining('Are the seeds reachable'),
+      retryable: false,
+      message: expect.stringMatching(
+        /sv-1.* serves the genesis document [0-9a-f]{64}, not the one/,
+      ),
     })
     nock(urlOf('sv-1')).get('/v0/genesis').reply(200, genesisText())
     expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+  })
+
+  const genesisOf = (name: string) => nock(urlOf(name)).get('/v0/genesis')
+  const refused = (name: string) => genesisOf(name).replyWithError('connect ECONNREFUSED')
+  it.each<[string, () => void, object]>([
+    [
+      'no seed can be reached',
+      () => [refused('sv-1'), refused('sv-2')],
+      { code: 'NETWORK_ERROR', retryable: true, message: expect.stringContaining('ECONNREFUSED') },
+    ],
+    [
+      'what stands before the nodes has none',
+      () => [genesisOf('sv-1').reply(502), genesisOf('sv-2').reply(429)],
+      { code: 'NETWORK_ERROR', retryable: true, message: expect.stringContaining('answers 502') },
+    ],
+    [
+      'one is no scan node, and the other may be back',
+      () => [genesisOf('sv-1').reply(404), refused('sv-2')],
+      { code: 'NETWORK_ERROR', retryable: true },
+    ],
+    [
+      'none is a scan node',
+      () => [
+        genesisOf('sv-1').reply(404, 'Not Found'),
+        genesisOf('sv-2').reply(200, '<h1>Hi</h1>'),
+      ],
+      {
+        ...{ code: 'INVALID_RESPONSE', retryable: false, status: 404 },
+        message: expect.stringMatching(/sv-1.* is no scan node: .* status 404\./),
+      },
+    ],
+    [
+      'one serves another document, and the other is away',
+      () => [refused('sv-1'), genesisOf('sv-2').reply(200, { ...genesis, ...wrong })],
+      { code: 'WRONG_GENESIS', retryable: false },
+    ],
+  ])('is told apart where %s', async (_, answer, error) => {
+    asked = []
+    answer()
+    await using scan = connect({ seeds: ['sv-1', 'sv-2'].map(urlOf), genesis: genesisHash })
+    await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({ definite: true, ...error })
+  })
+
+  it('is asked for once: what is in the store is enough where the seed is dead', async () => {
+    asked = []
+    serve()
+    nock(urlOf('sv-1')).get('/v0/genesis').reply(200, genesisText())
+    const store = createMemoryStore()
+    await using first = connect({ genesis: genesisHash, store })
+    expect(await first.names.resolve(ALICE)).toBe(PARTY)
+    const key = `quorumscan:${genesisHash.slice(0, 16)}:addresses`
+    await until('addresses in the store', async () => (await store.get(key)) ?? undefined)
+    nock('https://dead.test').persist().get(/.*/).replyWithError('connect ECONNREFUSED')
+    await using second = connect({ seeds: ['https://dead.test'], genesis: genesisHash, store })
+    expect(await second.names.resolve(ALICE)).toBe(PARTY)
+  })
+
+  it('is not replaced by what a store says', async () => {
+    asked = []
+    serve()
+    nock(urlOf('sv-1')).get('/v0/genesis').reply(200, genesisText())
+    const store = createMemoryStore()
+    const key = `quorumscan:${genesisHash.slice(0, 16)}:genesis`
+    await store.set(key, JSON.stringify({ ...genesis, nodes: [] }))
+    await using scan = connect({ genesis: genesisHash, store })
+    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+    expect(JSON.parse((await store.get(key)) ?? '')).toEqual(genesis)
+  })
+})
+
+it('a document is pinned, and no node can be reached: that is said, and worth trying again', async () => {
+  for (const name of NAMES) nock(urlOf(name)).persist().get(/.*/).replyWithError('ECONNREFUSED')
+  await using scan = connect({ seeds: NAMES.map(urlOf), timeoutMs: 400 })
+  await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
+    code: 'NETWORK_ERROR',
+    retryable: true,
   })
 })
 

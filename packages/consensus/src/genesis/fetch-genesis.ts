@@ -5,6 +5,9 @@ import { toHex } from '../encoding/bytes.ts'
 import { GET, type Transport } from '../nodes/transport.ts'
 import { type Genesis, GenesisError } from './genesis.ts'
 
+/** What a seed answered in place of the genesis that is pinned. */
+export type SeedAnswer = { readonly seed: string; readonly status: number; readonly text: string }
+
 /** A genesis with 100 nodes has some 30 kB. */
 const GENESIS_BYTES_MAX = 262_144
 
@@ -12,7 +15,8 @@ const GENESIS_BYTES_MAX = 262_144
  * Asks all seeds at once for `/v0/genesis`, which serves the RFC 8785 form, and returns the first document whose
  * hash is the pinned one. It is that which was pinned, to the last byte, so that nothing is checked once more.
  *
- * @throws {GenesisError} If no seed serves it; `cause` holds why, a seed each.
+ * @throws {GenesisError} If no seed serves it; `cause` holds why, in the order of the seeds: a GenesisError with a
+ *   `SeedAnswer` as cause, or what the transport says of one that gave none.
  * @throws The signal's reason when aborted.
  */
 export async function fetchGenesis(options: {
@@ -34,10 +38,10 @@ export async function fetchGenesis(options: {
       isPublicOnly: false, // Who configured a seed knows where it is.
       signal: AbortSignal.any([signal, decided.signal]),
     })
-    if (status !== 200) throw new GenesisError(`${seed} answers ${status}`)
-    if (toHex(await crypto.sha256(new Uint8Array(body))) !== genesisHash)
-      throw new GenesisError(`${seed} serves another genesis`)
-    return JSON.parse(new TextDecoder().decode(body))
+    const text = new TextDecoder().decode(body)
+    if (status === 200 && toHex(await crypto.sha256(new Uint8Array(body))) === genesisHash)
+      return JSON.parse(text)
+    throw new GenesisError(`${seed} answers ${status}`, { cause: { seed, status, text } })
   }
   try {
     return await Promise.any(seeds.map(ask))

@@ -1,0 +1,24 @@
+/** The pin of a network: the hash of its genesis document. */
+import { invalidArgument, QuorumscanError } from './errors.ts'
+
+const HASH = /^[0-9a-f]{64}$/
+
+export function isGenesisHash(pin: unknown): pin is string {
+  return typeof pin === 'string' && HASH.test(pin)
+}
+
+/** @throws {QuorumscanError} INVALID_ARGUMENT if it is a text, and no hash. Documents are looked at when they are used. */
+export function assertPin(pin: unknown): void {
+  if (isGenesisHash(pin) || (typeof pin === 'object' && pin !== null)) return
+  throw invalidArgument('`genesis` is a hash of 64 lower-case hex digits, or a genesis document.')
+}
+
+/** What was served, or passed in, is not what is pinned. */
+export function wrongGenesis(message: string, cause?: unknown): QuorumscanError {
+  return new QuorumscanError(message, {
+    code: 'WRONG_GENESIS',
+    definite: true,
+    retryable: false,
+    cause,
+  })
+}

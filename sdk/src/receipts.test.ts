@@ -1,0 +1,106 @@
+/** Receipts: what one proves under which pin, and what is said of the others. */
+import { askName, askParty, sha256 } from '@quorumscan/consensus/certified'
+import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { type VerifyReceiptOptions, verifyReceipt } from './receipts.ts'
+
+const ALICE = 'alice.unverified.ns'
+const PARTY = `alice::1220${'a'.repeat(64)}`
+const testNetwork = createTestNetwork()
+const { genesis, genesisHash } = testNetwork
+/** A member of it, or its pin, is another one's: nothing else differs. */
+const OTHER_HASH = 'ab'.repeat(32)
+const otherDocument = { ...genesis, nonce: 'cd'.repeat(32) }
+const state = createSignedState(testNetwork, {
+  offset: 7,
+  recordTime: 1_763_719_200_123_456,
+  entries: [simEntry(ALICE, { user: PARTY, expiresAt: 4_000_000_000_000_000 })],
+})
+const document = state.document(askName(ALICE))
+const receipt = { request: { operation: 'getEntryByName', parameters: { name: ALICE } }, document }
+const verify = (options: Partial<VerifyReceiptOptions>, given: unknown = receipt) =>
+  verifyReceipt(given, { genesis: genesisHash, documents: [genesis], name: ALICE, ...options })
+
+describe('a receipt', () => {
+  it('proves an entry, or that there was none, to whoever has pinned the hash', async () => {
+    expect(await verify({})).toEqual({
+      entry: {
+        name: ALICE,
+        party: PARTY,
+        url: expect.any(String),
+        description: expect.any(String),
+        expiresAt: expect.stringMatching(/Z$/),
+        contractId: expect.any(String),
+      },
+      offset: 7,
+      recordTime: '2025-11-21T10:00:00.123456Z',
+      historyHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      signers: genesis.nodes.map(({ name }) => name),
+      genesisHash,
+    })
+    const absent = state.document(askName('nobody.unverified.ns'))
+    expect(await verify({ name: 'Nobody' }, absent)).toMatchObject({ entry: null })
+    const byParty = state.document(askParty(PARTY, { genesis, genesisHash, sha256 }))
+    const asked = { genesis: genesisHash, documents: [genesis], party: PARTY }
+    expect(await verifyReceipt(byParty, asked)).toMatchObject({ entry: { name: ALICE } })
+  })
+
+  it.each<[string, Partial<VerifyReceiptOptions>]>([
+    ['the document is part of the program', { genesis, documents: [] }],
+    ['an older network is accepted, too', { genesis: [OTHER_HASH, genesisHash] }],
+    ['a document and a hash are pinned', { genesis: [otherDocument, genesisHash] }],
+  ])('is believed where %s', async (_, options) => {
+    expect(await verify(options)).toMatchObject({ entry: { party: PARTY }, genesisHash })
+  })
+})
+
+it.each<[string, Partial<VerifyReceiptOptions>, RegExp]>([
+  ['another hash is pinned', { genesis: OTHER_HASH }, /has the hash [0-9a-f]{64}, which is not/],
+  ['a document is of no pinned network', { documents: [genesis, otherDocument] }, /not pinned/],
+  ['only another document is there', { genesis: otherDocument, documents: [] }, /not pinned/],
+  ['there is no document', { documents: [] }, /No genesis document/],
+])('WRONG_GENESIS, where %s', async (_, options, why) => {
+  await expect(verify(options)).rejects.toMatchObject({
+    ...{ name: 'QuorumscanError', code: 'WRONG_GENESIS', definite: true, retryable: false },
+    message: expect.stringMatching(why),
+  })
+})
+
+it.each<[string, Partial<VerifyReceiptOptions>, unknown, string]>([
+  ['it is of another name', { name: 'bob' }, document, 'NOT_PROVEN'],
+  [
+    'too few signed',
+    { threshold: 3 },
+    state.document(askName(ALICE), state.certificate(0, 1)),
+    'TOO_FEW_SIGNERS',
+  ],
+  ['a signature is false', {}, document.replace(/[0-9a-f]{128}/, 'ab'.repeat(64)), 'BAD_SIGNATURE'],
+  ['it is no document', {}, '{}', 'MALFORMED'],
+  ['it is nothing', {}, null, 'MALFORMED'],
+])('INVALID_RECEIPT, where %s', async (_, options, given, reason) => {
+  const pinned = given === '{}' ? { genesis, documents: [] } : {}
+  await expect(verify({ ...pinned, ...options }, given)).rejects.toMatchObject({
+    ...{ name: 'QuorumscanError', code: 'INVALID_RECEIPT', definite: true, retryable: false },
+    details: { reason },
+  })
+})
+
+it.each<[string, object | undefined]>([
+  ['nothing is asked for', { name: undefined }],
+  ['name and party are asked for', { party: PARTY }],
+  ['a name is a number', { name: 7 }],
+  ['nothing is pinned', { genesis: undefined }],
+  ['an empty list is pinned', { genesis: [] }],
+  ['a hash is too short', { genesis: 'ab' }],
+  ['a document is none', { documents: [{ nodes: [] }] }],
+  ['documents are no list', { documents: genesis }],
+  ['the threshold is none', { threshold: 'most' }],
+  ['the threshold is too small', { threshold: 1 }],
+  ['there are no options', undefined],
+])('INVALID_ARGUMENT, where %s', async (_, options) => {
+  const wrong =
+    options === undefined
+      ? verifyReceipt(receipt, undefined as never)
+      : verify(options as Partial<VerifyReceiptOptions>)
+  await expect(wrong).rejects.toMatchObject({ name: 'QuorumscanError', code: 'INVALID_ARGUMENT' })
+})
