@@ -3,7 +3,7 @@
  * a verdict whether what must hold held. `attacks.test.ts` runs all of them on one cluster; one of them alone
  * is run by `node test/dist/attacks/main.js NAME`.
  */
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 
 export type Attack = {
   /** As a person types it, e.g. `one-byte-chunks`. */

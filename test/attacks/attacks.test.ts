@@ -1,5 +1,5 @@
 /** Every attack on one cluster of real processes, one after the other; in full with LONG=1. */
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { ATTACKS } from './all.ts'

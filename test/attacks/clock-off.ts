@@ -1,6 +1,6 @@
 /** A scan node and the validator whose clocks are ten minutes slow, then fast; and a little off. */
 import { until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { clock, createUser, lookup, untilFound } from '../e2e/client.ts'
 import { runCommand } from '../e2e/command.ts'
 import type { Attack } from './attack.ts'

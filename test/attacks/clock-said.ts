@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { send, until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 
 /** Replicas wait for entries that lie further ahead; the synchronizer waits much sooner. */
 const STANDSTILL_MS = 10_000

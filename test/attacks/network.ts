@@ -12,7 +12,7 @@ import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import { encodeEntry } from '@quorumscan/ledger'
 import type { Submission } from '@quorumscan/model'
 import { send, until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { createUser, lookup } from '../e2e/client.ts'
 
 const LIFE_MICROS = 300_000_000

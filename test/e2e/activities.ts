@@ -1,6 +1,6 @@
 /** The activity history of a cluster, read through the proxy as a stranger would. */
 import { createValidatorClient, type ValidatorClient } from '@quorumscan/sdk/raw'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { unwrap } from './client.ts'
 
 /** As the client answers it: members that are always null in rows of a type are left out of the type. */

@@ -1,6 +1,6 @@
 /** Bad input at the public surfaces: always the body of D-6, the right status, and never a 500. */
 import { type HttpAnswer, send } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { createUser, untilFound } from './client.ts'

@@ -20,7 +20,7 @@ import {
   requestOfEntriesPage,
 } from '@quorumscan/consensus/certified-reader'
 import { until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { clock, createUser } from './client.ts'

@@ -2,7 +2,7 @@
 import { createSystemClock } from '@quorumscan/base'
 import { createValidatorClient } from '@quorumscan/sdk/raw'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 
 export const clock = createSystemClock()
 

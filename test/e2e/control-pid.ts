@@ -1,7 +1,7 @@
 /** The process of a cluster's control plane, as the cluster's data directory names it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 
 export function controlPid({ dataDir }: Pick<RunningCluster, 'dataDir'>): number {
   const file = JSON.parse(readFileSync(join(dataDir, 'control.json'), 'utf8'))

@@ -4,7 +4,7 @@
  */
 
 import { send, until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { createUser, lookup, untilFound } from './client.ts'

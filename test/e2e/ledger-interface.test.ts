@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { send, until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { WebSocket } from 'undici'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'

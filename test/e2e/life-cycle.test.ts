@@ -5,7 +5,7 @@
  */
 import { parseTime } from '@quorumscan/model'
 import { until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { isOfType, readActivities } from './activities.ts'

@@ -3,7 +3,7 @@
  * confirms in time is refunded by itself, and a quorum changes what names cost.
  */
 import { send, until } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { createUser, lookup, untilFound, unwrap } from './client.ts'

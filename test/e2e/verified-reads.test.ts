@@ -23,7 +23,7 @@ import {
   sha256,
 } from '@quorumscan/consensus/certified'
 import { type HttpAnswer, send, until, untilTrue } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { createUser, lookup, untilFound } from './client.ts'

@@ -5,7 +5,11 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RunningCluster, type StartClusterOptions, startCluster as start } from 'quorumscan'
+import {
+  type RunningCluster,
+  type StartClusterOptions,
+  startCluster as start,
+} from 'quorumscan/testing'
 
 /** Of each process. */
 const LINES_PRINTED_MAX = 40

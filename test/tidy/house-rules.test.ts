@@ -21,7 +21,7 @@ describe('house rules', () => {
   })
 
   it('a cluster of a test prints its logs when the test fails', () => {
-    const bare = /\bstartCluster\b.*from 'quorumscan'/
+    const bare = /\bstartCluster\b.*from 'quorumscan\/testing'/
     const owners = /^test\/(support|types|bench)\//
     expect(
       hits(

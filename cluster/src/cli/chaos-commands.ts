@@ -1,5 +1,5 @@
 /** `chaos`: a run on the running cluster or on one of its own; `report`: what came of the runs. */
-import { cpSync, mkdtempSync, readFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
@@ -11,9 +11,10 @@ import { shrink } from '../chaos/shrink.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { runChaosOn } from '../control/chaos-client.ts'
 import { call, connectControl } from '../control/client.ts'
+import { controlOptions } from '../control/control-plane.ts'
+import { holdControlPlane } from '../control/launch.ts'
 import { dataDirectory } from '../data-directory.ts'
 import type { GenesisOverrides } from '../genesis.ts'
-import { startCluster } from '../start-cluster.ts'
 import { type MakeCommand, milliseconds } from './fault-commands.ts'
 import { wrap } from './format.ts'
 import { integer, print } from './options.ts'
@@ -150,8 +151,21 @@ async function runOne(
     return keep(await runChaosOn(client, { ...options, clock }))
   }
   how.tell(`starting ${flags.nodes} nodes`)
-  await using cluster = await startCluster({ nodes: flags.nodes, genesisOverrides: SHORT_LIVES })
-  return keep(await cluster.chaos(options))
+  const dataDir = mkdtempSync(join(tmpdir(), 'qs-cluster-'))
+  const asked = controlOptions({
+    dataDir,
+    nodeCount: flags.nodes,
+    basePort: 0,
+    overrides: SHORT_LIVES,
+    redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+  })
+  try {
+    await using _ = await holdControlPlane(asked, clock)
+    const client = connectControl(dataDirectory(dataDir))
+    return keep(await runChaosOn(client, { ...options, clock }))
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
 }
 
 function readScenario(file: string): Scenario {

@@ -4,9 +4,8 @@ import { type Clock, describeOffset } from '@quorumscan/base'
 import type { OffsetRange, Refusal } from '@quorumscan/log'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
-import { DISK_FREE_MIB_MIN } from '../control/control-plane.ts'
-import { stopCluster } from '../control/down.ts'
-import { launchControlPlane } from '../control/launch.ts'
+import { controlOptions } from '../control/control-plane.ts'
+import { holdControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { RepairOutcome } from '../log-repair.ts'
 import { VALIDATOR } from '../prepare.ts'
@@ -14,8 +13,6 @@ import { readGenesis } from './verify.ts'
 
 /** Reading, writing and verifying the largest log of one machine; longer than that work waits for itself. */
 const CALL_TIMEOUT_MS = 660_000
-/** No process that has it is started. */
-const NO_RATE_LIMIT = 1
 
 /** Works on the running cluster in the data directory, or on one that is stopped, which it leaves so. */
 export async function repairLogOf(
@@ -32,31 +29,9 @@ export async function repairLogOf(
       }),
     )
   const work = async () => {
-    const launch = launchControlPlane(
-      {
-        dataDir: directory.path,
-        nodeCount: null,
-        ordering: null,
-        basePort: null,
-        rateLimit: NO_RATE_LIMIT,
-        diskFreeMibMin: DISK_FREE_MIB_MIN,
-        isLossAccepted: false,
-        overrides: null,
-        redisServer,
-        wipe: false,
-        probe: false,
-        isIdle: true,
-        detach: false,
-      },
-      () => {},
-    )
-    await launch.ready
-    try {
-      return await repair()
-    } finally {
-      await stopCluster(directory, clock)
-      await launch.ended
-    }
+    const idle = controlOptions({ dataDir: directory.path, redisServer, isIdle: true })
+    await using _ = await holdControlPlane(idle, clock)
+    return await repair()
   }
   const outcome = isRunning ? await repair() : await work()
   const isWhole = outcome.kind === 'whole' || outcome.kind === 'repaired'

@@ -6,7 +6,7 @@ import type { CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
 import { Argument, Command, Option } from 'commander'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
-import { DISK_FREE_MIB_MIN } from '../control/control-plane.ts'
+import { DISK_FREE_MIB_MIN, LOCAL_RATE_LIMIT } from '../control/control-plane.ts'
 import { stopCluster } from '../control/down.ts'
 import { describeRemains } from '../control/remains.ts'
 import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data-directory.ts'
@@ -32,8 +32,6 @@ import { type Asked, parseVotes, readGenesis, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
 import { addWatchCommands } from './watch-commands.ts'
 
-/** D-33: a local cluster is there to be hammered. */
-const LOCAL_RATE_LIMIT = 100_000
 const RATE_LIMIT_MAX = 10_000_000
 const DISK_FREE_MIB_MAX = 1_048_576
 const DEMO_TTL_SECONDS = 600

@@ -4,7 +4,7 @@ import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
-import type { ControlOptions } from '../control/control-plane.ts'
+import { type ControlOptions, controlOptions } from '../control/control-plane.ts'
 import { stopCluster } from '../control/down.ts'
 import { type Launch, launchControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
@@ -43,7 +43,7 @@ export async function up(options: UpOptions): Promise<number> {
   if (readControlFile(options.directory) !== null) return await showRunning(options)
   // From the first moment on: an interrupted start is stopped in order too.
   const interrupted = untilInterrupted()
-  const launch = launchControlPlane(controlOptions(options), progress)
+  const launch = launchControlPlane(asked(options), progress)
   if ((await Promise.race([launch.ready, interrupted])) === 'interrupted') {
     progress('stopping')
     launch.abort()
@@ -81,22 +81,16 @@ async function showRunning(options: UpOptions): Promise<number> {
   return canLookUp(status) ? 0 : 1
 }
 
-function controlOptions(options: UpOptions): ControlOptions {
-  return {
-    dataDir: options.directory.path,
-    nodeCount: options.nodeCount,
-    ordering: options.ordering,
-    basePort: options.basePort,
-    rateLimit: options.rateLimit,
-    diskFreeMibMin: options.diskFreeMibMin,
-    isLossAccepted: options.isLossAccepted,
-    overrides: readOverrides(options.genesisOverridesFile),
-    redisServer: options.redisServer,
-    isIdle: false,
-    wipe: options.wipe,
-    detach: options.detach,
+function asked({ directory, genesisOverridesFile, ...options }: UpOptions): ControlOptions {
+  const { nodeCount, ordering, basePort, rateLimit, diskFreeMibMin, isLossAccepted } = options
+  const { redisServer, wipe, detach } = options
+  return controlOptions({
+    ...{ nodeCount, ordering, basePort, rateLimit, diskFreeMibMin, isLossAccepted },
+    ...{ redisServer, wipe, detach },
+    dataDir: directory.path,
+    overrides: readOverrides(genesisOverridesFile),
     probe: true,
-  }
+  })
 }
 
 async function follow(
@@ -121,10 +115,7 @@ async function follow(
   const lasted = options.clock.monotonicMs() - readyMs >= CONTROL_LASTED_MS
   if (first.exitCode === null && lasted) {
     progress('the control plane was killed; starting it again')
-    const again = launchControlPlane(
-      { ...controlOptions(options), wipe: false, overrides: null },
-      progress,
-    )
+    const again = launchControlPlane({ ...asked(options), wipe: false, overrides: null }, progress)
     const outcome = await Promise.race([again.ready.catch((error) => error), interrupted])
     if (outcome === undefined || outcome === 'interrupted')
       return follow(again, interrupted, options)

@@ -40,6 +40,8 @@ const TOKEN_TTL_SECONDS = 600
 
 /** Room for checkpoints for years, without which reads grow stale. */
 export const DISK_FREE_MIB_MIN = 256
+/** D-33: a local cluster is there to be hammered. */
+export const LOCAL_RATE_LIMIT = 100_000
 
 /** What `up` asks for; crosses a process boundary as JSON. */
 export type ControlOptions = {
@@ -62,6 +64,26 @@ export type ControlOptions = {
   readonly isIdle: boolean
   /** Whether the cluster outlives the command that started it. */
   readonly detach: boolean
+}
+
+/** What is not asked for: the cluster that the directory holds, for as long as the command that starts it runs. */
+export function controlOptions(
+  asked: Pick<ControlOptions, 'dataDir' | 'redisServer'> & Partial<ControlOptions>,
+): ControlOptions {
+  return {
+    nodeCount: null,
+    ordering: null,
+    basePort: null,
+    rateLimit: LOCAL_RATE_LIMIT,
+    diskFreeMibMin: DISK_FREE_MIB_MIN,
+    isLossAccepted: false,
+    overrides: null,
+    wipe: false,
+    probe: false,
+    isIdle: false,
+    detach: false,
+    ...asked,
+  }
 }
 
 export type ControlPlane = {

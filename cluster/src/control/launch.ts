@@ -2,11 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { Clock } from '@quorumscan/base'
 import { bundleOf } from '../built-files.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { assertWritable, dataDirectory } from '../data-directory.ts'
 import type { LaunchMessage } from './control-main.ts'
 import type { ControlOptions } from './control-plane.ts'
+import { stopCluster } from './down.ts'
 
 export type Launch = {
   /**
@@ -53,6 +55,21 @@ export function launchControlPlane(
     },
     abort: () => {
       if (child.connected) child.disconnect()
+    },
+  }
+}
+
+/** One that is ready, until it is disposed. @throws {ClusterError} If it does not start. */
+export async function holdControlPlane(
+  options: ControlOptions,
+  clock: Clock,
+): Promise<AsyncDisposable> {
+  const launch = launchControlPlane(options, () => {})
+  await launch.ready
+  return {
+    async [Symbol.asyncDispose]() {
+      await stopCluster(dataDirectory(options.dataDir), clock)
+      await launch.ended
     },
   }
 }

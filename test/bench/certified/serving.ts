@@ -1,7 +1,7 @@
 /** How quick certified answers of a real cluster are, beside what they take the place of. */
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { createSystemClock, waitFor } from '@quorumscan/base'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { runChild } from '../child.ts'
 import type { Load } from '../load.ts'
 import { genesisOf } from '../proxy/clients.ts'

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Genesis, parseGenesis } from '@quorumscan/consensus'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { runChild, startChild } from '../child.ts'
 import type { ClientArgument, ClientLoad } from './client-child.ts'
 import type { JsonRpcArgument, LastServer } from './json-rpc-child.ts'

@@ -1,7 +1,7 @@
 /** Fills a running cluster with names, as so many users would. */
 import { createSystemClock, waitFor } from '@quorumscan/base'
 import { createValidatorClient } from '@quorumscan/sdk/raw'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 
 /** A party has at most 16 open requests and payments (D-17). */
 const AT_ONCE_MAX = 16

@@ -1,5 +1,5 @@
 /** One round of measurements: a cluster of fresh processes, and both sides of every ratio on it. */
-import { type RunningCluster, startCluster } from 'quorumscan'
+import { type RunningCluster, startCluster } from 'quorumscan/testing'
 import { type Child, runChild, startChild } from '../child.ts'
 import type { Load } from '../load.ts'
 import type { FaultyNodeArgument } from './faulty-node-child.ts'

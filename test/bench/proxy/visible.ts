@@ -1,7 +1,7 @@
 /** How long after its last confirmation a name is found. */
 import { createSystemClock } from '@quorumscan/base'
 import { parseInstant } from '@quorumscan/consensus'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { createRegistrar } from './names.ts'
 
 /** An entry is made in the transaction of the last confirmation, and lives so long (D-18). */

@@ -3,7 +3,7 @@
  * validator: what they ask for is answered in the shapes that they expect (D-2, D-3, D-5).
  */
 import { createRequire } from 'node:module'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUser, untilFound } from '../../e2e/client.ts'
 import { startCluster } from '../../support/clusters.ts'

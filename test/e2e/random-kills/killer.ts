@@ -4,7 +4,8 @@
  * cluster itself brings them back. A control plane is taken over by the next `up`.
  */
 import { until } from '@quorumscan/testkit'
-import { ClusterError, type RunningCluster } from 'quorumscan'
+import { ClusterError } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import type { SeededRandom } from '../../sim/seeded-random.ts'
 import { clock } from '../client.ts'
 import { runCommand } from '../command.ts'

@@ -5,7 +5,7 @@
 
 import { parseTime } from '@quorumscan/model'
 import { type HttpAnswer, send } from '@quorumscan/testkit'
-import type { RunningCluster } from 'quorumscan'
+import type { RunningCluster } from 'quorumscan/testing'
 import { clock } from '../client.ts'
 import type { Renewal } from './plan.ts'
 

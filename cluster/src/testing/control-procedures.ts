@@ -1,6 +1,6 @@
 /** What tests know of the control plane beside its client. */
 import { type ZodType, z } from 'zod'
-import { appRouter } from './control/router.ts'
+import { appRouter } from '../control/router.ts'
 
 type Kind = 'query' | 'mutation' | 'subscription'
 

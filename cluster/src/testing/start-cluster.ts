@@ -3,19 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
-import type { ChaosOptions } from './chaos/options.ts'
-import type { RunState } from './chaos/runs.ts'
-import { runChaosOn } from './control/chaos-client.ts'
-import { call, connectControl } from './control/client.ts'
-import { DISK_FREE_MIB_MIN } from './control/control-plane.ts'
-import { stopCluster } from './control/down.ts'
-import { launchControlPlane } from './control/launch.ts'
-import { dataDirectory } from './data-directory.ts'
-import type { EdgeName, Fault, FaultInput, LieKind, Part } from './faults/fault-spec.ts'
-import type { GenesisOverrides, OrderingDriver } from './genesis.ts'
-import { prune } from './prune.ts'
-import type { ClusterStatus } from './status.ts'
-import { createToken, FIRST_ADMIN_USER, parseTtl } from './token.ts'
+import type { ChaosOptions } from '../chaos/options.ts'
+import type { RunState } from '../chaos/runs.ts'
+import { runChaosOn } from '../control/chaos-client.ts'
+import { call, connectControl } from '../control/client.ts'
+import { controlOptions, DISK_FREE_MIB_MIN, LOCAL_RATE_LIMIT } from '../control/control-plane.ts'
+import { holdControlPlane } from '../control/launch.ts'
+import { dataDirectory } from '../data-directory.ts'
+import type { EdgeName, Fault, FaultInput, LieKind, Part } from '../faults/fault-spec.ts'
+import type { GenesisOverrides, OrderingDriver } from '../genesis.ts'
+import { prune } from '../prune.ts'
+import type { ClusterStatus } from '../status.ts'
+import { createToken, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 
 export type StartClusterOptions = {
   /** Default 4. */
@@ -112,33 +111,27 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
   const clock = createSystemClock()
   const path = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'qs-cluster-')))
   const directory = dataDirectory(path)
-  const launch = launchControlPlane(
-    {
+  const held = await holdControlPlane(
+    controlOptions({
       dataDir: directory.path,
       nodeCount: options.nodes ?? null,
       ordering: options.ordering ?? null,
       basePort: options.basePort ?? 0,
-      rateLimit: options.rateLimit ?? 100_000,
+      rateLimit: options.rateLimit ?? LOCAL_RATE_LIMIT,
       diskFreeMibMin: options.diskFreeMibMin ?? DISK_FREE_MIB_MIN,
-      isLossAccepted: false,
       overrides: options.genesisOverrides ?? null,
       redisServer: process.env['REDIS_SERVER'] || 'redis-server',
-      isIdle: false,
-      wipe: false,
-      detach: false,
       probe: options.probe ?? false,
-    },
-    () => {},
+    }),
+    clock,
   )
-  await launch.ready
   const client = connectControl(directory)
   const first = await call(client.cluster.status.query())
   const target = (node: string, { part = null }: ProcessOptions = {}) => ({ node, part })
   const inject = (fault: FaultInput, options: FaultOptions = {}) =>
     call(client.faults.inject.mutate({ fault, durationMs: options.durationMs ?? null }))
   const down = async () => {
-    await stopCluster(directory, clock)
-    await launch.ended
+    await held[Symbol.asyncDispose]()
     if (options.dataDir === undefined) await rm(directory.path, { recursive: true, force: true })
   }
   return {
