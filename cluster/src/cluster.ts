@@ -220,7 +220,11 @@ export class Cluster {
       synchronizer: this.#serviceStatus(this.#runner.service(SYNCHRONIZER)),
       members: this.#services
         .filter(({ node, name }) => node !== name)
-        .map((member) => ({ name: member.node, ...this.#serviceStatus(member) })),
+        .map((member) => ({
+          name: member.node,
+          ...this.#serviceStatus(member),
+          ordering: this.#runner.orderingOf(member),
+        })),
       console: this.#options.consoleUrl === null ? null : { url: this.#options.consoleUrl },
       dataDir: prepared.directory.path,
     }

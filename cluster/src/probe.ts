@@ -2,7 +2,7 @@
 import { createConnection } from 'node:net'
 import { CLOCK_TOLERANCE_MICROS, describeOffset, MICROS_PER_MS } from '@quorumscan/base'
 import { ask } from './ask.ts'
-import type { ProcessStateName } from './status.ts'
+import type { OrderingReport, ProcessStateName } from './status.ts'
 
 /** A healthy process answers its health routes within milliseconds. */
 const PROBE_TIMEOUT_MS = 1000
@@ -71,6 +71,13 @@ export async function askHealth(url: string): Promise<Health | null> {
     offset: offset === null ? null : Number(offset),
     recordTime: headers.get('x-ledger-head-time'),
   }
+}
+
+/** How the synchronizer at this address orders with others; null if it does not say. */
+export async function askOrdering(url: string): Promise<OrderingReport | null> {
+  const { body } = await ask(`${url}/status`, { timeoutMs: PROBE_TIMEOUT_MS })
+  // Our own process, in the form of its interface.
+  return Object(Object(Object(body).success).extra).ordering ?? null
 }
 
 /** Of a process that does its work: what is wrong with its clock, before that stops it. */

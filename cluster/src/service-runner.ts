@@ -11,8 +11,8 @@ import { askAgent } from './faults/agent-client.ts'
 import { type FaultSpec, type ProcessFaults, processFaultsOf } from './faults/fault-spec.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { Keeper } from './keeper.ts'
-import { answersByQuorum, askHealth, type Health, isRedisReady } from './probe.ts'
-import type { ServiceStatus } from './status.ts'
+import { answersByQuorum, askHealth, askOrdering, type Health, isRedisReady } from './probe.ts'
+import type { OrderingReport, ServiceStatus } from './status.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { RedisService, Service } from './topology.ts'
 import { deleteReplica } from './wipe.ts'
@@ -27,7 +27,7 @@ const LOG_CHECK_INTERVAL_MS = 10_000
 /** Lines of a log that an error shows. */
 const LOG_TAIL_LINES = 15
 
-type Watched = { health: Health | null; wasUp: boolean }
+type Watched = { health: Health | null; wasUp: boolean; ordering?: OrderingReport | null }
 
 export type ServiceRunnerOptions = {
   readonly services: readonly Service[]
@@ -253,9 +253,13 @@ export class ServiceRunner {
     const watched = this.#watchedByName.get(service.name)
     // At the root a validator answers as the ledger interface does, which gives no reasons.
     const path = service.kind === 'validator' ? '/api/validator' : ''
-    const health = await askHealth(`${service.url}${path}`)
+    const [health, ordering] = await Promise.all([
+      askHealth(`${service.url}${path}`),
+      service.engineDirectory === null ? null : askOrdering(service.url),
+    ])
     if (watched === undefined) return
     watched.health = health
+    watched.ordering = ordering
     if (health?.state === 'up') watched.wasUp = true
   }
 
@@ -331,6 +335,11 @@ export class ServiceRunner {
     if (this.#supervisor.pid(id) !== null) return
     const logFile = this.#options.logFileOf(id)
     throw new ClusterError(`${id} does not run. Its log (${logFile}) ends with:\n${tail(logFile)}`)
+  }
+
+  /** How it orders with others, as it told last; null if it did not. */
+  orderingOf(service: Service): OrderingReport | null {
+    return this.#watchedByName.get(service.name)?.ordering ?? null
   }
 
   /** What was last heard of it; null if nothing. */

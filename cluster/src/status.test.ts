@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { formatStatus, formatSummary, shorten, wrap } from './cli/format.ts'
 import {
   type ClusterStatus,
+  canLookUp,
   describeMargin,
+  missedVotes,
   type NodeStatus,
   type ProcessStateName,
 } from './status.ts'
@@ -39,6 +41,31 @@ function statusOf(states: readonly ProcessStateName[]): ClusterStatus {
 
 const up = 'up' as const
 const down = 'down' as const
+
+it('counts members that order against those that a block needs', () => {
+  const status = statusOf(['up', 'up', 'up', 'up'])
+  const together = (states: readonly ProcessStateName[]): ClusterStatus => ({
+    ...status,
+    members: status.nodes.map((node, index) => {
+      const report = { height: 40 + index, round: 1, connected: ['sv-2'], absent: ['sv-3'] }
+      const state = states[index] ?? 'up'
+      return { ...node, state, detail: null, ordering: state === 'up' ? report : null }
+    }),
+  })
+  const one = together(['up', 'up', 'down'])
+  expect(describeMargin(one)).toContain(
+    'ordering       3 of 4 members up, 3 must vote: no more can be lost',
+  )
+  expect(canLookUp(one)).toBe(true)
+  expect(formatStatus(one)).toContain('\nsv-3          down         -        -        -')
+  expect(formatStatus(one)).toContain('\nsv-4          up           43       1        1 of 3')
+  expect(missedVotes(one)).toEqual(['sv-3'])
+
+  const two = together(['down', 'up', 'down'])
+  expect(describeMargin(two).join()).toContain('2 of 4 members up, 3 must vote: quorum lost')
+  expect(describeMargin(two).join()).toContain('The log stands still')
+  expect(canLookUp(two)).toBe(false)
+})
 
 describe('what can still be lost', () => {
   it.each([

@@ -21,6 +21,22 @@ export type NodeStatus = ServiceStatus & {
   readonly recordTime: string | null
 }
 
+export type MemberStatus = NamedService & {
+  /** As it told last; null while it does not answer. */
+  readonly ordering: OrderingReport | null
+}
+
+export type OrderingReport = {
+  /** Of its newest block. */
+  readonly height: number
+  /** In which the block before was decided; above 0, a proposer was away. */
+  readonly round: number | null
+  /** Members whose engines are connected to its own. */
+  readonly connected: readonly string[]
+  /** Members whose votes on that block were missed. */
+  readonly absent: readonly string[]
+}
+
 type NamedService = ServiceStatus & { readonly name: string }
 
 export type ClusterStatus = {
@@ -37,26 +53,52 @@ export type ClusterStatus = {
   /** The one that the validator follows. */
   readonly synchronizer: ServiceStatus
   /** Where all order together: the synchronizer of each node, by the node's name. */
-  readonly members: readonly NamedService[]
+  readonly members: readonly MemberStatus[]
   readonly console: { readonly url: string } | null
   readonly dataDir: string
 }
 
-/** All services with their names: nodes, validator, synchronizer. */
+/** All services with their names: nodes, validator, synchronizer, and those of the nodes. */
 export function servicesOf<Node extends NamedService>(
-  status: Pick<ClusterStatus, 'validator' | 'synchronizer'> & { readonly nodes: readonly Node[] },
+  status: Pick<ClusterStatus, 'validator' | 'synchronizer' | 'members'> & {
+    readonly nodes: readonly Node[]
+  },
 ): readonly NamedService[] {
   return [
     ...status.nodes,
     { ...status.validator, name: 'validator' },
     { ...status.synchronizer, name: 'synchronizer' },
+    ...status.members.map((member) => ({ ...member, name: `${member.name}.synchronizer` })),
   ]
+}
+
+/** Whose votes the most advanced member missed. */
+export function missedVotes({ members }: Pick<ClusterStatus, 'members'>): readonly string[] {
+  const reports = members.flatMap(({ ordering }) => ordering ?? [])
+  const [newest] = reports.toSorted((one, other) => other.height - one.height)
+  return newest?.absent ?? []
+}
+
+/** Whether there is who puts entries in order: one synchronizer, or so many members as make a block. */
+export function isOrdering(
+  status: Pick<ClusterStatus, 'cluster' | 'synchronizer' | 'members'>,
+): boolean {
+  const { members, cluster } = status
+  if (members.length === 0) return status.synchronizer.state === 'up'
+  return upCount(members) >= cluster.confirmThreshold
+}
+
+function upCount(services: readonly ServiceStatus[]): number {
+  return services.filter(({ state }) => state === 'up').length
 }
 
 /** Whether names can be looked up by quorum. */
 export function canLookUp(status: Measured): boolean {
   return (
-    marginOf(status).lookups >= 0 && status.synchronizer.state === 'up' && isThere(status.validator)
+    marginOf(status).lookups >= 0 &&
+    isOrdering(status) &&
+    isThere(status.synchronizer) &&
+    isThere(status.validator)
   )
 }
 
@@ -70,7 +112,7 @@ type Margin = { readonly lookups: number; readonly confirmations: number }
 
 /** Counts the nodes that are up against the thresholds. */
 function marginOf(status: Measured): Margin {
-  const up = status.nodes.filter((node) => node.state === 'up').length
+  const up = upCount(status.nodes)
   return {
     lookups: countedOf(status) - status.cluster.readThreshold,
     confirmations: up - status.cluster.confirmThreshold,
@@ -90,7 +132,7 @@ function countedOf(status: Measured): number {
 /** What can still be lost, a sentence each for lookups and registrations, and what is lost beside nodes. */
 export function describeMargin(status: Measured): readonly string[] {
   const margin = marginOf(status)
-  const up = status.nodes.filter((node) => node.state === 'up').length
+  const up = upCount(status.nodes)
   const counted = countedOf(status)
   const { n, readThreshold, confirmThreshold } = status.cluster
   const have = `${up} of ${n} nodes up`
@@ -98,9 +140,18 @@ export function describeMargin(status: Measured): readonly string[] {
   return [
     `lookups        ${have}${broken}, ${readThreshold} must agree: ${inWords(margin.lookups)}`,
     `registrations  ${have}, ${confirmThreshold} must confirm: ${inWords(margin.confirmations)}`,
-    ...(status.synchronizer.state === 'up'
+    ...(status.members.length === 0
+      ? []
+      : [
+          `ordering       ${upCount(status.members)} of ${n} members up, ${confirmThreshold} must vote: ` +
+            inWords(upCount(status.members) - confirmThreshold),
+        ]),
+    ...(isOrdering(status)
       ? []
       : ['The log stands still: nothing can be registered, and lookups soon are too old.']),
+    ...(isOrdering(status) && status.synchronizer.state !== 'up'
+      ? ['The synchronizer beside the validator is not up: nobody is registered through it.']
+      : []),
     ...(status.validator.state === 'up'
       ? []
       : isThere(status.validator)

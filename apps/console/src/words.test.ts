@@ -6,6 +6,7 @@ import {
   faultWords,
   headlineOf,
   milliseconds,
+  orderingWords,
   shorten,
   stagesOf,
   toneOfOutcome,
@@ -24,6 +25,7 @@ function statusOf(states: readonly string[], validator = 'up', liars = 0): Statu
     nodes: states.map(node),
     validator: { state: validator },
     synchronizer: { state: 'up' },
+    members: [],
     faults: [],
   } as unknown as Status
 }
@@ -56,8 +58,35 @@ describe('the headline', () => {
   })
 })
 
+it('registrations and the log stand still where too few members are there to order', () => {
+  const member = (state: string) => ({ state })
+  const status = { ...statusOf(['up', 'up', 'up', 'up']), synchronizer: { state: 'up' } }
+  const toneOf = (states: readonly string[]) =>
+    stagesOf({ ...status, members: states.map(member) } as unknown as Status).find(
+      ({ label }) => label === 'Log',
+    )?.tone
+  expect(toneOf(['up', 'up', 'up', 'down'])).toBe('good')
+  expect(toneOf(['up', 'up', 'down', 'down'])).toBe('bad')
+})
+
+it('says how a member orders, and what is unusual about it', () => {
+  const ordering = { height: 12, round: 0, connected: ['sv-1', 'sv-3'], absent: [] }
+  const member = (report: unknown) => ({ ordering: report }) as unknown as Status['members'][number]
+  expect(orderingWords(member(ordering), false)).toBe('block 12, 2 engines connected')
+  expect(orderingWords(member({ ...ordering, round: 1 }), true)).toBe(
+    'block 12, round 1, 2 engines connected, misses votes',
+  )
+  expect(orderingWords(member(null), false)).toBe('says nothing')
+})
+
+it('breaks the engine of a member alone, and its links', () => {
+  const idsOf = (isMember: boolean) =>
+    breaksOf('sv-2', isMember).flatMap((group) => group.faults.map(({ id }) => id))
+  expect(idsOf(true).filter((id) => !idsOf(false).includes(id))).toEqual(['engines', 'cometbft'])
+})
+
 it('what can be broken has an id of its own and words once it is in force', () => {
-  const faults = breaksOf('sv-2').flatMap((group) => group.faults)
+  const faults = breaksOf('sv-2', true).flatMap((group) => group.faults)
   expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length)
   expect(faults.map(({ fault }) => fault.node)).toEqual(faults.map(() => 'sv-2'))
   const killed = faultWords({ kind: 'kill', node: 'sv-2', part: 'redis' })

@@ -26,11 +26,14 @@ export type Stage = { readonly label: string; readonly tone: Tone; readonly text
 export function stagesOf(status: Status): readonly Stage[] {
   const { confirmThreshold, n } = status.cluster
   const up = upCount(status)
+  const members = status.members.filter(isUp).length
+  const isOrdering =
+    status.members.length === 0 ? isUp(status.synchronizer) : members >= confirmThreshold
   const liars = status.nodes.filter((node) => node.faults.some(({ spec }) => spec.kind === 'lie'))
   return [
     {
       label: 'Registrations',
-      tone: up >= confirmThreshold && isUp(status.synchronizer) ? 'good' : 'bad',
+      tone: up >= confirmThreshold && isOrdering ? 'good' : 'bad',
       text:
         up >= confirmThreshold
           ? `${up} of ${n} up, ${confirmThreshold} must confirm`
@@ -38,8 +41,8 @@ export function stagesOf(status: Status): readonly Stage[] {
     },
     {
       label: 'Log',
-      tone: isUp(status.synchronizer) ? 'good' : 'bad',
-      text: isUp(status.synchronizer) ? 'entries are ordered' : 'stands still',
+      tone: isOrdering ? 'good' : 'bad',
+      text: isOrdering ? 'entries are ordered' : 'stands still',
     },
     {
       label: 'Lying',
@@ -97,16 +100,26 @@ const lies: Readonly<Record<LieKind, string>> = {
 /** Some of them the select shows; the command line has all, with every option. */
 type Breaks = readonly {
   readonly title: string
-  readonly faults: readonly {
-    readonly id: string
-    readonly words: string
-    readonly fault: FaultSpec
-  }[]
+  readonly faults: readonly Break[]
 }[]
+type Break = { readonly id: string; readonly words: string; readonly fault: FaultSpec }
 
-/** What else can be broken about a node, in the order in which it is offered. */
-export function breaksOf(node: string): Breaks {
+/** How a member orders with the others, in a few words. */
+export function orderingWords({ ordering }: Status['members'][number], missed: boolean): string {
+  if (ordering === null) return 'says nothing'
+  const { height, round, connected } = ordering
+  return [
+    `block ${height}`,
+    ...((round ?? 0) > 0 ? [`round ${round}`] : []),
+    `${connected.length} engines connected`,
+    ...(missed ? ['misses votes'] : []),
+  ].join(', ')
+}
+
+/** What else can be broken about a node, in the order in which it is offered; `isMember`: it orders, too. */
+export function breaksOf(node: string, isMember: boolean): Breaks {
   const lieKinds = Object.keys(lies) as LieKind[]
+  const ofMember = (one: Break) => (isMember ? [one] : [])
   return [
     {
       title: 'Lies',
@@ -140,6 +153,11 @@ export function breaksOf(node: string): Breaks {
           words: 'cut off from the proxy',
           fault: { kind: 'partition', node, from: 'proxy' },
         },
+        ...ofMember({
+          id: 'engines',
+          words: 'cut off from the other engines',
+          fault: { kind: 'drop', node, edge: 'p2p' },
+        }),
       ],
     },
     {
@@ -152,6 +170,11 @@ export function breaksOf(node: string): Breaks {
         },
         { id: 'memory', words: 'Redis out of memory', fault: { kind: 'memory', node } },
         { id: 'redis', words: 'Redis killed', fault: { kind: 'kill', node, part: 'redis' } },
+        ...ofMember({
+          id: 'cometbft',
+          words: 'CometBFT killed',
+          fault: { kind: 'kill', node, part: 'cometbft' },
+        }),
       ],
     },
   ]

@@ -2,6 +2,17 @@
 import type { ScanError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
 
+export type OrderingReport = {
+  /** Of the newest block that was published. */
+  readonly height: number
+  /** In which the block before it was decided; above 0, a proposer was away, or too slow. Null: not known yet. */
+  readonly round: number | null
+  /** Names of the members whose engines are connected to the own one. */
+  readonly connected: string[]
+  /** Names of the members whose votes on that block were missed. */
+  readonly absent: string[]
+}
+
 export type OrderedLog = AsyncDisposable & {
   /**
    * Resolves when the entry is in the log.
@@ -15,6 +26,8 @@ export type OrderedLog = AsyncDisposable & {
   refusal(): ScanError | null
   /** @throws {ScanError} Why it does not do its work. */
   assertReady(): void
+  /** How those who order together do; null where one orders alone. */
+  ordering(): OrderingReport | null
   /** `live` while it does. */
   state(): string
   /** What an operator must know beside the state; null: nothing. */

@@ -50,6 +50,7 @@ export async function openRedisLog(
       head: writer.head,
       refusal: writer.refusal,
       assertReady: () => assertReady(writer),
+      ordering: () => null,
       state: () => stateOf(writer),
       detail() {
         const sentences = [writer.refusal()?.message, chain.detail()].filter((one) => one != null)

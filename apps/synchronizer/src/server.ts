@@ -25,6 +25,7 @@ export function createServer(
         state: log.state,
         head: log.head,
         detail: log.detail,
+        ordering: log.ordering,
       }),
       submitEntry: async ({ body, client }) => {
         // A request of no bytes has no body at all.

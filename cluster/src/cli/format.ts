@@ -6,6 +6,7 @@ import {
   canLookUp,
   describeMargin,
   describeSize,
+  missedVotes,
   type ServiceStatus,
   servicesOf,
 } from '../status.ts'
@@ -64,18 +65,13 @@ export function formatStatus(status: ClusterStatus | LiveStatus): string {
     row('validator', status.validator, null),
     row('synchronizer', status.synchronizer, null),
   ]
-  const widths = [14, 13, 9, 9, 10]
-  const table = rows.map((cells) =>
-    cells
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('')
-      .trimEnd(),
-  )
+  const table = inColumns(rows)
   const details = servicesOf(status)
     .filter((service) => service.detail !== null)
     .map((service) => `${service.name}: ${service.detail}`)
   return [
     ...table,
+    ...ordering(status),
     ...measured(status),
     '',
     ...details.flatMap(wrap),
@@ -83,6 +79,32 @@ export function formatStatus(status: ClusterStatus | LiveStatus): string {
     ...describeSize(status.cluster),
     `genesis ${status.cluster.genesisHash}`,
   ].join('\n')
+}
+
+/** How the members order together; nothing where one synchronizer does. */
+function ordering(status: ClusterStatus | LiveStatus): string[] {
+  const { members, cluster } = status
+  if (members.length === 0) return []
+  const missed = missedVotes(status)
+  const rows = members.map(({ name, state, ordering: report }) => [
+    name,
+    state,
+    String(report?.height ?? '-'),
+    String(report?.round ?? '-'),
+    report === null ? '-' : `${report.connected.length} of ${cluster.n - 1}`,
+    missed.includes(name) ? 'misses votes' : '',
+  ])
+  return ['', ...inColumns([['ordering', 'state', 'block', 'round', 'engines', ''], ...rows])]
+}
+
+function inColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths = [14, 13, 9, 9, 10]
+  return rows.map((cells) =>
+    cells
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('')
+      .trimEnd(),
+  )
 }
 
 /** What only a running control plane knows: latencies, agreement, and what is broken. */

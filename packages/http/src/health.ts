@@ -36,6 +36,8 @@ export function createHealthHandlers(app: {
   readonly head: () => { readonly offset: Offset; readonly recordTime: Micros } | null
   /** What an operator must know beside the state, in ASCII. */
   readonly detail?: () => string | null
+  /** Of those who order together; null where one orders alone. */
+  readonly ordering?: () => NonNullable<Extra['ordering']> | null
   readonly reader?: () => NonNullable<Extra['reader']>
 }): Handlers<typeof healthRoutes> {
   const { clock, clocks } = app
@@ -61,6 +63,7 @@ export function createHealthHandlers(app: {
     async getStatus() {
       const state = app.state()
       const head = app.head()
+      const ordering = app.ordering?.() ?? null
       const uptimeSeconds = Math.floor((clock.monotonicMs() - startedMs) / MS_PER_SECOND)
       return {
         body: {
@@ -75,6 +78,7 @@ export function createHealthHandlers(app: {
               recordTime: head === null ? null : formatTime(head.recordTime),
               clockOffsetMs: clockOffsetMs(clocks),
               ...(app.detail && { detail: app.detail() }),
+              ...(ordering && { ordering }),
               ...(app.reader && { reader: app.reader() }),
             },
           },

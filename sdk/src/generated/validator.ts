@@ -1329,6 +1329,17 @@ export interface components {
                     clockOffsetMs?: number | null;
                     /** @description What an operator must know beside the state. */
                     detail?: string | null;
+                    /** @description Where all members order together: how they do, as this one sees it. */
+                    ordering?: {
+                        /** @description Of the newest block. */
+                        height: number;
+                        /** @description In which the block before it was decided; above 0, a proposer was away. Null at the start. */
+                        round: number | null;
+                        /** @description Members whose engines are connected to this one. */
+                        connected: string[];
+                        /** @description Members whose votes on that block were missed. */
+                        absent: string[];
+                    };
                     reader?: components["schemas"]["ReaderStatus"];
                 };
             };

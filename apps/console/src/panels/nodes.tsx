@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { type Api, type NodeStatus, reasonOf, type Sample, type Status } from '../api.ts'
 import { Panel } from '../panel.tsx'
-import { breaksOf, faultWords, milliseconds, states } from '../words.ts'
+import { breaksOf, faultWords, milliseconds, orderingWords, states } from '../words.ts'
 
 type Action = { readonly label: string; readonly run: () => Promise<unknown> }
 
@@ -73,6 +73,7 @@ export function NodePanel(props: {
                 node={node}
                 vote={newest?.nodes.find((one) => one.node === node.name)?.vote ?? 'unknown'}
                 isBusy={busy.has(node.name)}
+                isMember={status.members.length > 0}
                 api={api}
                 act={(action) => act(node.name, action)}
               />
@@ -81,6 +82,7 @@ export function NodePanel(props: {
         </table>
       </div>
       <Services api={api} status={status} act={act} />
+      <Ordering status={status} />
     </Panel>
   )
 }
@@ -88,6 +90,7 @@ export function NodePanel(props: {
 function Row(props: {
   readonly node: NodeStatus
   readonly vote: string
+  readonly isMember: boolean
   readonly isBusy: boolean
   readonly api: Api
   readonly act: (action: Action) => void
@@ -172,7 +175,7 @@ function Row(props: {
           label="Wipe"
           run={() => api.nodes.wipe.mutate(target)}
         />
-        <BreakPicker node={node} api={api} act={act} />
+        <BreakPicker node={node} isMember={props.isMember} api={api} act={act} />
         <Button
           act={act}
           target={node.name}
@@ -188,13 +191,14 @@ function Row(props: {
 /** What can be done to a node beside its process: lies with its own keys, and its network, clock and memory. */
 function BreakPicker(props: {
   readonly node: NodeStatus
+  readonly isMember: boolean
   readonly api: Api
   readonly act: (action: Action) => void
 }) {
   const { node, api, act } = props
   const inForce = node.faults.find(({ spec }) => spec.kind === 'lie')
   const value = inForce?.spec.kind === 'lie' ? `lie ${inForce.spec.lie}` : ''
-  const breaks = breaksOf(node.name)
+  const breaks = breaksOf(node.name, props.isMember)
   return (
     <select
       className={value === '' ? '' : 'lying'}
@@ -286,6 +290,34 @@ function Services(props: {
                 label="Restart"
                 run={() => api.nodes.restart.mutate({ node: name })}
               />
+            </span>
+          </div>
+        )
+      })}
+    </div>
+  )
+}
+
+/** How the members order together, a row each; nothing where one synchronizer does. */
+function Ordering({ status }: { readonly status: Status }) {
+  const reports = status.members.flatMap(({ ordering }) => ordering ?? [])
+  const newest = reports.toSorted((one, other) => other.height - one.height)[0]
+  if (status.members.length === 0) return null
+  return (
+    <div className="services">
+      {status.members.map((member) => {
+        const { word, sign, tone } = states[member.state]
+        return (
+          <div key={member.name} className="service">
+            <strong>{member.name} orders</strong>
+            <span className={`state ${tone}`} title={member.detail ?? undefined}>
+              <span aria-hidden="true" className="sign">
+                {sign}
+              </span>
+              {word}
+            </span>
+            <span className="muted small">
+              {orderingWords(member, newest?.absent.includes(member.name) === true)}
             </span>
           </div>
         )

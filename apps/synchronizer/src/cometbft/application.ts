@@ -14,12 +14,15 @@ import {
 import type { JudgedEntry, Refusal } from '../judge-entry.ts'
 import { type BlockGroup, orderBlock, type Tip } from './blocks.ts'
 import { chainIdOf } from './chain-id.ts'
+import { type LastCommit, readLastCommit } from './last-commit.ts'
 import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
 
 export type Application = {
   /** Answers one request. @throws If the engine asks for what cannot be: it must not go on. */
   answer(request: Request): Promise<Response>
   tip(): Tip
+  /** Null: this process has seen no block yet that carries votes. */
+  lastCommit(): LastCommit | null
 }
 
 export type ApplicationOptions = {
@@ -51,9 +54,11 @@ export function createApplication(options: ApplicationOptions): Application {
   let { tip } = options
   /** Decided, and not published: the engine says `commit` next, or repeats the block. */
   let pending: { readonly group: BlockGroup; readonly tip: Tip } | null = null
+  let lastCommit: LastCommit | null = null
 
   return {
     tip: () => tip,
+    lastCommit: () => lastCommit,
     async answer(request) {
       if (request.info !== undefined) {
         // Another engine, or the same after a restart: what was not committed will be repeated.
@@ -106,7 +111,8 @@ export function createApplication(options: ApplicationOptions): Application {
         return Response.fromPartial({ processProposal: { status: isGood ? ACCEPT : REJECT } })
       }
       if (request.finalizeBlock !== undefined) {
-        const { height, time, txs } = request.finalizeBlock
+        const { height, time, txs, decidedLastCommit } = request.finalizeBlock
+        if (decidedLastCommit !== undefined) lastCommit = readLastCommit(decidedLastCommit)
         pending = orderBlock(tip, {
           height: Number(height),
           timeMicros: microsOf(time),

@@ -13,6 +13,7 @@ import { createEngineRpc } from './engine-rpc.ts'
 import { refusalOf } from './engine-state.ts'
 import { watchEngine } from './engine-watch.ts'
 import { createMember, type MemberOptions } from './member.ts'
+import { reportOrdering } from './ordering-report.ts'
 import { stepVoting, type Voting } from './voting.ts'
 
 /** Reads where the log ends, listens for the engine, and starts it; does not wait for it. */
@@ -104,6 +105,13 @@ export async function openCometbftLog(
         if (error !== null) throw error
       },
       state: watch.state,
+      ordering: () =>
+        reportOrdering({
+          ordering,
+          height: member.head().height,
+          lastCommit: member.lastCommit(),
+          connected: watch.connected(),
+        }),
       detail() {
         const isStalled = watch.state() === 'stalled'
         const sentences = [

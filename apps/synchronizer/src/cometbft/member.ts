@@ -18,6 +18,7 @@ import { serveAbci } from './abci-server.ts'
 import { createApplication } from './application.ts'
 import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
 import type { EngineRpc } from './engine-rpc.ts'
+import type { LastCommit } from './last-commit.ts'
 import { createOffering } from './offering.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
 
@@ -33,6 +34,7 @@ export type Member = AsyncDisposable & {
   append(bytes: Uint8Array): Promise<void>
   /** Newest entry that followers can have. */
   head(): Tip
+  lastCommit(): LastCommit | null
   /** Rejects when this process must not go on: the log is another one than it knows. */
   readonly failed: Promise<never>
 }
@@ -151,6 +153,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     return {
       append: offering.offer,
       head: () => application.tip(),
+      lastCommit: () => application.lastCommit(),
       failed,
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }

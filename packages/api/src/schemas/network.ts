@@ -193,6 +193,21 @@ export const StatusAnswer = component('NodeStatus', 'Where the process stands.',
         ),
       ),
       detail: Type.Optional(orNull(Type.String(), 'What an operator must know beside the state.')),
+      ordering: Type.Optional(
+        part('Where all members order together: how they do, as this one sees it.', {
+          height: Type.Integer({ description: 'Of the newest block.' }),
+          round: orNull(
+            Type.Integer(),
+            'In which the block before it was decided; above 0, a proposer was away. Null at the start.',
+          ),
+          connected: Type.Array(Type.String(), {
+            description: 'Members whose engines are connected to this one.',
+          }),
+          absent: Type.Array(Type.String(), {
+            description: 'Members whose votes on that block were missed.',
+          }),
+        }),
+      ),
       reader: Type.Optional(ReaderStatus),
     }),
   }),

@@ -1,0 +1,17 @@
+/** What the votes on the newest blocks say about the members. Pure. */
+import { toHex } from '@quorumscan/base'
+import type { CommitInfo } from 'cosmjs-types/tendermint/abci/types'
+import { BlockIDFlag } from 'cosmjs-types/tendermint/types/validator'
+
+export type LastCommit = {
+  /** In which the block was decided. */
+  readonly round: number
+  /** Whose votes were not there when the next block was proposed: addresses of keys, lower-case hex. */
+  readonly absent: readonly string[]
+}
+
+/** Of the block before the one that carries these votes. */
+export function readLastCommit({ round, votes }: CommitInfo): LastCommit {
+  const absent = votes.filter(({ blockIdFlag }) => blockIdFlag === BlockIDFlag.BLOCK_ID_FLAG_ABSENT)
+  return { round, absent: absent.map(({ validator }) => toHex(validator.address)) }
+}
