@@ -1,4 +1,9 @@
-export { nodeIdOf, VOTE_STATE_FILE, voteStateAt } from './cometbft/engine-files.ts'
+export {
+  nodeIdOf,
+  VOTE_ANYWAY_FILE,
+  VOTE_STATE_FILE,
+  voteStateAt,
+} from './cometbft/engine-files.ts'
 export type { SpawnEngine } from './cometbft/engine-process.ts'
 export { envToConfig, type SynchronizerConfig } from './config.ts'
 export type { Overrides } from './context.ts'

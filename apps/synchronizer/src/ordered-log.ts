@@ -1,4 +1,5 @@
 /** What orders the log, as the rest of the process sees it: one writer, or a member of several. */
+import type { Evidence } from '@quorumscan/consensus'
 import type { ScanError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
 
@@ -28,6 +29,8 @@ export type OrderedLog = AsyncDisposable & {
   assertReady(): void
   /** How those who order together do; null where one orders alone. */
   ordering(): OrderingReport | null
+  /** What proves that somebody who orders contradicted itself. */
+  evidence(): readonly Evidence[]
   /** `live` while it does. */
   state(): string
   /** What an operator must know beside the state; null: nothing. */

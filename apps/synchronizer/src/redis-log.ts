@@ -51,6 +51,8 @@ export async function openRedisLog(
       refusal: writer.refusal,
       assertReady: () => assertReady(writer),
       ordering: () => null,
+      // Two groups for one offset are found by those who follow.
+      evidence: () => [],
       state: () => stateOf(writer),
       detail() {
         const sentences = [writer.refusal()?.message, chain.detail()].filter((one) => one != null)

@@ -1,5 +1,6 @@
 /** Binds the synchronizer's routes to what answers them. */
 import { apiDocuments, synchronizerRoutes } from '@quorumscan/api'
+import { utf8 } from '@quorumscan/base'
 import { buildServer, createHealthHandlers, type HttpServer, type Tracer } from '@quorumscan/http'
 import type { Context } from './context.ts'
 
@@ -35,6 +36,9 @@ export function createServer(
         })
         return { body: { accepted: true as const } }
       },
+      listOrderingEvidence: async () => ({
+        body: utf8(JSON.stringify({ evidence: log.evidence() })),
+      }),
       followLog: async ({ query, client, signal }) => {
         const stream = await feed.open({ from: query.from, peer: client.key, signal })
         return { headers: { 'content-type': 'application/octet-stream' }, body: stream }

@@ -40,7 +40,7 @@ import { createLedgerReads } from './ledger-interface/ledger-reads.ts'
 import { participantIdOf } from './ledger-interface/participant-id.ts'
 import { createReadMetrics } from './metrics.ts'
 import { createAlarm } from './proxy/alarms.ts'
-import { createEvidenceKeeper } from './proxy/evidence.ts'
+import { createEvidenceKeeper, followEvidence } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
 import { createShown, readNotBefore } from './shown.ts'
 import { createKeptUsers } from './users/kept-users.ts'
@@ -131,8 +131,20 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         onEvidence: evidence.note,
       }),
     )
+    const log = resources.opened(createLogClient(logOptions))
+    // Of the log of one synchronizer, those who follow it see what it signed.
+    if (genesis.ordering.driver === 'cometbft')
+      resources.opened(
+        followEvidence({
+          log,
+          genesis,
+          note: evidence.note,
+          clock,
+          onProblem: (error) => logger.warn({ err: error }, 'no evidence from the synchronizer'),
+        }),
+      )
     const ordering = createLogReader({
-      log: resources.opened(createLogClient(logOptions)),
+      log,
       genesis: { ...genesis, hash: genesisHash },
       clock,
       random,

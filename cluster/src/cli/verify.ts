@@ -103,8 +103,11 @@ type Expected = { readonly genesis: Genesis; readonly threshold: number }
 
 function formatProven(proven: Proven, expected: Expected): string {
   if (proven.kind !== 'evidence') return formatState(proven, expected)
-  const { signer, kind, offset } = proven.evidence
-  return `\n${signer} signed two different statements (${kind}) about offset ${offset}`
+  const { signer, ...about } = proven.evidence
+  if (about.kind !== 'vote')
+    return `\n${signer} signed two different statements (${about.kind}) about offset ${about.offset}`
+  const { step, round, height } = about
+  return `\n${signer} signed two different votes (${step}) in round ${round} of block ${height}`
 }
 
 function formatState(proven: ProvenState, { genesis, threshold }: Expected): string {

@@ -1,8 +1,10 @@
 /** What several members order together, with real engines: one away, two away, engines killed at any moment. */
 import { createSystemClock, sha256Hex } from '@quorumscan/base'
+import { type Evidence, verifyEvidence } from '@quorumscan/consensus'
 import { allocatePartyCommand, encodeEntry } from '@quorumscan/ledger'
 import { send, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
+import { judgeProof } from '../cli/proof.ts'
 import { enginePath, type Member, startMembers } from './testing/members.ts'
 
 const clock = createSystemClock()
@@ -73,8 +75,8 @@ async function untilLive(members: readonly Member[]): Promise<void> {
 }
 
 /** Four that run, by name, and the way to order entries of which none may be lost. */
-async function startFour() {
-  const network = await startMembers(4)
+async function startFour(options: { readonly withTwin?: boolean } = {}) {
+  const network = await startMembers(4, options)
   const [one, two, three, four] = network.members as [Member, Member, Member, Member] // Just asked for.
   await Promise.all(network.members.map((member) => member.start()))
   await untilLive(network.members)
@@ -140,6 +142,38 @@ describe.skipIf(enginePath === null)('four members', () => {
     }
     await Promise.all(load)
     await expectSame(members, network.submitted)
+  })
+
+  it('go on without a fork beside one that signs two blocks for one height, and prove it', async () => {
+    await using network = await startFour({ withTwin: true })
+    const { one, two, three, four, order, genesis } = network
+    const honest = [two, three, four]
+    const evidenceOf = async (member: Member): Promise<readonly Evidence[]> =>
+      (await send(`${member.url()}/v0/evidence`)).body.evidence
+    await untilTrue('evidence to be listed', async () => {
+      for (const member of [one, ...honest]) await order(member)
+      const lists = await Promise.all(honest.map(evidenceOf))
+      return lists.every((list) => list.length > 0)
+    })
+    for (const member of honest) {
+      const [evidence] = await evidenceOf(member)
+      expect(await verifyEvidence(evidence as Evidence, { genesis })).toMatchObject({
+        signer: one.name,
+        kind: 'vote',
+      })
+    }
+    // It is kept, and what proves something to everybody is read by the command for it.
+    const [evidence] = await evidenceOf(two)
+    await two.stop()
+    await two.start()
+    await untilLive([two])
+    expect(await evidenceOf(two)).toContainEqual(evidence)
+    const text = JSON.stringify({ evidence: await evidenceOf(two) })
+    expect(await judgeProof(text, { genesis, request: null, threshold: 2 })).toContainEqual({
+      kind: 'evidence',
+      evidence: expect.objectContaining({ signer: one.name, kind: 'vote' }),
+    })
+    await expectSame(honest, network.submitted)
   })
 
   it('take back one that lost its disk, which votes at no height that it may have signed', async () => {

@@ -77,6 +77,7 @@ export {
   type StateStatement,
   type SubmissionStatement,
 } from './statements/statements.ts'
+export { chainIdOf } from './statements/vote.ts'
 export { DECISIONS, type Decisions } from './votes/decisions.ts'
 export {
   type Decided,

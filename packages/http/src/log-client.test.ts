@@ -21,6 +21,7 @@ async function start(submitEntry: (bytes: Uint8Array) => void) {
     getStatus: unused,
     getVersion: unused,
     followLog: unused,
+    listOrderingEvidence: unused,
     submitEntry: async ({ body }) => {
       submitEntry(body)
       return { body: { accepted: true } }

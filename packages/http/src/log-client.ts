@@ -1,6 +1,6 @@
 /** The synchronizer over HTTP: offers entries to it, and opens the stream of its log. */
 import { fromUtf8 } from '@quorumscan/base'
-import { createBodyPieces } from '@quorumscan/consensus'
+import { createBodyPieces, type TransportRequest } from '@quorumscan/consensus'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import { type Dispatcher, Pool } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
@@ -8,6 +8,8 @@ import { CONNECT_MS_MAX, createUndiciTransport } from './undici-transport.ts'
 
 /** The synchronizer's longest answer is an error body. */
 const REPLY_BYTES_MAX = 64 * 1024
+/** 32 pieces of each member of the largest network, twice over. */
+const EVIDENCE_BYTES_MAX = 1024 * 1024
 
 /** Of the stream, before its reader takes it: what lies there is given as one piece. Some hundred registrations. */
 const STREAM_BUFFER_BYTES = 1024 * 1024
@@ -16,6 +18,12 @@ const STREAM_SILENCE_MS_MAX = 10_000
 
 /** Its stream and its `submit` are a `LogSource` of `packages/ledger`. */
 export type LogClient = AsyncDisposable & {
+  /**
+   * What it found that members signed and must not have. Nothing of it is verified.
+   *
+   * @throws {ScanError} DEPENDENCY_UNAVAILABLE. Or the signal's reason.
+   */
+  evidence(signal: AbortSignal): Promise<readonly unknown[]>
   /**
    * As `Ordering.submit`.
    *
@@ -54,27 +62,56 @@ export function createLogClient(options: {
     headersTimeout: STREAM_SILENCE_MS_MAX,
     bodyTimeout: STREAM_SILENCE_MS_MAX,
   })
+  const ask = (
+    request: Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax'>,
+    signal: AbortSignal,
+  ) =>
+    transport
+      .request({
+        ...request,
+        url,
+        channel: 'lookup',
+        isPublicOnly: false, // The synchronizer is configured by the operator.
+        signal,
+      })
+      .catch((cause: unknown) => {
+        signal.throwIfAborted()
+        throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer cannot be reached', {
+          cause,
+        })
+      })
   return {
     async submit(bytes, signal) {
-      const reply = await transport
-        .request({
-          url,
+      const reply = await ask(
+        {
           method: 'POST',
           path: '/v0/submit',
           headers: { 'content-type': 'application/octet-stream' },
           body: new Uint8Array(bytes),
           bytesMax: REPLY_BYTES_MAX,
-          channel: 'lookup',
-          isPublicOnly: false, // The synchronizer is configured by the operator.
-          signal,
-        })
-        .catch((cause: unknown) => {
-          signal.throwIfAborted()
-          throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer cannot be reached', {
-            cause,
-          })
-        })
+        },
+        signal,
+      )
       if (reply.status !== 200) throw refusal(reply)
+    },
+    async evidence(signal) {
+      const reply = await ask(
+        {
+          method: 'GET',
+          path: '/v0/evidence',
+          headers: {},
+          body: null,
+          bytesMax: EVIDENCE_BYTES_MAX,
+        },
+        signal,
+      )
+      try {
+        const { evidence } = Object(JSON.parse(fromUtf8(reply.body)))
+        if (reply.status === 200 && Array.isArray(evidence)) return evidence
+      } catch {
+        // Said below.
+      }
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer lists no evidence')
     },
     async open({ from, signal }) {
       signal.throwIfAborted()

@@ -341,6 +341,7 @@ describe('bodies', () => {
       getStatus: unused,
       getVersion: unused,
       followLog: unused,
+      listOrderingEvidence: unused,
       submitEntry: async ({ body }) => {
         seen = body
         return { body: { accepted: true } }

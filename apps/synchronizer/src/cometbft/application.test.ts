@@ -1,6 +1,6 @@
 import { fromHex, toHex, utf8 } from '@quorumscan/base'
 import type { DeepPartial } from 'cosmjs-types/helpers'
-import { Request, type Response } from 'cosmjs-types/tendermint/abci/types'
+import { MisbehaviorType, Request, type Response } from 'cosmjs-types/tendermint/abci/types'
 import { describe, expect, it } from 'vitest'
 import type { JudgedEntry, Refusal } from '../judge-entry.ts'
 import { type ApplicationOptions, createApplication } from './application.ts'
@@ -31,6 +31,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
     isOrdered: () => false,
     refuse: () => null,
     isPeer: (nodeId) => nodeId === 'friend',
+    onMisbehavior: async () => {},
     publish: async (group) => {
       published.push(group)
     },
@@ -60,6 +61,22 @@ const validatorUpdates = (...all: readonly string[]) =>
   all.map((key) => ({ power: 1n, pubKey: { ed25519: fromHex(key) } }))
 
 describe('a block', () => {
+  it('tells of a block that names who voted twice before it is decided, and of no other', async () => {
+    const told: number[] = []
+    const { ask } = setUp({
+      onMisbehavior: async (height) => {
+        told.push(height)
+      },
+    })
+    const time = { seconds: BigInt(START / 1_000_000), nanos: 0 }
+    for (const [height, type] of [
+      [1n, MisbehaviorType.DUPLICATE_VOTE],
+      [1n, MisbehaviorType.LIGHT_CLIENT_ATTACK],
+    ] as const)
+      await ask({ finalizeBlock: { height, time, misbehavior: [{ type }] } })
+    expect(told).toEqual([1])
+  })
+
   it('is published, and counts, when it is committed', async () => {
     const { ask, finalize, where, published } = setUp()
     const { finalizeBlock } = await finalize(1, 'a', 'b')

@@ -4,8 +4,10 @@
  * Were it to move with the first, an engine that dies in between would ask for an answer that nobody has.
  */
 import { assert, fromHex, toHex } from '@quorumscan/base'
+import { chainIdOf } from '@quorumscan/consensus'
 import {
   CheckTxType,
+  MisbehaviorType,
   type Request,
   Response,
   type ResponseCheckTx,
@@ -13,7 +15,6 @@ import {
 } from 'cosmjs-types/tendermint/abci/types'
 import type { JudgedEntry, Refusal } from '../judge-entry.ts'
 import { type BlockGroup, orderBlock, type Tip } from './blocks.ts'
-import { chainIdOf } from './chain-id.ts'
 import { type LastCommit, readLastCommit } from './last-commit.ts'
 import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
 
@@ -38,6 +39,8 @@ export type ApplicationOptions = {
   readonly refuse: (bytes: Uint8Array, isRecheck: boolean) => Refusal | null
   /** Whether the engine with this id, lower-case hex, may connect. */
   readonly isPeer: (nodeId: string) => boolean
+  /** Told of a block that names members that voted twice in one step; resolves when that is not lost any more. */
+  readonly onMisbehavior: (height: number) => Promise<void>
   /** Resolves when followers can have the group, however long it takes. */
   readonly publish: (group: BlockGroup, tip: Tip) => Promise<void>
 }
@@ -111,8 +114,10 @@ export function createApplication(options: ApplicationOptions): Application {
         return Response.fromPartial({ processProposal: { status: isGood ? ACCEPT : REJECT } })
       }
       if (request.finalizeBlock !== undefined) {
-        const { height, time, txs, decidedLastCommit } = request.finalizeBlock
+        const { height, misbehavior, time, txs, decidedLastCommit } = request.finalizeBlock
         if (decidedLastCommit !== undefined) lastCommit = readLastCommit(decidedLastCommit)
+        if (misbehavior.some(({ type }) => type === MisbehaviorType.DUPLICATE_VOTE))
+          await options.onMisbehavior(Number(height))
         pending = orderBlock(tip, {
           height: Number(height),
           timeMicros: microsOf(time),

@@ -1,20 +1,24 @@
 /** The log of a member: its application, and the engine that it belongs to. */
 import { existsSync } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type KeyPair, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
-import type { CometbftOrdering } from '@quorumscan/consensus'
+import { type CometbftOrdering, chainIdOf } from '@quorumscan/consensus'
 import type { beginApp } from '@quorumscan/http'
 import type { EngineConfig } from '../config.ts'
 import type { OrderedLog } from '../ordered-log.ts'
-import { engineFiles, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
+import { engineFiles, VOTE_ANYWAY_FILE, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
 import { keepEngine, type SpawnEngine } from './engine-process.ts'
 import { createEngineRpc } from './engine-rpc.ts'
 import { refusalOf } from './engine-state.ts'
 import { watchEngine } from './engine-watch.ts'
 import { createMember, type MemberOptions } from './member.ts'
+import { createMisbehavior } from './misbehavior.ts'
 import { reportOrdering } from './ordering-report.ts'
 import { stepVoting, type Voting } from './voting.ts'
+
+/** Below the engine's home. */
+const MISBEHAVIOR_FILE = 'misbehavior.json'
 
 /** Reads where the log ends, listens for the engine, and starts it; does not wait for it. */
 export async function openCometbftLog(
@@ -40,7 +44,18 @@ export async function openCometbftLog(
   const rpc = createEngineRpc({ socketPath: sockets.engine, signal: closing.signal })
 
   return openAll(async (resources) => {
-    const member = resources.opened(await createMember({ ...app, ...options, sockets, rpc }))
+    const misbehavior = await createMisbehavior({
+      file: join(config.home, MISBEHAVIOR_FILE),
+      write: writePrivate,
+      rpc,
+      genesis,
+      ordering,
+      chainId: chainIdOf(genesisHash),
+      onFound: (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
+    })
+    const { note: onMisbehavior } = misbehavior
+    const parts = { ...app, ...options, sockets, rpc, onMisbehavior }
+    const member = resources.opened(await createMember(parts))
     const prepare = async () => {
       await rm(sockets.engine, { force: true }) // What one that was killed has left.
       const files = engineFiles({
@@ -66,6 +81,8 @@ export async function openCometbftLog(
         onEnd: (how) => logger.error({ how }, 'the engine ended; it is started again'),
       }),
     )
+    const onProblem = (error: unknown) =>
+      logger.warn({ err: error }, 'the engine did not do as it was told')
     const watch = resources.opened(
       watchEngine({
         rpc,
@@ -73,20 +90,26 @@ export async function openCometbftLog(
         members,
         height: () => member.head().height,
         async onReading(reading) {
+          if (reading.kind === 'up') await misbehavior.look().catch(onProblem)
           if (voting?.kind !== 'follows' || reading.kind !== 'up') return
           const { height } = member.head()
+          const isWanted = await take(join(config.home, VOTE_ANYWAY_FILE))
+          const isTold = isWanted && watch.state() === 'stalled'
+          if (isWanted)
+            logger.warn({ height, isTold }, 'an operator says that the engine shall vote anyway')
           voting = stepVoting(voting, {
+            isTold,
             height,
             memberHeights: reading.peerHeights,
             memberCount: members.length,
           })
           if (voting.kind !== 'votes') return
           await writePrivate(voteStateFile, voteStateAt(height))
-          logger.info({ height }, 'nothing can be signed twice any more: the engine votes')
+          logger.info({ height, isTold }, 'the engine votes again')
           engine.restart()
         },
         clock,
-        onProblem: (error) => logger.warn({ err: error }, 'the engine did not do as it was told'),
+        onProblem,
       }),
     )
     // The first to be closed: what the engine is asked ends.
@@ -98,6 +121,7 @@ export async function openCometbftLog(
     })
     return {
       append: member.append,
+      evidence: misbehavior.list,
       head: member.head,
       refusal,
       assertReady() {
@@ -117,7 +141,7 @@ export async function openCometbftLog(
         const sentences = [
           refusal()?.message,
           isStalled ? describeStall(watch.connected().length, members.length) : null,
-          voting?.kind === 'follows' ? describeFollowing(voting.untilHeight) : null,
+          voting?.kind === 'follows' ? describeFollowing(voting.untilHeight, isStalled) : null,
         ].filter((one) => one != null)
         return sentences.length === 0 ? null : sentences.join('; ')
       },
@@ -134,7 +158,9 @@ function describeStall(connected: number, memberCount: number): string {
   return `nothing is ordered: ${connected} other engines are connected, and ${memberCount} are members`
 }
 
-function describeFollowing(untilHeight: number | null): string {
+function describeFollowing(untilHeight: number | null, isStalled: boolean): string {
+  if (isStalled)
+    return 'what it has signed is lost, and too few members vote without it: only its operator can let it vote'
   const until =
     untilHeight === null ? 'enough others have said where they are' : `block ${untilHeight}`
   return `what it has signed is lost: it follows, and does not vote before ${until}`
@@ -148,6 +174,17 @@ async function readKey(file: string | null): Promise<KeyPair | null> {
 function assertMember(key: KeyPair | null, { validators }: CometbftOrdering): void {
   if (key !== null && !validators.some((validator) => validator.key === key.publicKey))
     throw new Error('QS_VOTING_KEY_FILE: the genesis gives this key no vote')
+}
+
+/** Whether the file was there. It is not any more. */
+async function take(file: string): Promise<boolean> {
+  return await unlink(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false
+      throw error
+    },
+  )
 }
 
 /** Half of a file is none: of what was signed in particular. */

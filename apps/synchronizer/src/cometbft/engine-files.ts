@@ -7,16 +7,25 @@ import {
   sha256,
   toHex,
 } from '@quorumscan/base'
-import { type CometbftOrdering, formatInstant, type Genesis } from '@quorumscan/consensus'
+import {
+  type CometbftOrdering,
+  chainIdOf,
+  formatInstant,
+  type Genesis,
+} from '@quorumscan/consensus'
 import { ENTRY_BYTES_MAX } from '@quorumscan/ledger'
 import { VOTING_POWER } from './application.ts'
-import { chainIdOf } from './chain-id.ts'
 
 /**
  * What the engine has signed last, below its home: whoever votes without it may sign a height twice. It is made with
  * the key, and by nobody else.
  */
 export const VOTE_STATE_FILE = 'data/priv_validator_state.json'
+/**
+ * Below its home: an operator's word that a member which lost what it has signed shall vote, as nothing is ordered
+ * without it. It holds for the moment.
+ */
+export const VOTE_ANYWAY_FILE = 'vote-anyway'
 /** Of an engine that follows without a vote. */
 const FOLLOWING_STATE_FILE = 'data/following_state.json'
 

@@ -55,6 +55,8 @@ export type MemberOptions = {
   readonly charge: (publicKey: string, units: number) => void
   /** @throws {ScanError} LOG_FULL. */
   readonly assertRoom: () => void
+  /** Told of a block that names members that voted twice in one step. */
+  readonly onMisbehavior: (height: number) => Promise<void>
   /** Told of each group that is in the log. */
   readonly onGroup: (group: StreamGroup) => void
   readonly clock: Clock
@@ -147,6 +149,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       isOrdered: ordered.has,
       refuse,
       isPeer: (nodeId) => admitted.has(nodeId),
+      onMisbehavior: options.onMisbehavior,
       publish,
     })
     resources.opened(await serveAbci({ socketPath: options.sockets.abci, application, logger }))

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { stepVoting, type Voting } from './voting.ts'
 
+const NOBODY = { height: 0, memberHeights: [], memberCount: 4 }
 const lost: Voting = { kind: 'follows', untilHeight: null }
 
 function follow(...moments: readonly (readonly [height: number, ...members: number[]])[]): Voting {
   let voting = lost
   for (const [height, ...memberHeights] of moments)
-    voting = stepVoting(voting, { height, memberHeights, memberCount: 4 })
+    voting = stepVoting(voting, { height, memberHeights, memberCount: 4, isTold: false })
   return voting
 }
 
@@ -27,10 +28,11 @@ describe('a member that lost what it has signed', () => {
   })
 
   it('votes ever after', () => {
-    expect(stepVoting({ kind: 'votes' }, { height: 0, memberHeights: [], memberCount: 4 })).toEqual(
-      {
-        kind: 'votes',
-      },
-    )
+    const votes: Voting = { kind: 'votes' }
+    expect(stepVoting(votes, { ...NOBODY, isTold: false })).toEqual(votes)
+  })
+
+  it('votes at once when its operator says so', () => {
+    expect(stepVoting(lost, { ...NOBODY, isTold: true })).toEqual({ kind: 'votes' })
   })
 })

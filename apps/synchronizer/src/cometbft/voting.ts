@@ -3,7 +3,8 @@
  *
  * It may have signed up to the height that the chain worked on when it was lost. Of so many other members as decide a
  * block one is honest and took part in the newest: no block is newer than the next one after the greatest height that
- * they report. Two blocks further on, everything that the member signs is at a height that it has never seen.
+ * they report. Two blocks further on, everything that the member signs is at a height that it has never seen. Where too
+ * few others are left to decide anything, that never comes, and its operator decides.
  */
 import { quorumOf } from '@quorumscan/consensus'
 
@@ -25,10 +26,13 @@ export function stepVoting(
     /** The height that each connected member works on. */
     readonly memberHeights: readonly number[]
     readonly memberCount: number
+    /** The operator says that it shall vote, whatever it may have signed, and nothing is ordered without it. */
+    readonly isTold: boolean
   },
 ): Voting {
   if (voting.kind === 'votes') return voting
   const { height, memberHeights, memberCount } = event
+  if (event.isTold) return { kind: 'votes' }
   const isEnough = memberHeights.length >= quorumOf(memberCount)
   const untilHeight =
     voting.untilHeight ?? (isEnough ? Math.max(height, ...memberHeights) + BLOCKS_PAST : null)

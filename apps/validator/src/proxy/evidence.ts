@@ -1,5 +1,14 @@
 /** Evidence that this validator came across (D-43), kept over restarts. A find is an alarm for the operator. */
-import { createEvidenceLog, type Evidence } from '@quorumscan/consensus'
+import type { Clock } from '@quorumscan/base'
+import {
+  createEvidenceLog,
+  type Evidence,
+  EvidenceError,
+  type Genesis,
+  verifyEvidence,
+} from '@quorumscan/consensus'
+import { isScanError } from '@quorumscan/errors'
+import type { LogClient } from '@quorumscan/http'
 import type { KeptText } from '@quorumscan/users'
 
 export type EvidenceKeeper = AsyncDisposable & {
@@ -39,5 +48,45 @@ export async function createEvidenceKeeper(options: {
     },
     list: () => log.list(),
     [Symbol.asyncDispose]: () => saving,
+  }
+}
+
+/** It proves the same later. */
+const ASK_MS = 10_000
+
+/** Takes over what the synchronizer finds against those who order. Begins at once, and goes on until it is disposed of. */
+export function followEvidence(options: {
+  readonly log: Pick<LogClient, 'evidence'>
+  readonly genesis: Genesis
+  readonly note: (evidence: Evidence) => void
+  readonly clock: Clock
+  readonly onProblem: (error: unknown) => void
+}): AsyncDisposable {
+  const { clock, genesis, log, note, onProblem } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  const look = async (): Promise<void> => {
+    for (const piece of await log.evidence(signal)) {
+      const evidence = piece as Evidence // Which is verified now.
+      await verifyEvidence(evidence, { genesis })
+      note(evidence)
+    }
+  }
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await look().catch((error: unknown) => {
+        if (signal.aborted) return
+        if (!(error instanceof EvidenceError || isScanError(error))) throw error
+        onProblem(error)
+      })
+      await clock.delay(ASK_MS, signal).catch(() => {}) // Closing: the loop ends.
+    }
+  }
+  const running = run()
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      await running
+    },
   }
 }

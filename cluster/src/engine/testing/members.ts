@@ -45,7 +45,8 @@ type Key = {
 
 export type Member = Awaited<ReturnType<typeof createMember>>
 
-export async function startMembers(count: number) {
+/** @param options.withTwin - One more engine than members, which votes with the key of the first. */
+export async function startMembers(count: number, { withTwin = false } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'qs-members-'))
   const keys = await Promise.all(
     Array.from(
@@ -58,6 +59,11 @@ export async function startMembers(count: number) {
       }),
     ),
   )
+  const [first] = keys
+  const twin =
+    withTwin && first !== undefined
+      ? { ...first, name: 'twin', nodeKey: createKeyPair(), port: await freePort() }
+      : null
   const ordering: CometbftOrdering = {
     driver: 'cometbft',
     validators: keys.map(({ name, votingKey, nodeKey }) => ({
@@ -88,9 +94,12 @@ export async function startMembers(count: number) {
   await writeFile(join(directory, 'genesis.json'), JSON.stringify(genesis))
   await writeFile(join(directory, 'peers'), `${TOKEN}\n`)
   const members = await Promise.all(
-    keys.map((key) => createMember({ directory, key, keys, genesis })),
+    [...keys, ...(twin === null ? [] : [twin])].map((key) =>
+      createMember({ directory, key, keys, twin, genesis }),
+    ),
   )
   return {
+    genesis,
     genesisHash: hashGenesis(genesis),
     members,
     directory,
@@ -105,9 +114,10 @@ async function createMember(options: {
   readonly directory: string
   readonly key: Key
   readonly keys: readonly Key[]
+  readonly twin: Key | null
   readonly genesis: Genesis
 }) {
-  const { directory, key, keys, genesis } = options
+  const { directory, key, keys, twin, genesis } = options
   const home = join(directory, key.name)
   const peers = keys
     .filter((other) => other !== key)
@@ -150,7 +160,7 @@ async function createMember(options: {
               nodeKeyFile,
               votingKeyFile,
             },
-            followers: [],
+            followers: twin === null ? [] : [nodeIdOf(twin.nodeKey.publicKey)],
           },
           logDirectory: null,
           diskFreeMibMin: 0,

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { defineRoutes } from '../define-routes.ts'
 import { about } from '../schemas/members.ts'
+import { EvidenceAnswer } from '../schemas/verified.ts'
 import { healthRoutes } from './health.ts'
 
 /** Rule 1: the largest log entry. */
@@ -30,6 +31,18 @@ export const synchronizerRoutes = {
         'ORDERING_HALTED',
         'SUBMISSION_EXPIRED',
       ],
+      auth: 'none',
+      cost: 1,
+    },
+    listOrderingEvidence: {
+      tag: 'ordering',
+      method: 'GET',
+      path: '/v0/evidence',
+      summary: 'What proves that a member voted for two blocks in one step.',
+      description:
+        'Of members that order together: the first and last 16 of each, as they stand in blocks; each can be verified offline.',
+      response: EvidenceAnswer,
+      errors: [],
       auth: 'none',
       cost: 1,
     },

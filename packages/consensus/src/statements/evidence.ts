@@ -8,6 +8,7 @@ import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'
 import { STATEMENT_TAGS } from './statements.ts'
+import { chainIdOf, readVote, type Vote } from './vote.ts'
 
 /** A statement's bytes and its signature, in lower-case hex. */
 export type SignedStatement = { readonly statement: string; readonly signature: string }
@@ -23,11 +24,11 @@ export class EvidenceError extends Error {
 }
 
 /** What two contradicting statements are about. */
-export type ProvenEvidence = {
-  readonly signer: string
-  readonly kind: keyof typeof STATEMENT_TAGS
-  readonly offset: number
-}
+export type ProvenEvidence = { readonly signer: string } & About
+
+type About =
+  | { readonly kind: StatementKind; readonly offset: number }
+  | ({ readonly kind: 'vote' } & Pick<Vote, 'height' | 'round' | 'step'>)
 
 // Behind tag and genesis hash: offset first, and so many bytes in all.
 const OFFSET_BYTES = 8
@@ -43,7 +44,7 @@ export const SYNCHRONIZER = 'synchronizer'
 
 /**
  * Verifies evidence: both signatures are by the signer's key of this genesis, and the statements have
- * the same tag, genesis and offset, and different content.
+ * the same tag, genesis and offset, and different content; or they are votes for different blocks in one step.
  *
  * @throws {EvidenceError} That says what is missing.
  */
@@ -62,36 +63,55 @@ export async function verifyEvidence(
   const [first, second] = bytes as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>]
   const subject = subjectOf(first, genesisHash)
   const other = subjectOf(second, genesisHash)
-  check(subject.kind === other.kind, 'the statements are of different kinds')
-  check(subject.offset === other.offset, 'the statements are about different offsets')
-  check(!bytesEqual(first, second), 'the statements say the same')
-  const publicKey = fromHex(keyOf(evidence.signer, subject.kind, genesis))
+  const { about } = subject
+  check(about.kind === other.about.kind, 'the statements are of different kinds')
+  check(
+    JSON.stringify(about) === JSON.stringify(other.about),
+    'the statements are about different things',
+  )
+  check(!bytesEqual(subject.content, other.content), 'the statements say the same')
+  const publicKey = fromHex(keyOf(evidence.signer, about.kind, genesis))
   for (const [index, { signature }] of evidence.statements.entries()) {
     const message = bytes[index] as Uint8Array<ArrayBuffer>
     const signed = { publicKey, message, signature: parseHex(signature, 'a signature') }
     check(await crypto.verifyEd25519(signed), `signature ${index + 1} does not fit`)
   }
-  return { signer: evidence.signer, kind: subject.kind, offset: subject.offset }
+  return { signer: evidence.signer, ...about }
 }
 
-type Kind = keyof typeof BYTE_COUNTS
+type StatementKind = keyof typeof BYTE_COUNTS
 
-function subjectOf(
-  statement: Uint8Array<ArrayBuffer>,
-  genesisHash: string,
-): { readonly kind: Kind; readonly offset: number } {
+/** What a statement is about, and what it says of that. */
+type Subject = { readonly about: About; readonly content: Uint8Array }
+
+function subjectOf(statement: Uint8Array<ArrayBuffer>, genesisHash: string): Subject {
+  const vote = readVote(statement)
+  if (vote !== null) {
+    const { chainId, height, round, step, block } = vote
+    check(chainId === chainIdOf(genesisHash), 'a vote is from another network')
+    return { about: { kind: 'vote', height, round, step }, content: block }
+  }
   const tagEnd = statement.indexOf(0)
   const tag = new TextDecoder().decode(statement.subarray(0, Math.max(tagEnd, 0)))
-  const kind = (Object.keys(BYTE_COUNTS) as Kind[]).find((one) => STATEMENT_TAGS[one] === tag)
+  const kind = (Object.keys(BYTE_COUNTS) as StatementKind[]).find(
+    (one) => STATEMENT_TAGS[one] === tag,
+  )
   check(kind !== undefined, 'a tag is unknown')
   const fields = statement.subarray(tagEnd + 1 + HASH_BYTES)
   check(fields.byteLength === BYTE_COUNTS[kind], 'a statement has the wrong length')
   const genesis = toHex(statement.subarray(tagEnd + 1, tagEnd + 1 + HASH_BYTES))
   check(genesis === genesisHash, 'a statement is from another network')
-  return { kind, offset: Number.parseInt(toHex(fields.subarray(0, OFFSET_BYTES)), 16) }
+  const offset = Number.parseInt(toHex(fields.subarray(0, OFFSET_BYTES)), 16)
+  return { about: { kind, offset }, content: fields.subarray(OFFSET_BYTES) }
 }
 
-function keyOf(signer: string, kind: Kind, genesis: Genesis): string {
+function keyOf(signer: string, kind: About['kind'], genesis: Genesis): string {
+  if (kind === 'vote') {
+    check(genesis.ordering.driver === 'cometbft', 'no member votes for blocks in this network')
+    const member = genesis.ordering.validators.find(({ name }) => name === signer)
+    check(member !== undefined, 'the signer has no vote in this network')
+    return member.key
+  }
   if (kind === 'logGroup') {
     check(signer === SYNCHRONIZER, 'only the synchronizer signs log groups')
     check(genesis.ordering.driver === 'redis', 'no synchronizer signs log groups in this network')

@@ -1,0 +1,161 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKeyPair } from '@quorumscan/base'
+import {
+  type CometbftOrdering,
+  chainIdOf,
+  type Evidence,
+  hashGenesis,
+  parseGenesis,
+  verifyEvidence,
+} from '@quorumscan/consensus'
+import { createTestNetwork } from '@quorumscan/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nodeIdOf } from './engine-files.ts'
+import { EngineUnavailableError } from './engine-rpc.ts'
+import { createMisbehavior } from './misbehavior.ts'
+import { type SignedVote, voteSignBytes } from './votes.ts'
+
+const keyPair = createKeyPair()
+const base = createTestNetwork({ nodeCount: 4 }).genesis
+const ordering: CometbftOrdering = {
+  driver: 'cometbft',
+  validators: base.nodes.map(({ name }, index) => ({
+    name,
+    key: index === 1 ? keyPair.publicKey : createKeyPair().publicKey,
+    nodeId: nodeIdOf(createKeyPair().publicKey),
+  })),
+  timeouts: {
+    proposeMicros: 500_000,
+    voteMicros: 200_000,
+    commitMicros: 100_000,
+    emptyBlockMicros: 1_000_000,
+  },
+  blockBytesMax: 512 * 1024,
+  blockContractsMax: 4096,
+}
+const genesis = parseGenesis({ ...base, ordering })
+const chainId = chainIdOf(await hashGenesis(genesis))
+
+/** As the engine writes it. */
+function vote(word: string, change: Partial<SignedVote> = {}, key = keyPair): SignedVote {
+  const block_id = {
+    hash: word.repeat(32).toUpperCase(),
+    parts: { total: 1, hash: 'AB'.repeat(32) },
+  }
+  const unsigned = {
+    type: 1,
+    height: '7',
+    round: 0,
+    block_id,
+    timestamp: '2026-11-22T10:00:00.00000123Z',
+    validator_address: nodeIdOf(keyPair.publicKey).toUpperCase(),
+    signature: '',
+    ...change,
+  }
+  const signature = Buffer.from(key.sign(voteSignBytes(unsigned, chainId))).toString('base64')
+  return { ...unsigned, signature }
+}
+
+const blockWith = (...pairs: readonly (readonly [SignedVote, SignedVote])[]) => ({
+  block: {
+    evidence: {
+      evidence: pairs.map(([vote_a, vote_b]) => ({
+        type: 'tendermint/DuplicateVoteEvidence',
+        value: { vote_a, vote_b },
+      })),
+    },
+  },
+})
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'qs-misbehavior-'))
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+function open(answer: () => unknown) {
+  const asked: unknown[] = []
+  const found: Evidence[] = []
+  const created = createMisbehavior({
+    file: join(directory, 'kept.json'),
+    write: (file, text) => writeFile(file, text),
+    rpc: {
+      async call(method, parameters) {
+        asked.push([method, parameters])
+        return answer()
+      },
+    },
+    genesis,
+    ordering,
+    chainId,
+    onFound: (evidence) => found.push(evidence),
+  })
+  return { created, asked, found }
+}
+
+describe('what members signed twice', () => {
+  it.each([
+    ['votes for two blocks', vote('aa'), vote('bb'), { round: 0, step: 'prevote' }],
+    [
+      'in a later round, and for none',
+      vote('aa', { type: 2, round: 3 }),
+      vote('aa', { type: 2, round: 3, block_id: { hash: '', parts: { total: 0, hash: '' } } }),
+      { round: 3, step: 'precommit' },
+    ],
+  ])('is evidence: %s', async (_, one, other, about) => {
+    const { created, asked, found } = open(() => blockWith([one, other]))
+    const misbehavior = await created
+    await misbehavior.note(9)
+    await misbehavior.look()
+    expect(asked).toEqual([['block', { height: '9' }]])
+    expect(misbehavior.list()).toEqual(found)
+    const [evidence] = found
+    expect(await verifyEvidence(evidence as Evidence, { genesis })).toEqual({
+      signer: 'sv-2',
+      kind: 'vote',
+      height: 7,
+      ...about,
+    })
+    await misbehavior.look()
+    expect(asked).toHaveLength(1)
+  })
+
+  it.each([
+    ['the same block', vote('aa'), vote('aa', { timestamp: '2026-11-22T10:00:01Z' })],
+    ['another round', vote('aa'), vote('bb', { round: 1 })],
+    ['another step', vote('aa'), vote('bb', { type: 2 })],
+    ['another height', vote('aa'), vote('bb', { height: '8' })],
+    ['what is no vote', vote('aa', { type: 32 }), vote('bb', { type: 32 })],
+    ['another key', vote('aa'), vote('bb', {}, createKeyPair())],
+  ])('is none where the second is of %s', async (_, one, other) => {
+    const { created, found } = open(() => blockWith([one, other]))
+    const misbehavior = await created
+    await misbehavior.note(9)
+    await expect(misbehavior.look()).rejects.toThrow()
+    expect([found, misbehavior.list()]).toEqual([[], []])
+  })
+
+  it('is none in another network', async () => {
+    const { created, found } = open(() => blockWith([vote('aa'), vote('bb')]))
+    const misbehavior = await created
+    await misbehavior.note(9)
+    await misbehavior.look()
+    const nonce = 'ff'.repeat(32)
+    const verified = verifyEvidence(found[0] as Evidence, { genesis: { ...genesis, nonce } })
+    await expect(verified).rejects.toThrow('another network')
+  })
+
+  it('is asked for again after a restart, and stays', async () => {
+    const before = await open(() => {
+      throw new EngineUnavailableError('away')
+    }).created
+    await before.note(9)
+    await expect(before.look()).rejects.toThrow('away')
+    const after = await open(() => blockWith([vote('aa'), vote('bb')])).created
+    await after.look()
+    expect(after.list()).toHaveLength(1)
+    expect((await open(() => blockWith()).created).list()).toEqual(after.list())
+  })
+})

@@ -1,0 +1,100 @@
+/**
+ * What proves that a member voted twice in one step. The engine tells the application only who did; both votes stand
+ * in the block that says so, and are asked for later, as the engine cannot answer while it repeats its blocks.
+ */
+import { readFile } from 'node:fs/promises'
+import { toHex } from '@quorumscan/base'
+import {
+  type CometbftOrdering,
+  createEvidenceLog,
+  type Evidence,
+  type Genesis,
+  verifyEvidence,
+} from '@quorumscan/consensus'
+import { nodeIdOf as addressOf } from './engine-files.ts'
+import type { EngineRpc } from './engine-rpc.ts'
+import { type SignedVote, voteSignBytes } from './votes.ts'
+
+/** Blocks looked into at once, at each look. */
+const BLOCKS_PER_LOOK = 20
+/** Of the engine, in blocks. */
+const DUPLICATE_VOTE = 'tendermint/DuplicateVoteEvidence'
+
+export type Misbehavior = {
+  /** Resolves when it is written down that the block has evidence. */
+  note(height: number): Promise<void>
+  /**
+   * Asks the engine for the blocks that are noted.
+   *
+   * @throws {EvidenceError} If one holds what others could not verify.
+   * @throws {EngineUnavailableError} @throws {EngineRefusedError} The next look asks again.
+   */
+  look(): Promise<void>
+  list(): readonly Evidence[]
+}
+
+/** Reads what was found before. */
+export async function createMisbehavior(options: {
+  readonly file: string
+  /** Replaces the file as a whole. */
+  readonly write: (file: string, text: string) => Promise<void>
+  readonly rpc: EngineRpc
+  readonly genesis: Genesis
+  readonly ordering: CometbftOrdering
+  readonly chainId: string
+  readonly onFound: (evidence: Evidence) => void
+}): Promise<Misbehavior> {
+  const { file, genesis, rpc } = options
+  const kept: Kept = await readFile(file, 'utf8').then(JSON.parse, () => NOTHING)
+  const log = createEvidenceLog(kept.evidence)
+  const heights = new Set(kept.heights)
+  const save = () =>
+    options.write(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
+
+  const piecesAt = async (height: number): Promise<readonly Evidence[]> => {
+    const answer = Object(await rpc.call('block', { height: String(height) }))
+    const pieces: unknown = Object(Object(answer.block).evidence).evidence
+    if (!Array.isArray(pieces)) return []
+    return pieces
+      .filter(({ type }) => type === DUPLICATE_VOTE)
+      .flatMap(({ value }) => evidenceOf(value, options))
+  }
+  return {
+    async note(height) {
+      heights.add(height)
+      await save()
+    },
+    async look() {
+      if (heights.size === 0) return
+      for (const height of [...heights].slice(0, BLOCKS_PER_LOOK)) {
+        const pieces = await piecesAt(height)
+        heights.delete(height)
+        for (const evidence of pieces) {
+          await verifyEvidence(evidence, { genesis })
+          if (log.add(evidence)) options.onFound(evidence)
+        }
+      }
+      await save()
+    },
+    list: () => log.list(),
+  }
+}
+
+type Kept = { readonly heights: readonly number[]; readonly evidence: readonly Evidence[] }
+const NOTHING: Kept = { heights: [], evidence: [] }
+
+/** The engine writes votes as JSON; what is signed is made of them again. */
+function evidenceOf(
+  { vote_a, vote_b }: { readonly vote_a: SignedVote; readonly vote_b: SignedVote },
+  { chainId, ordering }: { readonly chainId: string; readonly ordering: CometbftOrdering },
+): readonly Evidence[] {
+  const member = ordering.validators.find(
+    ({ key }) => addressOf(key) === vote_a.validator_address.toLowerCase(),
+  )
+  if (member === undefined) return []
+  const signed = (vote: SignedVote) => ({
+    statement: toHex(voteSignBytes(vote, chainId)),
+    signature: toHex(Buffer.from(vote.signature, 'base64')),
+  })
+  return [{ signer: member.name, statements: [signed(vote_a), signed(vote_b)] }]
+}

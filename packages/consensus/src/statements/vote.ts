@@ -1,0 +1,79 @@
+/**
+ * What a member of a network that CometBFT orders signs when it votes for a block: its bytes, read. The form is the
+ * engine's: a message behind its length, of fields in their order.
+ */
+
+/** The engine's name for a network. At most 50 characters, which leaves no room for the whole hash. */
+const CHAIN_HASH_DIGITS = 40
+
+const STEPS = { 1: 'prevote', 2: 'precommit' } as const
+
+export type Vote = {
+  readonly chainId: string
+  readonly height: number
+  readonly round: number
+  readonly step: (typeof STEPS)[keyof typeof STEPS]
+  /** What is voted for; empty: for no block. */
+  readonly block: Uint8Array
+}
+
+/** @param genesisHash - Hex. */
+export function chainIdOf(genesisHash: string): string {
+  return `qs-${genesisHash.slice(0, CHAIN_HASH_DIGITS)}`
+}
+
+/** Null if these bytes are no vote. */
+export function readVote(signed: Uint8Array): Vote | null {
+  const [length, start] = varintAt(signed, 0)
+  if (length === 0 || start + length !== signed.byteLength) return null
+  const fields = fieldsOf(signed.subarray(start))
+  if (fields === null) return null
+  const { 1: step, 2: height, 3: round = 0, 4: block = NOTHING, 5: time, 6: chain } = fields
+  if (step !== 1 && step !== 2) return null
+  if (typeof height !== 'number' || typeof round !== 'number') return null
+  if (!(block instanceof Uint8Array && time instanceof Uint8Array && chain instanceof Uint8Array))
+    return null
+  return { chainId: new TextDecoder().decode(chain), height, round, step: STEPS[step], block }
+}
+
+const NOTHING = new Uint8Array(0)
+const VARINT = 0
+const FIXED64 = 1
+const BYTES = 2
+
+/** Numbers and byte strings by the number of their field, each once and in order; null if they are none. */
+function fieldsOf(bytes: Uint8Array): Readonly<Record<number, number | Uint8Array>> | null {
+  const fields: Record<number, number | Uint8Array> = {}
+  let last = 0
+  for (let at = 0; at < bytes.byteLength; ) {
+    const [tag, behindTag] = varintAt(bytes, at)
+    const field = tag >> 3
+    if (field <= last) return null
+    last = field
+    const wireType = tag & 7
+    if (wireType === FIXED64) {
+      if (behindTag + 8 > bytes.byteLength) return null
+      const value = new DataView(bytes.buffer, bytes.byteOffset + behindTag).getBigInt64(0, true)
+      fields[field] = Number(value)
+      at = behindTag + 8
+    } else if (wireType === VARINT || wireType === BYTES) {
+      const [value, behind] = varintAt(bytes, behindTag)
+      at = wireType === BYTES ? behind + value : behind
+      if (behind === behindTag || at > bytes.byteLength) return null
+      fields[field] = wireType === BYTES ? bytes.subarray(behind, at) : value
+    } else return null
+  }
+  return fields
+}
+
+/** A number of at most 28 bits, and where the next thing begins; at the same place if there is none. */
+function varintAt(bytes: Uint8Array, at: number): readonly [value: number, next: number] {
+  let value = 0
+  for (let index = 0; index < 4; index++) {
+    const byte = bytes[at + index]
+    if (byte === undefined) break
+    value |= (byte & 0x7f) << (7 * index)
+    if (byte < 0x80) return [value, at + index + 1]
+  }
+  return [0, at]
+}
