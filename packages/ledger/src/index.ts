@@ -96,47 +96,29 @@ export {
   type Template,
   templateRef,
 } from './template.ts'
-export { type AnsEntryPayload, ansEntry } from './templates/ans-entry.ts'
-export { type AnsEntryContextPayload, ansEntryContext } from './templates/ans-entry-context.ts'
-export { type AnsRulesPayload, ansRules } from './templates/ans-rules.ts'
-export { type CoinPayload, coin } from './templates/coin.ts'
-export { type CoinRulesPayload, coinRules } from './templates/coin-rules.ts'
-export { type ConfirmationPayload, confirmation } from './templates/confirmation.ts'
-export { type DsoRulesPayload, dsoRules } from './templates/dso-rules.ts'
-export { type LockedCoinPayload, lockedCoin } from './templates/locked-coin.ts'
-export { type OpenMiningRoundPayload, openMiningRound } from './templates/open-mining-round.ts'
-export { type ScanAddressPayload, scanAddress } from './templates/scan-address.ts'
+export { ansEntry } from './templates/ans-entry.ts'
+export { ansEntryContext } from './templates/ans-entry-context.ts'
+export { ansRules } from './templates/ans-rules.ts'
+export { coin } from './templates/coin.ts'
+export { coinRules } from './templates/coin-rules.ts'
+export { confirmation } from './templates/confirmation.ts'
+export { dsoRules } from './templates/dso-rules.ts'
+export { lockedCoin } from './templates/locked-coin.ts'
+export { openMiningRound } from './templates/open-mining-round.ts'
+export { scanAddress } from './templates/scan-address.ts'
 export type {
   AnsRulesConfig,
   SubscriptionData,
   SubscriptionPayData,
   SvInfo,
 } from './templates/shared.ts'
-export { type SubscriptionPayload, subscription } from './templates/subscription.ts'
-export {
-  type SubscriptionIdleStatePayload,
-  subscriptionIdleState,
-} from './templates/subscription-idle-state.ts'
-export {
-  type SubscriptionInitialPaymentPayload,
-  subscriptionInitialPayment,
-} from './templates/subscription-initial-payment.ts'
-export {
-  type SubscriptionPaymentPayload,
-  subscriptionPayment,
-} from './templates/subscription-payment.ts'
-export {
-  type SubscriptionRequestPayload,
-  subscriptionRequest,
-} from './templates/subscription-request.ts'
-export {
-  type TerminatedSubscriptionPayload,
-  terminatedSubscription,
-} from './templates/terminated-subscription.ts'
-export {
-  type TransferInstructionPayload,
-  transferInstruction,
-} from './templates/transfer-instruction.ts'
+export { subscription } from './templates/subscription.ts'
+export { subscriptionIdleState } from './templates/subscription-idle-state.ts'
+export { subscriptionInitialPayment } from './templates/subscription-initial-payment.ts'
+export { subscriptionPayment } from './templates/subscription-payment.ts'
+export { subscriptionRequest } from './templates/subscription-request.ts'
+export { terminatedSubscription } from './templates/terminated-subscription.ts'
+export { transferInstruction } from './templates/transfer-instruction.ts'
 export { readValueInput, ValueInputError } from './value-input.ts'
 export { type LoadedCell, WorkingState } from './working-state.ts'
 export { parseZonedTime } from './zoned-time.ts'

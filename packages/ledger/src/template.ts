@@ -30,21 +30,15 @@ export interface Template<P> {
   due(payload: P, contract: Contract): readonly Due[]
 }
 
-type TemplateOptions<P> = {
-  readonly packageName: PackageName
-  readonly module: string
-  readonly entity: string
-  readonly type: Lf<P>
-  dso?(payload: P): PartyId
-  signatories(payload: P): readonly PartyId[]
-  observers?(payload: P): readonly PartyId[]
-  ensure?(payload: P): boolean
-  keys?(payload: P): readonly string[]
-  due?(payload: P, contract: Contract): readonly Due[]
-}
+/** What every template says, and the rest where it is not nothing; the payload is as its type has it. */
+type TemplateOptions<P> = Partial<Omit<Template<NoInfer<P>>, 'type'>> &
+  Pick<Template<NoInfer<P>>, 'packageName' | 'module' | 'entity' | 'signatories'> & {
+    readonly type: Lf<P>
+  }
 
 export function defineTemplate<P>(
-  options: TemplateOptions<P> & (P extends { dso: PartyId } ? unknown : { dso(p: P): PartyId }),
+  options: TemplateOptions<P> &
+    (P extends { dso: PartyId } ? unknown : { dso(p: NoInfer<P>): PartyId }),
 ): Template<P> {
   return {
     dso: (payload) => (payload as { dso: PartyId }).dso,
@@ -103,14 +97,7 @@ export interface Choice<P, A, R> {
 export function defineChoice<P, A, R>(
   template: Template<P>,
   name: string,
-  options: {
-    readonly consuming: boolean
-    readonly argument: Lf<A>
-    readonly result: Lf<R>
-    demandFit?(argument: A): void
-    controllers(payload: P, argument: A): readonly PartyId[]
-    run(tx: Transaction, self: Active<P>, argument: A): R
-  },
+  options: Omit<Choice<P, A, R>, 'template' | 'name'>,
 ): Choice<P, A, R> {
   return { template, name, ...options }
 }

@@ -1,5 +1,5 @@
 import { DESCRIPTION_UNITS_MAX } from '@quorumscan/model'
-import { type LfValue, party, record } from '../lf.ts'
+import { party, record } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
 import { type AnsRulesConfig, ansRulesConfig } from './shared.ts'
 
@@ -27,4 +27,3 @@ export const ansRules = defineTemplate({
   ensure: ({ config }) => isValidConfig(config),
   keys: () => ['singleton:AnsRules'],
 })
-export type AnsRulesPayload = LfValue<typeof ansRules.type>

@@ -1,4 +1,4 @@
-import { bool, decimal, type LfValue, party, record, relTime } from '../lf.ts'
+import { bool, decimal, party, record, relTime } from '../lf.ts'
 import { ISSUED_AMOUNT_MAX } from '../limits.ts'
 import { defineTemplate } from '../template.ts'
 
@@ -24,4 +24,3 @@ export const coinRules = defineTemplate({
     rewardPerRound <= ISSUED_AMOUNT_MAX,
   keys: () => ['singleton:CoinRules'],
 })
-export type CoinRulesPayload = LfValue<typeof coinRules.type>

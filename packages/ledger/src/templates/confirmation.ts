@@ -28,4 +28,3 @@ export const confirmation = defineTemplate({
   observers: ({ confirmer }) => [confirmer],
   keys: ({ action }) => [`confirmations:${subjectOf(action)}`],
 })
-export type ConfirmationPayload = LfValue<typeof confirmation.type>

@@ -1,4 +1,4 @@
-import { type LfValue, record } from '../lf.ts'
+import { record } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
 import { coin } from './coin.ts'
 import { timeLock } from './shared.ts'
@@ -13,4 +13,3 @@ export const lockedCoin = defineTemplate({
   signatories: (locked) => [locked.coin.dso, locked.coin.owner, ...locked.lock.holders],
   ensure: (locked) => locked.coin.amount.initialAmount > 0n && locked.lock.holders.length > 0,
 })
-export type LockedCoinPayload = LfValue<typeof lockedCoin.type>

@@ -1,4 +1,4 @@
-import { int, type LfValue, party, record, text } from '../lf.ts'
+import { int, party, record, text } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
 
 /**
@@ -22,4 +22,3 @@ export const scanAddress = defineTemplate({
   observers: ({ sv }) => [sv],
   keys: ({ sv }) => [`address:${sv}`],
 })
-export type ScanAddressPayload = LfValue<typeof scanAddress.type>

@@ -51,9 +51,24 @@ export type SubscriptionData = LfValue<typeof subscriptionData>
  * Subscriptions are with the operator alone, so that it signs every step of one: otherwise a party could make
  * payments and endings of its own, which the super-validators would try to resolve for ever (D-29).
  */
-export function isWithOperator({ receiver, provider, dso }: SubscriptionData): boolean {
+function isWithOperator({ receiver, provider, dso }: SubscriptionData): boolean {
   return receiver === dso && provider === dso
 }
+
+type OfSubscription = { readonly subscriptionData: SubscriptionData }
+
+/** What the templates of a subscription have in common: all who take part sign. */
+export const ofSubscription = {
+  packageName: 'quorumscan-wallet',
+  module: 'Wallet.Subscriptions',
+  dso: ({ subscriptionData: { dso } }: OfSubscription) => dso,
+  signatories: ({ subscriptionData: { sender, receiver, provider } }: OfSubscription) => [
+    sender,
+    receiver,
+    provider,
+  ],
+  ensure: ({ subscriptionData: data }: OfSubscription) => isWithOperator(data),
+} as const
 
 export const paymentAmount = record('PaymentAmount', {
   amount: decimal,

@@ -1,11 +1,10 @@
-import { contractId, type LfValue, record, time } from '../lf.ts'
+import { contractId, record, time } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
-import { isWithOperator, subscriptionData, subscriptionPayData } from './shared.ts'
+import { ofSubscription, subscriptionData, subscriptionPayData } from './shared.ts'
 
 /** Between payments: waits for the renewal window, or for its end. */
 export const subscriptionIdleState = defineTemplate({
-  packageName: 'quorumscan-wallet',
-  module: 'Wallet.Subscriptions',
+  ...ofSubscription,
   entity: 'SubscriptionIdleState',
   type: record('SubscriptionIdleState', {
     subscription: contractId,
@@ -14,9 +13,6 @@ export const subscriptionIdleState = defineTemplate({
     nextPaymentDueAt: time,
     reference: contractId,
   }),
-  dso: (idle) => idle.subscriptionData.dso,
-  signatories: ({ subscriptionData: data }) => [data.sender, data.receiver, data.provider],
-  ensure: ({ subscriptionData }) => isWithOperator(subscriptionData),
   keys: ({ subscription }) => [`subscription:${subscription}`],
   due: ({ nextPaymentDueAt, payData }) => [
     { job: 'renew-subscription', at: Math.max(0, nextPaymentDueAt - payData.paymentDuration) },
@@ -24,4 +20,3 @@ export const subscriptionIdleState = defineTemplate({
     { job: 'expire-subscription', at: nextPaymentDueAt + 1 },
   ],
 })
-export type SubscriptionIdleStatePayload = LfValue<typeof subscriptionIdleState.type>
