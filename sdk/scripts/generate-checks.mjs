@@ -34,7 +34,12 @@ export const FILES = {
   },
   'ledger-checks.ts': {
     document: 'ledger',
-    wanted: ['GetLedgerEndResponse', 'JsGetUpdatesResponse', 'SubmitAndWaitResponse'],
+    wanted: [
+      'GetLedgerEndResponse',
+      'JsGetEventsByContractIdResponse',
+      'JsGetUpdatesResponse',
+      'SubmitAndWaitResponse',
+    ],
   },
 }
 

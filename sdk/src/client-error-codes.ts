@@ -53,6 +53,11 @@ export const clientErrorCodes = {
     retryable: false,
     doc: 'The client was closed.',
   },
+  REGISTRATION_DIFFERS: {
+    definite: true,
+    retryable: false,
+    doc: 'The name is paid for with another url or description than this call asks for; `details` has both. Nothing was paid now.',
+  },
   PAYMENT_PENDING: {
     definite: false,
     retryable: true,

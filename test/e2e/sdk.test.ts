@@ -95,7 +95,9 @@ async function restartAll(): Promise<void> {
 
 describe('a registration', () => {
   it('goes from the request over the payment to a name that enough nodes know', async () => {
-    expect(registration).toEqual({ name: ALICE, party, wasOwned: false })
+    const { entry, ...rest } = registration
+    expect(rest).toEqual({ name: ALICE, party, autoRenew: false, wasOwned: false })
+    expect(entry).toMatchObject({ url: 'https://example.org', description: 'me', party })
     expect(events.map(({ step, isResumed }) => [step, isResumed])).toEqual([
       ['requested', false],
       ['paid', false],
@@ -106,7 +108,15 @@ describe('a registration', () => {
 
   it('of a name that one has pays nothing', async () => {
     const before = await alice.wallet.balance()
-    expect(await alice.names.register({ name: ALICE })).toMatchObject({ wasOwned: true })
+    const { entry } = registration
+    expect(await alice.names.register({ name: 'Alice' })).toMatchObject({ wasOwned: true, entry })
+    await expect(
+      alice.names.register({ name: ALICE, url: 'https://other.example' }),
+    ).rejects.toMatchObject({
+      code: 'REGISTRATION_DIFFERS',
+      payment: 'paid',
+      details: { effective: { url: 'https://example.org', description: 'me' } },
+    })
     expect(await alice.wallet.balance()).toEqual(before)
   })
 
@@ -119,8 +129,28 @@ describe('a registration', () => {
       { signal: crash.signal, onProgress: () => crash.abort(new Error('crash')) },
     )
     await expect(first).rejects.toThrow('crash')
+    const other = new AbortController()
+    const changed: RegisterProgress[] = []
+    const second = bob.names.register(
+      { name, url: 'https://bob.example' },
+      {
+        signal: other.signal,
+        onProgress(event) {
+          changed.push(event)
+          other.abort(new Error('crash'))
+        },
+      },
+    )
+    await expect(second).rejects.toThrow('crash')
+    // What nobody paid, and asks for something else, is rejected and asked anew.
+    expect(changed).toMatchObject([{ step: 'requested', isResumed: false }])
+    expect(await bob.wallet.subscriptionRequests()).toHaveLength(1)
     const resumed: RegisterProgress[] = []
-    await bob.names.register({ name }, { onProgress: (event) => resumed.push(event) })
+    const { entry } = await bob.names.register(
+      { name, url: 'https://bob.example' },
+      { onProgress: (event) => resumed.push(event) },
+    )
+    expect(entry).toMatchObject({ url: 'https://bob.example', description: '' })
     expect(resumed.map(({ step }) => step)).toEqual(expect.arrayContaining(['paid', 'active']))
     expect(resumed[0]).toMatchObject({ isResumed: true })
     // Ten dollars at 0.005 a coin, and one dollar for one name.

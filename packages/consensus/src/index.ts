@@ -19,6 +19,17 @@ export {
 export { hashGenesis } from './genesis/genesis-hash.ts'
 export { parseGenesis } from './genesis/parse-genesis.ts'
 export { parseThreshold, type Threshold, thresholdVotes } from './genesis/threshold.ts'
+export {
+  DESCRIPTION_UNITS_MAX,
+  DSO_ENTRY_NAME,
+  type EntryFields,
+  type EntryFieldViolation,
+  findEntryFieldViolation,
+  NAME_LENGTH_MAX,
+  NAME_SUFFIX,
+  svEntryName,
+  URL_LENGTH_MAX,
+} from './names/entry-fields.ts'
 export type { AddressRecord } from './nodes/address-book.ts'
 export { createBodyPieces } from './nodes/body-pieces.ts'
 export { createFetchTransport } from './nodes/fetch-transport.ts'

@@ -1,4 +1,15 @@
-export { formatInstant as formatTime } from '@quorumscan/consensus'
+export {
+  DESCRIPTION_UNITS_MAX,
+  DSO_ENTRY_NAME,
+  type EntryFields,
+  type EntryFieldViolation,
+  findEntryFieldViolation,
+  formatInstant as formatTime,
+  NAME_LENGTH_MAX,
+  NAME_SUFFIX,
+  svEntryName,
+  URL_LENGTH_MAX,
+} from '@quorumscan/consensus'
 export {
   AMOUNT_SCALE,
   type Amount,
@@ -8,17 +19,6 @@ export {
 } from './amount.ts'
 export type { Command, Deduplication, DisclosedContract, Submission } from './command.ts'
 export type { Contract, ContractId, DamlValue, TemplateId } from './contract.ts'
-export {
-  DESCRIPTION_UNITS_MAX,
-  DSO_ENTRY_NAME,
-  type EntryFields,
-  type EntryFieldViolation,
-  findEntryFieldViolation,
-  NAME_LENGTH_MAX,
-  NAME_SUFFIX,
-  svEntryName,
-  URL_LENGTH_MAX,
-} from './entry-name.ts'
 export { isOffset, type Offset } from './offset.ts'
 export {
   formatPageToken,

@@ -31,6 +31,10 @@ export function isGetLedgerEndResponse(v: unknown): v is ledger['schemas']["GetL
   return isObject(v) && Number.isSafeInteger(v['offset'])
 }
 
+export function isJsGetEventsByContractIdResponse(v: unknown): v is ledger['schemas']["JsGetEventsByContractIdResponse"] {
+  return isObject(v) && isObject(v['created']) && isCreatedEvent(v['created']['createdEvent']) && typeof v['created']['synchronizerId'] === 'string' && (isObject(v['archived']) && isArchivedEvent(v['archived']['archivedEvent']) && typeof v['archived']['synchronizerId'] === 'string' || v['archived'] === null)
+}
+
 export function isJsGetUpdatesResponse(v: unknown): v is ledger['schemas']["JsGetUpdatesResponse"] {
   return isObject(v) && isUpdate(v['update'])
 }

@@ -1,17 +1,19 @@
 /** The words of a registration: what is asked for, what is told on the way, what it ends in. No code. */
+import type { NameEntry } from '../names/lookups.ts'
 
 /**
- * What to register. An earlier request for the name, that nobody paid yet, is gone on with as it was made;
- * a name that the user has stays as it is.
+ * What to register. An earlier request for the name that nobody paid yet is gone on with if it asks for the same;
+ * else it is rejected, and asked anew. Where another url or description is paid for, the error is
+ * REGISTRATION_DIFFERS.
  */
 export type RegisterInput = {
-  /** The whole name, such as `alice.unverified.ns`. */
+  /** As people type it: `alice` is `alice.unverified.ns`. */
   readonly name: string
-  /** Empty, or http or https, at most 255 characters. Default empty. */
+  /** Empty, or http or https, at most 255 characters. Default empty; of a name that is paid for, whatever it is. */
   readonly url?: string
-  /** At most 140 UTF-16 units. Default empty. */
+  /** At most 140 UTF-16 units. Default as for `url`. */
   readonly description?: string
-  /** Whether the wallet pays renewals by itself. Default false. */
+  /** Whether the wallet pays renewals by itself. Default false; of a name that is paid for, whatever it is. */
   readonly autoRenew?: boolean
 }
 
@@ -38,11 +40,15 @@ export type RegisterProgress =
   /** The coin is spent, and enough scan nodes say that the name is the user's. */
   | { readonly step: 'active'; readonly party: string; readonly isResumed: boolean }
 
-/** A name that is the user's. */
+/** A name that is the user's, and what took effect. */
 export type Registration = {
   readonly name: string
   /** The user's, and now the name's. */
   readonly party: string
+  /** As enough scan nodes have it: url, description, and when it expires. */
+  readonly entry: NameEntry
+  /** Whether the wallet pays renewals by itself; null: the subscription has ended, the name stays until it expires. */
+  readonly autoRenew: boolean | null
   /** The name was the user's before: nothing was paid now. */
   readonly wasOwned: boolean
 }

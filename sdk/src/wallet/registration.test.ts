@@ -6,7 +6,7 @@ import type { HttpRequest } from '../http/request.ts'
 import type { LookupOutcome } from '../names/lookups.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { register } from './registration.ts'
-import type { RegisterProgress } from './registration-steps.ts'
+import type { RegisterInput, RegisterProgress } from './registration-steps.ts'
 import { createWallet } from './wallet.ts'
 
 const NAME = 'a.unverified.ns'
@@ -15,15 +15,19 @@ const REQUEST = `00${'1'.repeat(64)}`
 const CALL_MS = 10_000
 const PAYMENT = `00${'2'.repeat(64)}`
 
-const outcomeOf = (party: string | null) =>
+const outcomeOf = (details: Details | null) =>
   ({
-    kind: party === null ? 'verified-absent' : 'verified',
-    entry: party === null ? null : { name: NAME, party, url: '', description: '' },
+    kind: details === null ? 'verified-absent' : 'verified',
+    entry: details === null ? null : { name: NAME, party: PARTY, ...details },
   }) as LookupOutcome // All that a registration reads of it.
+const OLDER = `00${'3'.repeat(64)}`
 const contract = (contractId: string) => ({
   template_id: 'p:M:E',
   contract_id: contractId,
-  payload: { subscriptionData: { sender: PARTY, description: `ANS entry: "${NAME}"` } },
+  payload: {
+    subscriptionData: { sender: PARTY, description: `ANS entry: "${NAME}"` },
+    reference: REQUEST,
+  },
   created_event_blob: '',
   created_at: '2026-11-21T10:00:00.000000Z',
 })
@@ -44,8 +48,33 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
       pass(ledger)
     },
   }
-  const ledger: Ledger = { requests: [], payments: [], isOwned: false, accepts: 0 }
-  const answer = ({ method, path }: HttpRequest): unknown => {
+  const ledger: Ledger = {
+    ...{ requests: [], payments: [], isOwned: false, accepts: 0, rejected: [] },
+    asked: { url: '', description: '' },
+    older: { url: '', description: '' },
+    autoRenew: null,
+  }
+  const answer = ({ method, path, body }: HttpRequest): unknown => {
+    if (path === '/v2/events/events-by-contract-id') {
+      if (ledger.isUntold) throw gone()
+      const { contractId } = body as { readonly contractId: string }
+      const offset = contractId === OLDER ? 1 : 2
+      return {
+        created: { createdEvent: createdEvent(offset, {}), synchronizerId: 's' },
+        archived: null,
+      }
+    }
+    if (path === '/v2/updates') {
+      const { endInclusive: offset } = body as { readonly endInclusive: number }
+      const [reference, details] = offset === 1 ? [OLDER, ledger.older] : [REQUEST, ledger.asked]
+      const CreatedEvent = createdEvent(offset, { reference, ...details })
+      return [{ update: { Transaction: { value: transaction(offset, [{ CreatedEvent }]) } } }]
+    }
+    if (path === '/v0/wallet/subscriptions') return { subscriptions: subscriptionsOf(ledger) }
+    if (path.endsWith('/auto-renew')) {
+      ledger.autoRenew = (body as { readonly enabled: boolean }).enabled
+      return { auto_renew: ledger.autoRenew }
+    }
     if (path === '/v0/wallet/user-status')
       return {
         party_id: PARTY,
@@ -60,12 +89,11 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
     if (path === '/v0/entry/all') return { entries: ledger.isOwned ? [ownEntry] : [] }
     if (path === '/v0/entry/create') {
       ledger.requests = [REQUEST]
+      ledger.asked = body as Details
       return {
         entryContextCid: REQUEST,
         subscriptionRequestCid: REQUEST,
-        name: NAME,
-        url: '',
-        description: '',
+        ...{ name: NAME, url: '', description: '' },
       }
     }
     if (path.endsWith('/accept')) {
@@ -77,7 +105,18 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
     throw new Error(`${method} ${path}`)
   }
   const http: Http = {
-    send: async () => ({ status: 200, text: '', header: () => null }),
+    async send({ path }) {
+      const [, requestCid = ''] = /([0-9a-f]+)\/reject$/.exec(path) ?? []
+      if (ledger.isPaidMeanwhile) {
+        ledger.isPaidMeanwhile = false
+        ledger.requests = []
+        ledger.payments = [PAYMENT]
+        throw gone()
+      }
+      ledger.rejected.push(requestCid)
+      ledger.requests = ledger.requests.filter((each) => each !== requestCid)
+      return { status: 200, text: '', header: () => null }
+    },
     token: async () => null,
     async call(request, isValid) {
       timeouts.push(request.timeoutMs)
@@ -89,22 +128,37 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
   }
   const accepted: string[] = []
   const names = {
-    lookup: async () => outcomeOf(ledger.isOwned && !ledger.isHidden ? PARTY : null),
+    lookup: async () => outcomeOf(ledger.isOwned && !ledger.isHidden ? ledger.asked : null),
     acceptChange: async (name: string, party: string) => {
       accepted.push(`${name} ${party}`)
     },
   }
-  const run = (onProgress: (event: RegisterProgress) => void = () => {}) =>
+  const run = (
+    onProgress: (event: RegisterProgress) => void = () => {},
+    input: Partial<RegisterInput> = {},
+  ) =>
     register(
       { http, wallet: createWallet(http), names, clock, timeoutMs: CALL_MS },
-      { name: NAME },
+      { name: NAME, ...input },
       { onProgress },
     )
   return { ledger, run, timeouts, accepted }
 }
 
+type Details = { readonly url: string; readonly description: string }
+
 type Ledger = {
   requests: string[]
+  rejected: string[]
+  /** What the newest request asks for, and what an older one did. */
+  asked: Details
+  older: Details
+  /** Of the subscription; null: there is none. */
+  autoRenew: boolean | null
+  /** The ledger interface tells nothing. */
+  isUntold?: boolean
+  /** Another device pays while this one rejects. */
+  isPaidMeanwhile?: boolean
   payments: string[]
   isOwned: boolean
   accepts: number
@@ -113,6 +167,29 @@ type Ledger = {
   /** The scan nodes do not know the name yet. */
   isHidden?: boolean
 }
+
+const TIME = '2026-11-21T10:00:00.000000Z'
+const createdEvent = (offset: number, createArgument: object) => ({
+  ...{ offset, nodeId: 1, contractId: REQUEST, templateId: 'p:Ans:AnsEntryContext' },
+  ...{ contractKey: null, contractKeyHash: '', createArgument, createdEventBlob: '' },
+  ...{ interfaceViews: [], witnessParties: [PARTY], signatories: [PARTY], observers: [] },
+  ...{ createdAt: TIME, packageName: 'p', representativePackageId: 'p', acsDelta: true },
+})
+const transaction = (offset: number, events: readonly object[]) => ({
+  ...{ updateId: 'u', commandId: 'c', workflowId: '', effectiveAt: TIME, recordTime: TIME },
+  ...{ events, offset, synchronizerId: 's', traceContext: null, paidTrafficCost: 0 },
+  ...{ externalTransactionHash: null },
+})
+const subscriptionsOf = ({ autoRenew }: Ledger) =>
+  autoRenew === null
+    ? []
+    : [
+        {
+          subscription: contract(REQUEST),
+          auto_renew: autoRenew,
+          state: { idle: contract(REQUEST) },
+        },
+      ]
 
 const ownEntry = {
   contractId: REQUEST,
@@ -248,5 +325,107 @@ describe('after a crash', () => {
       wasOwned: true,
     })
     expect(steps).toEqual([['active', true]])
+  })
+})
+
+describe('a request that is there', () => {
+  const confirm = (state: Ledger) => {
+    state.requests = []
+    state.isOwned = true
+  }
+  const wished = { url: 'https://new.example', description: 'new' }
+
+  it('and asks for the same is paid', async () => {
+    const { ledger, run } = world(confirm)
+    Object.assign(ledger, { requests: [REQUEST], asked: wished })
+    const steps: [string, boolean][] = []
+    await run(({ step, isResumed }) => steps.push([step, isResumed]), wished)
+    expect(steps[0]).toEqual(['requested', true])
+    expect(ledger.rejected).toEqual([])
+  })
+
+  it.each([
+    ['another url', { older: { url: 'https://old.example', description: 'new' } }],
+    ['another description', { older: { url: wished.url, description: '' } }],
+    ['nobody knows what', { isUntold: true }],
+  ])('and asks for %s is rejected, and asked anew', async (_, state) => {
+    const { ledger, run } = world(confirm)
+    Object.assign(ledger, { requests: [OLDER], ...state })
+    const done = await run(() => {}, wished)
+    expect(ledger.rejected).toEqual([OLDER])
+    expect(ledger.asked).toMatchObject(wished)
+    expect(done).toMatchObject({ entry: wished, wasOwned: false })
+    expect(ledger.accepts).toBe(1)
+  })
+
+  it('beside one that asks for the same is rejected; the other is paid', async () => {
+    const { ledger, run } = world(confirm)
+    const older = { url: 'https://old.example', description: '' }
+    Object.assign(ledger, { requests: [OLDER, REQUEST], older, asked: wished })
+    await run(() => {}, wished)
+    expect(ledger.rejected).toEqual([OLDER])
+  })
+
+  it('and is paid by another device meanwhile is found out, not paid again', async () => {
+    const { ledger, run } = world(confirm)
+    const older = { url: 'https://old.example', description: '' }
+    Object.assign(ledger, { requests: [OLDER], older, isPaidMeanwhile: true })
+    await expect(run(() => {}, wished)).rejects.toMatchObject({ payment: 'locked' })
+    expect(ledger.accepts).toBe(0)
+  })
+})
+
+describe('what is paid for with another url or description', () => {
+  const effective = { url: 'https://old.example', description: 'old' }
+
+  it.each([
+    ['locked', { payments: [PAYMENT] }],
+    ['paid', { isOwned: true }],
+  ])('is told as such, with what is known of the coin: %s', async (payment, state) => {
+    const { ledger, run } = world(() => {})
+    Object.assign(ledger, { asked: effective, ...state })
+    await expect(run(() => {}, { url: 'https://new.example' })).rejects.toMatchObject({
+      ...{ code: 'REGISTRATION_DIFFERS', payment, definite: true, retryable: false },
+      details: { requested: { ...effective, url: 'https://new.example' }, effective },
+    })
+    expect(ledger.accepts).toBe(0)
+  })
+
+  it('is told at the end where nobody knew before', async () => {
+    const { ledger, run } = world(
+      () => {},
+      (state) => {
+        state.payments = []
+        state.isOwned = true
+      },
+    )
+    Object.assign(ledger, { asked: effective, payments: [PAYMENT], isUntold: true })
+    await expect(run(() => {}, { description: '' })).rejects.toMatchObject({
+      ...{ code: 'REGISTRATION_DIFFERS', payment: 'paid' },
+    })
+  })
+
+  it('is told by the result where the call asks for none', async () => {
+    const { ledger, run, accepted } = world(() => {})
+    Object.assign(ledger, { asked: effective, isOwned: true, autoRenew: false })
+    expect(await run()).toMatchObject({ wasOwned: true, entry: effective, autoRenew: false })
+    expect(await run(() => {}, { autoRenew: true })).toMatchObject({ autoRenew: true })
+    expect(ledger.autoRenew).toBe(true)
+    expect(accepted[0]).toBe(`${NAME} ${PARTY}`)
+  })
+})
+
+it.each<[string, Partial<RegisterInput>, string]>([
+  ['a name that is none', { name: 'no name' }, 'INVALID_NAME'],
+  ['a name of the network', { name: 'dso.ns' }, 'NAME_SUFFIX_MISSING'],
+  ['a url that is none', { url: 'ftp://x' }, 'INVALID_URL'],
+  ['a long description', { description: 'x'.repeat(141) }, 'INVALID_DESCRIPTION'],
+  ['a number as url', { url: 7 as never }, 'INVALID_ARGUMENT'],
+  ['a text as autoRenew', { autoRenew: 'yes' as never }, 'INVALID_ARGUMENT'],
+])('%s is refused by every call, also of a name that one has', async (_, input, code) => {
+  const { ledger, run } = world(() => {})
+  ledger.isOwned = true
+  await expect(run(() => {}, input)).rejects.toMatchObject({
+    ...{ code, payment: 'not-paid', definite: true, retryable: false },
   })
 })

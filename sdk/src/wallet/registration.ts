@@ -4,16 +4,23 @@
  * goes wrong, the error says what is known of the coin.
  */
 
-import { isQuorumscanError, type PaymentState, QuorumscanError } from '../errors.ts'
+import { type EntryFields, findEntryFieldViolation } from '@quorumscan/consensus'
+import {
+  invalidArgument,
+  isQuorumscanError,
+  type PaymentState,
+  QuorumscanError,
+} from '../errors.ts'
 import { isCreateEntryAnswer, isOwnEntriesAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
 import type { Names } from '../names/bound-reads.ts'
 import type { NameEntry } from '../names/lookups.ts'
 import { outcomeError } from '../names/outcome-error.ts'
-import { parseRegistrableName } from '../names/parse-name.ts'
+import { assertText, parseRegistrableName } from '../names/parse-name.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isCertain, isFor, isGone, withPayment } from './payment.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
+import { type EntryDetails, requestedDetails } from './requested-fields.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
 const TIMEOUT_MS = 120_000
@@ -33,8 +40,8 @@ export type RegistrationParts = {
 
 type Found =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'requested'; readonly requestCid: string }
-  | { readonly kind: 'paid'; readonly paymentCid: string }
+  | { readonly kind: 'requested'; readonly requestCids: readonly string[] }
+  | { readonly kind: 'paid'; readonly paymentCid: string; readonly requestCid: string }
   | { readonly kind: 'owned' }
 
 /**
@@ -49,16 +56,17 @@ export async function register(
   options: RegisterOptions = {},
 ): Promise<Registration> {
   const { wallet, names, clock } = parts
-  const { name } = input
   const { signal, onProgress = () => {} } = options
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
   const remainingMs = () => endsAtMs - clock.monotonicMs()
   const call = callsUntil(parts, endsAtMs, signal)
   /** Known of the coin at any time; errors carry it. */
   let payment: PaymentState = 'not-paid'
+  let name = ''
 
   const walk = async (): Promise<Registration> => {
-    parseRegistrableName(name)
+    const fields = checkedInput(input)
+    name = fields.name
     // An earlier call may have paid: nothing is known before somebody looked.
     payment = 'unknown'
     const { partyId: party } = await wallet.status(call())
@@ -74,22 +82,34 @@ export async function register(
     payment = 'not-paid' // What else it may be follows below.
     if (found.kind === 'nothing' && (await entryNow())?.party === party) found = { kind: 'owned' }
     const wasThere = found.kind
-    if (found.kind === 'nothing') found = await request(party)
-    if (found.kind === 'requested') {
-      const isResumed = wasThere === 'requested'
-      onProgress({ step: 'requested', subscriptionRequestCid: found.requestCid, isResumed })
-      found = await pay(party, found.requestCid)
+    while (found.kind === 'nothing' || found.kind === 'requested') {
+      const isResumed = found.kind === 'requested'
+      if (found.kind === 'nothing') found = await request(party, fields)
+      if (found.kind !== 'requested') break // Lost the answer, and somebody went on meanwhile.
+      const requestCid = await choose(party, found.requestCids, fields)
+      if (requestCid === null) {
+        found = await find(party)
+        continue
+      }
+      onProgress({ step: 'requested', subscriptionRequestCid: requestCid, isResumed })
+      found = await pay(party, requestCid)
     }
     if (found.kind === 'paid') {
       payment = 'locked'
-      onProgress({ step: 'paid', paymentCid: found.paymentCid, isResumed: wasThere === 'paid' })
-      await confirmed(party, found.paymentCid)
+      const { paymentCid, requestCid } = found
+      if (wasThere === 'paid') {
+        const paid = await requestedDetails(parts.http, { party, requestCid }, call)
+        if (paid !== null) demandSame(paid, payment)
+      }
+      onProgress({ step: 'paid', paymentCid, isResumed: wasThere === 'paid' })
+      await confirmed(party, paymentCid)
     }
     payment = 'paid'
-    const wasOwned = wasThere === 'owned'
-    await resolvable(party)
-    onProgress({ step: 'active', party, isResumed: wasOwned })
-    return { name, party, wasOwned }
+    const entry = await resolvable(party)
+    demandSame(entry, payment)
+    const autoRenew = await settleAutoRenew(party)
+    onProgress({ step: 'active', party, isResumed: wasThere === 'owned' })
+    return { name, party, entry, autoRenew, wasOwned: wasThere === 'owned' }
   }
 
   /** What there is of the name. In the order in which one becomes the next, so that none is missed. */
@@ -99,9 +119,65 @@ export async function register(
     const payments = (await wallet.initialPayments(call())).filter(isOurs)
     const isOwned = await owns()
     if (isOwned) return { kind: 'owned' }
-    if (payments[0] !== undefined) return { kind: 'paid', paymentCid: payments[0].contractId }
-    if (requests[0] !== undefined) return { kind: 'requested', requestCid: requests[0].contractId }
-    return { kind: 'nothing' }
+    if (payments[0] !== undefined) {
+      const { contractId: paymentCid, payload } = payments[0]
+      return { kind: 'paid', paymentCid, requestCid: String(payload['reference']) }
+    }
+    const requestCids = requests.map(({ contractId }) => contractId)
+    return requestCids.length > 0 ? { kind: 'requested', requestCids } : { kind: 'nothing' }
+  }
+
+  /** The request that asks for the same. The others are rejected, which costs nothing. */
+  const choose = async (
+    party: string,
+    requestCids: readonly string[],
+    fields: EntryDetails,
+  ): Promise<string | null> => {
+    let chosen: string | null = null
+    for (const requestCid of requestCids) {
+      // What the answer to this very call names is what it asked for.
+      const asked =
+        requestCid === madeNow
+          ? fields
+          : await requestedDetails(parts.http, { party, requestCid }, call)
+      const isSame = asked?.url === fields.url && asked.description === fields.description
+      if (isSame && chosen === null) chosen = requestCid
+      else
+        await wallet.rejectSubscriptionRequest(requestCid, call()).catch((error: unknown) => {
+          if (!isGone(error)) throw error // Paid or rejected elsewhere: that is found below.
+        })
+    }
+    return chosen
+  }
+
+  /** Of what is paid for only what this call names has to be as it names it. */
+  const demandSame = (effective: EntryDetails, paid: PaymentState): void => {
+    const { url = effective.url, description = effective.description } = input
+    if (url === effective.url && description === effective.description) return
+    throw new QuorumscanError(
+      `${name} is paid for with another url or description: pass those that took effect, or none.`,
+      {
+        code: 'REGISTRATION_DIFFERS',
+        definite: true,
+        retryable: false,
+        payment: paid,
+        details: {
+          requested: { url, description },
+          effective: { url: effective.url, description: effective.description },
+        },
+      },
+    )
+  }
+
+  /** What the wallet does from now on; it is only told where this call says so. */
+  const settleAutoRenew = async (party: string): Promise<boolean | null> => {
+    const subscriptions = await wallet.subscriptions(call())
+    const own = subscriptions.find(({ subscription }) => isFor(subscription, { name, party }))
+    if (own === undefined) return null
+    const { autoRenew = own.autoRenew } = input
+    if (autoRenew !== own.autoRenew)
+      await wallet.setAutoRenew(own.subscription.contractId, autoRenew, call())
+    return autoRenew
   }
 
   /** As enough nodes have it; null: they prove that there is none. */
@@ -117,14 +193,17 @@ export async function register(
     return entries.some((entry) => entry.name === name)
   }
 
-  const request = async (party: string): Promise<Found> => {
-    const { url = '', description = '' } = input
+  /** The request that this call made, if it knows. */
+  let madeNow: string | null = null
+  const request = async (party: string, fields: EntryFields): Promise<Found> => {
     try {
+      const { name, url, description } = fields
       const answer = await parts.http.call(
         { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
         isCreateEntryAnswer,
       )
-      return { kind: 'requested', requestCid: answer.subscriptionRequestCid }
+      madeNow = answer.subscriptionRequestCid
+      return { kind: 'requested', requestCids: [madeNow] }
     } catch (error) {
       if (isCertain(error, signal)) throw error
       // Asking twice costs nothing, but leaves a second request behind.
@@ -141,7 +220,7 @@ export async function register(
     const { autoRenew = false } = input
     const accept = async (): Promise<Found> => {
       const answer = await wallet.acceptSubscriptionRequest(requestCid, { autoRenew, ...call() })
-      return { kind: 'paid', paymentCid: answer.initialPaymentContractId }
+      return { kind: 'paid', paymentCid: answer.initialPaymentContractId, requestCid }
     }
     try {
       return await accept()
@@ -167,7 +246,7 @@ export async function register(
       const now = await find(lost.party)
       if (now.kind === 'paid' || now.kind === 'owned') return now
       // Used up, and nothing came of it that is still there.
-      if (now.kind === 'nothing' || now.requestCid !== lost.requestCid) return null
+      if (now.kind === 'nothing' || !now.requestCids.includes(lost.requestCid)) return null
       if (!mayRepeat) return undefined
       try {
         return await lost.accept()
@@ -213,16 +292,19 @@ export async function register(
   }
 
   /** The validator is ahead of the nodes by a moment; a wallet that shows the name asks the nodes. */
-  const resolvable = async (party: string): Promise<void> => {
-    const isThere = await until(remainingMs(), async () =>
-      (await entryNow())?.party === party ? true : undefined,
-    )
+  const resolvable = async (party: string): Promise<NameEntry> => {
+    const entry = await until(remainingMs(), async () => {
+      const now = await entryNow()
+      return now?.party === party ? now : undefined
+    })
+    if (entry === undefined)
+      throw new QuorumscanError(
+        `${name} is registered, but not enough scan nodes say so yet. It needs no second call.`,
+        { code: 'CONSENSUS_LAGGING', definite: false, retryable: true },
+      )
     // Whoever had it before: the user asked for it.
-    if (isThere === true) return names.acceptChange(name, party)
-    throw new QuorumscanError(
-      `${name} is registered, but not enough scan nodes say so yet. It needs no second call.`,
-      { code: 'CONSENSUS_LAGGING', definite: false, retryable: true },
-    )
+    await names.acceptChange(name, party)
+    return entry
   }
 
   /** Polls until there is a value, undefined at the end; what may pass is waited out. */
@@ -248,6 +330,30 @@ export async function register(
   } catch (error) {
     throw withPayment(error, payment)
   }
+}
+
+/**
+ * What to ask for, whole.
+ *
+ * @throws {QuorumscanError} INVALID_NAME, NAME_SUFFIX_MISSING, INVALID_URL, INVALID_DESCRIPTION, INVALID_ARGUMENT.
+ */
+function checkedInput(input: RegisterInput): EntryFields {
+  const {
+    name: typed,
+    url = '',
+    description = '',
+    autoRenew = false,
+  } = Object(input) as RegisterInput
+  const name = parseRegistrableName(typed)
+  assertText('the url', url)
+  assertText('the description', description)
+  if (typeof autoRenew !== 'boolean') throw invalidArgument('autoRenew is true or false.')
+  const fields = { name, url, description }
+  const violation = findEntryFieldViolation(fields)
+  if (violation === undefined) return fields
+  const { code, rule } = violation
+  const facts = { code, definite: true, retryable: false, details: { rule } }
+  throw new QuorumscanError(`The request breaks a rule: ${rule}.`, facts)
 }
 
 /** Of each call: as long as any may take, and not beyond the end of all. */

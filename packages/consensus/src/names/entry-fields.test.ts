@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findEntryFieldViolation } from './entry-name.ts'
+import { findEntryFieldViolation } from './entry-fields.ts'
 
 const valid = { name: 'alice.unverified.ns', url: '', description: '' }
 

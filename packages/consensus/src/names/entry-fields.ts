@@ -1,5 +1,5 @@
 /** What a name entry may say (D-17). Rules on code units only, so that every replica agrees (Rule 1). */
-import { LONE_SURROGATE } from '@quorumscan/consensus'
+import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
 
 export const NAME_SUFFIX = '.unverified.ns'
 export const DSO_ENTRY_NAME = 'dso.ns'
