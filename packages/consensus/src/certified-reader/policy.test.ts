@@ -122,6 +122,22 @@ describe('a reader of certified answers', () => {
     expect(world.asked()).toHaveLength(2)
   })
 
+  it('does not leave a node because its first answer, which had to connect, took long', () => {
+    const world = createWorld([urlOf('sv-1')])
+    const answerAfter = (ms: number, flight: number) => {
+      world.pass(ms)
+      world.answer(flight, START)
+    }
+    world.ask()
+    answerAfter(40, world.only())
+    const [poll] = [...world.open.values()]
+    world.ask()
+    answerAfter(2, world.only())
+    answerAfter(20, (poll as Sent).flight)
+    world.ask()
+    expect(world.asked()).toEqual([urlOf('sv-1')])
+  })
+
   it.each(['failed', 'lied'] as const)('asks another at once when one %s', (kind) => {
     const world = createWorld()
     world.ask()

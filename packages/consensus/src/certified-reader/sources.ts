@@ -8,6 +8,8 @@ export type Source = {
   name: string | null
   /** How long it usually takes to answer; null: not known. */
   usualMs: number | null
+  /** Answers that `usualMs` is made of. */
+  answerCount: number
   /** Until when it is asked last, because it sent what proves nothing, */
   badUntilMs: number
   /** or because it cannot be reached or cannot answer. */
@@ -25,8 +27,8 @@ export type Source = {
   readonly counters: { requests: number; errors: number; lastError: string | null }
 }
 
-/** Of what the average has by one answer. */
-const USUAL_WEIGHT = 1 / 8
+/** Of what the average has by one answer, once there are as many. */
+const USUAL_WEIGHT_MIN = 1 / 8
 /** Of a node that was never asked: one on the far side of the world. */
 const UNKNOWN_MS = 150
 /** It lied, or is broken in a way that a person has to look at. */
@@ -44,6 +46,7 @@ export function createSource(url: string, isSeed: boolean): Source {
     isSeed,
     name: null,
     usualMs: null,
+    answerCount: 0,
     badUntilMs: never,
     awayUntilMs: never,
     refusesUntilMs: never,
@@ -74,7 +77,9 @@ export function noteAnswer(source: Source, tookMs: number | null): void {
   source.awayUntilMs = Number.NEGATIVE_INFINITY
   if (tookMs === null) return
   const { usualMs } = source
-  source.usualMs = usualMs === null ? tookMs : usualMs + (tookMs - usualMs) * USUAL_WEIGHT
+  // The first one connected and met code that had never run, on both sides: the second takes its place.
+  const weight = Math.max(USUAL_WEIGHT_MIN, 1 / Math.max(1, source.answerCount++))
+  source.usualMs = usualMs === null ? tookMs : usualMs + (tookMs - usualMs) * weight
 }
 
 /** It has not answered for so long, and may still. */
