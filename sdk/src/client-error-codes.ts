@@ -46,7 +46,12 @@ export const clientErrorCodes = {
   STORE_UNAVAILABLE: {
     definite: true,
     retryable: true,
-    doc: 'The store that was passed in cannot be read.',
+    doc: 'The store of a checkpoint cannot be read or written, or the file of a store is none.',
+  },
+  PART_UNAVAILABLE: {
+    definite: true,
+    retryable: true,
+    doc: 'A part of the SDK, which `import()` loads when it is needed, could not be loaded: the next call tries again. In a service worker, which has no `import()`, bundle the SDK into one file (not retryable).',
   },
   CLOSED: {
     definite: true,

@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { invalidArgument } from './errors.ts'
 import type { Store } from './platform/store.ts'
 
 /**
  * Keeps values in one JSON file, replaced as a whole, so that a crash leaves the old or the new one. One
  * process at a time; the file is made when the first value is set.
  *
- * @throws What reading the file throws, if it is there and is no JSON object of texts.
+ * A file that is there and is no JSON object of texts is left as it is: all calls throw INVALID_ARGUMENT.
  */
 export function createFileStore(path: string): Store {
   let values: Promise<Map<string, string>> | undefined
@@ -21,12 +22,12 @@ export function createFileStore(path: string): Store {
       if ((error as { code?: string }).code === 'ENOENT') return new Map()
       throw error
     }
-    const document: unknown = JSON.parse(text)
+    const document = parse(text)
     const isTexts =
       typeof document === 'object' &&
       document !== null &&
       Object.values(document).every((value) => typeof value === 'string')
-    if (!isTexts) throw new TypeError(`${path} is no store`)
+    if (!isTexts) throw invalidArgument(`${path} is no store.`)
     return new Map(Object.entries(document as Record<string, string>))
   }
   const loaded = (): Promise<Map<string, string>> => {
@@ -53,5 +54,14 @@ export function createFileStore(path: string): Store {
       writing = writing.catch(() => {}).then(write)
       await writing
     },
+  }
+}
+
+/** null: it is no JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
   }
 }

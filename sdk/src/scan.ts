@@ -11,7 +11,9 @@ import type { NetworkOptions } from './names/open-reader.ts'
 import { createReaderSource } from './names/reader-source.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
-import { createMemoryStore, type Store } from './platform/store.ts'
+import { createKept } from './platform/kept.ts'
+import { loadPart } from './platform/load-part.ts'
+import type { Store } from './platform/store.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
 
 /** Whom to ask, whom to believe, and what of the platform to use. */
@@ -52,7 +54,8 @@ const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
  */
 export function createScan(options: ScanOptions): Scan {
   const { seeds, genesis, timeoutMs = TIMEOUT_MS } = options
-  const { clock = systemClock, store = createMemoryStore() } = options
+  const { clock = systemClock } = options
+  const kept = createKept(options.store, clock)
   if (
     !Array.isArray(seeds) ||
     seeds.length === 0 ||
@@ -64,14 +67,15 @@ export function createScan(options: ScanOptions): Scan {
   const closing = new AbortController()
   const { signal } = closing
 
-  const extras: LoadScanExtras = async () => (await import('./scan-extras.ts')).scanExtras
+  const extras: LoadScanExtras = async () =>
+    (await loadPart(() => import('./scan-extras.ts'))).scanExtras
   const source = createReaderSource({
     verifiedBy: 'self',
     network: typeof genesis === 'string' ? genesis : null,
     async open() {
       signal.throwIfAborted()
-      const { openReader } = await import('./names/open-reader.ts')
-      return openReader({ ...options, clock, store, signal })
+      const { openReader } = await loadPart(() => import('./names/open-reader.ts'))
+      return openReader({ ...options, clock, kept, signal })
     },
     extras,
   })
@@ -88,7 +92,7 @@ export function createScan(options: ScanOptions): Scan {
 
   const parts = { source, clock, timeoutMs, defaults: options }
   return {
-    names: createNames({ ...parts, store, onChanged: options.onChanged, extras }),
+    names: createNames({ ...parts, kept, onChanged: options.onChanged, extras }),
     async *activities(more) {
       yield* (await extras()).createActivities(parts)(more)
     },

@@ -20,8 +20,9 @@ import { createReaderSource } from './names/reader-source.ts'
 import { type Camel, toCamel } from './platform/camel.ts'
 import { type Clock, platformRandom, type Random, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
+import { createKept } from './platform/kept.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
-import { createMemoryStore, type Store } from './platform/store.ts'
+import type { Store } from './platform/store.ts'
 import { scanExtras } from './scan-extras.ts'
 import { type RegistrationParts, register } from './wallet/registration.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './wallet/registration-steps.ts'
@@ -99,7 +100,8 @@ export interface Validator {
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT if the url is none, or the genesis is not valid. */
 export function createValidator(options: ValidatorOptions): Validator {
-  const { clock = systemClock, store = createMemoryStore(), timeoutMs = TIMEOUT_MS } = options
+  const { clock = systemClock, timeoutMs = TIMEOUT_MS } = options
+  const kept = createKept(options.store, clock)
   const url = urlOf(options.url)
   const ledgerUrl = urlOf(options.ledgerUrl ?? url.replace(/\/api\/validator$/, ''))
   const random = options.random ?? platformRandom
@@ -123,13 +125,13 @@ export function createValidator(options: ValidatorOptions): Validator {
     verifiedBy: trust === null ? 'proxy' : 'self',
     // A proxy that is trusted has no network that it could be held to.
     network: trust === null ? encodeURIComponent(url) : typeof pin === 'string' ? pin : null,
-    open: () => openProxyReader({ http, url, clock, store, trust }),
+    open: () => openProxyReader({ http, url, clock, kept, trust }),
     extras,
   })
   const lookups = createNames({
     source,
     clock,
-    store,
+    kept,
     timeoutMs,
     defaults: options,
     onChanged: options.onChanged,

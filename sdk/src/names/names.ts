@@ -2,7 +2,7 @@
 import type { CertifiedEntry } from '@quorumscan/consensus/certified'
 import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
-import type { Store } from '../platform/store.ts'
+import type { Kept } from '../platform/kept.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
 import { type Names, type NamesBase, readOptions } from './bound-reads.ts'
 import type { LookupOptions, LookupSource, NameChange, ReadOutcome } from './lookups.ts'
@@ -13,7 +13,7 @@ import { createSeenNames } from './seen-names.ts'
 export type NamesOptions = {
   readonly source: LookupSource
   readonly clock: Clock
-  readonly store: Store
+  readonly kept: Kept
   readonly timeoutMs: number
   readonly defaults: Pick<LookupOptions, 'threshold' | 'maxAgeMs'>
   readonly onChanged: ((change: NameChange) => void) | undefined
@@ -25,7 +25,7 @@ type Read = ReadOutcome<CertifiedEntry | null>
 
 export function createNames(options: NamesOptions): Names {
   const { source, clock, extras } = options
-  const seen = createSeenNames(options.store, () => source.storeKey('names'))
+  const seen = createSeenNames(options.kept, () => source.storeKey('names'))
 
   const bounded: NamesBase['bounded'] = (what, lookup, run) => {
     const timeoutMs = lookup.timeoutMs ?? options.timeoutMs
@@ -63,10 +63,11 @@ export function createNames(options: NamesOptions): Names {
   }
 
   const base: NamesBase = { source, clock, bounded, changesOf }
-  let loading: Promise<OtherLookups> | undefined
-  const more = (): Promise<OtherLookups> => {
-    loading ??= extras().then(({ createOtherLookups }) => createOtherLookups(base))
-    return loading
+  let others: OtherLookups | undefined
+  const more = async (): Promise<OtherLookups> => {
+    const { createOtherLookups } = await extras()
+    others ??= createOtherLookups(base)
+    return others
   }
 
   return {

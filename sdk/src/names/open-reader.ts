@@ -19,9 +19,11 @@ import {
 } from '@quorumscan/consensus/certified-reader'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
+import { type Kept, keptValue } from '../platform/kept.ts'
+import { loadPart } from '../platform/load-part.ts'
 import { requireEd25519 } from '../platform/platform-crypto.ts'
 import { platformSha256 } from '../platform/platform-sha256.ts'
-import { type Store, storedValue, storeKey } from '../platform/store.ts'
+import { storeKey } from '../platform/store.ts'
 
 /** Which nodes are asked, and whom to believe. */
 export type NetworkOptions = {
@@ -46,7 +48,7 @@ export type NetworkOptions = {
 }
 
 export type ReaderParts = NetworkOptions & {
-  readonly store: Store
+  readonly kept: Kept
   readonly clock: Clock
   /** Ends the opening. */
   readonly signal: AbortSignal
@@ -62,38 +64,45 @@ export type OpenedReader = {
 
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE, INVALID_ARGUMENT. @throws {GenesisError} No seed has it. */
 export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
-  const { seeds, genesis: pinned, store, clock, proxy, onFork, crypto = createWebCrypto() } = parts
+  const { seeds, genesis: pinned, kept, clock, proxy, onFork, crypto = createWebCrypto() } = parts
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
   const transport = proxy?.transport ?? createFetchTransport(parts)
   let genesisHash: string
   let genesis: Genesis
   if (typeof pinned === 'string') {
     genesisHash = pinned
-    const known = storedValue<Genesis | null>(store, () => storeKey(pinned, 'genesis'), null)
-    const kept = await known.load().catch(() => null) // Then it is asked for.
-    const hash = toHex(await crypto.sha256(utf8(JSON.stringify(kept))))
-    if (kept !== null && hash === pinned) genesis = kept
+    const known = keptValue<Genesis | null>(kept, storeKey(pinned, 'genesis'), { first: null })
+    const stored = await known.load()
+    const hash = toHex(await crypto.sha256(utf8(JSON.stringify(stored))))
+    if (stored !== null && hash === pinned) genesis = stored
     else {
       genesis = await fetchGenesis({ ...parts, crypto, genesisHash, transport })
-      void known.save(genesis).catch(() => {}) // Asked for again next time.
+      void known.save(genesis)
     }
   } else {
     genesis = pinned
     // What was pinned by its hash needs no check.
-    genesisHash = await (await import('../checked-genesis.ts')).checkGenesis(pinned, crypto)
+    const { checkGenesis } = await loadPart(() => import('../checked-genesis.ts'))
+    genesisHash = await checkGenesis(pinned, crypto)
   }
   if (proxy?.isTrusted !== true) await requireEd25519(crypto, genesis)
 
-  const keyOf = (what: string) => () => storeKey(genesisHash, what)
+  const keyOf = (what: string) => storeKey(genesisHash, what)
   const options = {
     ...{ genesis, genesisHash, seeds, transport, clock, crypto },
     sha256: platformSha256(),
     waitMs: TIMEOUT_MS,
     areSeedsAll: proxy !== undefined,
     allowPrivateAddresses: parts.allowPrivateAddresses ?? isLocal,
-    floorStore: storedValue(store, keyOf('floor'), 0),
-    addressStore: storedValue<readonly AddressRecord[]>(store, keyOf('addresses'), []),
+    // Other clients of the store may have seen more.
+    floorStore: keptValue(kept, keyOf('floor'), { first: 0, merge: higherOf }),
+    addressStore: keptValue<readonly AddressRecord[]>(kept, keyOf('addresses'), { first: [] }),
     ...(onFork && { onFork }),
   }
   return { reader: createCertifiedReader(options), options }
+}
+
+/** Of two floors; what is none counts for nothing, as something else may have been stored. */
+function higherOf(...floors: readonly number[]): number {
+  return Math.max(...floors.filter(Number.isSafeInteger))
 }

@@ -16,7 +16,7 @@ import type { Http } from '../http/http.ts'
 import { parseJson } from '../http/http-failures.ts'
 import type { HttpReply, HttpRequest } from '../http/request.ts'
 import type { Clock } from '../platform/clock.ts'
-import { createMemoryStore, type Store } from '../platform/store.ts'
+import { createKept, type Kept } from '../platform/kept.ts'
 import { type OpenedReader, openReader } from './open-reader.ts'
 
 /** What answers are checked with. */
@@ -41,7 +41,7 @@ export async function openProxyReader(options: {
   readonly http: Http
   readonly url: string
   readonly clock: Clock
-  readonly store: Store
+  readonly kept: Kept
   readonly trust: Trust | null
 }): Promise<OpenedReader> {
   const { http, url, clock, trust } = options
@@ -52,7 +52,7 @@ export async function openProxyReader(options: {
     proxy: { transport, isTrusted: trust === null },
     clock,
     // What a proxy says of itself is no floor for others.
-    store: trust === null ? createMemoryStore() : options.store,
+    kept: trust === null ? createKept(undefined, clock) : options.kept,
     signal: new AbortController().signal,
   })
   const explained = <Outcome extends CertifiedOutcome<unknown>>(outcome: Outcome): Outcome => {

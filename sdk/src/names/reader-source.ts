@@ -1,5 +1,6 @@
 /** Lookups by a reader of certified answers, whoever it asks. The first of them opens it. */
 import type { CertifiedReader } from '@quorumscan/consensus/certified-reader'
+import { QuorumscanError } from '../errors.ts'
 import { storeKey } from '../platform/store.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
 import type { LookupSource } from './lookups.ts'
@@ -25,7 +26,8 @@ export function createReaderSource(options: {
   let opened: OpenedReader | null = null
 
   const ownError = async (error: unknown): Promise<never> => {
-    throw (await extras()).ownError(error)
+    // What is one of ours needs no words that would have to be loaded, and may be gone for the same reason.
+    throw error instanceof QuorumscanError ? error : (await extras()).ownError(error)
   }
   const open = async (): Promise<OpenedReader> => {
     try {

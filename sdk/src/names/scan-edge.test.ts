@@ -21,7 +21,7 @@ import {
 } from '@quorumscan/testkit'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { systemClock } from '../platform/clock.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
 import { verifyReceipt } from '../receipts.ts'
 import { createScan, type ScanOptions } from '../scan.ts'
@@ -35,6 +35,7 @@ const NOBODY = 'nobody.unverified.ns'
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const HEAD = 7
+const STORE_MS = 1000
 const FAR_MICROS = 4_000_000_000_000_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 const urlOf = (name: string) => `https://${name}.scan.test`
@@ -524,22 +525,31 @@ it('a document is pinned, and no node can be reached: that is said, and worth tr
 })
 
 describe('a store', () => {
-  it('that cannot be read keeps reads from going back unseen: they are refused until it can', async () => {
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('locked')
+      },
+    ],
+    ['fails', () => Promise.reject(new Error('locked'))],
+    ['hangs', () => new Promise<never>(() => {})],
+    ['holds what is no JSON', () => 'x'],
+    ['holds what is no floor', () => '"x"'],
+  ])('that %s costs a second once, and no lookup', async (title, get) => {
     asked = []
     serve()
-    let isBroken = true
-    const store: Store = {
-      get: async () => (isBroken ? Promise.reject(new Error('locked')) : null),
-      set: () => {},
+    let waitCount = 0
+    const delay: Clock['delay'] = async (ms, signal) => {
+      if (ms !== STORE_MS) return systemClock.delay(ms, signal)
+      await systemClock.delay(50, signal)
+      waitCount++
     }
-    await using scan = connect({ store })
-    await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
-      code: 'STORE_UNAVAILABLE',
-      definite: true,
-      retryable: true,
-    })
-    isBroken = false
-    expect(await scan.names.resolve(ALICE)).toBe(PARTY)
+    const clock = { ...systemClock, delay }
+    await using scan = connect({ clock, store: { get, set: get as () => Promise<void> } })
+    for (const name of [ALICE, BOB, ALICE]) expect(await scan.names.resolve(name)).toBe(PARTY)
+    expect(await scan.names.resolve(NOBODY)).toBeNull()
+    expect(waitCount).toBe(title === 'hangs' ? 1 : 0)
   })
 
   it('that cannot be written loses what it should keep, and no lookup', async () => {

@@ -1,5 +1,7 @@
 /** The warning that a name changed hands: what keeps it, and who shares it. */
 import { expect, it } from 'vitest'
+import { systemClock } from '../platform/clock.ts'
+import { createKept } from '../platform/kept.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
 import { createSeenNames, type Sighting } from './seen-names.ts'
 
@@ -8,7 +10,7 @@ const FRIEND = 'friend.unverified.ns'
 /** What is remembered where the name is another's now. */
 const OLD: Sighting = { name: FRIEND, party: 'old', atMicros: 5 }
 const clientOf = (store: Store) => {
-  const seen = createSeenNames(store, async () => 'names')
+  const seen = createSeenNames(createKept(store, systemClock), async () => 'names')
   const sighting = (name: string, party: string) => ({ name, party, atMicros: 5 })
   return {
     compare: async (name: string, party: string, isKept = true) =>
@@ -49,11 +51,16 @@ it('clients of one store know what the others saw, and what was accepted there',
     expect(await later.compare(name, 'x'), name).toMatchObject({ party: 'p' })
 })
 
-it('names that come at one moment are all kept', async () => {
-  const store = createMemoryStore()
-  const seen = clientOf(store)
-  const names = Array.from({ length: 20 }, (_, index) => `n-${index}`)
-  await Promise.all(names.map((name) => seen.compare(name, 'p')))
+it('names that come at one moment are all kept, by however many clients of a slow store', async () => {
+  const values = createMemoryStore()
+  const store: Store = {
+    get: async (key) => values.get(key),
+    set: async (key, value) => values.set(key, value),
+  }
+  const names = Array.from({ length: 33 }, (_, index) => `n-${index}`)
+  const clients = Array.from({ length: 3 }, () => clientOf({ ...store }))
+  const compared = names.map((name, index) => clients[index % clients.length]?.compare(name, 'p'))
+  await Promise.all(compared)
   const later = clientOf(store)
   for (const name of names) expect(await later.compare(name, 'x'), name).not.toBeNull()
 })

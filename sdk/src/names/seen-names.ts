@@ -1,6 +1,6 @@
 /** The party that a name had when the user last accepted it, so that a change of owner is noticed. */
-
-import type { Store } from '../platform/store.ts'
+import type { Kept } from '../platform/kept.ts'
+import { tellOthers } from '../platform/others.ts'
 
 /** Names remembered, least recently looked up first to go: 180 kB at most. */
 const NAMES_MAX = 1000
@@ -16,15 +16,14 @@ export interface SeenNames {
 }
 
 /** A store that fails loses the warning, never the lookup: it says nothing about who owns the name. */
-export function createSeenNames(store: Store, key: () => Promise<string>): SeenNames {
+export function createSeenNames(kept: Kept, key: () => Promise<string>): SeenNames {
   /** The last is the one that was looked up last. */
   const seenByName = new Map<string, Sighting>()
-  let writing: Promise<void> = Promise.resolve()
 
   /** What is stored wins: another client of the same store, in another tab for one, may have written it. */
-  const load = async (): Promise<void> => {
+  const take = (text: string | null): void => {
     try {
-      const rows: Iterable<unknown> = JSON.parse((await store.get(await key())) ?? '[]')
+      const rows: Iterable<unknown> = JSON.parse(text ?? '[]')
       for (const row of rows)
         if (isRow(row)) seenByName.set(row[0], { name: row[0], party: row[1], atMicros: row[2] })
     } catch {
@@ -35,35 +34,32 @@ export function createSeenNames(store: Store, key: () => Promise<string>): SeenN
     seenByName.delete(seen.name)
     seenByName.set(seen.name, seen)
   }
-  /** One write after the other, each of all that is known by then. */
-  const remember = (sightings: readonly Sighting[]): Promise<void> => {
-    writing = writing.then(async () => {
-      await load()
-      for (const seen of sightings) touch(seen)
+  const remember = async (sightings: readonly Sighting[], isAccepted: boolean): Promise<void> =>
+    kept.update(await key(), (text) => {
+      take(text)
+      for (const seen of sightings) if (isAccepted || !seenByName.has(seen.name)) touch(seen)
       for (const oldest of [...seenByName.keys()].slice(0, -NAMES_MAX)) seenByName.delete(oldest)
       const rows = [...seenByName.values()].map((seen) => [seen.name, seen.party, seen.atMicros])
-      try {
-        await store.set(await key(), JSON.stringify(rows))
-      } catch {
-        // Full or forbidden storage: remembered until the program ends.
-      }
+      return JSON.stringify(rows)
     })
-    return writing
-  }
 
   return {
     async compare(read, isKept) {
-      if (read.some(({ name, party }) => seenByName.get(name)?.party !== party)) await load()
-      const before = read.map(({ name }) => seenByName.get(name))
-      const fresh = read.filter((_, index) => before[index] === undefined)
-      if (isKept && fresh.length > 0) await remember(fresh)
-      return before.map((seen, index) => {
+      if (read.some(({ name, party }) => seenByName.get(name)?.party !== party))
+        take(await kept.get(await key()))
+      const fresh = read.filter(({ name }) => !seenByName.has(name))
+      if (isKept && fresh.length > 0) await remember(fresh, false)
+      return read.map(({ name, party }) => {
+        const seen = seenByName.get(name)
         if (seen === undefined) return null
         if (isKept) touch(seen)
-        return seen.party === read[index]?.party ? null : seen
+        return seen.party === party ? null : seen
       })
     },
-    accept: (read) => remember([read]),
+    async accept(read) {
+      await remember([read], true)
+      tellOthers(await key(), read.name)
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 /** How far a stream was processed, kept in a store. */
+import { QuorumscanError } from '../errors.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -13,6 +14,7 @@ export type Checkpoint = {
 }
 
 export type Progress = {
+  /** @throws {QuorumscanError} STORE_UNAVAILABLE, as `save`. */
   load(): Promise<string | null>
   /** The consumer is done with everything up to here. */
   note(position: string): void
@@ -23,8 +25,7 @@ export type Progress = {
 export function createProgress(checkpoint: Checkpoint | undefined): Progress {
   let noted: string | null = null
   return {
-    load: async () =>
-      checkpoint === undefined ? null : await checkpoint.store.get(checkpoint.key),
+    load: async () => ofStore(() => checkpoint?.store.get(checkpoint.key) ?? null),
     note(position) {
       noted = position
     },
@@ -32,7 +33,20 @@ export function createProgress(checkpoint: Checkpoint | undefined): Progress {
       if (noted === null) return
       const position = noted
       noted = null
-      await checkpoint?.store.set(checkpoint.key, position)
+      await ofStore(() => checkpoint?.store.set(checkpoint.key, position))
     },
+  }
+}
+
+async function ofStore<T>(run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    throw new QuorumscanError('The store of the checkpoint failed.', {
+      code: 'STORE_UNAVAILABLE',
+      definite: true,
+      retryable: true,
+      cause,
+    })
   }
 }

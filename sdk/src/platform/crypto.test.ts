@@ -70,32 +70,3 @@ it('an implementation may be passed in where the platform has none', () => {
   const scan = createScan({ seeds: ['https://sv-1.example.com'], genesis, crypto })
   expect(scan.status()).toBeNull()
 })
-
-describe('a store that cannot say how far we have read', () => {
-  const crypto = {
-    sha256: async () => new Uint8Array(32),
-    verifyEd25519: async () => false,
-  }
-  it.each([
-    ['fails', () => Promise.reject(new Error('locked'))],
-    ['holds no number', async () => '"x"'],
-    ['holds no JSON', async () => 'x'],
-  ])('%s: nothing is read, and the next call asks it again', async (_, get) => {
-    let isBroken = true
-    const store = {
-      get: async (key: string) => (isBroken && key.endsWith('floor') ? get() : null),
-      set: () => {},
-    }
-    const { fetch, asked } = server()
-    const validator = createValidator({
-      url: 'https://validator.example.com',
-      ...{ genesis, fetch, store, crypto },
-    })
-    const unavailable = { code: 'STORE_UNAVAILABLE', definite: true, retryable: true }
-    await expect(validator.names.resolve(NAME)).rejects.toMatchObject(unavailable)
-    expect(asked()).toBe(0)
-    isBroken = false
-    await expect(validator.names.resolve(NAME)).rejects.not.toMatchObject(unavailable)
-    expect(asked()).toBe(1)
-  })
-})

@@ -43,15 +43,12 @@ export async function withDeadline<T>(
       ),
     () => {}, // Ended first.
   )
-  // What runs may not listen to its signal.
-  const aborted = new Promise<never>((_, reject) => {
-    bound.addEventListener('abort', reject, { signal: done.signal })
-  })
   try {
-    return await Promise.race([run(bound), aborted])
-  } catch (error) {
-    // Whoever listens may wrap the reason; callers see the reason itself.
-    throw bound.aborted ? bound.reason : error
+    return await new Promise<T>((resolve, reject) => {
+      // What runs may not listen to its signal; and where it does, it may wrap the reason that callers see.
+      bound.addEventListener('abort', () => reject(bound.reason))
+      run(bound).then(resolve, (error) => reject(bound.aborted ? bound.reason : error))
+    })
   } finally {
     done.abort(OVER)
   }

@@ -2,6 +2,7 @@
  * What the SDK remembers over restarts: the floor that reads never fall below, node addresses, the party
  * last seen for a name, and how far a stream was processed. A store maps texts to texts.
  */
+import { invalidArgument } from '../errors.ts'
 
 /** Bring your own: a database row, a keychain, `AsyncStorage`. Keys are ASCII and below 200 characters. */
 export interface Store {
@@ -34,27 +35,27 @@ export type WebStorage = {
  * Keeps values in the page's origin.
  *
  * @param storage - Default: the page's `localStorage`.
- * @throws {TypeError} If there is none. @throws {DOMException} SecurityError where the page may have none.
+ * @throws {QuorumscanError} INVALID_ARGUMENT if there is none, or the page may have none.
  */
-export function createLocalStorageStore(
-  storage: WebStorage | undefined = (globalThis as { localStorage?: WebStorage }).localStorage,
-): Store {
-  if (storage === undefined) throw new TypeError('no localStorage here: pass one, or another store')
+export function createLocalStorageStore(storage: WebStorage = pageStorage()): Store {
   return {
     get: (key) => storage.getItem(key),
     set: (key, value) => storage.setItem(key, value),
   }
 }
 
+function pageStorage(): WebStorage {
+  let cause: unknown
+  try {
+    const { localStorage } = globalThis as { localStorage?: WebStorage }
+    if (localStorage !== undefined) return localStorage
+  } catch (error) {
+    cause = error
+  }
+  throw invalidArgument('There is no localStorage here: pass one, or another store.', cause)
+}
+
 /** Keys of one network: two networks in one store do not meet. */
 export function storeKey(genesisHash: string, what: string): string {
   return `quorumscan:${genesisHash.slice(0, 16)}:${what}`
-}
-
-/** One value of a store, as JSON; `first` where it was never set. */
-export function storedValue<T>(store: Store, key: () => string | Promise<string>, first: T) {
-  return {
-    load: async (): Promise<T> => JSON.parse((await store.get(await key())) ?? 'null') ?? first,
-    save: async (value: T) => store.set(await key(), JSON.stringify(value)),
-  }
 }

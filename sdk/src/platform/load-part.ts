@@ -1,0 +1,21 @@
+/** Parts of the SDK that are loaded when they are needed, by `import()`. */
+import { QuorumscanError } from '../errors.ts'
+
+/**
+ * Loads a part; the next call tries again.
+ *
+ * @throws {QuorumscanError} PART_UNAVAILABLE.
+ */
+export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
+  try {
+    return await load()
+  } catch (cause) {
+    const isServiceWorker = 'ServiceWorkerGlobalScope' in globalThis
+    throw new QuorumscanError(
+      isServiceWorker
+        ? 'A service worker has no `import()`: let the bundler put all of the SDK into its one file.'
+        : 'A part of the SDK could not be loaded. Try again.',
+      { code: 'PART_UNAVAILABLE', definite: true, retryable: !isServiceWorker, cause },
+    )
+  }
+}
