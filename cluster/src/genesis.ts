@@ -88,15 +88,16 @@ function synchronizerDigits(ordering: GenesisOrdering, nonce: string): string {
 }
 
 /**
- * All of these order together. An idle network makes a block every three seconds: its time runs up to one such interval
- * behind, and readers ask another node about answers older than twelve.
+ * All of these order together, on one machine: a block takes a tenth of a second there, and three tenths without a
+ * proposal mean that its proposer is away. An idle network makes a block every three seconds: its time runs up to one
+ * such interval behind, and readers ask another node about answers older than twelve.
  */
 export function cometbftOrdering(validators: CometbftOrdering['validators']): CometbftOrdering {
   return {
     driver: 'cometbft',
     validators,
     timeouts: {
-      proposeMicros: 500_000,
+      proposeMicros: 300_000,
       voteMicros: 200_000,
       commitMicros: 100_000,
       emptyBlockMicros: 3 * SECOND,

@@ -5,7 +5,8 @@ import { allocatePartyCommand, encodeEntry } from '@quorumscan/ledger'
 import { send, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { judgeProof } from '../cli/proof.ts'
-import { enginePath, type Member, startMembers } from './testing/members.ts'
+import { enginePath } from '../testing/engine.ts'
+import { type Member, startMembers } from './testing/members.ts'
 
 const clock = createSystemClock()
 const ENTRY_COUNT = process.env['LONG'] === '1' ? 1000 : 60

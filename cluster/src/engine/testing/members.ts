@@ -19,22 +19,14 @@ import {
   voteStateAt,
 } from '@quorumscan/synchronizer'
 import { startRedis } from '@quorumscan/testkit'
-import { messageOf } from '../../cluster-error.ts'
 import { createGenesis, hashGenesis, logGenesisOf } from '../../genesis.ts'
-import { findEngine } from '../find-engine.ts'
+import { enginePath } from '../../testing/engine.ts'
 
 const TOKEN = 'token-of-a-peer-of-the-synchronizer'
 const HOST = '127.0.0.1'
 /** Nobody listens there. */
 const NOWHERE = `http://${HOST}:1`
 const clock = createSystemClock()
-
-/** Null: there is none; then its tests are skipped, never where CI is set. */
-export const enginePath = await findEngine(process.env).catch((error: unknown) => {
-  if (process.env['CI']) throw error
-  process.stderr.write(`Members that order together are SKIPPED: ${messageOf(error)}\n`)
-  return null
-})
 
 type Key = {
   readonly name: string

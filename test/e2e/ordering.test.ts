@@ -1,0 +1,134 @@
+/**
+ * Four super-validators that order the log together, with real engines: one of them, as a whole or in part, is killed,
+ * hung, or cut off, two are dead, one loses its disk. One cluster for the whole file: each test leaves all of it up.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { until, untilTrue } from '@quorumscan/testkit'
+import type { RunningCluster } from 'quorumscan/testing'
+import { enginePath } from 'quorumscan/testing/engine'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { startCluster } from '../support/clusters.ts'
+import { clock, createUser, lookup, untilFound } from './client.ts'
+
+const IS_LONG = process.env['LONG'] === '1'
+/** Of which the median is taken. */
+const REGISTRATION_COUNT = IS_LONG ? 15 : 5
+/** How much longer a registration may take with one away. */
+const SLOWER_MAX = 2
+const ALICE = 'alice.unverified.ns'
+
+let cluster: RunningCluster
+let alice: Awaited<ReturnType<typeof createUser>>
+let count = 0
+let healthyMs = 0
+
+/** Registers a new name and returns how long it takes until lookups find it. */
+async function register(): Promise<number> {
+  const name = `name-${++count}.unverified.ns`
+  const startedMs = clock.monotonicMs()
+  await alice.pay(name)
+  await untilFound(cluster, name)
+  return clock.monotonicMs() - startedMs
+}
+
+/** The median time of several, while lookups are verified all the time. */
+async function measure(what: string): Promise<number> {
+  const times: number[] = []
+  for (let index = 0; index < REGISTRATION_COUNT; index++) {
+    times.push(await register())
+    expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+  }
+  const { members } = await cluster.status()
+  const rounds = members.map(({ ordering }) => ordering?.round ?? '-')
+  const median = times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0
+  process.stdout.write(`${what}: p50 ${Math.round(median)} ms, rounds ${rounds.join(' ')}\n`)
+  return median
+}
+
+const memberOf = async (name: string) =>
+  (await cluster.status()).members.find((member) => member.name === name)
+
+/** Everything is up, and has what everybody has. */
+async function untilWhole(): Promise<void> {
+  await cluster.heal()
+  await untilTrue('all that order to be up', async () => {
+    const { members, nodes, synchronizer } = await cluster.status()
+    return [...members, ...nodes, synchronizer].every(({ state }) => state === 'up')
+  })
+  await untilTrue('all nodes to vote on the newest state', async () => {
+    const answer = await lookup(cluster, ALICE, { 'x-quorum': 'all' })
+    return answer.status === 200
+  })
+}
+
+const heightOf = async (name: string): Promise<number> => {
+  const file = join(cluster.dataDir, 'engines', name, 'data/priv_validator_state.json')
+  return Number(JSON.parse(await readFile(file, 'utf8').catch(() => '{"height":0}')).height)
+}
+
+describe.skipIf(enginePath === null)('four that order together', () => {
+  beforeAll(async () => {
+    cluster = await startCluster({ nodes: 4, ordering: 'cometbft' })
+    alice = await createUser(cluster, 'alice', '1000.0')
+    await alice.pay(ALICE)
+    await untilFound(cluster, ALICE)
+    healthyMs = await measure('healthy')
+  })
+  afterAll(() => cluster?.down())
+  afterEach(untilWhole)
+
+  it.each([
+    ['killed', (node: string) => cluster.kill(node)],
+    ['hung', (node: string) => cluster.pause(node)],
+    ['cut off', (node: string) => cluster.partition(node)],
+  ])('look names up and register them while one is %s', async (how, harm) => {
+    await harm('sv-2')
+    await untilTrue('its votes to be missed', async () =>
+      ((await memberOf('sv-1'))?.ordering?.absent ?? []).includes('sv-2'),
+    )
+    expect(await measure(`sv-2 ${how}`)).toBeLessThan(SLOWER_MAX * healthyMs)
+  })
+
+  it.each(['scan', 'synchronizer', 'cometbft', 'redis'] as const)(
+    'go on while the %s of one hangs, and that one catches up by itself',
+    async (part) => {
+      await cluster.pause('sv-3', { part })
+      await register()
+      await cluster.resume('sv-3', { part })
+      await untilWhole()
+      await cluster.kill('sv-3', { part })
+      await register()
+    },
+  )
+
+  it('stop with two dead, say so, and lose nothing that was acknowledged when one is back', async () => {
+    await alice.pay('before.unverified.ns')
+    await cluster.kill('sv-1')
+    await cluster.kill('sv-4')
+    expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+    await until('a member to say that nothing is ordered', async () =>
+      (await memberOf('sv-2'))?.detail?.includes('nothing is ordered') === true ? true : undefined,
+    )
+    const waiting = alice.pay('meanwhile.unverified.ns').then(
+      () => true,
+      () => false,
+    )
+    await cluster.restart('sv-4')
+    await register()
+    await untilFound(cluster, 'before.unverified.ns')
+    if (await waiting) await untilFound(cluster, 'meanwhile.unverified.ns')
+  })
+
+  it('take one back that lost its disk, and signs nothing twice', async () => {
+    const signed = await heightOf('sv-3')
+    expect(signed).toBeGreaterThan(0)
+    await cluster.wipe('sv-3', { disk: true })
+    await untilTrue('it to vote again', async () => (await heightOf('sv-3')) > 0)
+    expect(await heightOf('sv-3')).toBeGreaterThan(signed)
+    await untilWhole()
+    // Without its vote there is no block now, and without its confirmation no name.
+    await cluster.kill('sv-2')
+    await register()
+  })
+})
