@@ -21,6 +21,7 @@ function start() {
             begun.push({ name, waitedMs })
             nowMs += ms
           },
+          comeBack() {},
         })
     },
   }
@@ -44,7 +45,7 @@ test('one probe a turn goes first, others wait for their turn', async () => {
       begun.push({ name, waitedMs })
       pass(1)
     }
-    door.enter({ begin }, { isProbe: true })
+    door.enter({ begin, comeBack() {} }, { isProbe: true })
   }
   enterProbe(101)
   enterProbe(102)
@@ -59,7 +60,7 @@ test('who enters twice begins once, and has waited since the first time', async 
   const { door, enter } = start()
   enter(11, 100)
   const waits: number[] = []
-  const entrant = { begin: (waitedMs: number) => void waits.push(waitedMs) }
+  const entrant = { begin: (waitedMs: number) => void waits.push(waitedMs), comeBack() {} }
   door.enter(entrant)
   await nextTurn()
   door.enter(entrant)
@@ -98,4 +99,38 @@ test('a wait counts where a crowd was before, not where the process stood still'
   enter(12, 100)
   for (let turn = 0; turn < 12; turn++) await nextTurn()
   expect(begun.map(({ waitedMs }) => waitedMs)).toEqual([...Array(10).fill(0), 1000, 1100])
+})
+
+test('who was answered is read again when fewer stand in line, and has waited meanwhile', async () => {
+  const { door, enter } = start()
+  const back: string[] = []
+  const waits: number[] = []
+  const guest = (name: string) => ({
+    begin: (waitedMs: number) => void waits.push(waitedMs),
+    comeBack: () => void back.push(name),
+  })
+  const [first, second] = [guest('first'), guest('second')]
+  enter(255, 10)
+  expect(door.keepAway(first)).toBe(false)
+  enter(13, 10)
+  expect(door.keepAway(first)).toBe(true)
+  expect(door.keepAway(second)).toBe(true)
+  for (let turn = 0; turn < 12; turn++) {
+    await nextTurn()
+    expect(back).toEqual([])
+  }
+  await nextTurn()
+  // There is room for one, and the first of them goes first.
+  expect(back).toEqual(['first'])
+  // As long as somebody is away, nobody comes before them.
+  expect(door.keepAway(guest('third'))).toBe(true)
+  door.enter(first)
+  for (let turn = 0; turn < 256; turn++) await nextTurn()
+  expect(waits).toEqual([2680])
+  expect(back).toEqual(['first', 'second', 'third'])
+  // It sent nothing when it was read again, and comes as anybody.
+  door.enter(second)
+  await nextTurn()
+  expect(waits).toEqual([2680, 0])
+  expect(door.keepAway(first)).toBe(false)
 })

@@ -7,6 +7,9 @@
  * it has time for, and while connections come four moments in five are theirs. One probe of our health goes first in
  * each turn, so that nobody takes a busy process for a dead one; more of them wait as all others do, so that a
  * flood of probes holds up nobody.
+ *
+ * While many stand in line, a connection that was answered is not read before it is its turn again: what it sends
+ * meanwhile waits with the system, and whoever comes anew waits for a short line only.
  */
 import type { Clock } from '@quorumscan/base'
 
@@ -16,22 +19,33 @@ const TURN_MS = 10
 const NEWCOMERS_MS = 40
 /** Fewer are no crowd: the process itself had no time. */
 const TURNS_OF_A_CROWD = 10
+/** Twice what a turn begins. What waits unread costs nothing; what was read is moved about in memory meanwhile. */
+const LINE_MAX = 256
 
 export type Entrant = {
   /** Its turn has come, after so long a wait for a crowd; 0 where there was none. */
   begin(waitedMs: number): void
+  /** It was kept away, and what it sent meanwhile is to be read. */
+  comeBack(): void
 }
 
 export type Door = {
   /** Has it begin in this turn or a later one; first come, first served, but for one probe a turn. */
   enter(entrant: Entrant, options?: { readonly isProbe: boolean }): void
+  /** Whether so many stand in line that it is not read before it is told to come back. */
+  keepAway(entrant: Entrant): boolean
   /** A connection was accepted: others may wait behind it. */
   noteNewcomer(): void
 }
 
+/** When it came. */
+type Arrival = { readonly turn: number; readonly atMs: number }
+
 export function createDoor({ monotonicMs }: Pick<Clock, 'monotonicMs'>): Door {
-  /** With when each came. */
-  const line = new Map<Entrant, { readonly turn: number; readonly atMs: number }>()
+  const line = new Map<Entrant, Arrival>()
+  const away = new Map<Entrant, Arrival>()
+  /** In the turn before this. What they send at once has waited for as long as they were away. */
+  const cameBack = new Map<Entrant, Arrival>()
   /** Of the line. */
   const probes = new Set<Entrant>()
   let turn = 0
@@ -40,8 +54,10 @@ export function createDoor({ monotonicMs }: Pick<Clock, 'monotonicMs'>): Door {
   /** Of this moment; null until it has begun. */
   let newcomersUntilMs: number | null = null
 
+  const arriveNow = (): Arrival => ({ turn, atMs: monotonicMs() })
+
   const waitForTurn = (): void => {
-    isWaitingForTurn = line.size > 0
+    isWaitingForTurn = line.size + away.size > 0
     if (isWaitingForTurn) setImmediate(takeTurn)
   }
 
@@ -50,8 +66,21 @@ export function createDoor({ monotonicMs }: Pick<Clock, 'monotonicMs'>): Door {
     if (hasNewcomer) newcomersUntilMs ??= nowMs + NEWCOMERS_MS
     const isForNewcomers = hasNewcomer && nowMs < (newcomersUntilMs ?? 0)
     hasNewcomer = false
-    if (!isForNewcomers) beginSome(nowMs)
+    cameBack.clear()
+    if (!isForNewcomers) {
+      beginSome(nowMs)
+      letSomeBack()
+    }
     waitForTurn()
+  }
+
+  const letSomeBack = (): void => {
+    for (const [entrant, arrival] of away) {
+      if (line.size + cameBack.size >= LINE_MAX) return
+      away.delete(entrant)
+      cameBack.set(entrant, arrival)
+      entrant.comeBack()
+    }
   }
 
   const beginSome = (nowMs: number): void => {
@@ -66,17 +95,22 @@ export function createDoor({ monotonicMs }: Pick<Clock, 'monotonicMs'>): Door {
   }
 
   const begin = (entrant: Entrant, nowMs: number): void => {
-    const came = line.get(entrant) ?? { turn, atMs: nowMs }
+    const arrival = line.get(entrant) ?? arriveNow()
     line.delete(entrant)
     probes.delete(entrant)
-    entrant.begin(turn - came.turn > TURNS_OF_A_CROWD ? nowMs - came.atMs : 0)
+    entrant.begin(turn - arrival.turn > TURNS_OF_A_CROWD ? nowMs - arrival.atMs : 0)
   }
 
   return {
     enter(entrant, { isProbe } = { isProbe: false }) {
-      if (!line.has(entrant)) line.set(entrant, { turn, atMs: monotonicMs() })
+      if (!line.has(entrant)) line.set(entrant, cameBack.get(entrant) ?? arriveNow())
       if (isProbe) probes.add(entrant)
       if (!isWaitingForTurn) waitForTurn()
+    },
+    keepAway(entrant) {
+      if (line.size < LINE_MAX && away.size === 0) return false
+      away.set(entrant, arriveNow())
+      return true
     },
     noteNewcomer() {
       hasNewcomer = true

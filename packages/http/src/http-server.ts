@@ -220,6 +220,14 @@ class Connection implements Guest, Entrant {
     })
   }
 
+  #readInTurn(): void {
+    if (!this.#socket.destroyed && this.#door.keepAway(this)) this.#socket.pause()
+  }
+
+  comeBack(): void {
+    this.#socket.resume()
+  }
+
   #next(): void {
     const [next] = this.#waiting
     if (next !== undefined && this.#isReady()) this.#door.enter(this, next)
@@ -233,7 +241,11 @@ class Connection implements Guest, Entrant {
     this.#isBusy = true
     response.once('close', () => {
       this.#isBusy = false
-      this.#next()
+      // Else what is over would be kept, and moved about in memory, until the next request.
+      if (request.complete) this.#request = null
+      this.#response = null
+      if (this.#waiting.length > 0) this.#next()
+      else if (response.shouldKeepAlive && !this.#isResting) this.#readInTurn()
     })
     this.#request = request
     this.#response = response

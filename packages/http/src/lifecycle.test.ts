@@ -356,6 +356,30 @@ test('who was refused is read again after a second, and nobody else waits', asyn
   other.destroy()
 })
 
+test('each of a crowd is answered again, when it is its turn to be read', async () => {
+  let nowMs = 0
+  await using running = await start({
+    limits: { connectionsPerClientMax: 600 },
+    clock: { ...clock, monotonicMs: () => nowMs },
+    handlers: {
+      slow: async () => ({ body: true }),
+      // A turn begins ten.
+      livez: async () => {
+        nowMs++
+        return { body: null }
+      },
+    },
+  })
+  const sockets = Array.from({ length: 600 }, () => running.connect())
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  for (let round = 0; round < 3; round++) {
+    const statuses = sockets.map(statusOf)
+    for (const socket of sockets) socket.write('GET /livez HTTP/1.1\r\nhost: a\r\n\r\n')
+    expect(new Set(await Promise.all(statuses))).toEqual(new Set(['200']))
+  }
+  for (const socket of sockets) socket.destroy()
+})
+
 const slowRequest = 'POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}'
 
 test('a crowd is answered as far as that is in time, and the rest of it told so', async () => {
