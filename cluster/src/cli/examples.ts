@@ -26,6 +26,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   mirror: ['mirror http://127.0.0.1:4602 http://127.0.0.1:4603 --port 4700'],
   'cometbft install': ['cometbft install', 'cometbft install --json'],
+  'cometbft vote': ['cometbft vote sv-2'],
   'log repair': ['log repair', 'log repair --cut'],
   'log verify': ['log verify', 'log verify --json | jq .damages'],
   'config get': ['config get --json'],

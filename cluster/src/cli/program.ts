@@ -288,7 +288,7 @@ export async function runCommandLine(
     )
 
   addMirrorCommand(program, clock)
-  addCometbftCommands(program, clock)
+  addCometbftCommands(program, command, clock)
 
   const log = program
     .command('log')

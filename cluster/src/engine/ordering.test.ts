@@ -1,18 +1,28 @@
 /** What several members order together, with real engines: one away, two away, engines killed at any moment. */
 import { createSystemClock, sha256Hex } from '@quorumscan/base'
 import { type Evidence, verifyEvidence } from '@quorumscan/consensus'
-import { allocatePartyCommand, encodeEntry } from '@quorumscan/ledger'
+import { allocatePartyCommand, encodeEntry, transferCommand } from '@quorumscan/ledger'
 import { send, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { judgeProof } from '../cli/proof.ts'
 import { enginePath } from '../testing/engine.ts'
-import { type Member, startMembers } from './testing/members.ts'
+import { type Member, type MembersOptions, startMembers } from './testing/members.ts'
 
 const clock = createSystemClock()
 const ENTRY_COUNT = process.env['LONG'] === '1' ? 1000 : 60
+/** Of 199 contracts each: a block of one member may name 4096. */
+const DEAR_COUNT = 20
+const ROUNDS = process.env['LONG'] === '1' ? 6 : 2
+const ROUND_MS = 3000
+const SUBMITTERS = 24
+/** Three of four blocks are the others'; the rest is what two processors make of four members. */
+const KEPT_MIN = 0.75 * 0.75
 let count = 0
 
-function sign(genesisHash: string): Uint8Array {
+function sign(
+  genesisHash: string,
+  change: Partial<Parameters<typeof encodeEntry>[0]> = {},
+): Uint8Array {
   const keyPair = testKeyPair('alice')
   return encodeEntry(
     {
@@ -29,9 +39,21 @@ function sign(genesisHash: string): Uint8Array {
       deduplication: { kind: 'duration', micros: 0 },
       commands: [allocatePartyCommand({ hint: 'alice' })],
       disclosed: [],
+      ...change,
     },
     keyPair,
   )
+}
+
+/** Names as many contracts as an entry may. */
+function signDear(genesisHash: string): Uint8Array {
+  const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
+  const sender = `alice::1220${'00'.repeat(32)}`
+  const inputs = (from: number) => Array.from({ length: 99 }, (_, index) => idOf(from + index))
+  const commands = [1, 101].map((from) =>
+    transferCommand({ coinRules: idOf(0), sender, inputs: inputs(from), outputs: [] }),
+  )
+  return sign(genesisHash, { actAs: [sender], commands })
 }
 
 const statusOf = async (member: Member) =>
@@ -76,7 +98,7 @@ async function untilLive(members: readonly Member[]): Promise<void> {
 }
 
 /** Four that run, by name, and the way to order entries of which none may be lost. */
-async function startFour(options: { readonly withTwin?: boolean } = {}) {
+async function startFour(options: MembersOptions = {}) {
   const network = await startMembers(4, options)
   const [one, two, three, four] = network.members as [Member, Member, Member, Member] // Just asked for.
   await Promise.all(network.members.map((member) => member.start()))
@@ -201,4 +223,66 @@ describe.skipIf(enginePath === null)('four members', () => {
     await untilLive(members)
     await expectSame(members, network.submitted)
   })
+
+  it('let one vote that lost its disk, and without which nothing is ordered, by its operator alone', async () => {
+    await using network = await startFour()
+    const { members, one, two, order } = network
+    for (const member of members) await order(member)
+    await expect(one.letVote()).rejects.toThrow('it has what it signed')
+    await two.stop()
+    await one.stop()
+    await one.loseDisk()
+    await one.start()
+    await untilTrue('its engine to follow', async () =>
+      ((await statusOf(one)).detail ?? '').includes('does not vote'),
+    )
+    await expect(one.letVote()).rejects.toThrow('it was not needed')
+    await untilTrue('status to say who decides', async () =>
+      ((await statusOf(one)).detail ?? '').includes('only its operator can let it vote'),
+    )
+    expect(await one.voteState()).toBeNull()
+    const waiting = order(one)
+    await one.letVote()
+    await waiting
+    await two.start()
+    await untilLive(members)
+    await expectSame(members, network.submitted)
+  })
+
+  it.each(['garbage', 'dear entries'] as const)(
+    'lose no more than its share of blocks to one that proposes nothing but %s',
+    async (what) => {
+      let isAttacked = false
+      const flood: Uint8Array[] = []
+      const garbage = [new Uint8Array(1000).fill(7)]
+      const bad = what === 'garbage' ? garbage : flood
+      await using network = await startFour({
+        propose: (entries) => (isAttacked ? bad : entries),
+      })
+      const { two, three, four, order, genesisHash } = network
+      for (let each = 0; each < DEAR_COUNT; each++) flood.push(signDear(genesisHash))
+      const honest = [two, three, four]
+      const counts = { healthy: 0, attacked: 0 }
+      for (let round = 0; round < ROUNDS; round++)
+        for (const when of ['healthy', 'attacked'] as const) {
+          isAttacked = when === 'attacked'
+          const endMs = clock.monotonicMs() + ROUND_MS
+          await Promise.all(
+            Array.from({ length: SUBMITTERS }, async (_, index) => {
+              while (clock.monotonicMs() < endMs) {
+                await order(honest[index % honest.length] ?? two)
+                counts[when]++
+              }
+            }),
+          )
+        }
+      expect(counts.attacked / counts.healthy).toBeGreaterThan(KEPT_MIN)
+      const log = await two.readTo(await headOf(two))
+      const proposed = new Set(bad.map((bytes) => sha256Hex(bytes)))
+      const ordered = log.filter(({ bytes }) => proposed.has(sha256Hex(bytes))).length
+      if (what === 'garbage') expect(ordered).toBe(0)
+      else expect(ordered).toBeGreaterThan(DEAR_COUNT)
+      await expectSame(honest, network.submitted)
+    },
+  )
 })

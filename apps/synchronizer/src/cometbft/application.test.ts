@@ -122,6 +122,21 @@ describe('a block', () => {
     expect(application.tip().height).toBe(1)
   })
 
+  it('counts once where its engine died while it was stored, and another one repeats it', async () => {
+    const stores: (() => void)[] = []
+    const publish = () => new Promise<void>((resolve) => stores.push(resolve))
+    const { application, ask, finalize, where } = setUp({ publish })
+    await finalize(1, 'a')
+    const first = ask({ commit: {} })
+    expect((await where()).height).toBe(0)
+    await finalize(1, 'a')
+    const second = ask({ commit: {} })
+    for (const store of stores) store()
+    await Promise.all([first, second])
+    expect(application.tip()).toMatchObject({ height: 1, offset: 1 })
+    await expect(ask({ commit: {} })).rejects.toThrow('nothing was decided')
+  })
+
   it('of any bytes that were decided is accepted', async () => {
     const refusal: Refusal = { code: 'INVALID_ARGUMENT', message: 'no' }
     const { ask, finalize, published } = setUp({

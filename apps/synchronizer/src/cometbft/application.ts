@@ -132,9 +132,11 @@ export function createApplication(options: ApplicationOptions): Application {
       }
       if (request.commit !== undefined) {
         assert(pending !== null, 'nothing was decided that could be committed')
-        await options.publish(pending.group, pending.tip)
-        tip = pending.tip
-        pending = null
+        const decided = pending
+        await options.publish(decided.group, decided.tip)
+        // An engine that died meanwhile was followed by one that may have repeated the block, or gone on.
+        if (decided.tip.height > tip.height) tip = decided.tip
+        if (pending === decided) pending = null
         return Response.fromPartial({ commit: {} })
       }
       if (request.query !== undefined) {

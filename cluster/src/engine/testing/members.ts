@@ -21,6 +21,8 @@ import {
 import { startRedis } from '@quorumscan/testkit'
 import { createGenesis, hashGenesis, logGenesisOf } from '../../genesis.ts'
 import { enginePath } from '../../testing/engine.ts'
+import { letVote } from '../let-vote.ts'
+import { type Propose, startProposer } from './proposer.ts'
 
 const TOKEN = 'token-of-a-peer-of-the-synchronizer'
 const HOST = '127.0.0.1'
@@ -37,8 +39,15 @@ type Key = {
 
 export type Member = Awaited<ReturnType<typeof createMember>>
 
-/** @param options.withTwin - One more engine than members, which votes with the key of the first. */
-export async function startMembers(count: number, { withTwin = false } = {}) {
+export type MembersOptions = {
+  /** One more engine than members, which votes with the key of the first. */
+  readonly withTwin?: boolean
+  /** What the first proposes in place of what it selected. */
+  readonly propose?: Propose
+}
+
+export async function startMembers(count: number, options: MembersOptions = {}) {
+  const { withTwin = false, propose = null } = options
   const directory = await mkdtemp(join(tmpdir(), 'qs-members-'))
   const keys = await Promise.all(
     Array.from(
@@ -87,7 +96,10 @@ export async function startMembers(count: number, { withTwin = false } = {}) {
   await writeFile(join(directory, 'peers'), `${TOKEN}\n`)
   const members = await Promise.all(
     [...keys, ...(twin === null ? [] : [twin])].map((key) =>
-      createMember({ directory, key, keys, twin, genesis }),
+      createMember({
+        ...{ directory, key, keys, twin, genesis },
+        propose: key === first ? propose : null,
+      }),
     ),
   )
   return {
@@ -107,6 +119,7 @@ async function createMember(options: {
   readonly key: Key
   readonly keys: readonly Key[]
   readonly twin: Key | null
+  readonly propose: Propose | null
   readonly genesis: Genesis
 }) {
   const { directory, key, keys, twin, genesis } = options
@@ -121,6 +134,10 @@ async function createMember(options: {
   const nodeKeyFile = join(directory, `${key.name}.node`)
   await writeFile(votingKeyFile, key.votingKey.seed)
   await writeFile(nodeKeyFile, key.nodeKey.seed)
+  const sockets = join(directory, `${key.name}.s`)
+  const { propose } = options
+  const proposer =
+    propose === null ? null : await startProposer({ abci: `${sockets}.abci`, home, propose })
   let synchronizer: RunningSynchronizer | null = null
 
   const stop = async () => {
@@ -146,7 +163,7 @@ async function createMember(options: {
             engine: {
               program: enginePath ?? '',
               home,
-              sockets: join(directory, `${key.name}.s`),
+              sockets,
               address: `${HOST}:${key.port}`,
               peers,
               nodeKeyFile,
@@ -162,7 +179,10 @@ async function createMember(options: {
           entryRates: { stranger: 10_000, peer: 10_000, superValidator: 10_000 },
           peerTokensFile: join(directory, 'peers'),
         },
-        { logger: createLogger({ name: key.name, level: 'silent' }) },
+        {
+          logger: createLogger({ name: key.name, level: 'silent' }),
+          ...(proposer === null ? {} : { spawnEngine: proposer.spawnEngine }),
+        },
       )
     },
     /** SIGKILL. */
@@ -177,6 +197,8 @@ async function createMember(options: {
       await client.flushall()
       client.disconnect()
     },
+    /** What an operator can say of it, by command. */
+    letVote: () => letVote(home, clock),
     /** What the engine has signed last. */
     async voteState(): Promise<{ readonly height: number } | null> {
       const text = await readFile(join(home, VOTE_STATE_FILE), 'utf8').catch(() => null)
@@ -206,6 +228,7 @@ async function createMember(options: {
     },
     async end() {
       await stop()
+      await proposer?.[Symbol.asyncDispose]()
       await redis[Symbol.asyncDispose]()
     },
   }

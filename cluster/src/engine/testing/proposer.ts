@@ -1,0 +1,69 @@
+/** For tests: a member that proposes what it likes, as what stands between its engine and its synchronizer sees to. */
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import type { SpawnEngine } from '@quorumscan/synchronizer'
+import { BinaryReader, BinaryWriter } from 'cosmjs-types/binary'
+import { Response } from 'cosmjs-types/tendermint/abci/types'
+
+export type Propose = (entries: readonly Uint8Array[]) => readonly Uint8Array[]
+
+/** @param options.abci - The socket on which the synchronizer listens for the engine. */
+export async function startProposer(options: {
+  readonly abci: string
+  readonly home: string
+  readonly propose: Propose
+}): Promise<AsyncDisposable & { readonly spawnEngine: SpawnEngine }> {
+  const { abci, home, propose } = options
+  const socketPath = `${abci}.p`
+  const server = createServer((engine) => {
+    const application = connect(abci)
+    const read = createReader()
+    engine.on('error', () => application.destroy())
+    application.on('error', () => engine.destroy())
+    engine.pipe(application)
+    application.on('close', () => engine.destroy())
+    application.on('data', (chunk) => {
+      for (const message of read(chunk)) engine.write(changed(message, propose))
+    })
+  })
+  server.listen(socketPath)
+  await once(server, 'listening')
+  return {
+    async spawnEngine(start) {
+      const file = join(home, 'config', 'config.toml')
+      const config = await readFile(file, 'utf8')
+      await writeFile(file, config.replace(`unix://${abci}`, `unix://${socketPath}`))
+      return start()
+    },
+    async [Symbol.asyncDispose]() {
+      server.close()
+    },
+  }
+}
+
+function changed(message: Uint8Array, propose: Propose): Uint8Array {
+  const response = Response.decode(message)
+  if (response.prepareProposal !== undefined)
+    response.prepareProposal.txs = [...propose(response.prepareProposal.txs)]
+  return new BinaryWriter().bytes(Response.encode(response).finish()).finish()
+}
+
+/** Whole messages of what arrives, each behind its length. */
+function createReader(): (chunk: Uint8Array) => Uint8Array[] {
+  let rest = Buffer.alloc(0)
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk])
+    const messages: Uint8Array[] = []
+    for (;;) {
+      // The length itself may not be whole.
+      if (rest.every((byte) => byte >= 0x80)) return messages
+      const reader = new BinaryReader(rest)
+      const length = reader.uint32()
+      if (reader.pos + length > rest.byteLength) return messages
+      messages.push(rest.subarray(reader.pos, reader.pos + length))
+      rest = rest.subarray(reader.pos + length)
+    }
+  }
+}
