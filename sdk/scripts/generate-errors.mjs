@@ -9,8 +9,8 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 /** The text of src/generated/error-codes.ts. */
 export function errorCodesSource(catalogue, ledgerCatalogue) {
   const all = new Set([...Object.keys(catalogue), ...Object.keys(ledgerCatalogue)])
-  const codes = [...all].map((code) => `  | '${code}'`)
-  return `// Written by scripts/generate-errors.mjs from packages/errors; do not edit.\n\n/** What the servers answer with, the ledger interface among them. */\nexport type ServerErrorCode =\n${codes.join('\n')}\n`
+  const codes = [...all].map((code) => `  '${code}',`)
+  return `// Written by scripts/generate-errors.mjs from packages/errors; do not edit.\n\n/** What the servers answer with, the ledger interface among them. */\nexport const serverErrorCodes = [\n${codes.join('\n')}\n] as const\n\n/** One of them. */\nexport type ServerErrorCode = (typeof serverErrorCodes)[number]\n`
 }
 
 /** The text of ERRORS.md. `ledger` is `{catalogue, specOf}`. */

@@ -3,7 +3,8 @@
 type ClientErrorSpec = {
   /** `null`: it depends on the request; the error says so. */
   readonly definite: boolean | null
-  readonly retryable: boolean
+  /** As for `definite`. */
+  readonly retryable: boolean | null
   readonly doc: string
 }
 
@@ -22,6 +23,11 @@ export const clientErrorCodes = {
     definite: null,
     retryable: false,
     doc: 'What answered does not speak this protocol, or another version of it: a seed that is no scan node, a url that is no validator. Check the address.',
+  },
+  UNKNOWN_ERROR: {
+    definite: null,
+    retryable: null,
+    doc: 'The server says a code that this version of the SDK does not know: `details.code`.',
   },
   INVALID_RECEIPT: {
     definite: true,

@@ -2,8 +2,11 @@
 import type { ClientErrorCode } from './client-error-codes.ts'
 import type { ServerErrorCode } from './generated/error-codes.ts'
 
-/** Codes are permanent; ERRORS.md has a sentence for each. Servers may be newer than the SDK. */
-export type ErrorCode = ServerErrorCode | ClientErrorCode | (string & {})
+/**
+ * All codes that there are; ERRORS.md has a sentence for each, and they are permanent. What a newer server says
+ * instead is UNKNOWN_ERROR. `isErrorCode` tells whether a text is one.
+ */
+export type ErrorCode = ServerErrorCode | ClientErrorCode
 
 /**
  * What is known of the coin when a registration or renewal fails, this call and earlier ones together.
@@ -39,7 +42,7 @@ export class QuorumscanError extends Error {
   declare readonly retryable: boolean
   /** To be quoted to whoever runs the server. */
   declare readonly requestId: string | null
-  /** What the server adds, such as `{rule}` or `{path}`. */
+  /** What the server adds, such as `{rule}` or `{windowOpensAt}`; names as everywhere in the SDK. */
   declare readonly details: Readonly<Record<string, unknown>> | null
   /** Set by `names.register` and `names.renew` only. */
   declare readonly payment: PaymentState | null

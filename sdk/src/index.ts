@@ -14,6 +14,7 @@ export type {
 } from '@quorumscan/consensus/certified-reader'
 export type { Activities, ActivitiesOptions, Activity } from './activities/activities.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
+export { isErrorCode } from './error-codes.ts'
 export { type ErrorCode, isQuorumscanError, type PaymentState, QuorumscanError } from './errors.ts'
 export type { ServerErrorCode } from './generated/error-codes.ts'
 export type { WebSocketConstructor, WebSocketLike } from './http/socket.ts'
@@ -36,29 +37,32 @@ export type {
 } from './names/lookups.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
+export { addAmounts, compareAmounts } from './platform/amount.ts'
 export type { Checkpoint } from './platform/checkpoint.ts'
 export type { Clock } from './platform/clock.ts'
+export { type ContractId, isContractId, parseContractId } from './platform/contract-id.ts'
 export {
   createLocalStorageStore,
   createMemoryStore,
   type Store,
   type WebStorage,
 } from './platform/store.ts'
-export { createScan, type Scan, type ScanOptions } from './scan.ts'
+export { fromDate, toDate } from './platform/time.ts'
+export { createScan, type Network, type Scan, type ScanOptions } from './scan.ts'
 export {
   createValidator,
-  type OwnEntry,
   type OwnNames,
   type Validator,
   type ValidatorOptions,
 } from './validator.ts'
+export type { OwnEntry } from './wallet/own-entries.ts'
 export type {
   RegisterInput,
   RegisterOptions,
   RegisterProgress,
   Registration,
 } from './wallet/registration-steps.ts'
-export type { Renewal } from './wallet/renewal.ts'
+export type { Renewal, RenewOptions } from './wallet/renewal.ts'
 export type {
   Balance,
   CallOptions,

@@ -1,5 +1,5 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
-import type { Threshold } from '@quorumscan/consensus'
+import type { Genesis, Threshold } from '@quorumscan/consensus'
 import type { CertifiedReaderStatus } from '@quorumscan/consensus/certified-reader'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
@@ -16,8 +16,22 @@ import { loadPart } from './platform/load-part.ts'
 import type { Store } from './platform/store.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
 
+/**
+ * A network as a plain object, to be kept with others and passed on: `createScan({ ...network })`. What a store
+ * remembers is kept apart for each.
+ */
+export type Network = {
+  /** For people. */
+  readonly name: string
+  /** The hash that its members publish, or the document itself. */
+  readonly genesis: Genesis | string
+  readonly seeds: readonly string[]
+}
+
 /** Whom to ask, whom to believe, and what of the platform to use. */
 export type ScanOptions = NetworkOptions & {
+  /** Of a `Network`; nothing depends on it. */
+  readonly name?: string
   /** Default for every lookup; `weak` (f+1 signers) unless given. */
   readonly threshold?: Threshold
   /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */

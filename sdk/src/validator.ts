@@ -4,8 +4,6 @@ import { type Activities, createActivities } from './activities/activities.ts'
 import { createActivitySocket } from './activities/activity-socket.ts'
 import { checkedGenesis } from './checked-genesis.ts'
 import { invalidArgument } from './errors.ts'
-import { isOwnEntriesAnswer } from './generated/checks.ts'
-import type { components } from './generated/validator.ts'
 import { assertPin } from './genesis-pin.ts'
 import { createHttp } from './http/http.ts'
 import type { WebSocketConstructor } from './http/socket.ts'
@@ -17,16 +15,16 @@ import type { NameChange } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
 import { openProxyReader } from './names/proxy-reader.ts'
 import { createReaderSource } from './names/reader-source.ts'
-import { type Camel, toCamel } from './platform/camel.ts'
 import { type Clock, platformRandom, type Random, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
 import { createKept } from './platform/kept.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
 import type { Store } from './platform/store.ts'
 import { scanExtras } from './scan-extras.ts'
+import { listOwnEntries, type OwnEntry } from './wallet/own-entries.ts'
 import { type RegistrationParts, register } from './wallet/registration.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './wallet/registration-steps.ts'
-import { cancel, type Renewal, renew } from './wallet/renewal.ts'
+import { cancel, type Renewal, type RenewOptions, renew } from './wallet/renewal.ts'
 import { type CallOptions, createWallet, type Wallet } from './wallet/wallet.ts'
 
 /** Which validator, as whom, and the defaults of calls. */
@@ -70,17 +68,14 @@ export type ValidatorOptions = {
   readonly onChanged?: (change: NameChange) => void
 }
 
-/** A name of the user's own, with its subscription. */
-export type OwnEntry = Camel<components['schemas']['OwnEntriesAnswer']>['entries'][number]
-
 /** Lookups, and the names of the token's user. */
 export interface OwnNames extends Names {
   /** The live names of the user that have a subscription. */
   list(options?: CallOptions): Promise<readonly OwnEntry[]>
   /** Requests, pays and waits; goes on from what is there. Errors have `payment`. */
   register(input: RegisterInput, options?: RegisterOptions): Promise<Registration>
-  /** Pays for another period. Errors have `payment`. */
-  renew(name: string, options?: CallOptions): Promise<Renewal>
+  /** Pays for another period, once; goes on from what is there. Errors have `payment`. */
+  renew(name: string, options?: RenewOptions): Promise<Renewal>
   /** Stops paying: the name stays until it expires. */
   cancel(name: string, options?: CallOptions): Promise<void>
 }
@@ -147,10 +142,7 @@ export function createValidator(options: ValidatorOptions): Validator {
   return {
     names: {
       ...lookups,
-      async list({ signal, timeoutMs } = {}) {
-        const request = { method: 'GET', path: '/v0/entry/all', signal, timeoutMs } as const
-        return toCamel((await http.call(request, isOwnEntriesAnswer)).entries)
-      },
+      list: (more) => listOwnEntries(http, more),
       register: (input, more) => register(parts, input, more),
       renew: (name, more) => renew(parts, name, more),
       cancel: (name, more) => cancel(parts, name, more),

@@ -9,18 +9,20 @@ import { readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { formatInstant } from '@quorumscan/consensus'
 import {
   createMemoryStore,
   createScan,
   createValidator,
   type Genesis,
   type Invalid,
-  isQuorumscanError,
   type LookupOutcome,
   type NameChange,
+  parseContractId,
   type RegisterProgress,
   type Registration,
   type Scan,
+  toDate,
   type Validator,
 } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
@@ -172,13 +174,12 @@ describe('a registration', () => {
     })
   })
 
-  it('renewed too early is refused with the reason; cancelled it stays until it expires', async () => {
+  it('renewed too early pays nothing; cancelled it stays until it expires', async () => {
     const erin = await withCoin('erin')
     await erin.names.register({ name: 'erin.unverified.ns' })
-    await expect(erin.names.renew('erin.unverified.ns')).rejects.toMatchObject({
-      code: 'CHOICE_REFUSED',
-      payment: 'not-paid',
-    })
+    const [before] = await erin.names.list()
+    expect(await erin.names.renew('erin')).toMatchObject({ wasPaid: true })
+    expect(await erin.names.list()).toEqual([before])
     await erin.names.cancel('erin.unverified.ns')
     expect(await erin.names.list()).toEqual([])
     expect(await erin.names.resolve('erin.unverified.ns')).not.toBeNull()
@@ -382,7 +383,7 @@ it('a client that was closed says so', async () => {
 
 describe('a wallet', () => {
   const TRANSFER = { amount: '5.0', description: 'lunch' } as const
-  const inAnHour = () => clock.nowMicros() + 3_600_000_000
+  const inAnHour = () => formatInstant(clock.nowMicros() + 3_600_000_000)
 
   it('offers coin that the receiver takes, refuses, or that is taken back', async () => {
     const [gina, hugo] = [await withCoin('gina'), await withCoin('hugo')]
@@ -424,7 +425,7 @@ describe('a wallet', () => {
     )
     await expect(asked).rejects.toThrow('crash')
     const [request] = await ivan.wallet.subscriptionRequests()
-    const contractId = request?.contractId ?? 'none'
+    const contractId = parseContractId(request?.contractId ?? 'none')
     expect(await ivan.wallet.subscriptionRequest(contractId)).toEqual(request)
     await ivan.wallet.rejectSubscriptionRequest(contractId)
     expect(await ivan.wallet.subscriptionRequests()).toEqual([])
@@ -432,7 +433,7 @@ describe('a wallet', () => {
 
   it('turns renewals that pay themselves on and off', async () => {
     const [subscription] = await alice.wallet.subscriptions()
-    const id = subscription?.subscription.contractId ?? 'none'
+    const id = parseContractId(subscription?.subscription.contractId ?? 'none')
     const isOn = async () => (await alice.wallet.subscriptions())[0]?.autoRenew
     expect(await isOn()).toBe(false)
     await alice.wallet.setAutoRenew(id, true)
@@ -672,17 +673,16 @@ it('a name is renewed inside the window: once, for another period', async () => 
   const balance = async () => Number((await alice.wallet.balance()).effectiveUnlockedQty)
   const coin = await balance()
   const renewal = await until('the window to open', async () => {
-    try {
-      return await alice.names.renew(ALICE)
-    } catch (error) {
-      if (isQuorumscanError(error) && error.code === 'CHOICE_REFUSED') return undefined
-      throw error
-    }
+    const done = await alice.names.renew(ALICE)
+    return done.wasPaid ? undefined : done
   })
   expect(renewal.name).toBe(ALICE)
+  const again = await alice.names.renew(ALICE, { after: before?.expiresAt ?? '' })
+  expect(again).toEqual({ ...renewal, wasPaid: true })
   expect(await balance()).toBe(coin - 200)
   const [after] = await alice.names.list()
-  expect(Number(after?.expiresAt) - Number(before?.expiresAt)).toBe((90 * DAY_MICROS) / 1000)
+  const endOf = (entry: typeof after) => toDate(entry?.expiresAt ?? '').getTime()
+  expect(endOf(after) - endOf(before)).toBe((90 * DAY_MICROS) / 1000)
   expect(await scan.names.resolve(ALICE)).toBe(party)
 })
 

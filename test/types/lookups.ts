@@ -4,9 +4,13 @@ import {
   createLocalStorageStore,
   createScan,
   createValidator,
+  type ErrorCode,
+  isErrorCode,
   isQuorumscanError,
   type LookupOutcome,
   type NameEntry,
+  type Network,
+  parseContractId,
   QuorumscanError,
 } from '@quorumscan/sdk'
 
@@ -110,6 +114,24 @@ export async function wallet(): Promise<string> {
   for await (const item of validator.wallet.transactions())
     if (item.transactionType === 'transfer') return item.sender.party
   return effectiveUnlockedQty
+}
+
+/** Every code has its sentence in a wallet; a text that is none does not compile. */
+export function explain(code: ErrorCode): string {
+  const known: Partial<Record<ErrorCode, string>> = { NAME_CHANGED: 'ask', NETWORK_ERROR: 'wait' }
+  // @ts-expect-error No such code.
+  if (code === 'NO_SUCH_CODE') return ''
+  const read: unknown = code
+  return isErrorCode(read) ? (known[read] ?? read) : ''
+}
+
+export async function reject(stored: string): Promise<void> {
+  // @ts-expect-error Any text may be an id of something else.
+  await validator.wallet.rejectSubscriptionRequest(stored)
+  await validator.wallet.rejectSubscriptionRequest(parseContractId(stored))
+  const networks: readonly Network[] = [{ name: 'dev', genesis: 'ab'.repeat(32), seeds: [] }]
+  const [network] = networks
+  if (network !== undefined) createScan({ ...network, timeoutMs: 1 })
 }
 
 // @ts-expect-error Whom to believe has no default.

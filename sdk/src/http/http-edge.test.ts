@@ -1,6 +1,7 @@
 /** The HTTP edge of the validator client: what is repeated, what is not, and what every failure says. */
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { isErrorCode } from '../error-codes.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createValidator, type ValidatorOptions } from '../validator.ts'
 
@@ -424,4 +425,26 @@ describe('a token function', () => {
     const { wallet } = connect({ token: () => Promise.reject(new Error('signed out')) })
     await expect(wallet.balance()).rejects.toThrow('signed out')
   })
+})
+
+it('what a server says is told in the words of the SDK: members of details, and codes that are known', async () => {
+  const body = (code: string) => ({
+    ...refusal('CHOICE_REFUSED'),
+    code,
+    details: { window_opens_at: '2026', rule: 'x' },
+  })
+  const about = { details: { windowOpensAt: '2026', rule: 'x' }, definite: true }
+  nock(URL).get('/v0/wallet/balance').reply(409, body('CHOICE_REFUSED'))
+  await expect(connect().wallet.balance()).rejects.toMatchObject({
+    ...{ ...about, code: 'CHOICE_REFUSED' },
+  })
+  nock(URL).get('/v0/wallet/balance').reply(409, body('OF_A_LATER_VERSION'))
+  const error = await connect()
+    .wallet.balance()
+    .catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({
+    ...{ code: 'UNKNOWN_ERROR', details: { ...about.details, code: 'OF_A_LATER_VERSION' } },
+  })
+  expect(isErrorCode(Object(error).code)).toBe(true)
+  expect(isErrorCode('OF_A_LATER_VERSION')).toBe(false)
 })

@@ -1,5 +1,7 @@
 /** What an HTTP reply that is no answer means: D-6, the ledger interface's errors, and what others say. */
 import { QuorumscanError } from '../errors.ts'
+import { type ServerErrorCode, serverErrorCodes } from '../generated/error-codes.ts'
+import { toCamel } from '../platform/camel.ts'
 import { type HttpReply, type HttpRequest, isSafe, nameOf } from './request.ts'
 
 /** null: it is an answer. */
@@ -32,12 +34,9 @@ export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanErr
     )
   }
   return new QuorumscanError(facts.error, {
-    code: facts.code,
+    ...saidBy(facts),
     status,
     definite: facts.definite || isSafe(request),
-    retryable: facts.retryable,
-    requestId: facts.request_id,
-    details: facts.details,
     retryAfterMs,
   })
 }
@@ -47,8 +46,19 @@ export function ledgerErrorOf(text: string): QuorumscanError | null {
   // No status came: it is one that says nothing more than the body.
   const facts = errorBody(text, 400)
   if (facts === null) return null
-  const { error, code, retryable, request_id: requestId, details } = facts
-  return new QuorumscanError(error, { code, definite: true, retryable, requestId, details })
+  return new QuorumscanError(facts.error, { ...saidBy(facts), definite: true })
+}
+
+/** What a body says of a failure, in the words of the SDK. */
+function saidBy({ code, retryable, request_id: requestId, details }: ErrorBody) {
+  const said = { retryable, requestId, details: toCamel(details) }
+  return isServerCode(code)
+    ? { ...said, code }
+    : ({ ...said, code: 'UNKNOWN_ERROR', details: { ...said.details, code } } as const)
+}
+
+function isServerCode(code: string): code is ServerErrorCode {
+  return (serverErrorCodes as readonly string[]).includes(code)
 }
 
 /** A `retry-after` in milliseconds; null unless it is a whole number of seconds. */

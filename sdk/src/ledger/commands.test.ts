@@ -1,6 +1,6 @@
 /** What a submission is known to have done when answers are lost: against a ledger interface told what to do. */
 import { expect, it } from 'vitest'
-import { QuorumscanError } from '../errors.ts'
+import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
@@ -11,7 +11,7 @@ const SUBMISSION = { commandId: 'c-1', actAs: [ALICE], commands: [] }
 const done = { updateId: 'u-7', completionOffset: 7 }
 
 const error = (
-  code: string,
+  code: ErrorCode,
   facts: { definite: boolean; retryable?: boolean; details?: Record<string, unknown> },
 ) => new QuorumscanError(code, { code, retryable: true, ...facts })
 const lost = () => error('NETWORK_ERROR', { definite: false })
@@ -105,7 +105,7 @@ it('that took effect before says so, with its offset', async () => {
   const before = error('DUPLICATE_COMMAND', {
     definite: true,
     retryable: false,
-    details: { completion_offset: '4' },
+    details: { completionOffset: '4' },
   })
   const { submit } = world([before], [transaction(4, 'c-1')])
   expect(await submit(SUBMISSION)).toMatchObject({
@@ -120,7 +120,7 @@ it('whose lost answer turns out a duplicate of itself is no duplicate for the ca
   const itself = error('DUPLICATE_COMMAND', {
     definite: true,
     retryable: false,
-    details: { completion_offset: '8' },
+    details: { completionOffset: '8' },
   })
   const { submit } = world([lost(), itself])
   expect(await submit(SUBMISSION)).toMatchObject({ offset: 8, updateId: null, wasDuplicate: false })

@@ -149,6 +149,6 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
 
 /** The offset at which the same change took effect before; null: it is another error. */
 function duplicateOf(error: QuorumscanError): number | null {
-  const offset = Number(error.details?.['completion_offset'])
+  const offset = Number(error.details?.['completionOffset'])
   return error.code === 'DUPLICATE_COMMAND' && Number.isSafeInteger(offset) ? offset : null
 }

@@ -1,5 +1,6 @@
 /** Entries as the state has them, and as callers get them. */
 import type { CertifiedEntry } from '@quorumscan/consensus/certified'
+import type { ContractId } from '../platform/contract-id.ts'
 import type { NameEntry } from './lookups.ts'
 
 export function toEntry(entry: CertifiedEntry): NameEntry {
@@ -9,6 +10,6 @@ export function toEntry(entry: CertifiedEntry): NameEntry {
     url: entry.url,
     description: entry.description,
     expiresAt: entry.expires_at,
-    contractId: entry.contract_id,
+    contractId: entry.contract_id as ContractId | null, // As the ledger has it.
   }
 }

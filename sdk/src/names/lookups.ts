@@ -7,6 +7,7 @@ import type {
   CertifiedRequest,
 } from '@quorumscan/consensus/certified-reader'
 import type { QuorumscanError } from '../errors.ts'
+import type { ContractId } from '../platform/contract-id.ts'
 
 /** A live name entry. Times are ISO-8601 UTC with six fractional digits. */
 export type NameEntry = {
@@ -20,7 +21,7 @@ export type NameEntry = {
   /** null: it never expires, as the operator's and the super-validators' own. */
   readonly expiresAt: string | null
   /** null for the operator's and the super-validators' own. */
-  readonly contractId: string | null
+  readonly contractId: ContractId | null
 }
 
 /** The name belongs to somebody else than when it was last accepted on this device. Times are record times. */

@@ -172,7 +172,7 @@ it('who is no scan proxy, or refuses, or is not there, is named', async () => {
   for (const [reply, error] of [
     [[200, '<h1>Welcome</h1>'], { code: 'INVALID_RESPONSE', retryable: false }],
     [[404, 'Not Found'], { code: 'INVALID_RESPONSE', status: 404 }],
-    [refusal(403, 'FORBIDDEN'), { code: 'FORBIDDEN', status: 403 }],
+    [refusal(403, 'PERMISSION_DENIED'), { code: 'PERMISSION_DENIED', status: 403 }],
   ] as const) {
     byName().reply(...(reply as Reply))
     await expect(connect().resolve(ALICE)).rejects.toMatchObject(error)

@@ -1,8 +1,12 @@
 /** From wire names (`user_name`) to names in code (`userName`). Contract payloads stay as they are. */
+import type { ContractId } from './contract-id.ts'
 
 type CamelName<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelName<Tail>>}`
   : Name
+
+type ContractIdName = 'contract_id' | 'contractId' | `${string}_contract_id` | `${string}_cid`
+type IdOf<T> = T extends string ? ContractId : T
 
 /** The type in names of code. */
 export type Camel<T> = T extends readonly (infer Element)[]
@@ -13,7 +17,9 @@ export type Camel<T> = T extends readonly (infer Element)[]
           | 'payload'
           | 'details'
           ? T[Name]
-          : Camel<T[Name]>
+          : Name extends ContractIdName
+            ? IdOf<T[Name]>
+            : Camel<T[Name]>
       }
     : T
 

@@ -1,5 +1,6 @@
 /** The words of a registration: what is asked for, what is told on the way, what it ends in. No code. */
 import type { NameEntry } from '../names/lookups.ts'
+import type { ContractId } from '../platform/contract-id.ts'
 
 /**
  * What to register. An earlier request for the name that nobody paid yet is gone on with if it asks for the same;
@@ -32,11 +33,11 @@ export type RegisterProgress =
   /** Asked for; nothing is paid. */
   | {
       readonly step: 'requested'
-      readonly subscriptionRequestCid: string
+      readonly subscriptionRequestCid: ContractId
       readonly isResumed: boolean
     }
   /** The coin is locked: the name follows, or all of it comes back. */
-  | { readonly step: 'paid'; readonly paymentCid: string; readonly isResumed: boolean }
+  | { readonly step: 'paid'; readonly paymentCid: ContractId; readonly isResumed: boolean }
   /** The coin is spent, and enough scan nodes say that the name is the user's. */
   | { readonly step: 'active'; readonly party: string; readonly isResumed: boolean }
 

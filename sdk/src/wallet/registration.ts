@@ -11,13 +11,15 @@ import {
   type PaymentState,
   QuorumscanError,
 } from '../errors.ts'
-import { isCreateEntryAnswer, isOwnEntriesAnswer } from '../generated/checks.ts'
+import { isCreateEntryAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
 import type { Names } from '../names/bound-reads.ts'
 import type { NameEntry } from '../names/lookups.ts'
 import { outcomeError } from '../names/outcome-error.ts'
 import { assertText, parseRegistrableName } from '../names/parse-name.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { ContractId } from '../platform/contract-id.ts'
+import { listOwnEntries } from './own-entries.ts'
 import { isCertain, isFor, isGone, withPayment } from './payment.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
 import { type EntryDetails, requestedDetails } from './requested-fields.ts'
@@ -40,8 +42,8 @@ export type RegistrationParts = {
 
 type Found =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'requested'; readonly requestCids: readonly string[] }
-  | { readonly kind: 'paid'; readonly paymentCid: string; readonly requestCid: string }
+  | { readonly kind: 'requested'; readonly requestCids: readonly ContractId[] }
+  | { readonly kind: 'paid'; readonly paymentCid: ContractId; readonly requestCid: string }
   | { readonly kind: 'owned' }
 
 /**
@@ -130,10 +132,10 @@ export async function register(
   /** The request that asks for the same. The others are rejected, which costs nothing. */
   const choose = async (
     party: string,
-    requestCids: readonly string[],
+    requestCids: readonly ContractId[],
     fields: EntryDetails,
-  ): Promise<string | null> => {
-    let chosen: string | null = null
+  ): Promise<ContractId | null> => {
+    let chosen: ContractId | null = null
     for (const requestCid of requestCids) {
       // What the answer to this very call names is what it asked for.
       const asked =
@@ -188,13 +190,12 @@ export async function register(
   }
 
   const owns = async (): Promise<boolean> => {
-    const request = { method: 'GET', path: '/v0/entry/all', ...call() } as const
-    const { entries } = await parts.http.call(request, isOwnEntriesAnswer)
+    const entries = await listOwnEntries(parts.http, call())
     return entries.some((entry) => entry.name === name)
   }
 
   /** The request that this call made, if it knows. */
-  let madeNow: string | null = null
+  let madeNow: ContractId | null = null
   const request = async (party: string, fields: EntryFields): Promise<Found> => {
     try {
       const { name, url, description } = fields
@@ -202,7 +203,7 @@ export async function register(
         { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
         isCreateEntryAnswer,
       )
-      madeNow = answer.subscriptionRequestCid
+      madeNow = answer.subscriptionRequestCid as ContractId // It was checked.
       return { kind: 'requested', requestCids: [madeNow] }
     } catch (error) {
       if (isCertain(error, signal)) throw error
@@ -216,7 +217,7 @@ export async function register(
     }
   }
 
-  const pay = async (party: string, requestCid: string): Promise<Found> => {
+  const pay = async (party: string, requestCid: ContractId): Promise<Found> => {
     const { autoRenew = false } = input
     const accept = async (): Promise<Found> => {
       const answer = await wallet.acceptSubscriptionRequest(requestCid, { autoRenew, ...call() })
@@ -237,7 +238,7 @@ export async function register(
    */
   const afterLostAnswer = async (lost: {
     readonly party: string
-    readonly requestCid: string
+    readonly requestCid: ContractId
     readonly accept: () => Promise<Found>
     readonly error: unknown
   }): Promise<Found> => {

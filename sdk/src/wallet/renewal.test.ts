@@ -1,8 +1,10 @@
 /** What a renewal says about the coin when somebody else was first, or answers are lost. */
 import { describe, expect, it } from 'vitest'
-import { QuorumscanError } from '../errors.ts'
+import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import { parseContractId } from '../platform/contract-id.ts'
+import { microsOf } from '../platform/time.ts'
 import type { RegistrationParts } from './registration.ts'
 import { cancel, renew } from './renewal.ts'
 import type { Subscription, Wallet } from './wallet.ts'
@@ -11,9 +13,16 @@ const NAME = 'a.unverified.ns'
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const DUE = { before: '2026-12-21T10:00:00.000000Z', after: '2027-03-21T10:00:00.000000Z' }
 
+const DAY_MICROS = 86_400_000_000
+/** The window is the last ten days of a period. */
+const payData = { paymentDuration: { microseconds: String(10 * DAY_MICROS) } }
+const OPENS = { before: '2026-12-11T10:00:00.000000Z', after: '2027-03-11T10:00:00.000000Z' }
+const renewed = (wasPaid = false) => ({
+  ...{ name: NAME, paidUntil: DUE.after, renewableFrom: OPENS.after, wasPaid },
+})
 const contract = (payload: Record<string, unknown>) => ({
   templateId: 'p:M:E',
-  contractId: `00${'1'.repeat(64)}`,
+  contractId: parseContractId(`00${'1'.repeat(64)}`),
   payload,
   createdEventBlob: '',
   createdAt: '2026-11-21T10:00:00.000000Z',
@@ -26,12 +35,14 @@ const subscriptionIn = (state: Subscription['state']): Subscription => ({
   state,
 })
 const idle = (due: string) =>
-  subscriptionIn({ idle: contract({ nextPaymentDueAt: due }) } as Subscription['state'])
+  subscriptionIn({ idle: contract({ nextPaymentDueAt: due, payData }) } as Subscription['state'])
 const otherName = { ...idle(DUE.before), subscription: contract({}) }
 const paying = () =>
-  subscriptionIn({ payment: contract({ thisPaymentDueAt: DUE.before }) } as Subscription['state'])
+  subscriptionIn({
+    payment: contract({ thisPaymentDueAt: DUE.before, payData }),
+  } as Subscription['state'])
 
-const error = (code: string, definite: boolean) =>
+const error = (code: ErrorCode, definite: boolean) =>
   new QuorumscanError(code, { code, definite, retryable: !definite })
 
 /** `seen`: what the wallet shows, look by look, the last for ever. */
@@ -39,11 +50,13 @@ function world(
   pay: () => void,
   seen: readonly (Subscription | QuorumscanError)[],
   timeouts: (number | undefined)[] = [],
+  now = '2026-12-12T00:00:00.000000Z',
 ) {
   let nowMs = 0
   let looks = 0
   const clock: Clock = {
     ...systemClock,
+    nowMicros: () => microsOf(now) + nowMs * 1000,
     monotonicMs: () => nowMs,
     delay: async (ms) => {
       nowMs += ms
@@ -74,7 +87,7 @@ describe('a renewal that is refused', () => {
 
   it('because the wallet paid by itself is waited for', async () => {
     const parts = world(refuse, [idle(DUE.before), paying(), paying(), idle(DUE.after)])
-    expect(await renew(parts, NAME)).toEqual({ name: NAME, paidUntil: DUE.after })
+    expect(await renew(parts, NAME)).toEqual(renewed())
   })
 
   it('while nothing is under way was not paid', async () => {
@@ -107,7 +120,7 @@ describe('a renewal that is paid', () => {
   it('waits out a validator that is away for a moment', async () => {
     const away = error('NETWORK_ERROR', false)
     const parts = world(() => {}, [idle(DUE.before), away, paying(), away, idle(DUE.after)])
-    expect(await renew(parts, NAME)).toEqual({ name: NAME, paidUntil: DUE.after })
+    expect(await renew(parts, NAME)).toEqual(renewed())
   })
 
   it('and comes back says so; one that nobody takes is locked', async () => {
@@ -152,4 +165,53 @@ it('no call of a renewal or a cancellation goes on beyond the end of all', async
     expect(timeouts).toEqual([1000, ...timeouts.slice(1)])
     expect(timeouts.at(-1)).toBe(1)
   }
+})
+
+describe('called again after a crash, a renewal', () => {
+  const never = () => {
+    throw new Error('paid a second time')
+  }
+
+  it('waits for the payment that is under way', async () => {
+    const parts = world(never, [paying(), idle(DUE.after)])
+    const steps: boolean[] = []
+    const onProgress = ({ isResumed }: { readonly isResumed: boolean }) => steps.push(isResumed)
+    expect(await renew(parts, NAME, { onProgress })).toEqual(renewed())
+    expect(steps).toEqual([true])
+  })
+
+  it('says until when the name is paid, where no further period can be paid yet', async () => {
+    const refuse = () => {
+      throw new QuorumscanError('not yet', {
+        ...{ code: 'CHOICE_REFUSED', definite: true, retryable: false },
+        details: { windowOpensAt: OPENS.after, windowEndsAt: DUE.after },
+      })
+    }
+    const parts = world(refuse, [idle(DUE.after)])
+    expect(await renew(parts, NAME)).toEqual(renewed(true))
+    // The same refusal behind the window: the entry has expired.
+    const late = world(refuse, [idle(DUE.after)], [], '2027-03-21T11:00:00.000000Z')
+    await expect(renew(late, NAME)).rejects.toMatchObject({
+      ...{ code: 'CHOICE_REFUSED', payment: 'not-paid' },
+    })
+  })
+
+  it('pays for no period but the one that was decided on, however wide the window is', async () => {
+    const parts = world(never, [idle(DUE.after)])
+    expect(await renew(parts, 'A', { after: DUE.before })).toEqual(renewed(true))
+    // As lists and entries tell it: to the millisecond, or exactly.
+    let count = 0
+    const pays = world(() => void count++, [idle(DUE.before), idle(DUE.after)])
+    await renew(pays, NAME, { after: DUE.before })
+    expect(count).toBe(1)
+  })
+})
+
+it('what can be no name, or no time, is refused before anything is asked', async () => {
+  const parts = world(() => {}, [])
+  await expect(renew(parts, 'no name')).rejects.toMatchObject({ code: 'INVALID_NAME' })
+  await expect(cancel(parts, 'dso.ns')).rejects.toMatchObject({ code: 'NAME_SUFFIX_MISSING' })
+  await expect(renew(parts, NAME, { after: 'soon' })).rejects.toMatchObject({
+    ...{ code: 'INVALID_ARGUMENT', payment: 'not-paid' },
+  })
 })

@@ -1,5 +1,8 @@
 /** What becomes of a name that one has: paying for it again, or letting it lapse. */
+import { formatInstant } from '@quorumscan/consensus'
 import { isQuorumscanError, QuorumscanError } from '../errors.ts'
+import { parseRegistrableName } from '../names/parse-name.ts'
+import { microsOf } from '../platform/time.ts'
 import { isCertain, isFor, isGone, withPayment } from './payment.ts'
 import { callsUntil, type RegistrationParts } from './registration.ts'
 import type { CallOptions, Subscription } from './wallet.ts'
@@ -7,40 +10,67 @@ import type { CallOptions, Subscription } from './wallet.ts'
 /** A name that is paid for another period. */
 export type Renewal = {
   readonly name: string
-  /** When the next payment is due, ISO-8601 UTC: until then the name is the user's. */
+  /** When the next payment is due: until then the name is the user's. */
   readonly paidUntil: string
+  /** From when on the period after that can be paid. */
+  readonly renewableFrom: string
+  /** All that can be paid was paid before: nothing was paid now. */
+  readonly wasPaid: boolean
+}
+
+/** How to go through a renewal. */
+export type RenewOptions = CallOptions & {
+  /**
+   * `expiresAt`, or `paidUntil`, as it was when the user decided. If more is paid by now, by an earlier call for one,
+   * nothing is paid: so a second call can never pay for the period after.
+   */
+  readonly after?: string
+  /** Told once the coin is locked. `isResumed`: an earlier call, or the wallet by itself, did that. */
+  readonly onProgress?: (event: { readonly step: 'paid'; readonly isResumed: boolean }) => void
 }
 
 const TIMEOUT_MS = 120_000
 const POLL_MS = 300
+/** What lists tell of times; a period is longer by far. */
+const MICROS_PER_MS = 1000
 
 /**
- * Pays for another period, inside the renewal window, and waits until a super-validator took the coin. A
- * payment that is under way is waited for, not repeated.
+ * Pays for another period, inside the renewal window, and waits until a super-validator took the coin. Call it again
+ * after a crash: a payment that is under way is waited for, and where no further period can be paid yet, the result
+ * says until when the name is paid.
  *
- * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the user has no subscription of that name, CHOICE_REFUSED
- *   before the window opens, PAYMENT_…; `payment` is always set.
+ * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the user has no subscription of that name, CHOICE_REFUSED after
+ *   the entry expired, INVALID_NAME, PAYMENT_…; `payment` is always set.
  */
 export async function renew(
   parts: RegistrationParts,
-  name: string,
-  options: CallOptions = {},
+  typed: string,
+  options: RenewOptions = {},
 ): Promise<Renewal> {
   const { wallet, clock } = parts
-  const { signal } = options
+  const { signal, onProgress = () => {} } = options
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let isLocked = false
   let isUnknown = false
 
   const walk = async (): Promise<Renewal> => {
+    const name = parseRegistrableName(typed)
+    const after = options.after === undefined ? null : microsOf(options.after)
     const before = await ownSubscription(parts, name, call).catch((error) => {
       // An earlier call may have paid: nothing is known where nobody could look.
       isUnknown = !isGone(error)
       throw error
     })
-    const dueBefore = dueAt(before)
+    const done = (now: Subscription, wasPaid: boolean): Renewal => {
+      const { opensAt, dueAt } = windowOf(now)
+      return { name, paidUntil: dueAt, renewableFrom: formatInstant(opensAt), wasPaid }
+    }
+    const { dueAt: dueBefore, middle } = windowOf(before)
     isLocked = 'payment' in before.state
+    if (!isLocked && after !== null && microsOf(dueBefore) > after + MICROS_PER_MS)
+      return done(before, true)
+    if (isLocked) onProgress({ step: 'paid', isResumed: true })
     let cause: unknown
     /** Of our payment: certain, but the wallet's automation or another device may have been first. */
     let refusal: unknown
@@ -48,6 +78,7 @@ export async function renew(
       try {
         await wallet.paySubscription(before.subscription.contractId, call())
         isLocked = true
+        onProgress({ step: 'paid', isResumed: false })
       } catch (error) {
         if (signal?.aborted === true || !isQuorumscanError(error)) throw error
         if (isCertain(error, signal)) refusal = error
@@ -59,9 +90,11 @@ export async function renew(
       const now = await ownSubscription(parts, name, call).catch(unlessPassing)
       if (now !== null) {
         if ('payment' in now.state) [isLocked, isUnknown] = [true, false]
-        else if (dueAt(now) !== dueBefore) return { name, paidUntil: dueAt(now) }
+        else if (windowOf(now).dueAt !== dueBefore) return done(now, false)
         else if (isUnknown && refusal !== undefined) {
           isUnknown = false
+          // Refused for the window, which nobody's clock misses by half of it: it has not opened.
+          if (isOutsideWindow(refusal) && clock.nowMicros() < middle) return done(now, true)
           throw refusal
         } else if (!isUnknown)
           throw new QuorumscanError(
@@ -89,9 +122,10 @@ export async function renew(
  */
 export async function cancel(
   parts: RegistrationParts,
-  name: string,
+  typed: string,
   options: CallOptions = {},
 ): Promise<void> {
+  const name = parseRegistrableName(typed)
   const { wallet, clock } = parts
   const { signal } = options
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
@@ -130,13 +164,20 @@ function unlessPassing(error: unknown): null {
   return null
 }
 
-/** Of the next payment, or of the one that is under way. */
-function dueAt({ state }: Subscription): string {
-  const due =
-    'idle' in state
-      ? state.idle.payload['nextPaymentDueAt']
-      : state.payment.payload['thisPaymentDueAt']
-  return String(due)
+/** When the next payment is due, or that which is under way; and the window for it, in µs. */
+function windowOf({ state }: Subscription): Window {
+  const { payload } = 'idle' in state ? state.idle : state.payment
+  const dueAt = String(payload['idle' in state ? 'nextPaymentDueAt' : 'thisPaymentDueAt'])
+  const { paymentDuration } = Object(payload['payData'])
+  const duration = Number(Object(paymentDuration).microseconds ?? 0)
+  const due = microsOf(dueAt)
+  return { dueAt, opensAt: due - duration, middle: due - duration / 2 }
+}
+
+type Window = { readonly dueAt: string; readonly opensAt: number; readonly middle: number }
+
+function isOutsideWindow(refusal: unknown): boolean {
+  return isQuorumscanError(refusal) && refusal.details?.['windowOpensAt'] !== undefined
 }
 
 function notYet(

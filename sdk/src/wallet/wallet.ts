@@ -1,4 +1,4 @@
-/** The wallet of the token's user (D-20, D-21). Amounts are decimal texts with up to 10 digits after the point. */
+/** The wallet of the token's user (D-20, D-21). Amounts are decimal texts: `addAmounts`, `compareAmounts`. */
 
 import {
   isAcceptAnswer,
@@ -21,7 +21,9 @@ import type { components } from '../generated/validator.ts'
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
+import type { ContractId } from '../platform/contract-id.ts'
 import { randomId } from '../platform/random-id.ts'
+import { microsOf } from '../platform/time.ts'
 
 type Schema<Name extends keyof components['schemas']> = Camel<components['schemas'][Name]>
 
@@ -71,7 +73,7 @@ export interface Wallet {
    */
   tap(
     input: { readonly amount: string; readonly commandId?: string } & CallOptions,
-  ): Promise<{ readonly contractId: string }>
+  ): Promise<{ readonly contractId: ContractId }>
   /** Newest first, page by page. */
   transactions(
     options?: CallOptions & { readonly pageSize?: number },
@@ -79,33 +81,34 @@ export interface Wallet {
   /** Names that were asked for and not paid yet. */
   subscriptionRequests(options?: CallOptions): Promise<readonly Contract[]>
   /** One of them. @throws {QuorumscanError} CONTRACT_NOT_FOUND once it is used up. */
-  subscriptionRequest(contractId: string, options?: CallOptions): Promise<Contract>
+  subscriptionRequest(contractId: ContractId, options?: CallOptions): Promise<Contract>
   /** Locks the coin of the first payment. `names.register` does this, and what comes before and after. */
   acceptSubscriptionRequest(
-    contractId: string,
+    contractId: ContractId,
     options?: CallOptions & { readonly autoRenew?: boolean },
-  ): Promise<{ readonly initialPaymentContractId: string }>
+  ): Promise<{ readonly initialPaymentContractId: ContractId }>
   /** Drops it; nothing is paid. */
-  rejectSubscriptionRequest(contractId: string, options?: CallOptions): Promise<void>
+  rejectSubscriptionRequest(contractId: ContractId, options?: CallOptions): Promise<void>
   /** First payments that are locked and not decided yet. */
   initialPayments(options?: CallOptions): Promise<readonly Contract[]>
   /** What pays for the user's names. */
   subscriptions(options?: CallOptions): Promise<readonly Subscription[]>
   /** No more payments: the name stays until it expires. @param contractId - Of the SubscriptionIdleState. */
-  cancelSubscription(contractId: string, options?: CallOptions): Promise<void>
+  cancelSubscription(contractId: ContractId, options?: CallOptions): Promise<void>
   /** Whether the wallet pays renewals by itself. @param contractId - Of the Subscription. */
-  setAutoRenew(contractId: string, isEnabled: boolean, options?: CallOptions): Promise<void>
+  setAutoRenew(contractId: ContractId, isEnabled: boolean, options?: CallOptions): Promise<void>
   /** Locks the coin of a renewal, inside its window; `names.renew` waits, too. @param contractId - Of the Subscription. */
   paySubscription(
-    contractId: string,
+    contractId: ContractId,
     options?: CallOptions,
-  ): Promise<{ readonly paymentContractId: string }>
-  /** Offers coin to a party, which has until `expiresAt` (µs since the epoch) to accept. */
+  ): Promise<{ readonly paymentContractId: ContractId }>
+  /** Offers coin to a party, which has until `expiresAt` to accept. */
   createTransfer(
     input: {
       readonly receiver: string
       readonly amount: string
-      readonly expiresAt: number
+      /** ISO-8601 UTC; `fromDate` makes one. */
+      readonly expiresAt: string
       /** The same one twice is refused: a repeat cannot pay twice. */
       readonly trackingId: string
       readonly description?: string
@@ -114,11 +117,11 @@ export interface Wallet {
   /** Offers to the user and of the user that are open. */
   transfers(options?: CallOptions): Promise<readonly Contract[]>
   /** Takes what was offered to the user. */
-  acceptTransfer(contractId: string, options?: CallOptions): Promise<TransferResult>
+  acceptTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult>
   /** Refuses it: the sender has his coin again. */
-  rejectTransfer(contractId: string, options?: CallOptions): Promise<TransferResult>
+  rejectTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult>
   /** Takes an offer of the user's own back. */
-  withdrawTransfer(contractId: string, options?: CallOptions): Promise<TransferResult>
+  withdrawTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult>
 }
 
 const PAGE_SIZE = 100
@@ -142,7 +145,7 @@ export function createWallet(http: Http): Wallet {
   ): Promise<void> => {
     await http.send({ method, path, signal, timeoutMs })
   }
-  const step = async (contractId: string, choice: string, options: CallOptions = {}) =>
+  const step = async (contractId: ContractId, choice: string, options: CallOptions = {}) =>
     toCamel(await post(`${TRANSFERS}/${id(contractId)}/${choice}`, isTransferAnswer, options))
 
   return {
@@ -221,7 +224,7 @@ export function createWallet(http: Http): Wallet {
         receiver_party_id: receiver,
         amount,
         description,
-        expires_at: expiresAt,
+        expires_at: microsOf(expiresAt),
         tracking_id: trackingId,
       }
       return toCamel(await post(TRANSFERS, isTransferAnswer, { ...options, body }))
@@ -234,6 +237,6 @@ export function createWallet(http: Http): Wallet {
   }
 }
 
-function id(contractId: string): string {
+function id(contractId: ContractId): string {
   return encodeURIComponent(contractId)
 }

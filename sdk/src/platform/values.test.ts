@@ -1,0 +1,40 @@
+/** Amounts, times and contract ids: what helpers make of texts. */
+import { expect, it } from 'vitest'
+import { addAmounts, compareAmounts } from './amount.ts'
+import { isContractId, parseContractId } from './contract-id.ts'
+import { fromDate, toDate } from './time.ts'
+
+const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', definite: true })
+
+it('amounts are added exactly', () => {
+  expect(addAmounts()).toBe('0.0000000000')
+  expect(addAmounts('0.1', '0.2')).toBe('0.3000000000')
+  const large = '9007199254740993.0000000001'
+  expect(addAmounts(large, '0.0000000002')).toBe('9007199254740993.0000000003')
+  expect(addAmounts('1', '-1.5')).toBe('-0.5000000000')
+  expect(addAmounts('-0.0000000001', '0.0000000001')).toBe('0.0000000000')
+  for (const wrong of ['', '1e3', '1.', '.5', '1,5', '0.00000000001', null as never])
+    expect(() => addAmounts('1', wrong), String(wrong)).toThrow(refused)
+})
+
+it('amounts are compared as numbers are, whatever zeros they are written with', () => {
+  expect(compareAmounts('2', '10')).toBe(-1)
+  expect(compareAmounts('1.50', '1.5000000000')).toBe(0)
+  expect(compareAmounts('0.0000000002', '0.0000000001')).toBe(1)
+  expect(['10', '-1', '2'].sort(compareAmounts)).toEqual(['-1', '2', '10'])
+})
+
+it('times become dates, and dates times', () => {
+  expect(toDate('2026-11-22T10:00:00.123456Z').toISOString()).toBe('2026-11-22T10:00:00.123Z')
+  expect(fromDate(new Date('2026-11-22T10:00:00.123Z'))).toBe('2026-11-22T10:00:00.123000Z')
+  expect(() => toDate('soon')).toThrow(refused)
+  expect(() => fromDate(new Date(Number.NaN))).toThrow(refused)
+})
+
+it('a text is a contract id only by its form', () => {
+  const id = `00${'a1'.repeat(32)}`
+  expect(parseContractId(id)).toBe(id)
+  for (const wrong of ['', 'alice::1220', id.slice(1), id.toUpperCase(), 7])
+    expect(isContractId(wrong), String(wrong)).toBe(false)
+  expect(() => parseContractId('00')).toThrow(refused)
+})
