@@ -46,13 +46,13 @@ export function pinnedHeaders(at: Pinned): Headers {
  *
  * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, OVERLOADED.
  */
-export async function pinAt(
+export function pinAt(
   reads: Reads,
   at: Offset | null,
   request: { readonly signal: AbortSignal },
-): Promise<Pinned> {
+): Pinned | Promise<Pinned> {
   // The signal is made when it is asked for: hardly any read waits.
-  return reads.pinNow(at) ?? (await reads.pin(at, request.signal))
+  return reads.pinNow(at) ?? reads.pin(at, request.signal)
 }
 
 /** Bodies as the items of a JSON array. */

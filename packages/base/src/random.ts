@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { toHex } from './bytes.ts'
 
 /** The door to randomness, handed in wherever a test wants to decide. */
 export interface Random {
@@ -29,5 +30,5 @@ export const systemRandom: Random = {
 }
 
 export function randomHex(random: Random, byteCount: number): string {
-  return Buffer.from(random.bytes(byteCount)).toString('hex')
+  return toHex(random.bytes(byteCount))
 }

@@ -20,7 +20,11 @@ export class ScanError extends Error {
     message: string,
     options: { cause?: unknown; details?: Details; retryAfterSeconds?: number } = {},
   ) {
+    const { stackTraceLimit } = Error
+    // Where a request was refused says nothing that its code does not, and to find out takes as long as a lookup.
+    if (catalogue[code].httpStatus < 500) Error.stackTraceLimit = 0
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.details = options.details ?? null
     this.retryAfterSeconds = options.retryAfterSeconds ?? null

@@ -1,5 +1,5 @@
 /** Sending answers and errors: the one place that knows what every response carries. */
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { type ScanError, toErrorBody } from '@quorumscan/errors'
 import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
@@ -47,7 +47,7 @@ export function createResponder(options: {
     if (answer.body === null) return reply.send()
     return reply
       .header('content-type', answer.headers['content-type'] ?? JSON_TYPE)
-      .send(answer.body instanceof Readable ? answer.body : bufferOf(answer.body))
+      .send(answer.body instanceof Uint8Array ? bufferOf(answer.body) : answer.body)
   }
   return {
     send,
@@ -65,8 +65,7 @@ export function createResponder(options: {
   }
 }
 
-function bufferOf(body: Uint8Array | string): Buffer {
-  if (typeof body === 'string') return Buffer.from(body)
+function bufferOf(body: Uint8Array): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 

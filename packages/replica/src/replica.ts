@@ -242,8 +242,8 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
     return this.#state.onStatePoint(listener)
   }
 
-  proveRange(at: Offset, range: KeyRange): Promise<ProvenRange> {
-    return this.#state.proveRange(at, range)
+  proveRanges(at: Offset, ranges: readonly KeyRange[]): Promise<readonly ProvenRange[]> {
+    return this.#state.proveRanges(at, ranges)
   }
 
   proveActivities(at: Offset, page: ActivitiesPage): Promise<ProvenActivities> {

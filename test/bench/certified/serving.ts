@@ -2,7 +2,7 @@
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { createSystemClock, waitFor } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
-import { runChild } from '../child.ts'
+import { runChild, startChild } from '../child.ts'
 import type { Load } from '../load.ts'
 import { genesisOf } from '../proxy/clients.ts'
 import { createRegistrar, nameOf, registerNames } from '../proxy/names.ts'
@@ -19,10 +19,13 @@ import {
 } from '../proxy/round.ts'
 import { measureVisible } from '../proxy/visible.ts'
 import { median, print, printRow, type Row, round } from '../report.ts'
+import type { BareArgument } from './bare-child.ts'
 import type { SdkArgument } from './sdk-child.ts'
 
 type Serving = {
+  readonly bare: Load
   readonly direct: Load
+  readonly absent: Load
   readonly certified: Load
   readonly proxied: Load
   readonly voted: Load
@@ -39,11 +42,12 @@ type Serving = {
 
 /** Until a client's code, which runs once for each lookup of one caller, is compiled, and what is measured is no warm-up. */
 const CLIENT_MS_MIN = 6_000
+const BARE = new URL('./bare-child.js', import.meta.url)
 const SDK = new URL('./sdk-child.js', import.meta.url)
 const NAMES_ASKED = 500
 const VISIBLE_COUNT = 20
 const BUSY_USERS = 4
-const IDLE_MS = 2_000
+const IDLE_MS = 8_000
 const POLL_MS = 5
 const FOUND_MS_MAX = 60_000
 const CERTIFIED = { accept: CERTIFIED_MEDIA_TYPE }
@@ -74,7 +78,14 @@ async function measureRound(ms: number): Promise<Serving> {
   const { origin } = await reverseProxy.result<{ origin: string }>()
   const many = { connections: CONNECTIONS }
   const one = { connections: 1 }
+  await using bareServer = startChild(BARE, { body: await bodyOf(node) } satisfies BareArgument)
+  const bare = await loadOf({
+    ...node,
+    ...many,
+    origin: (await bareServer.result<{ origin: string }>()).origin,
+  })
   const direct = await loadOf({ ...node, ...many })
+  const absent = await loadOf({ ...node, ...many, nameAt: (index) => `no-${index}`, status: 404 })
   const certified = await loadOf({ ...node, ...many, headers: CERTIFIED })
   const genesis = await genesisOf(cluster)
   const names = Array.from({ length: NAMES_ASKED }, (_, index) => nameOf(index))
@@ -89,7 +100,8 @@ async function measureRound(ms: number): Promise<Serving> {
     resolve: (await clientLoad('resolve', 1)).p50Ms,
   }
   const resolved = await withCpu(cluster, () => clientLoad('resolve', CONNECTIONS))
-  const voted = await withCpu(cluster, () => loadOf({ ...proxy, ...many }))
+  const votedMs = Math.max(ms, CLIENT_MS_MIN)
+  const voted = await withCpu(cluster, () => loadOf({ ...proxy, ...many, ms: votedMs }))
   const proxied = await loadOf({ ...proxy, ...many, headers: BY_PROXY })
   const alone = {
     plain: (await loadOf({ ...node, origin, ...one })).p50Ms,
@@ -99,7 +111,7 @@ async function measureRound(ms: number): Promise<Serving> {
   const besideNode = await besidePages({ ...node, headers: CERTIFIED })
   const besideProxy = await besidePages({ ...proxy, headers: BY_PROXY })
   return {
-    direct,
+    ...{ bare, direct, absent },
     certified,
     client,
     proxied,
@@ -109,6 +121,11 @@ async function measureRound(ms: number): Promise<Serving> {
     besidePages: { node: besideNode.pair, proxy: besideProxy.pair },
     visibleMs,
   }
+}
+
+/** What a node answers to the first name. */
+async function bodyOf(node: { readonly origin: string; readonly prefix: string }): Promise<string> {
+  return (await fetch(`${node.origin}${node.prefix}/ans-entries/by-name/${nameOf(0)}`)).text()
 }
 
 function nodeUrl(cluster: RunningCluster): string {
@@ -182,15 +199,25 @@ async function whileBusy<Result>(
 }
 
 function printServing(all: readonly Serving[]): void {
-  const rate = (side: 'direct' | 'certified' | 'proxied' | 'voted') =>
+  const rate = (side: 'bare' | 'direct' | 'certified' | 'proxied' | 'voted') =>
     round(median(all.map((one) => one[side].perSecond)))
   print(
-    `lookups/s, ${CONNECTIONS} connections: plain ${rate('direct')}, certified ${rate('certified')}, certified by the proxy ${rate('proxied')}, voted ${rate('voted')}`,
+    `lookups/s, ${CONNECTIONS} connections: bare ${rate('bare')}, plain ${rate('direct')}, certified ${rate('certified')}, certified by the proxy ${rate('proxied')}, voted ${rate('voted')}`,
   )
   const row = (what: string, of: (one: Serving) => number, budget: Row['budget']) =>
     printRow({ what, value: median(all.map(of)), budget })
   const atLeast = (value: number) => ({ kind: 'at least', value }) as const
   const atMost = (value: number) => ({ kind: 'at most', value }) as const
+  row(
+    'plain lookups/s of a node ÷ bare fastify',
+    (one) => one.direct.perSecond / one.bare.perSecond,
+    atLeast(0.5),
+  )
+  row(
+    'plain lookups/s of absent names ÷ of present ones',
+    (one) => one.absent.perSecond / one.direct.perSecond,
+    atLeast(0.95),
+  )
   row(
     'certified lookups/s of a node ÷ plain ones',
     (one) => one.certified.perSecond / one.direct.perSecond,

@@ -11,9 +11,12 @@ export type LoadArgument = {
   readonly ms: number
   /** So many requests and no more; without it as many as are answered. */
   readonly perSecond?: number
+  /** Of every answer; 200 without it. */
+  readonly status?: number
 }
 
-const { origin, paths, headers = {}, connections, ms, perSecond } = childArgument<LoadArgument>()
+const argument = childArgument<LoadArgument>()
+const { origin, paths, headers = {}, connections, ms, perSecond, status: wanted = 200 } = argument
 const pool = new Pool(origin, { connections, pipelining: 1 })
 
 /** What is wrong with the answer; null: nothing. */
@@ -27,9 +30,9 @@ function get(path: string): Promise<string | null> {
         status = statusCode
       },
       onResponseData(_controller, chunk) {
-        if (status !== 200) text += chunk
+        if (status !== wanted) text += chunk
       },
-      onResponseEnd: () => resolve(status === 200 ? null : `${status} ${text}`),
+      onResponseEnd: () => resolve(status === wanted ? null : `${status} ${text}`),
       onResponseError: (_controller, error) => resolve(error.message),
     }
     pool.dispatch({ path, method: 'GET', headers }, handler)

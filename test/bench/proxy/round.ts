@@ -104,20 +104,22 @@ export function verified(
 }
 
 /** Where lookups go. */
-type Target = Pick<LoadArgument, 'headers'> & {
+type Target = Pick<LoadArgument, 'headers' | 'status'> & {
   readonly origin: string
   readonly prefix: string
   /** How many names are asked for in turn; 8 without it. */
   readonly nameCount?: number
+  /** Those of the data set without it. */
+  readonly nameAt?: (index: number) => string
   readonly ms: number
 }
 
 /** By-name lookups. */
 export async function loadOf(options: Target & Pick<LoadArgument, 'connections'>): Promise<Load> {
-  const { prefix, nameCount = NAMES_ASKED, ...argument } = options
+  const { prefix, nameCount = NAMES_ASKED, nameAt = nameOf, ...argument } = options
   const paths = Array.from(
     { length: nameCount },
-    (_, index) => `${prefix}/ans-entries/by-name/${nameOf(index)}`,
+    (_, index) => `${prefix}/ans-entries/by-name/${nameAt(index)}`,
   )
   return checked(await runChild<Load>(LOAD, { ...argument, paths } satisfies LoadArgument))
 }

@@ -30,7 +30,7 @@ const MINIMUM_WAIT_MS = 1000
 const POLL_MS = 10
 /** States are kept for so much record time. */
 const KEPT_MICROS = 60_000_000
-const BUCKET_MICROS = 250_000
+const BUCKET_MICROS = 200_000
 const STATES_SIGNED_MAX = 64
 
 /** A certified request as a node reads it. */

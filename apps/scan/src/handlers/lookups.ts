@@ -53,9 +53,13 @@ export function createLookupHandlers(context: {
   ): Promise<Reply<Routes['getEntryByName']>> => {
     const { headers: asked } = request
     const at = await pinAt(reads, asked['x-read-at-offset'] ?? null, request)
-    const [answer] = (await answerAll(reads, [lookup], at)) as [Uint8Array] // One asked, one answered.
+    const [entry = null] = isByName(lookup)
+      ? await reads.lookupNames([lookup.name], at.offset)
+      : await reads.lookupParties([lookup.party], at.offset)
     const headers = pinnedHeaders(at)
-    return answer === ABSENT ? { error: notFound(lookup), headers } : { headers, body: answer }
+    return entry === null
+      ? { error: notFound(lookup), headers }
+      : { headers, body: answerOf(entry) }
   }
 
   const getPage = async (
@@ -143,7 +147,10 @@ export function createLookupHandlers(context: {
         )
         return certified.document(askBatch(lookups, network), {
           query: body,
-          signal: request.signal,
+          // Made when it is asked for: hardly any read waits.
+          get signal() {
+            return request.signal
+          },
         })
       }
       const asked = { at: body.at_offset ?? null, floor: body.min_offset ?? 0 }
@@ -172,9 +179,13 @@ async function answerAll(
   let nameIndex = 0
   let partyIndex = 0
   return lookups.map((lookup) => {
-    const body = (isByName(lookup) ? byName[nameIndex++] : byParty[partyIndex++]) ?? null
-    return body === null ? ABSENT : Buffer.concat([BEFORE_ENTRY, body, AFTER_ENTRY])
+    const entry = (isByName(lookup) ? byName[nameIndex++] : byParty[partyIndex++]) ?? null
+    return entry === null ? ABSENT : answerOf(entry)
   })
+}
+
+function answerOf(entry: Uint8Array): Uint8Array {
+  return Buffer.concat([BEFORE_ENTRY, entry, AFTER_ENTRY])
 }
 
 function foreignToken(): ScanError {

@@ -27,6 +27,7 @@ import {
 import { isScanError, ScanError } from '@quorumscan/errors'
 import { CERTIFIED_HEADERS, createCertifiedAnswers, type Proven } from '@quorumscan/http'
 import type { PageSubject } from '@quorumscan/model'
+import { LRUCache } from 'lru-cache'
 import type { Context } from '../context.ts'
 import type { HandlersOf } from '../handlers/handlers.ts'
 import { ansRulesRequest, dsoRequest, lookupRequest, scansRequest } from './certified-requests.ts'
@@ -55,12 +56,25 @@ type Answered<Answer> = Participation &
   Pick<CertifiedAnswer<Answer>, 'kind' | 'answer' | 'offset' | 'recordTime'> & {
     /** Encoded where it is asked for. */
     readonly document: Uint8Array
+    /** Of the own replica's newest state; null: a node's answer, or one of a walk. */
+    readonly certificate: Certificate | null
   }
+
+type KeptReply = {
+  readonly certificate: Certificate
+  readonly signerCount: number
+  readonly reply: Reply
+}
 
 type Unanswered = Exclude<CertifiedOutcome<unknown>, CertifiedAnswer<unknown>>
 
 /** As for votes (D-39). */
 const MAX_AGE_MS = 60_000
+
+/** Replies that are kept: thirty thousand lookups, or ninety pages of a thousand. */
+const KEPT_BYTES_MAX = 32 * 2 ** 20
+/** Of the map, the headers and the objects of one reply. */
+const KEPT_OVERHEAD_BYTES = 1_024
 
 /** Why the own replica has no answer, where a node may have one. */
 const BEHIND: ReadonlySet<string> = new Set([
@@ -84,11 +98,31 @@ export function certifiedHandlers(
   context: Context,
   voted: HandlersOf<Operation>,
 ): HandlersOf<Operation> {
-  const { genesis, genesisHash, ledger, shown, clock, certifiedReader } = context
+  const { genesis, genesisHash, ledger, shown, clock, certifier, certifiedReader } = context
   const network = { genesis, genesisHash, sha256 }
   const answers = createCertifiedAnswers({ ...context, replica: ledger })
   /** Newest offsets that were answered: by a node, and at all. What is asked next is not answered behind them. */
   const answered = { byNode: 0, atAll: 0 }
+  /** Replies of the own replica: the same until there is another certificate. */
+  const keptReplies = new LRUCache<string, KeptReply>({
+    maxSize: KEPT_BYTES_MAX,
+    sizeCalculation: ({ reply }, key) =>
+      KEPT_OVERHEAD_BYTES + key.length + ('body' in reply ? reply.body.byteLength : 0),
+  })
+
+  const isRecent = (recordTime: number, request: QuorumRequest): boolean => {
+    const maxAgeMs = Math.min(MAX_AGE_MS, maxAgeOf(request))
+    return !isStale(recordTime, { nowMicros: clock.nowMicros(), maxAgeMs })
+  }
+
+  /** What was replied to the same request, if it still is what would be. */
+  const keptReply = (key: string, request: QuorumRequest): Reply | null => {
+    const kept = keptReplies.get(key)
+    if (kept === undefined || kept.certificate !== certifier.newest(kept.signerCount)) return null
+    const { offset, recordTime } = kept.certificate
+    const isBehind = offset < Math.max(floorOf(request), answered.byNode)
+    return !isBehind && isRecent(recordTime, request) ? kept.reply : null
+  }
 
   /** Null: the own replica has no such state. */
   const proveOwn = async <Answer>(
@@ -102,7 +136,7 @@ export function certifiedHandlers(
     const isPatient = ledger.state() === 'live'
     try {
       const proven = await answers.prove(question, withSignalOf(request, { query, isPatient }))
-      return ownAnswer(proven, { genesis, signers })
+      return ownAnswer(proven, { genesis, signers, isWalk: question.offset !== null })
     } catch (error) {
       if (isScanError(error) && BEHIND.has(error.code)) return null
       throw error
@@ -132,17 +166,16 @@ export function certifiedHandlers(
     const question = asked.question(network)
     const isWalk = question.offset !== null
     const own = await proveOwn(question, request)
-    const isWithin = (maxAgeMs: number) =>
-      own !== null && !isStale(own.recordTime, { nowMicros: clock.nowMicros(), maxAgeMs })
     // A walk stays at its own offset, however old that is.
-    if (own !== null && (isWalk || isWithin(Math.min(MAX_AGE_MS, maxAgeOf(request))))) return own
+    if (own !== null && (isWalk || isRecent(own.recordTime, request))) return own
     const minOffset = Math.max(floorOf(request), answered.atAll, own?.offset ?? 0)
     const outcome = await askNode(asked, minOffset, request)
     if ('answer' in outcome) {
       if (!isWalk) answered.byNode = Math.max(answered.byNode, outcome.offset)
-      return { ...outcome, document: utf8(outcome.receipt.document) }
+      return { ...outcome, document: utf8(outcome.receipt.document), certificate: null }
     }
-    return own !== null && isWithin(maxAgeOf(request)) ? own : outcome
+    const taken = { nowMicros: clock.nowMicros(), maxAgeMs: maxAgeOf(request) }
+    return own !== null && !isStale(own.recordTime, taken) ? own : outcome
   }
 
   const answer = async <Answer>(
@@ -150,6 +183,9 @@ export function certifiedHandlers(
     asked: CertifiedRequest<Answer>,
     form: (answer: Answer, agreed: readonly string[]) => Uint8Array | ScanError,
   ): Promise<Reply> => {
+    const key = keyOf(request)
+    const kept = key === null ? null : keptReply(key, request)
+    if (kept !== null) return kept
     const found = await prove(asked, request)
     const headers = quorumHeaders(found)
     if (!('answer' in found)) {
@@ -158,10 +194,11 @@ export function certifiedHandlers(
       return { headers, error: new ScanError('OFFSET_PRUNED', reason) }
     }
     answered.atAll = Math.max(answered.atAll, found.offset)
-    if (isDocument(request))
-      return { headers: { ...headers, ...CERTIFIED_HEADERS }, body: found.document }
-    const body = form(found.answer, found.agreed)
-    return body instanceof Uint8Array ? { headers, body } : { headers, error: body }
+    const reply = replyOf(found, { headers, form, isDocument: isDocument(request) })
+    const { certificate, threshold: signerCount } = found
+    if (key !== null && certificate !== null)
+      keptReplies.set(key, { certificate, signerCount, reply })
+    return reply
   }
 
   /** The least offset that the caller takes. */
@@ -225,20 +262,20 @@ export function certifiedHandlers(
 function withFloorOfBody(
   request: QuorumRequest & { readonly body: { readonly min_offset?: number | null } },
 ): QuorumRequest {
-  const { body, headers, query, forward } = request
+  const { url, body, headers, query, forward } = request
   const minOffset = Math.max(body.min_offset ?? 0, headers['x-min-offset'] ?? 0)
   return withSignalOf(request, {
     headers: { ...headers, 'x-min-offset': minOffset },
-    query,
-    forward,
+    ...{ url, body, query, forward },
   })
 }
 
 /** What the own replica proves. */
 function ownAnswer<Answer>(
   proven: Proven<Answer>,
-  { genesis, signers }: { readonly genesis: Genesis; readonly signers: string },
+  context: { readonly genesis: Genesis; readonly signers: string; readonly isWalk: boolean },
 ): Answered<Answer> {
+  const { genesis, signers, isWalk } = context
   const { answer, certificate } = proven
   const nodeCount = genesis.nodes.length
   const threshold = thresholdVotes(parseThreshold(signers, nodeCount) ?? 'weak', nodeCount) ?? 0
@@ -247,10 +284,31 @@ function ownAnswer<Answer>(
   return {
     ...{ threshold, nodeCount, answered: agreed.length, agreed, dissented: [] },
     ...{ kind: kindOf(answer, nodeCount), answer, offset, recordTime },
+    certificate: isWalk ? null : certificate,
     get document() {
       return proven.document.body
     },
   }
+}
+
+function replyOf<Answer>(
+  found: Answered<Answer>,
+  how: {
+    readonly headers: Record<string, string>
+    readonly form: (answer: Answer, agreed: readonly string[]) => Uint8Array | ScanError
+    readonly isDocument: boolean
+  },
+): Reply {
+  const { headers, form } = how
+  if (how.isDocument) return { headers: { ...headers, ...CERTIFIED_HEADERS }, body: found.document }
+  const body = form(found.answer, found.agreed)
+  return body instanceof Uint8Array ? { headers, body } : { headers, error: body }
+}
+
+/** Equal for requests that are answered alike at one state; null: it depends on a body. */
+function keyOf(request: QuorumRequest): string | null {
+  if (request.body !== undefined) return null
+  return `${signersOf(request)} ${isDocument(request)} ${request.url}`
 }
 
 /** A handler that votes unless a certified answer is asked for. */

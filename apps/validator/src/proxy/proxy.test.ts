@@ -121,7 +121,7 @@ describe('quorumOptions', () => {
   const forward = { 'x-request-id': 'r-1' }
   const always = { signal, headers: forward }
   const options = (headers: object, query: object = {}) =>
-    quorumOptions({ headers, query, forward, signal }, genesis)
+    quorumOptions({ url: '/', headers, query, forward, signal }, genesis)
 
   it('default to weak, and the header wins over the query', () => {
     expect(options({})).toEqual({ ...always, threshold: 'weak' })

@@ -3,6 +3,9 @@ import { type Genesis, maxFaulty, parseThreshold, type ReadOptions } from '@quor
 import { ScanError } from '@quorumscan/errors'
 
 export type QuorumRequest = {
+  /** As it was asked for, the mount point and the query included. */
+  readonly url: string
+  readonly body?: unknown
   readonly query: { readonly quorum?: string }
   readonly headers: {
     readonly accept?: string

@@ -17,7 +17,7 @@ import {
   type Network,
 } from './certificate.ts'
 
-/** Offsets of the own replica, and statements of each member, that are remembered: some 16 s at four a second. */
+/** Offsets of the own replica, and statements of each member, that are remembered: some 13 s at five a second. */
 export const STATES_KEPT = 64
 
 /** A statement of one member, whose signature was verified. */

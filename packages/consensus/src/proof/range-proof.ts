@@ -43,8 +43,8 @@ export type ProvenLeaf = {
 
 /** What a tree says of a range. */
 export type ProvenRange = {
-  /** As `encodeProof` gives it. */
-  readonly proof: string
+  /** What `encodeProof` gives, in UTF-8. */
+  readonly proof: Uint8Array
   readonly leaves: readonly ProvenLeaf[]
 }
 

@@ -3,7 +3,7 @@
  * Whoever reads one needs to trust neither this process nor the way that it came.
  */
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
-import { utf8 } from '@quorumscan/base'
+import { concatBytes, utf8 } from '@quorumscan/base'
 import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/consensus'
 import {
   type ActivitiesPage,
@@ -11,7 +11,6 @@ import {
   type Certificate,
   encodeCertificate,
   encodeDocument,
-  joinProofs,
   type KeyRange,
   type ProvenActivities,
   type ProvenRange,
@@ -31,8 +30,8 @@ export const CERTIFIED_HEADERS = {
 
 /** The part of a replica that proofs are made from. */
 export type ProvingReplica = {
-  /** A range at a kept certifiable offset, with its proof. */
-  proveRange(offset: number, range: KeyRange): Promise<ProvenRange>
+  /** Ranges at a kept certifiable offset, each with its proof. */
+  proveRanges(offset: number, ranges: readonly KeyRange[]): Promise<readonly ProvenRange[]>
   /** A page of the activity history there. */
   proveActivities(offset: number, page: ActivitiesPage): Promise<ProvenActivities>
 }
@@ -68,7 +67,7 @@ export type CertifiedAnswers = {
   /**
    * The answer to a question.
    *
-   * @throws {ScanError} As `certificate` and `proveRange`; OFFSET_PRUNED where a walk began at an offset that is
+   * @throws {ScanError} As `certificate` and `proveRanges`; OFFSET_PRUNED where a walk began at an offset that is
    *   not certified any more.
    */
   prove<Answer>(question: AnyQuestion<Answer>, request: CertifiedRequest): Promise<Proven<Answer>>
@@ -125,8 +124,9 @@ export function createCertifiedAnswers(context: {
         return shown.answer()
       },
       get document() {
-        const proof = shown.proof()
-        return { headers: CERTIFIED_HEADERS, body: utf8(encodeDocument(textOf(found), proof)) }
+        const { before, behind } = frameOf(found)
+        const body = concatBytes([before, ...shown.proof(), behind])
+        return { headers: CERTIFIED_HEADERS, body }
       },
     }
   }
@@ -134,21 +134,19 @@ export function createCertifiedAnswers(context: {
   const show = async <Answer>(
     question: AnyQuestion<Answer>,
     { offset }: Certificate,
-  ): Promise<{ answer(): Answer; proof(): string }> => {
+  ): Promise<{ answer(): Answer; proof(): readonly Uint8Array[] }> => {
     if ('page' in question) {
       const { rows, proof } = await replica.proveActivities(offset, question.page)
-      return { answer: () => question.answer(rows), proof: () => proof }
+      return { answer: () => question.answer(rows), proof: () => [utf8(proof)] }
     }
-    const proven = await Promise.all(
-      question.ranges.map((range) => replica.proveRange(offset, range)),
-    )
+    const proven = await replica.proveRanges(offset, question.ranges)
     return {
       answer: () =>
         question.answer(
           proven.map(({ leaves }) => leaves),
           offset,
         ),
-      proof: () => joinProofs(proven.map((range) => range.proof)),
+      proof: () => joinedProofs(proven),
     }
   }
 
@@ -167,15 +165,30 @@ function noneKept({ offset }: Certificate, cause: unknown): ScanError {
   )
 }
 
-/** Many answers have the same certificate. */
-const textOfCertificate = new WeakMap<Certificate, string>()
+/** What stands before and behind the proof in a document. Many have the same certificate. */
+type Frame = { readonly before: Uint8Array; readonly behind: Uint8Array }
 
-function textOf(certificate: Certificate): string {
-  const known = textOfCertificate.get(certificate)
+const frameOfCertificate = new WeakMap<Certificate, Frame>()
+
+function frameOf(certificate: Certificate): Frame {
+  const known = frameOfCertificate.get(certificate)
   if (known !== undefined) return known
-  const text = encodeCertificate(certificate)
-  textOfCertificate.set(certificate, text)
-  return text
+  const proof = '\0'
+  const parts = encodeDocument(encodeCertificate(certificate), proof).split(proof).map(utf8)
+  const [before, behind] = parts as [Uint8Array, Uint8Array] // No certificate has the character.
+  const frame = { before, behind }
+  frameOfCertificate.set(certificate, frame)
+  return frame
+}
+
+const [OPEN, COMMA, CLOSE] = [utf8('['), utf8(','), utf8(']')]
+
+/** As `joinProofs`, in UTF-8: copying bytes takes a tenth of encoding them again. */
+function joinedProofs(proven: readonly ProvenRange[]): readonly Uint8Array[] {
+  // Of the empty tree there is nothing to show.
+  const shown = proven.filter(({ proof }) => proof.byteLength > 0)
+  const parts = shown.flatMap(({ proof }, index) => (index === 0 ? [proof] : [COMMA, proof]))
+  return [OPEN, ...parts, CLOSE]
 }
 
 /** Whether the caller asks for the certified form. */

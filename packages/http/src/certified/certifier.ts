@@ -51,7 +51,7 @@ export type CertifiedReplica = {
 }
 
 export type Certifier = AsyncDisposable & {
-  /** The newest certificate with that many signers; null: there is none. */
+  /** The newest certificate with that many signers; null: there is none, or the replica is not to be believed. */
   newest(signerCount: number): Certificate | null
   /** At one of the last certifiable offsets. */
   at(offset: number): Certificate | null
@@ -98,8 +98,11 @@ export function createCertifier(options: {
   const closing = new AbortController()
   /** Tells of whatever was new to the collection. */
   const changes = new EventEmitter().setMaxListeners(0)
+  /** By the count of signers, since the last change: every certified read asks. */
+  const newestBySigners = new Map<number, Certificate | null>()
 
   const take = (event: CollectionEvent): void => {
+    newestBySigners.clear()
     for (const effect of step(collection, event)) perform(effect)
     changes.emit('change')
   }
@@ -166,8 +169,16 @@ export function createCertifier(options: {
   const isMember = (name: string) => genesis.nodes.some((node) => node.name === name)
   const following = Promise.all(options.peers.filter(({ name }) => isMember(name)).map(follow))
 
+  const newest = (signerCount: number): Certificate | null => {
+    const known = newestBySigners.get(signerCount)
+    if (known !== undefined) return known
+    const found = newestCertificate(collection, signerCount)
+    newestBySigners.set(signerCount, found)
+    return found
+  }
+
   const certifier: Certifier = {
-    newest: (signerCount) => newestCertificate(collection, signerCount),
+    newest: (signerCount) => (replica.diverged() === null ? newest(signerCount) : null),
     at: (offset) => certificateAt(collection, offset),
     assertAgrees() {
       const { divergence } = collection
@@ -178,7 +189,7 @@ export function createCertifier(options: {
     certified({ signerCount, minOffset, waitMs, request }) {
       const find = () => {
         certifier.assertAgrees()
-        const certificate = newestCertificate(collection, signerCount)
+        const certificate = newest(signerCount)
         return certificate !== null && certificate.offset >= minOffset ? certificate : null
       }
       return untilFound(find, { waitMs, request }, () => {
@@ -234,8 +245,8 @@ export function createCertifier(options: {
     name: 'certified_offset',
     help: 'Newest offset with a certificate of f + 1 members.',
     read: () => {
-      const newest = newestCertificate(collection, 0)
-      return newest === null ? [] : [[[], newest.offset]]
+      const certificate = newest(0)
+      return certificate === null ? [] : [[[], certificate.offset]]
     },
   })
   return certifier

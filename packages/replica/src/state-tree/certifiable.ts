@@ -2,7 +2,7 @@
 import type { Micros, Offset } from '@quorumscan/model'
 
 /** Record time between two of them at most, where entries come … */
-const INTERVAL_MICROS = 250_000
+const INTERVAL_MICROS = 200_000
 /** … and offsets between two of them at most. */
 const INTERVAL_OFFSETS = 1_024
 

@@ -212,6 +212,27 @@ describe('activities that were changed by hand', () => {
     },
   )
 
+  test.each(changes)(
+    'are found within two seconds of a start where nobody reads them: %s',
+    async (_what, change) => {
+      {
+        await using run = await follow(scenario)
+        await run.reach(end)
+      }
+      await change()
+      await using run = await follow(scenario)
+      const { replica } = run
+      const isLoaded = () => replica.statePoints().length > 0 || replica.diverged() !== null
+      await untilTrue('the state is loaded', isLoaded)
+      for (let ms = 0; ms < 2_000; ms += 50) {
+        await run.clock.advance(50)
+        // What the scrub asked Redis in this step is answered before the next one.
+        for (let answers = 0; answers < 20; answers++) await client.ping()
+      }
+      expect(replica.diverged()).not.toBeNull()
+    },
+  )
+
   test('are found at a start where the tree cannot be made of them, until a wipe', async () => {
     {
       await using run = await follow(scenario)

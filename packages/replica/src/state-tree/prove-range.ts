@@ -1,5 +1,5 @@
 /** Proofs of what lies in a range of a kept state, with values that were held against their leaves. */
-import { bytesEqual, fromUtf8, sha256 } from '@quorumscan/base'
+import { bytesEqual, fromUtf8, sha256, utf8 } from '@quorumscan/base'
 import {
   componentsOf,
   encodeProof,
@@ -60,7 +60,8 @@ export async function showRange(
     }
   }
   const readValue = (leaf: Leaf) => values.get(leaf) as string // Asked for what is visible.
-  return { proof: encodeProof(pruned, readValue), leaves: provenLeaves(leaves, readValue) }
+  const proof = utf8(encodeProof(pruned, readValue))
+  return { proof, leaves: provenLeaves(leaves, readValue) }
 }
 
 /** The stored body that has the hash of the leaf. */

@@ -20,6 +20,8 @@ const SCRUB_NAMES = 100
 /** As many rows, which have 1 kB each. */
 const SCRUB_ROWS = 100
 const SCRUB_INTERVAL_MS = 250
+/** The rows, which the load of the state does not read, are gone through at a start in one go: 5 000 a second. */
+const FIRST_PASS_INTERVAL_MS = 10
 /** Before it begins again, with the documents, which are dear: a small network is through at once. */
 const SCRUB_PAUSE_MS = 1000
 
@@ -34,16 +36,40 @@ export async function scrub(
     readonly signal: AbortSignal
   },
 ): Promise<void> {
-  const { follower, clock, signal } = context
+  const { follower } = context
+  const names = scrubOver(context, async (after) => {
+    if (after === null) await scrubDocuments(redis, context)
+    return scrubNames(redis, follower, after)
+  })
+  const rows = scrubOver(
+    context,
+    (after) => scrubActivities(redis, context, after),
+    FIRST_PASS_INTERVAL_MS,
+  )
+  await Promise.all([names, rows])
+}
+
+/**
+ * Over all there is, a portion at a time, from the first one as soon as there is a state to hold it against.
+ *
+ * @param portion - Goes on behind what it gave last, null at first; gives null when it is through.
+ */
+async function scrubOver(
+  { follower, clock, signal }: Pick<Parameters<typeof scrub>[1], 'follower' | 'clock' | 'signal'>,
+  portion: (after: string | null) => Promise<string | null>,
+  firstPassIntervalMs = SCRUB_INTERVAL_MS,
+): Promise<void> {
   let after: string | null = null
-  let afterRow: string | null = null
+  let waitMs = SCRUB_INTERVAL_MS
+  let intervalMs = firstPassIntervalMs
   while (!signal.aborted) {
     try {
-      await clock.delay(after === null ? SCRUB_PAUSE_MS : SCRUB_INTERVAL_MS, signal)
+      await clock.delay(waitMs, signal)
+      waitMs = SCRUB_INTERVAL_MS
       if (follower.keeper() === null) continue
-      if (after === null) await scrubDocuments(redis, context)
-      after = await scrubNames(redis, follower, after)
-      afterRow = await scrubActivities(redis, context, afterRow)
+      after = await portion(after)
+      if (after === null) intervalMs = SCRUB_INTERVAL_MS
+      waitMs = after === null ? SCRUB_PAUSE_MS : intervalMs
     } catch (error) {
       // Whoever reads is told that Redis is away.
       if (

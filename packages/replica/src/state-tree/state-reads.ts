@@ -21,17 +21,18 @@ export interface StateReads {
   /** Tells of each new one once its batch is written, in order, none twice. */
   onStatePoint(listener: (point: StatePoint) => void): Disposable
   /**
-   * A range at a kept certifiable offset, with its proof. Every value was held against its leaf before it is shown.
+   * Ranges at a kept certifiable offset, in order, each with its proof. Every value was held against its leaf before
+   * it is shown.
    *
    * @throws {ScanError} OFFSET_PRUNED where no state is kept at the offset, OFFSET_NOT_REACHED; OVERLOADED
    *   where too many expired leaves lie in the range; STATE_DIVERGED; DEPENDENCY_UNAVAILABLE.
    */
-  proveRange(at: Offset, range: KeyRange): Promise<ProvenRange>
+  proveRanges(at: Offset, ranges: readonly KeyRange[]): Promise<readonly ProvenRange[]>
   /**
    * A page of the activity history at a kept certifiable offset, with its proof. Every row is held against the tree
    * before it is shown.
    *
-   * @throws {ScanError} As `proveRange`.
+   * @throws {ScanError} As `proveRanges`.
    */
   proveActivities(at: Offset, page: ActivitiesPage): Promise<ProvenActivities>
   /** What was found to differ, until the replica is wiped; null while nothing was. */

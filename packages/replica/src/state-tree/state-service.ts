@@ -1,4 +1,5 @@
 /** The port of the state tree (`state-reads.ts`) over what ingest follows and what is stored. */
+import { fromUtf8 } from '@quorumscan/base'
 import type { StatePoint } from '@quorumscan/consensus'
 import { ACTIVITY_TREE, joinActivitiesProof } from '@quorumscan/consensus/certified'
 import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
@@ -65,11 +66,10 @@ export function createStateService(context: {
     return { keeper, kept }
   }
 
-  const proveRange: StateReads['proveRange'] = async (at, range) => {
-    const { keeper, kept } = keptAt(at)
-    const id = idOf(kept.point, range)
-    const known = provenByRange.get(id)
-    if (known !== undefined) return known
+  const proveAnew = async (
+    { keeper, kept }: ReturnType<typeof keptAt>,
+    range: KeyRange,
+  ): Promise<ProvenRange> => {
     const pruned = pruneRange(keeper, kept, range)
     const shown = await showRange(pruned, (names) =>
       readVersions(
@@ -80,12 +80,19 @@ export function createStateService(context: {
       ),
     )
     if ('proof' in shown) {
-      provenByRange.set(id, shown)
+      provenByRange.set(idOf(kept.point, range), shown)
       return shown
     }
-    const divergence = { offset: at, what: differs(shown.differs) }
+    const divergence = { offset: kept.point.offset, what: differs(shown.differs) }
     follower.diverge(divergence)
     throw stateDiverged(divergence)
+  }
+
+  const proveRanges: StateReads['proveRanges'] = async (at, ranges) => {
+    const state = keptAt(at)
+    const known = ranges.map((range) => provenByRange.get(idOf(state.kept.point, range)))
+    if (isComplete(known)) return known
+    return Promise.all(ranges.map((range, index) => known[index] ?? proveAnew(state, range)))
   }
 
   return {
@@ -105,17 +112,25 @@ export function createStateService(context: {
         for (const listener of listeners) listener(point)
       }
     },
-    proveRange,
+    proveRanges,
     async proveActivities(at, { pageSize: limit, after, order }) {
       const { kept } = keptAt(at)
       const [state, run] = await Promise.all([
-        proveRange(at, ACTIVITY_TREE),
+        proveRanges(at, [ACTIVITY_TREE]),
         proveActivities(context, kept, { limit, after, order }),
       ])
-      return { proof: joinActivitiesProof(run.text, state.proof), rows: run.proven.rows }
+      const proof = joinActivitiesProof(
+        run.text,
+        state.map((range) => fromUtf8(range.proof)).join(),
+      )
+      return { proof, rows: run.proven.rows }
     },
     diverged: () => follower.diverged(),
   }
+}
+
+function isComplete<T>(all: readonly (T | undefined)[]): all is readonly T[] {
+  return !all.includes(undefined)
 }
 
 /** A state, and what is asked of it. */

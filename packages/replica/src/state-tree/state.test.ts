@@ -1,7 +1,7 @@
-import { fromHex, sha256, toHex } from '@quorumscan/base'
+import { fromHex, fromUtf8, sha256, toHex } from '@quorumscan/base'
 import type { StatePoint } from '@quorumscan/consensus'
 import { joinProofs, verifyRanges } from '@quorumscan/consensus/certified'
-import type { KeyRange } from '@quorumscan/consensus/state-tree'
+import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
 import type { LogEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import {
@@ -80,9 +80,9 @@ async function start(
 
 /** What a proof of the range says, by its verifier and by the model. */
 async function provenAndModelled(replica: Replica, state: NaiveState, range: KeyRange) {
-  const { proof, leaves } = await replica.proveRange(state.offset, range)
+  const [{ proof, leaves }] = (await replica.proveRanges(state.offset, [range])) as [ProvenRange]
   const [proven] = verifyRanges({
-    proof: joinProofs([proof]),
+    proof: joinProofs([fromUtf8(proof)]),
     root: fromHex(state.root),
     at: state.recordTime,
     ranges: [range],
@@ -212,7 +212,7 @@ describe('a value that was changed by hand', () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await tamper(bob)
-    await expect(run.replica.proveRange(end.offset, BY_NAME)).rejects.toMatchObject(DIVERGED)
+    await expect(run.replica.proveRanges(end.offset, [BY_NAME])).rejects.toMatchObject(DIVERGED)
     expect(run.replica.diverged()).toMatchObject({ offset: end.offset })
     expect(run.problems).toEqual([expect.objectContaining(DIVERGED)])
     expect(run.replica.statePoints()).toEqual([])
@@ -277,7 +277,7 @@ describe('a value that was changed by hand', () => {
       run.ordering.push([{ ...later, offset: later.offset + 1, recordTime: later.recordTime + 1 }])
       await untilTrue('it is whole again', () => run.replica.diverged() === null)
       await run.reach(later.offset + 1)
-      expect(await run.replica.proveRange(later.offset + 1, BY_NAME)).not.toMatchObject({
+      expect(await run.replica.proveRanges(later.offset + 1, [BY_NAME])).not.toMatchObject({
         leaves: [],
       })
     },
@@ -303,10 +303,10 @@ describe('proofs', () => {
     await run.reach(end.offset)
     const points = run.replica.statePoints().map(({ offset }) => offset)
     const between = log.map(({ offset }) => offset).find((offset) => !points.includes(offset))
-    await expect(run.replica.proveRange(between as number, BY_NAME)).rejects.toMatchObject({
+    await expect(run.replica.proveRanges(between as number, [BY_NAME])).rejects.toMatchObject({
       code: 'OFFSET_PRUNED',
     })
-    await expect(run.replica.proveRange(end.offset + 1, BY_NAME)).rejects.toMatchObject({
+    await expect(run.replica.proveRanges(end.offset + 1, [BY_NAME])).rejects.toMatchObject({
       code: 'OFFSET_NOT_REACHED',
     })
     const late = {
@@ -318,7 +318,7 @@ describe('proofs', () => {
     run.ordering.push([late])
     await run.reach(late.offset)
     expect(run.replica.statePoints().map(({ offset }) => offset)).toEqual([late.offset])
-    await expect(run.replica.proveRange(end.offset, BY_NAME)).rejects.toMatchObject({
+    await expect(run.replica.proveRanges(end.offset, [BY_NAME])).rejects.toMatchObject({
       code: 'OFFSET_PRUNED',
     })
   })

@@ -34,7 +34,7 @@ export function naiveStates(scenario: Scenario): readonly NaiveState[] {
     const { offset, result }: AppliedEntry = ledger.append(bytes, recordTime)
     for (const { activity } of activityRowsOf({ offset, recordTime, synchronizerId, result }))
       rows.push({ eventId: activity.event_id, recordTime, row: JSON.stringify(activity) })
-    const isNewInterval = Math.floor(recordTime / 250_000) > Math.floor(previous / 250_000)
+    const isNewInterval = Math.floor(recordTime / 200_000) > Math.floor(previous / 200_000)
     previous = recordTime
     if (bytes.byteLength === 0 || offset % 1024 === 0 || isNewInterval)
       states.push(naiveState(scenario, ledger, rows))

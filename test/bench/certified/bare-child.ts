@@ -1,0 +1,13 @@
+/** The barest server: fastify, which gives the same bytes from memory to whoever asks for any name. */
+import Fastify from 'fastify'
+import { answer, childArgument } from '../child.ts'
+
+export type BareArgument = { readonly body: string }
+
+const { body } = childArgument<BareArgument>()
+const bytes = Buffer.from(body)
+const app = Fastify()
+app.get('/v0/ans-entries/by-name/:name', (_request, reply) =>
+  reply.header('content-type', 'application/json; charset=utf-8').send(bytes),
+)
+answer({ origin: await app.listen({ port: 0, host: '127.0.0.1' }) })
