@@ -105,9 +105,14 @@ export function keptValue<T>(
 /** What is done one after the other in this program, by key, where tabs and workers have no locks. */
 const lastByKey = new Map<string, Promise<void>>()
 
+/** Of the Web Locks API. */
+type WithLocks = {
+  readonly locks?: { request(name: string, run: () => Promise<void>): Promise<void> }
+}
+
 /** Runs while nobody else does with this key, in other tabs and workers of the page either. */
 function alone(key: string, run: () => Promise<void>): Promise<void> {
-  const { locks } = (globalThis.navigator ?? {}) as Partial<Navigator>
+  const { locks } = (globalThis as { readonly navigator?: WithLocks }).navigator ?? {}
   if (locks !== undefined) return locks.request(key, run)
   const running = (lastByKey.get(key) ?? Promise.resolve()).then(run, run)
   lastByKey.set(key, running)
