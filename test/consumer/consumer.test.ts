@@ -115,6 +115,7 @@ describe('at run time', () => {
     if (typeof createFileStore('x').get !== 'function' || typeof startCluster !== 'function') throw 0
     if (typeof createScanClient({ baseUrl: 'http://h' }).GET !== 'function') throw 0
     if (typeof useName !== 'function') throw 0
+    createSpliceScan({ seeds: ['https://scan.example.com'] })
   `
   const imports = [
     ['createScan', ''],
@@ -123,6 +124,7 @@ describe('at run time', () => {
     ['startCluster', '/testing'],
     ['createScanClient', '/raw'],
     ['useName', '/react'],
+    ['createSpliceScan', '/splice'],
   ] as const
 
   it('an ES module imports every entry point, and the process ends by itself', async () => {

@@ -627,6 +627,7 @@ describe('the examples of the README run as they stand', () => {
 
   it.each([
     ['resolve', /^alice::1220/],
+    ['splice', /^alice::1220.*\nalice::1220.*, say sv-\d, sv-\d, sv-\d\n$/],
     ['lookup', /say sv-\d.*\nSigned by sv-\d.* at offset \d+\.\n$/],
   ])('%s', async (name, output) => {
     const env = { SEED: seeds()[0] ?? '', GENESIS_HASH: cluster.genesisHash }

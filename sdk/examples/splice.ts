@@ -1,0 +1,15 @@
+// Resolve a name on a Splice network, whose scans sign nothing: what enough super-validators say alike.
+import { createSpliceScan } from '@quorumscan/sdk/splice'
+
+const { SEED = 'http://127.0.0.1:4601' } = process.env
+const name = 'alice.unverified.ns'
+const nodes = { seeds: [SEED] }
+
+const scan = createSpliceScan(nodes)
+console.log(await scan.names.resolve(name)) // a party, or null: enough say that nobody has it
+
+const outcome = await scan.names.lookup(name, { threshold: '2f+1' })
+if (outcome.kind === 'agreed')
+  console.log(`${outcome.value.party}, say ${outcome.agreed.join(', ')}`)
+else if (outcome.kind !== 'agreed-absent') throw new Error(`No answer to act on: ${outcome.kind}`)
+await scan.close()

@@ -1,0 +1,152 @@
+/** Who the super-validators are, and where their scans answer: read by votes, like everything else. */
+import { isAuthenticated, maxFaulty, parseNodeUrl } from '@quorumscan/consensus'
+import { QuorumscanError } from '../errors.ts'
+import { isObject, type JsonValue } from './exact-json.ts'
+import { askDso, askScans, readContract } from './network-questions.ts'
+import { undecidedError } from './outcome.ts'
+import type { Question } from './question.ts'
+import { type Electorate, type ReadContext, readByVotes } from './vote-driver.ts'
+
+/** A scan, as upstream's list of them writes it. */
+export type SpliceScanAddress = {
+  /** The name of the super-validator on the ledger. Whatever has the same name counts once. */
+  readonly svName: string
+  /** https, or this machine; `/api/scan` is added where it does not end so. */
+  readonly publicUrl: string
+}
+
+/** Where to begin. */
+export type Origin = {
+  readonly scans: readonly SpliceScanAddress[]
+  /** Whether these are the scans to ask; else they tell which are. */
+  readonly areScansAll: boolean
+  /** n is never taken to be smaller; null: not said. */
+  readonly svCount: number | null
+}
+
+type Member = { readonly name: string; readonly party: string }
+
+/** A longer list is that of a lying seed, which would have us ask thousands: the main network has thirteen members. */
+const MEMBERS_MAX = 200
+const NAME_LENGTH_MAX = 255
+
+/** The member list alone, so that rounds and contracts, in which scans that lag differ, do not matter to it. */
+export const askMembers: Question<readonly Member[]> = {
+  ...askDso,
+  what: 'the super-validators',
+  read(body) {
+    const rules = isObject(body) ? readContract(body['dso_rules']) : undefined
+    const rows = rules?.payload['svs']
+    if (!Array.isArray(rows) || rows.length === 0 || rows.length > MEMBERS_MAX) return undefined
+    const members: Member[] = []
+    for (const row of rows as readonly JsonValue[]) {
+      // Upstream's map comes as pairs of party and facts, our list as facts with the party.
+      const [party, facts] = Array.isArray(row) ? row : [isObject(row) ? row['party'] : null, row]
+      const name = isObject(facts) ? facts['name'] : null
+      if (typeof party !== 'string' || typeof name !== 'string') return undefined
+      if (name === '' || name.length > NAME_LENGTH_MAX) return undefined
+      members.push({ name, party })
+    }
+    members.sort((a, b) => (a.name < b.name ? -1 : 1))
+    const hasTwice = members.some(({ name }, index) => members[index + 1]?.name === name)
+    return hasTwice ? undefined : members
+  },
+}
+
+/**
+ * The electorate to read with, and whom the configured scans say its members to be.
+ *
+ * Seeds that are asked for the others are believed as that many nodes of which f may lie; what they agree on is
+ * confirmed by f+1 of the members that they name.
+ *
+ * @throws {QuorumscanError} If too few agree on it, or scans of too few members are known.
+ */
+export async function openElectorate(
+  origin: Origin,
+  context: Omit<ReadContext, 'threshold'>,
+): Promise<Electorate> {
+  const { scans, areScansAll, svCount } = origin
+  const names = new Set(scans.map(({ svName }) => svName))
+  const voters = votersOf(scans, names)
+  if (areScansAll && svCount !== null)
+    return withEnough({ nodeCount: Math.max(names.size, svCount), voters })
+  const first = await learn({ nodeCount: names.size, voters }, origin, context)
+  return learn(first, origin, context)
+}
+
+/**
+ * What an electorate says of who its members are, and where.
+ *
+ * @throws {QuorumscanError} As `openElectorate`.
+ */
+export async function learn(
+  from: Electorate,
+  origin: Origin,
+  context: Omit<ReadContext, 'threshold'>,
+): Promise<Electorate> {
+  const read = async <T extends JsonValue>(question: Question<T>): Promise<T> => {
+    const outcome = await readByVotes(question, from, { ...context, threshold: 'f+1' })
+    if (outcome.kind === 'agreed') return outcome.value
+    if (outcome.kind === 'agreed-absent') throw new TypeError('a question without absence')
+    throw undecidedError(question.what, outcome)
+  }
+  const [members, scans] = await Promise.all([
+    read(askMembers),
+    origin.areScansAll ? origin.scans : read(askScans).then((lists) => reachable(lists, origin)),
+  ])
+  const names = new Set(members.map(({ name }) => name))
+  const nodeCount = Math.max(names.size, origin.svCount ?? 0)
+  return withEnough({ nodeCount, voters: votersOf(scans, names) })
+}
+
+/** Of addresses that strangers listed those that are safe to call; private ones where all seeds are. */
+function reachable(
+  lists: readonly { readonly scans: readonly SpliceScanAddress[] }[],
+  { scans }: Origin,
+): SpliceScanAddress[] {
+  const isPrivateAllowed = scans.every(
+    ({ publicUrl }) => parseNodeUrl(publicUrl, false) === undefined,
+  )
+  return lists
+    .flatMap((list) => list.scans)
+    .filter(({ publicUrl }) => parseScanUrl(publicUrl, isPrivateAllowed) !== undefined)
+}
+
+/** Below 2f+1, f that fail could keep the others from ever agreeing. */
+function withEnough(electorate: Electorate): Electorate {
+  const { nodeCount, voters } = electorate
+  const neededCount = 2 * maxFaulty(nodeCount) + 1
+  if (voters.length >= neededCount) return electorate
+  throw new QuorumscanError(
+    `Scans of ${voters.length} of ${nodeCount} super-validators are known, ${neededCount} are needed.`,
+    { code: 'NOT_ENOUGH_NODES', definite: true, retryable: true },
+  )
+}
+
+/**
+ * The address that requests go to, without trailing slash.
+ *
+ * @returns undefined unless it is a URL whose answers nobody on the way can write: https, or this machine; and,
+ *   where `isPrivateAllowed` is false, no private address.
+ */
+export function parseScanUrl(text: string, isPrivateAllowed: boolean): string | undefined {
+  const url = parseNodeUrl(text, isPrivateAllowed)
+  if (url === undefined || !isAuthenticated(url)) return undefined
+  return url.endsWith('/api/scan') ? url : `${url}/api/scan`
+}
+
+/** Each member once, and each address for one member only: a scan is one voice. */
+function votersOf(
+  scans: readonly SpliceScanAddress[],
+  names: ReadonlySet<string>,
+): Electorate['voters'] {
+  const urlsByName = new Map<string, string[]>()
+  const taken = new Set<string>()
+  for (const { svName, publicUrl } of scans) {
+    const url = parseScanUrl(publicUrl, true)
+    if (url === undefined || taken.has(url) || !names.has(svName)) continue
+    taken.add(url)
+    urlsByName.set(svName, [...(urlsByName.get(svName) ?? []), url])
+  }
+  return [...urlsByName].map(([svName, urls]) => ({ svName, urls }))
+}

@@ -1,0 +1,91 @@
+/** JSON of answers that are compared by what they say: no number is rounded, and member order does not matter. */
+import { parseStrictJson } from '@quorumscan/consensus'
+
+/** A value of JSON. A number that JavaScript cannot hold exactly comes as the text of its digits. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
+
+/** An object of JSON. */
+export type JsonObject = { readonly [member: string]: JsonValue }
+
+/** Contracts are a few levels deep; what is walked through by recursion must end. */
+const BOUNDS = { depthMax: 100, valuesMax: 1_000_000 }
+/** No amount, round or token has as many; what looks through its digits ends soon. */
+const NUMBER_LENGTH_MAX = 100
+
+const NUMBER = /-?\d[\d.eE+-]*/y
+const NUMBER_OF_JSON = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39]
+
+/**
+ * Parses an answer.
+ *
+ * @throws {SyntaxError} If it is no JSON, or an object in it has a member twice, or one called `__proto__`.
+ * @throws {RangeError} If it is too deep, has too many values, or a number in it is too long.
+ */
+export function parseExactJson(text: string): JsonValue {
+  return parseStrictJson(quoteInexact(text), BOUNDS) as JsonValue // Made of nothing else.
+}
+
+/** One text for all texts of the same value, whatever the order of members in objects. */
+export function canonicalText(value: JsonValue): string {
+  return JSON.stringify(value, (_, inner: JsonValue) => (isObject(inner) ? sorted(inner) : inner))
+}
+
+/** Whether it is an object, and neither an array nor null. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sorted(value: JsonObject): JsonObject {
+  const names = Object.keys(value).sort()
+  return Object.fromEntries(names.map((name) => [name, value[name] as JsonValue]))
+}
+
+/** Puts quotation marks around numbers that would change when they are parsed. */
+function quoteInexact(text: string): string {
+  let quoted = ''
+  let copiedTo = 0
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index)
+    if (character === QUOTE) index = endOfString(text, index)
+    else if (character === MINUS || (character >= ZERO && character <= NINE)) {
+      NUMBER.lastIndex = index
+      const [number = ''] = NUMBER.exec(text) ?? []
+      if (number.length > NUMBER_LENGTH_MAX) throw new RangeError('a number that is too long')
+      if (isInexact(number)) {
+        quoted += `${text.slice(copiedTo, index)}"${number}"`
+        copiedTo = index + number.length
+      }
+      index += Math.max(number.length - 1, 0)
+    }
+  }
+  return quoted + text.slice(copiedTo)
+}
+
+/** Where the string that begins at a quotation mark ends, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const character = text.charCodeAt(index)
+    if (character === BACKSLASH) index++
+    else if (character === QUOTE) return index
+  }
+  return text.length
+}
+
+/** Of a number as JSON writes it; of anything else the parser will complain. */
+function isInexact(number: string): boolean {
+  const decimal = decimalOf(number)
+  return decimal !== undefined && decimal !== decimalOf(String(Number(number)))
+}
+
+/** One text for all spellings of a number: sign, digits without zeros around them, power of ten. */
+function decimalOf(number: string): string | undefined {
+  const parts = NUMBER_OF_JSON.exec(number)
+  if (parts === null) return undefined
+  const [, sign, whole, fraction = '', exponent = '0'] = parts
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  if (significant === '') return '0'
+  const power = Number(exponent) - fraction.length + digits.length - significant.length
+  return `${sign}${significant}e${power}`
+}

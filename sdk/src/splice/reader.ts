@@ -1,0 +1,99 @@
+/** What all reads have in common: an electorate that is opened once and kept fresh, and a deadline each. */
+import type { Transport } from '@quorumscan/consensus'
+import type { Clock } from '../platform/clock.ts'
+import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import { learn, type Origin, openElectorate } from './directory.ts'
+import type { JsonValue } from './exact-json.ts'
+import type { SpliceOutcome } from './outcome.ts'
+import type { Question } from './question.ts'
+import { type Electorate, readByVotes } from './vote-driver.ts'
+import type { SpliceThreshold } from './vote-rules.ts'
+
+/** What a read may be bound by; each overrules the default of the client. */
+export type SpliceReadOptions = {
+  /** Equal answers that decide. Default `f+1`. */
+  readonly threshold?: SpliceThreshold
+  /** For the whole call, in ms. Default 10 000. */
+  readonly timeoutMs?: number
+  /** Ends the call: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+export interface SpliceReader {
+  read<T extends JsonValue>(
+    question: Question<T>,
+    options: SpliceReadOptions,
+  ): Promise<SpliceOutcome<T>>
+  /** Several reads within one deadline; `bound` are the options of the next of them. */
+  bounded<T>(
+    options: SpliceReadOptions,
+    run: (bound: () => SpliceReadOptions) => Promise<T>,
+  ): Promise<T>
+  nowMicros(): number
+  /** null before it is known. */
+  electorate(): Electorate | null
+}
+
+/** Members change a few times a year; a new list is fetched beside the first read after so long. */
+const ELECTORATE_AGE_MS = 600_000
+/** After so long reads wait for it. */
+const ELECTORATE_AGE_MS_MAX = 1_200_000
+
+export function createSpliceReader(options: {
+  readonly origin: Origin
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly defaults: { readonly threshold?: SpliceThreshold; readonly timeoutMs?: number }
+  /** Ends everything. */
+  readonly signal: AbortSignal
+}): SpliceReader {
+  const { origin, transport, clock, defaults, signal: closing } = options
+  let current: { readonly electorate: Electorate; readonly learnedAtMs: number } | null = null
+  let learning: Promise<Electorate> | null = null
+
+  const learnNow = async (): Promise<Electorate> => {
+    const learnedAtMs = clock.monotonicMs()
+    const context = { transport, clock, signal: closing, endsAtMs: learnedAtMs + TIMEOUT_MS }
+    try {
+      const electorate = await (current === null
+        ? openElectorate(origin, context)
+        : learn(current.electorate, origin, context))
+      current = { electorate, learnedAtMs }
+      return electorate
+    } finally {
+      learning = null
+    }
+  }
+
+  const whenKnown = async (): Promise<Electorate> => {
+    const ageMs = current === null ? Infinity : clock.monotonicMs() - current.learnedAtMs
+    const isFixed = origin.areScansAll && origin.svCount !== null
+    if (current !== null && (isFixed || ageMs < ELECTORATE_AGE_MS)) return current.electorate
+    learning ??= learnNow()
+    if (current === null || ageMs >= ELECTORATE_AGE_MS_MAX) return learning
+    learning.catch(() => {}) // Whoever comes when it is too old learns why.
+    return current.electorate
+  }
+
+  const endOf = ({ timeoutMs = defaults.timeoutMs ?? TIMEOUT_MS }: SpliceReadOptions): number =>
+    clock.monotonicMs() + timeoutMs
+
+  return {
+    async read(question, asked) {
+      const { threshold = defaults.threshold ?? 'f+1' } = asked
+      const { timeoutMs = defaults.timeoutMs ?? TIMEOUT_MS } = asked
+      const endsAtMs = endOf(asked)
+      closing.throwIfAborted()
+      const signal = asked.signal ? AbortSignal.any([closing, asked.signal]) : closing
+      const bound = { clock, timeoutMs, signal, what: `${question.what}: who is to be asked` }
+      const electorate = await withDeadline(bound, whenKnown)
+      return readByVotes(question, electorate, { transport, clock, threshold, endsAtMs, signal })
+    },
+    async bounded(asked, run) {
+      const endsAtMs = endOf(asked)
+      return run(() => ({ ...asked, timeoutMs: Math.max(0, endsAtMs - clock.monotonicMs()) }))
+    },
+    nowMicros: () => clock.nowMicros(),
+    electorate: () => current?.electorate ?? null,
+  }
+}

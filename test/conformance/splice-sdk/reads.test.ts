@@ -1,0 +1,438 @@
+/**
+ * Reads of a Splice network over real HTTP servers with the shapes of the published document: what scans say
+ * alike is read, and whatever f of them do instead does not become an answer.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createSpliceScan, type SpliceOutcome, type SpliceScan } from '@quorumscan/sdk/splice'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  idOf,
+  partyOf,
+  type RunningScans,
+  type ScanBehaviour,
+  type ScanEntry,
+  type ScanReply,
+  startScans,
+} from '../../support/splice-scans.ts'
+
+const NAMES = ['Alpha-1', 'Beta-2', 'Gamma-3', 'Delta-4']
+const [FIRST, SECOND, THIRD, FOURTH] = NAMES as [string, string, string, string]
+const ALICE = 'alice.unverified.cns'
+const NOBODY = 'nobody.unverified.cns'
+const PARTY = partyOf('alice')
+const THIEF = partyOf('thief')
+/** 2026-01-01T12:00:00Z, in µs since the epoch. */
+const NOON = 1_767_268_800_000_000
+
+const entry = (name: string, more: Partial<ScanEntry> = {}): ScanEntry => ({
+  contract_id: idOf(name),
+  user: PARTY,
+  name,
+  url: '',
+  description: '',
+  expires_at: '2099-01-01T00:00:00.5Z',
+  ...more,
+})
+
+let scans: RunningScans
+let scan: SpliceScan
+const connect = (more: Partial<Parameters<typeof createSpliceScan>[0]> = {}) =>
+  createSpliceScan({ scans: scans.addresses, ...more })
+
+beforeAll(async () => {
+  scans = await startScans({
+    svNames: NAMES,
+    entries: [entry(ALICE), entry('alba.unverified.cns')],
+  })
+  scan = connect()
+})
+afterEach(() => {
+  for (const name of NAMES) scans.behave(name)
+})
+afterAll(async () => {
+  await scan?.close()
+  await scans?.[Symbol.asyncDispose]()
+})
+
+/** The same with the members of all objects the other way round. */
+const reversed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reversed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([name, member]) => [name, reversed(member)]),
+  )
+}
+const inOtherOrder: ScanBehaviour = (_, honest) => ({
+  ...honest,
+  text:
+    honest.status === 200
+      ? JSON.stringify(reversed(JSON.parse(honest.text)), null, 2)
+      : honest.text,
+})
+const lies: ScanBehaviour = (_, honest) => ({
+  status: 200,
+  text: honest.text.replaceAll(PARTY, THIEF),
+})
+const says =
+  (reply: ScanReply): ScanBehaviour =>
+  () =>
+    reply
+const all = async <T>(rows: AsyncIterable<T>): Promise<T[]> => {
+  const found: T[] = []
+  for await (const row of rows) found.push(row)
+  return found
+}
+const hangs: ScanBehaviour = () => null
+const agreedOn = <T>(outcome: SpliceOutcome<T>): T => {
+  expect(outcome).toMatchObject({ kind: 'agreed' })
+  return (outcome as { value: T }).value
+}
+
+describe('what scans say alike', () => {
+  it('is the owner of a name, the name of an owner, and all names of a prefix', async () => {
+    scans.behave(SECOND, inOtherOrder)
+    scans.behave(THIRD, inOtherOrder)
+    expect(await scan.names.resolve(ALICE, { threshold: 4 })).toBe(PARTY)
+    expect(await scan.names.resolve(NOBODY, { threshold: 4 })).toBeNull()
+    expect(await scan.names.resolveMany([ALICE, NOBODY])).toMatchObject([
+      { kind: 'agreed', value: { party: PARTY } },
+      { kind: 'agreed-absent' },
+    ])
+    expect(await scan.names.resolve(' Alice.unverified.cns\n')).toBe(PARTY)
+    expect(await scan.names.reverse(PARTY)).toMatchObject({ name: ALICE, party: PARTY })
+    expect(await scan.names.reverse(THIEF)).toBeNull()
+    const found = await all(scan.names.search('al', { pageSize: 1 }))
+    expect(found.map(({ name }) => name)).toEqual(['alba.unverified.cns', ALICE])
+    expect(await scan.names.lookup(ALICE, { threshold: 4 })).toEqual({
+      kind: 'agreed',
+      value: {
+        name: ALICE,
+        party: PARTY,
+        url: '',
+        description: '',
+        expiresAt: '2099-01-01T00:00:00.500000Z',
+        contractId: idOf(ALICE),
+      },
+      needed: 4,
+      nodeCount: 4,
+      faultyMax: 1,
+      agreed: NAMES,
+      dissented: [],
+    })
+    expect(await scan.names.lookup(NOBODY)).toMatchObject({ kind: 'agreed-absent', value: null })
+  })
+
+  it('is the network, without what differs from scan to scan', async () => {
+    scans.behave(SECOND, inOtherOrder)
+    scans.world.activities = ['3', '2', '1'].map((id) => ({
+      event_id: id,
+      activity_type: 'mint',
+      date: '2026-01-30T08:39:18.3Z',
+      offset: 'its own',
+      mint: { amulet_owner: PARTY },
+    }))
+    const four = { threshold: 4 } as const
+    const dso = agreedOn(await scan.dso(four))
+    expect(dso.dsoRules.payload['svs']).toHaveLength(4)
+    expect(JSON.stringify(dso)).not.toContain('user of')
+    expect(agreedOn(await scan.scans(four))[0]?.scans).toHaveLength(4)
+    expect(agreedOn(await scan.ansRules(four)).templateId).toMatch(/:Splice\.Ans:AnsRules$/)
+    expect(agreedOn(await scan.rounds(four)).open.map(({ contractId }) => contractId)).toEqual([
+      idOf('round 6'),
+      idOf('round 7'),
+    ])
+    expect(agreedOn(await scan.closedRounds(four))).toHaveLength(2)
+    const holdings = { migrationId: 4, recordTime: '2026-01-01T00:00:00Z', ownerPartyIds: [PARTY] }
+    expect(agreedOn(await scan.holdings(holdings, four)).summaries).toMatchObject([
+      { partyId: PARTY, totalAvailableCoin: '12.5000000000' },
+    ])
+    const rows = await all(scan.activities({ order: 'desc', pageSize: 2, ...four }))
+    expect(rows.map(({ eventId }) => eventId)).toEqual(['3', '2', '1'])
+    expect(rows[0]).not.toHaveProperty('offset')
+  })
+
+  it('is compared to the last digit of its numbers', async () => {
+    const withNumber =
+      (digits: string): ScanBehaviour =>
+      (_, honest) => ({
+        ...honest,
+        text: honest.text.replace('"payload":{', `"payload":{"serial":${digits},`),
+      })
+    // As numbers of JavaScript the first two are one.
+    for (const [index, name] of NAMES.entries())
+      scans.behave(name, withNumber(`900719925474099${['3', '2', '3', '5'][index]}`))
+    expect(agreedOn(await scan.ansRules()).payload['serial']).toBe('9007199254740993')
+  })
+})
+
+describe('one of four', () => {
+  const BEHAVIOURS: Record<string, ScanBehaviour> = {
+    lies,
+    hangs,
+    'answers 5xx': says({ status: 503, text: '{"error":"away"}' }),
+    'answers 5xx as the others do an absence': (_, honest) => ({ ...honest, status: 500 }),
+    'says no JSON': says({ status: 200, text: '<html>' }),
+    'says JSON that two could read differently': (_, honest) => ({
+      ...honest,
+      text: honest.text.replace('{', `{"entry":null,`),
+    }),
+    'says what was not asked for': says({
+      status: 200,
+      text: JSON.stringify({ entry: entry('mallory') }),
+    }),
+    'answers without end': says({ status: 200, text: `"${'x'.repeat(9 * 1024 * 1024)}"` }),
+    'has an address that is wrong': says({
+      status: 404,
+      text: 'Not Found',
+      headers: { 'content-type': 'text/plain' },
+    }),
+    'has not started': says({ status: 404, text: '{"error":"No DsoRules contract found"}' }),
+    'asks to come again in an hour': says({
+      status: 429,
+      text: '{}',
+      headers: { 'retry-after': '3600' },
+    }),
+  }
+  it.each(Object.entries(BEHAVIOURS))('that %s changes no answer', async (_, behaviour) => {
+    for (const name of [FIRST, FOURTH]) {
+      scans.behave(name, behaviour)
+      expect(await scan.names.resolve(ALICE, { threshold: 3 })).toBe(PARTY)
+      expect(await scan.names.resolve(NOBODY, { threshold: 3 })).toBeNull()
+      scans.behave(name)
+    }
+  })
+
+  it('that redirects is not followed', async () => {
+    let visits = 0
+    const elsewhere = createServer((_, response) => {
+      visits++
+      response.end(JSON.stringify({ entry: entry(ALICE, { user: THIEF }) }))
+    })
+    await new Promise<void>((done) => elsewhere.listen(0, '127.0.0.1', done))
+    const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`
+    scans.behave(FIRST, says({ status: 302, text: '', headers: { location } }))
+    expect(await scan.names.resolve(ALICE, { threshold: 3 })).toBe(PARTY)
+    expect(visits).toBe(0)
+    await new Promise((done) => elsewhere.close(done))
+  })
+})
+
+describe('what upstream clients are known for', () => {
+  it('failures that are alike reach no consensus: neither an absence nor an answer', async () => {
+    const failing = [
+      says({ status: 500, text: '{"error":"An unexpected error occurred."}' }),
+      says({ status: 404, text: '{"error":"No DsoRules contract found"}' }),
+      says({ status: 404, text: 'The requested resource could not be found.' }),
+      says({ status: 400, text: '{"error":"bad"}' }),
+    ]
+    for (const behaviour of failing) {
+      for (const name of [FIRST, SECOND, THIRD]) scans.behave(name, behaviour)
+      const outcome = await scan.names.lookup(ALICE)
+      expect(outcome).toMatchObject({ kind: 'insufficient', reachable: 1, needed: 2, nodeCount: 4 })
+    }
+    await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_NODES',
+      retryable: true,
+    })
+  })
+
+  it('one that is left of four decides nothing, though it be the only one that answers', async () => {
+    scans.behave(FIRST, lies)
+    for (const name of [SECOND, THIRD, FOURTH]) scans.behave(name, hangs)
+    await using seeded = createSpliceScan({ seeds: scans.urls, svCount: 4, timeoutMs: 1_000 })
+    await expect(seeded.names.resolve(ALICE)).rejects.toMatchObject({
+      code: expect.stringMatching(/^(TIMEOUT|NOT_ENOUGH_NODES)$/),
+    })
+    expect(await scan.names.lookup(ALICE, { timeoutMs: 500 })).toMatchObject({
+      kind: 'insufficient',
+      nodeCount: 4,
+      faultyMax: 1,
+    })
+  })
+
+  it('a list of members that shrinks to the one who says so is not believed', async () => {
+    const alone =
+      (svName: string): ScanBehaviour =>
+      (asked, honest) => {
+        if (!asked.path.endsWith('/v0/dso')) return lies(asked, honest)
+        const dso = JSON.parse(honest.text)
+        dso.dso_rules.contract.payload.svs = [[partyOf(svName), { name: svName }]]
+        return { status: 200, text: JSON.stringify(dso) }
+      }
+    scans.behave(FIRST, alone(FIRST))
+    await using seeded = createSpliceScan({ seeds: scans.urls })
+    expect(await seeded.names.resolve(ALICE)).toBe(PARTY)
+    expect(seeded.status()).toMatchObject({ nodeCount: 4 })
+  })
+
+  it('the fastest answer does not win', async () => {
+    scans.behave(FIRST, lies)
+    for (const name of [SECOND, THIRD, FOURTH])
+      scans.behave(name, (_, honest) => ({ ...honest, afterMs: 200 }))
+    expect(await scan.names.lookup(ALICE)).toMatchObject({
+      kind: 'agreed',
+      value: { party: PARTY },
+      dissented: [FIRST],
+    })
+  })
+})
+
+describe('scans that lag', () => {
+  const renewed = JSON.stringify({ entry: entry(ALICE, { contract_id: idOf('new') }) })
+  const from =
+    (count: number): ScanBehaviour =>
+    (asked, honest) =>
+      asked.count >= count ? { status: 200, text: renewed } : honest
+
+  it('are asked again until they have caught up', async () => {
+    for (const name of [FIRST, SECOND, THIRD])
+      scans.behave(name, from(scans.requests(name).length + (name === FIRST ? 1 : 3)))
+    scans.behave(FOURTH, lies)
+    const outcome = await scan.names.lookup(ALICE, { threshold: 3 })
+    expect(agreedOn(outcome).contractId).toBe(idOf('new'))
+  })
+
+  it('end as lagging where some came over, as disputed where all kept to what they said', async () => {
+    scans.behave(FIRST, says({ status: 200, text: renewed }))
+    scans.behave(SECOND, from(scans.requests(SECOND).length + 2))
+    scans.behave(FOURTH, lies)
+    const outcome = await scan.names.lookup(ALICE, { threshold: 3, timeoutMs: 1_000 })
+    expect(outcome).toMatchObject({ kind: 'lagging' })
+    scans.behave(FOURTH)
+    scans.behave(SECOND, says({ status: 200, text: renewed }))
+    expect(await scan.names.lookup(ALICE, { threshold: 3, timeoutMs: 500 })).toMatchObject({
+      kind: 'disputed',
+      groups: [
+        { svNames: [FIRST, SECOND], value: { contractId: idOf('new') } },
+        { svNames: [THIRD, FOURTH], value: { contractId: idOf(ALICE) } },
+      ],
+    })
+    const failure = scan.names.resolve(ALICE, { threshold: 3, timeoutMs: 500 })
+    await expect(failure).rejects.toMatchObject({ code: 'CONSENSUS_DISPUTED', retryable: true })
+  })
+})
+
+describe('who is asked', () => {
+  it('is learned from one seed, confirmed by the others, and each is asked once', async () => {
+    await using seeded = createSpliceScan({ seeds: [scans.urls[2] as string] })
+    const before = NAMES.map((name) => scans.requests(name).length)
+    expect(await seeded.names.resolve(ALICE, { threshold: 4 })).toBe(PARTY)
+    const paths = NAMES.map((name, index) => scans.requests(name).slice(before[index]))
+    for (const asked of paths)
+      expect(asked.filter((request) => request.includes('/by-name/'))).toHaveLength(1)
+    expect(seeded.status()).toEqual({ nodeCount: 4, svNames: expect.arrayContaining(NAMES) })
+  })
+
+  it('counts once for a super-validator, whatever its URLs', async () => {
+    scans.behave(FIRST, lies)
+    const own = scans.urls[0] as string
+    const addresses = [
+      { svName: FIRST, publicUrl: own },
+      { svName: FIRST, publicUrl: own.replace('127.0.0.1', 'localhost') },
+      { svName: FIRST, publicUrl: `${own}/api/scan` },
+      ...scans.addresses.slice(1, 3),
+    ]
+    await using own4 = createSpliceScan({ scans: addresses, svCount: 4 })
+    expect(await own4.names.resolve(ALICE)).toBe(PARTY)
+    expect(own4.status()).toEqual({ nodeCount: 4, svNames: [FIRST, SECOND, THIRD] })
+    await expect(
+      createSpliceScan({ scans: addresses.slice(0, 4), svCount: 4 }).names.resolve(ALICE),
+    ).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_NODES',
+      message: expect.stringContaining('2 of 4'),
+    })
+  })
+
+  it('has an address that nobody on the way can speak for', async () => {
+    const elsewhere: ScanBehaviour = (asked, honest) => ({
+      ...honest,
+      text: asked.path.endsWith('/v0/scans')
+        ? honest.text.replace(scans.urls[3] as string, 'http://scan.example.com')
+        : honest.text,
+    })
+    for (const name of NAMES) scans.behave(name, elsewhere)
+    await using seeded = createSpliceScan({ seeds: scans.urls })
+    expect(await seeded.names.resolve(ALICE)).toBe(PARTY)
+    expect(seeded.status()).toEqual({ nodeCount: 4, svNames: expect.not.arrayContaining([FOURTH]) })
+    for (const url of [
+      'http://scan.example.com',
+      'ftp://127.0.0.1',
+      'https://user:pw@example.com',
+      'x',
+    ])
+      expect(() => createSpliceScan({ seeds: [url] }), url).toThrow('https')
+  })
+
+  it('does not depend on who can be reached: nobody is NETWORK_ERROR', async () => {
+    await using gone = createSpliceScan({ seeds: ['http://127.0.0.1:9'] })
+    await expect(gone.names.resolve(ALICE)).rejects.toMatchObject({
+      code: 'NETWORK_ERROR',
+      retryable: true,
+    })
+  })
+
+  it('is refused with thresholds that liars could reach, and with arguments that make no sense', async () => {
+    await expect(scan.names.resolve(ALICE, { threshold: 1 })).rejects.toMatchObject({
+      code: 'INVALID_QUORUM',
+    })
+    for (const bad of [{}, { seeds: [] }, { seeds: scans.urls, scans: scans.addresses }])
+      expect(() => createSpliceScan(bad)).toThrow(
+        expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
+      )
+    for (const name of ['alice', 'аlice.unverified.cns', 'alice .cns', ''])
+      await expect(scan.names.resolve(name)).rejects.toMatchObject({ code: 'INVALID_NAME' })
+    for (const name of ['\ud800', 'x'.repeat(2_000), 7 as unknown as string])
+      await expect(scan.names.resolve(name)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  })
+})
+
+describe('an entry that has expired by the clock of the caller', () => {
+  const at = (nowMicros: number) =>
+    connect({
+      svCount: 4,
+      clock: {
+        nowMicros: () => nowMicros,
+        monotonicMs: () => performance.now(),
+        delay: (ms, signal) =>
+          new Promise((done, fail) => {
+            const timer = setTimeout(done, ms)
+            signal?.addEventListener('abort', () => {
+              clearTimeout(timer)
+              fail(signal.reason)
+            })
+          }),
+      },
+    })
+  const SOON = 'soon.unverified.cns'
+  const shown = { entry: entry(SOON, { expires_at: '2026-01-01T12:00:00Z' }) }
+  const hidden = { error: `No ans entry found for name: ${SOON}` }
+
+  it('is absent, and is so together with the scans that do not show it any more', async () => {
+    for (const name of [FIRST, SECOND])
+      scans.behave(name, says({ status: 200, text: JSON.stringify(shown) }))
+    for (const name of [THIRD, FOURTH])
+      scans.behave(name, says({ status: 404, text: JSON.stringify(hidden) }))
+    const later = await at(NOON + 1).names.lookup(SOON, { threshold: 4 })
+    expect(later).toMatchObject({ kind: 'agreed-absent', agreed: NAMES })
+    // As upstream: still there at that very moment.
+    expect(await at(NOON).names.lookup(SOON, { threshold: 2 })).toMatchObject({ needed: 2 })
+    for (const name of [THIRD, FOURTH])
+      scans.behave(name, says({ status: 200, text: JSON.stringify(shown) }))
+    expect(await at(NOON).names.resolve(SOON, { threshold: 4 })).toBe(PARTY)
+  })
+})
+
+it('a client that is closed ends what it does, and says so', async () => {
+  for (const name of NAMES) scans.behave(name, hangs)
+  const client = connect({ svCount: 4 })
+  const reading = client.names.resolve(ALICE)
+  await client.close()
+  await expect(reading).rejects.toMatchObject({ code: 'CLOSED' })
+  await expect(client.names.resolve(ALICE)).rejects.toMatchObject({ code: 'CLOSED' })
+  const ended = new AbortController()
+  ended.abort('enough')
+  await expect(scan.names.resolve(ALICE, { signal: ended.signal })).rejects.toBe('enough')
+})

@@ -1,0 +1,44 @@
+/** What a developer writes who reads a Splice network, and later one whose nodes prove their answers. */
+import { createScan } from '@quorumscan/sdk'
+import {
+  createSpliceScan,
+  type NameEntry,
+  type SpliceOutcome,
+  type SpliceScanOptions,
+} from '@quorumscan/sdk/splice'
+
+const network = { name: 'main', seeds: ['https://scan.example.com'], genesis: 'ab'.repeat(32) }
+
+/** The same calls, whichever of the two is imported. */
+async function pay(create: typeof createSpliceScan | typeof createScan): Promise<string[]> {
+  await using scan = create(network)
+  const party: string | null = await scan.names.resolve('alice', { timeoutMs: 2_000 })
+  const name: NameEntry | null = await scan.names.reverse('alice::1220')
+  const found: NameEntry[] = []
+  for await (const entry of scan.names.search('al', { pageSize: 10 })) found.push(entry)
+  for await (const { eventId } of scan.activities({ order: 'desc', pageSize: 10 })) return [eventId]
+  return [party ?? '', name?.name ?? '', ...found.map(({ expiresAt }) => expiresAt ?? 'never')]
+}
+export const both = [() => pay(createScan), () => pay(createSpliceScan)]
+
+export function describeSplice(outcome: SpliceOutcome<NameEntry>): string {
+  switch (outcome.kind) {
+    case 'agreed':
+      return `${outcome.value.party} ${outcome.agreed.length} of ${outcome.nodeCount}`
+    case 'agreed-absent':
+      return `nobody, say ${outcome.agreed.join()}${outcome.value satisfies null}`
+    case 'disputed':
+    case 'lagging':
+      return outcome.groups.map(({ svNames, value }) => `${svNames}: ${value?.party}`).join()
+    case 'insufficient':
+      return outcome.failures.map(({ svName, reason }) => `${svName}: ${reason}`).join()
+  }
+}
+
+// @ts-expect-error What is agreed on is not called verified.
+export const isVerified = (outcome: SpliceOutcome<NameEntry>) => outcome.kind === 'verified'
+export const chosen: SpliceScanOptions = {
+  scans: [{ svName: 'SV-1', publicUrl: 'https://scan.example.com' }],
+  svCount: 13,
+  threshold: '2f+1',
+}
