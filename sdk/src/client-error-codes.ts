@@ -44,6 +44,11 @@ export const clientErrorCodes = {
     retryable: false,
     doc: 'The name belongs to somebody else than when it was last accepted on this device; `details` has both parties, and when each was seen. Ask the user, then pass `acceptChange`, or call `names.acceptChange`.',
   },
+  NAME_EXPIRED: {
+    definite: true,
+    retryable: true,
+    doc: 'The entry that the name has ended by the clock of this device, so that nobody owns the name, or somebody else: `details.entry` is the one that ended. Try again, and check the clock of the device.',
+  },
   CRYPTO_UNAVAILABLE: {
     definite: true,
     retryable: false,

@@ -25,6 +25,7 @@ export type { ListOptions, Names } from './names/bound-reads.ts'
 export type {
   Absent,
   AnswerFacts,
+  Expired,
   Found,
   FoundEntry,
   Invalid,

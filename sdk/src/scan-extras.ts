@@ -5,7 +5,7 @@
 import { createActivities } from './activities/activities.ts'
 import { nameChanges, settleChange } from './names/name-changes.ts'
 import { createOtherLookups } from './names/other-lookups.ts'
-import { outcomeError, ownError } from './names/outcome-error.ts'
+import { nameExpired, outcomeError, ownError } from './names/outcome-error.ts'
 import { parseName } from './names/parse-name.ts'
 import { retryLookups } from './names/retry-lookups.ts'
 import { readEntriesPage } from './names/scan-pages.ts'
@@ -16,6 +16,7 @@ export const scanExtras = {
   nameChanges,
   settleChange,
   parseName,
+  nameExpired,
   outcomeError,
   retryLookups,
   ownError,

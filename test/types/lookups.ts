@@ -54,6 +54,8 @@ export function describeOutcome(outcome: LookupOutcome): string {
     }
     case 'mismatch':
       return `${outcome.entry.party} is not ${outcome.expectedParty}`
+    case 'expired':
+      return `${outcome.entry.party} until ${outcome.entry.expiresAt}`
     case 'disputed':
       return outcome.groups.map((group) => group.nodes.join()).join(' against ')
     case 'insufficient':

@@ -21,7 +21,7 @@ export interface Names {
    * The party that a name belongs to, or null if it is proven that there is none.
    *
    * @throws {QuorumscanError} NAME_CHANGED if it belongs to somebody else than when it was last accepted, unless
-   *   `acceptChange` says otherwise; INVALID_NAME, CONSENSUS_DISPUTED, NOT_ENOUGH_NODES, CONSENSUS_LAGGING, TIMEOUT, …
+   *   `acceptChange` says otherwise; NAME_EXPIRED, INVALID_NAME, CONSENSUS_DISPUTED, NOT_ENOUGH_NODES, CONSENSUS_LAGGING, TIMEOUT, …
    *   Whatever is not proven is thrown, never returned.
    */
   resolve(name: string, options?: ResolveOptions): Promise<string | null>

@@ -95,8 +95,22 @@ export type Mismatch = AnswerFacts & {
   readonly changed: NameChange | null
 }
 
+/** Proven who owned the name, until a moment that has passed by the clock of this device: nobody does, or somebody else. */
+export type Expired = AnswerFacts & {
+  readonly kind: 'expired'
+  readonly entry: NameEntry
+  readonly changed: NameChange | null
+}
+
 /** All that a lookup can end in. Only `Found` and `Absent` are answers to act on. */
-export type LookupOutcome = Found | Absent | Mismatch | Disputed | Insufficient | Lagging
+export type LookupOutcome =
+  | Found
+  | Absent
+  | Mismatch
+  | Expired
+  | Disputed
+  | Insufficient
+  | Lagging
 
 /** What was asked for can be no name: nobody was asked. */
 export type Invalid = {

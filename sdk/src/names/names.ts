@@ -5,6 +5,7 @@ import { withDeadline } from '../platform/deadline.ts'
 import type { Kept } from '../platform/kept.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
 import { type Names, type NamesBase, readOptions } from './bound-reads.ts'
+import { hasEnded } from './entries.ts'
 import type { LookupOptions, LookupSource, NameChange, ReadOutcome } from './lookups.ts'
 import { isName, normalizeName } from './name-rules.ts'
 import type { OtherLookups } from './other-lookups.ts'
@@ -54,7 +55,8 @@ export function createNames(options: NamesOptions): Names {
       const outcome = outcomes[0] as Read // One asked, one answered.
       if (!('answer' in outcome)) throw (await extras()).outcomeError(name, outcome)
       if (outcome.answer === null) return { party: null, changed: null }
-      const { user: party } = outcome.answer
+      const { user: party, expires_at: expiresAt } = outcome.answer
+      if (hasEnded(expiresAt, clock)) throw (await extras()).nameExpired(outcome.answer)
       const [changed] = await changesOf([{ name, party, atMicros: outcome.recordTime }], true)
       return { party, changed }
     })

@@ -3,11 +3,12 @@ import { formatInstant, type Lookup } from '@quorumscan/consensus'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/consensus/certified'
 import { invalidArgument } from '../errors.ts'
 import type { BoundRead, ListOptions, Names, NamesBase } from './bound-reads.ts'
-import { toEntry } from './entries.ts'
+import { hasEnded, toEntry } from './entries.ts'
 import {
   type Absent,
   type Answered,
   type EntriesPage,
+  type Expired,
   type Found,
   type FoundEntry,
   isAnswered,
@@ -75,11 +76,11 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
             ...facts,
           } satisfies Absent)
         : ({
-            kind: isTrusted ? 'trusted' : 'verified',
+            kind: hasEnded(answer.expires_at, clock) ? 'expired' : isTrusted ? 'trusted' : 'verified',
             entry: toEntry(answer),
             changed: changes.shift() ?? null, // One for each entry, in order.
             ...facts,
-          } satisfies Found)
+          } satisfies Found | Expired)
     })
   }
 
@@ -122,7 +123,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       const read = entries.map((entry) => ({ ...entry, atMicros: found.recordTime }))
       const changes = await changesOf(read, false)
       for (const [index, entry] of entries.entries())
-        yield { ...entry, changed: changes[index] ?? null }
+        if (!hasEnded(entry.expiresAt, clock)) yield { ...entry, changed: changes[index] ?? null }
       after = entries.at(-1)?.name ?? after
       pageToken = found.answer.next_page_token
       if (pageToken === null) return
@@ -136,7 +137,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
         const options = { ...read, isShared: lookup.receipt === false }
         const [outcome] = await told(await ask([{ name }], options), lookup.receipt !== false)
         const { expectParty = null } = lookup
-        const isOther = outcome && 'entry' in outcome && outcome.entry !== null
+        const isOther =
+          outcome && 'changed' in outcome && outcome.kind !== 'expired'
         return isOther && expectParty !== null && expectParty !== outcome.entry.party
           ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
           : (outcome as Decided) // One asked, one answered.
@@ -160,7 +162,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
         const outcomes = await askReverse([party], read)
         decided(party, outcomes)
         const [found] = await told(outcomes)
-        return found && 'changed' in found ? { ...found.entry, changed: found.changed } : null
+        return found && 'changed' in found && found.kind !== 'expired' ? { ...found.entry, changed: found.changed } : null
       })
     },
     async reverseMany(parties, lookup = {}) {

@@ -6,7 +6,9 @@ import {
   type Lagging,
   ReaderError,
 } from '@quorumscan/consensus'
+import type { CertifiedEntry } from '@quorumscan/consensus/certified'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
+import { toEntry } from './entries.ts'
 import { genesisError } from './genesis-error.ts'
 
 /** The details hold the outcome, so that a caller of `resolve` can see who said what. */
@@ -49,6 +51,14 @@ export function outcomeError(
         ...facts,
       })
   }
+}
+
+/** The entry has ended by the clock of this device. */
+export function nameExpired(entry: CertifiedEntry): QuorumscanError {
+  return new QuorumscanError(
+    `${entry.name} was that of ${entry.user} until ${entry.expires_at}: by the clock of this device that has passed. Try again.`,
+    { code: 'NAME_EXPIRED', definite: true, retryable: true, details: { entry: toEntry(entry) } },
+  )
 }
 
 const LAGGING: Record<Lagging['reason'], string> = {

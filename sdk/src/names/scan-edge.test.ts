@@ -31,6 +31,7 @@ import type { FoundEntry, Invalid, LookupOutcome, NameChange } from './lookups.t
 
 const ALICE = 'alice.unverified.ns'
 const BOB = 'bob.unverified.ns'
+const ENDED = 'ended.unverified.ns'
 const NOBODY = 'nobody.unverified.ns'
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
@@ -71,7 +72,12 @@ const user = (name: string) => simEntry(name, { user: PARTY, expiresAt: FAR_MICR
 const state = createSignedState(testNetwork, {
   offset: HEAD,
   recordTime: RECORD_TIME,
-  entries: [user(ALICE), user(BOB)],
+  // The last one lived at the state's record time, which has passed.
+  entries: [
+    user(ALICE),
+    user(BOB),
+    simEntry(ENDED, { user: PARTY, expiresAt: RECORD_TIME + 1 }),
+  ],
 })
 const document = (question: Question<unknown>, certificate?: string): Answer => [
   200,
@@ -522,6 +528,21 @@ it('a document is pinned, and no node can be reached: that is said, and worth tr
     code: 'NETWORK_ERROR',
     retryable: true,
   })
+})
+
+it('an entry that has ended by the clock of the caller is resolved by nobody', async () => {
+  asked = []
+  serve()
+  await using scan = connect()
+  const entry = { name: ENDED, party: PARTY }
+  const expired = { code: 'NAME_EXPIRED', definite: true, retryable: true, details: { entry } }
+  await expect(scan.names.resolve(ENDED)).rejects.toMatchObject(expired)
+  expect(await scan.names.lookup(ENDED)).toMatchObject({ kind: 'expired', entry })
+  expect(await scan.names.lookup(ENDED, { expectParty: 'bob' })).toMatchObject({ kind: 'expired' })
+  expect(await scan.names.resolveMany([ENDED, ALICE])).toMatchObject([
+    { kind: 'expired' },
+    { kind: 'verified' },
+  ])
 })
 
 describe('a store', () => {
