@@ -38,6 +38,8 @@ export type {
 } from './names/lookups.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
+export type { WatchOptions } from './names/watch.ts'
+export type { Unverified, Watched } from './names/watch-state.ts'
 export { addAmounts, compareAmounts } from './platform/amount.ts'
 export type { Checkpoint } from './platform/checkpoint.ts'
 export type { Clock } from './platform/clock.ts'

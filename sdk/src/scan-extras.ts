@@ -9,6 +9,7 @@ import { nameExpired, outcomeError, ownError } from './names/outcome-error.ts'
 import { parseName } from './names/parse-name.ts'
 import { retryLookups } from './names/retry-lookups.ts'
 import { readEntriesPage } from './names/scan-pages.ts'
+import { watchName } from './names/watch.ts'
 
 export const scanExtras = {
   createOtherLookups,
@@ -21,5 +22,6 @@ export const scanExtras = {
   retryLookups,
   ownError,
   readEntriesPage,
+  watchName,
 }
 export type LoadScanExtras = () => Promise<typeof scanExtras>

@@ -5,16 +5,22 @@ import {
   createValidator,
   type Genesis,
   type LookupOutcome,
+  type Names,
   type Scan,
 } from '@quorumscan/sdk'
 import { NamesProvider, useName, useReverse } from '@quorumscan/sdk/react'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { createElement as h, type ReactElement, type ReactNode } from 'react'
+import { createElement as h, type ReactElement, type ReactNode, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
+import { createSeenNames } from '../../sdk/src/names/seen-names.ts'
+import { systemClock } from '../../sdk/src/platform/clock.ts'
+import { createKept } from '../../sdk/src/platform/kept.ts'
 import { backs, payees, type Told } from './trust-states.ts'
 
 let scan: Scan
+/** Checkpoints are ten seconds apart; what is a little older is too old. */
+const MAX_AGE_MS = 12_000
 
 function Payee({ name, party }: { readonly name: string; readonly party: string }): ReactElement {
   const payee = useName(name)
@@ -130,6 +136,46 @@ export const wallet = {
     })
     return Object.fromEntries(await Promise.all(texts))
   },
+  /** Types these, one soon after the other; the names that were asked for. */
+  async type(texts: readonly string[]): Promise<readonly string[]> {
+    const asked: string[] = []
+    const { names } = payees['enough nodes agree'] as Told
+    const counting: Names = {
+      ...names,
+      watch(name, options) {
+        asked.push(name)
+        return names.watch(name, options)
+      },
+    }
+    const Field = () => {
+      const [text, setText] = useState(texts[0] as string)
+      useEffect(() => {
+        for (const [index, next] of texts.entries()) setTimeout(() => setText(next), 50 * index)
+      }, [])
+      const { trust } = useName(text, { names: counting })
+      return h('p', null, `${text} ${trust}`)
+    }
+    const element = render(h(Field))
+    const last = `${texts.at(-1)} verified`
+    while (element.textContent !== last) await new Promise(requestAnimationFrame)
+    return asked
+  },
+  /** What the hook says of why a name is not verified, as it changes: so many. */
+  async watchReasons(name: string, count: number): Promise<readonly string[]> {
+    const Reason = () => {
+      const { trust, reason } = useName(name, { names: scan.names, maxAgeMs: MAX_AGE_MS })
+      return h('p', { id: 'watched' }, trust === 'checking' ? '' : `${reason}`)
+    }
+    return shown(render(h(Reason)), count)
+  },
+  /** As a lookup does that finds the name for the first time. */
+  async remember(name: string): Promise<void> {
+    const kept = createKept(createLocalStorageStore(), systemClock)
+    const seen = createSeenNames(kept, async () => 'tabs')
+    await seen.compare([{ name, party: 'p', atMicros: 1 }], true)
+  },
+  remembered: (): readonly string[] =>
+    JSON.parse(localStorage.getItem('tabs') ?? '[]').map(([name]: [string]) => name),
   /** One name, asked for in two networks side by side. */
   async showTwoNetworks(): Promise<string> {
     const networks = ['enough nodes agree', 'nobody has it'].map((title) => payees[title] as Told)

@@ -127,13 +127,44 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
       'there are too few nodes': ['checking null', `trusted ${alice}`],
       'the name changed hands': ['checking null', 'changed null'],
       'nobody has it': ['checking null', 'absent null'],
+      'the entry ends': ['checking null', `verified ${alice}`, 'expired null'],
       'it is somebody else': ['checking null', 'mismatch null'],
       'nodes are gone': ['checking null', 'unverified null'],
       'the lookup fails': ['checking null', 'unverified null'],
-      'the answer cannot be renewed': ['checking null', `verified ${alice}`, 'checking null'],
+      'the answer cannot be renewed': ['checking null', `verified ${alice}`, 'unverified null'],
       'the next answer fails': ['checking null', `verified ${alice}`, 'unverified null'],
     }
     expect(await showTold('payees', expected)).toEqual(expected)
+  })
+
+  it('asks for a name once typing pauses, and for no other', async () => {
+    const parts = ['a', 'al', 'ali', 'alic', 'alice']
+    expect(await page.evaluate((texts) => wallet.type(texts), parts)).toEqual([
+      'a.unverified.ns',
+      'alice.unverified.ns',
+    ])
+  })
+
+  it('says that the device is offline once its answer is too old, and goes on where it is back', async () => {
+    const following = page.evaluate((name) => wallet.watchReasons(name, 3), ALICE)
+    await page.waitForFunction(() => document.querySelector('#watched')?.textContent === 'null')
+    await page.context().setOffline(true)
+    await page.waitForFunction(() => document.querySelector('#watched')?.textContent === 'offline')
+    await page.context().setOffline(false)
+    expect(await following).toEqual(['null', 'offline', 'null'])
+  })
+
+  it('keeps every name that tabs of one store look up at one moment', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `tab-${index}`)
+    const tabs = await Promise.all(names.slice(0, 3).map(() => page.context().newPage()))
+    await Promise.all(tabs.map((tab) => tab.goto(page.url())))
+    await Promise.all(
+      names.map((name, index) =>
+        (tabs[index % tabs.length] as Page).evaluate((text) => wallet.remember(text), name),
+      ),
+    )
+    expect(await page.evaluate(() => wallet.remembered())).toEqual(expect.arrayContaining(names))
+    await Promise.all(tabs.map((tab) => tab.close()))
   })
 
   it('keeps the answers of two networks in one page apart', async () => {

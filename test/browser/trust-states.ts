@@ -1,5 +1,8 @@
 /** Names whose answers are told, one for each thing that the hooks can show. */
+import { formatInstant } from '@quorumscan/consensus'
 import type { FoundEntry, LookupOutcome, Names } from '@quorumscan/sdk'
+import { watchName } from '../../sdk/src/names/watch.ts'
+import { systemClock } from '../../sdk/src/platform/clock.ts'
 
 export type Told = {
   readonly names: Names
@@ -45,10 +48,20 @@ function answering(
     const answer = answers[Math.min(count++, answers.length - 1)]
     if (answer === 'never') return never()
     if (answer === 'fails') throw new Error('no answer')
-    return answer
+    return answer !== null && typeof answer === 'object' && 'recordTime' in answer
+      ? { ...answer, recordTime: instant(0) }
+      : answer
   }
-  return { lookup: next, reverse: next } as unknown as Names // The hooks use no other.
+  const lookup = next as () => Promise<LookupOutcome>
+  const watch: Names['watch'] = (name, options) => {
+    const channel = async () => 'told'
+    return watchName(name, { ...options, clock: systemClock, channel, lookup })
+  }
+  return { reverse: next, watch } as unknown as Names // The hooks use no other.
 }
+
+/** So many ms from now. */
+const instant = (ms: number) => formatInstant(systemClock.nowMicros() + ms * 1000)
 
 const found = { kind: 'verified', entry, changed: null, ...facts } as const
 
@@ -62,6 +75,11 @@ export const payees: Record<string, Told> = {
   'it is somebody else': {
     names: answering({ ...found, kind: 'mismatch', expectedParty: 'bob::1220' }),
     expectParty: 'bob::1220',
+  },
+  'the entry ends': {
+    get names() {
+      return answering({ ...found, entry: { ...entry, expiresAt: instant(400) } })
+    },
   },
   'nodes are gone': {
     names: answering({

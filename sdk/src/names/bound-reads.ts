@@ -11,6 +11,8 @@ import type {
   ResolveOptions,
 } from './lookups.ts'
 import type { Sighting } from './seen-names.ts'
+import type { WatchOptions } from './watch.ts'
+import type { Watched } from './watch-state.ts'
 
 /**
  * Lookups of names and parties: the same whether the scan nodes or a validator are asked. Names are taken as people
@@ -68,6 +70,14 @@ export interface Names {
    *   `details`; else as `resolve`.
    */
   isAvailable(name: string, options?: LookupOptions): Promise<boolean>
+  /**
+   * What holds of a name from now on: first what is known, then whenever it says something else. An entry's end shows at
+   * that moment, a change of owner within two certificates; what is no answer shows once the last one is too old. Ends
+   * when the loop does.
+   *
+   * @throws {QuorumscanError} INVALID_NAME and what else no further asking can change.
+   */
+  watch(name: string, options?: WatchOptions): AsyncIterableIterator<Watched>
   /** The user has seen that the name changed hands: from now on it belongs to `party`. */
   acceptChange(name: string, party: string): Promise<void>
 }

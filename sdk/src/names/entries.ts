@@ -1,6 +1,6 @@
 /** Entries as the state has them, and as callers get them. */
 import type { CertifiedEntry } from '@quorumscan/consensus/certified'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, instantMs } from '../platform/clock.ts'
 import type { ContractId } from '../platform/contract-id.ts'
 import type { NameEntry } from './lookups.ts'
 
@@ -9,13 +9,7 @@ import type { NameEntry } from './lookups.ts'
  * own the name by now.
  */
 export function hasEnded(expiresAt: string | null, clock: Pick<Clock, 'nowMicros'>): boolean {
-  return expiresAt !== null && endMs(expiresAt) * 1000 <= clock.nowMicros()
-}
-
-/** When that is, by the wall clock, in ms. */
-export function endMs(expiresAt: string): number {
-  // Parsers of platforms differ in what they make of six digits.
-  return Date.parse(`${expiresAt.slice(0, 23)}Z`)
+  return expiresAt !== null && instantMs(expiresAt) * 1000 <= clock.nowMicros()
 }
 
 export function toEntry(entry: CertifiedEntry): NameEntry {

@@ -103,14 +103,7 @@ export type Expired = AnswerFacts & {
 }
 
 /** All that a lookup can end in. Only `Found` and `Absent` are answers to act on. */
-export type LookupOutcome =
-  | Found
-  | Absent
-  | Mismatch
-  | Expired
-  | Disputed
-  | Insufficient
-  | Lagging
+export type LookupOutcome = Found | Absent | Mismatch | Expired | Disputed | Insufficient | Lagging
 
 /** What was asked for can be no name: nobody was asked. */
 export type Invalid = {

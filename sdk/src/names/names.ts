@@ -85,6 +85,12 @@ export function createNames(options: NamesOptions): Names {
       yield* (await more()).namesOf(...input)
     },
     isAvailable: async (...input) => (await more()).isAvailable(...input),
+    async *watch(typed, lookup = {}) {
+      const { parseName, watchName } = await extras()
+      const channel = () => source.storeKey('names')
+      const { lookup: ask } = await more()
+      yield* watchName(parseName(typed).name, { ...lookup, clock, channel, lookup: ask })
+    },
     async acceptChange(typed, party) {
       const { name } = (await extras()).parseName(typed)
       await seen.accept({ name, party, atMicros: clock.nowMicros() })

@@ -30,7 +30,7 @@ const LOOKUPS_MAX = 256 // D-14.
 const PAGE_SIZE = 100
 const PAGE_SIZE_MAX = 1000
 
-export type OtherLookups = Omit<Names, 'resolve' | 'acceptChange'>
+export type OtherLookups = Omit<Names, 'resolve' | 'watch' | 'acceptChange'>
 type Read = ReadOutcome<CertifiedEntry | null>
 type Decided = Exclude<LookupOutcome, { readonly kind: 'mismatch' }>
 
@@ -76,7 +76,11 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
             ...facts,
           } satisfies Absent)
         : ({
-            kind: hasEnded(answer.expires_at, clock) ? 'expired' : isTrusted ? 'trusted' : 'verified',
+            kind: hasEnded(answer.expires_at, clock)
+              ? 'expired'
+              : isTrusted
+                ? 'trusted'
+                : 'verified',
             entry: toEntry(answer),
             changed: changes.shift() ?? null, // One for each entry, in order.
             ...facts,
@@ -137,8 +141,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
         const options = { ...read, isShared: lookup.receipt === false }
         const [outcome] = await told(await ask([{ name }], options), lookup.receipt !== false)
         const { expectParty = null } = lookup
-        const isOther =
-          outcome && 'changed' in outcome && outcome.kind !== 'expired'
+        const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
         return isOther && expectParty !== null && expectParty !== outcome.entry.party
           ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
           : (outcome as Decided) // One asked, one answered.
@@ -162,7 +165,9 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
         const outcomes = await askReverse([party], read)
         decided(party, outcomes)
         const [found] = await told(outcomes)
-        return found && 'changed' in found && found.kind !== 'expired' ? { ...found.entry, changed: found.changed } : null
+        return found && 'changed' in found && found.kind !== 'expired'
+          ? { ...found.entry, changed: found.changed }
+          : null
       })
     },
     async reverseMany(parties, lookup = {}) {

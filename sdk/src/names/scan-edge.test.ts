@@ -73,11 +73,7 @@ const state = createSignedState(testNetwork, {
   offset: HEAD,
   recordTime: RECORD_TIME,
   // The last one lived at the state's record time, which has passed.
-  entries: [
-    user(ALICE),
-    user(BOB),
-    simEntry(ENDED, { user: PARTY, expiresAt: RECORD_TIME + 1 }),
-  ],
+  entries: [user(ALICE), user(BOB), simEntry(ENDED, { user: PARTY, expiresAt: RECORD_TIME + 1 })],
 })
 const document = (question: Question<unknown>, certificate?: string): Answer => [
   200,

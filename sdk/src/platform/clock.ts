@@ -10,6 +10,12 @@ export interface Clock {
   delay(ms: number, signal?: AbortSignal): Promise<void>
 }
 
+/** An instant of the ledger, such as `2026-11-21T10:00:00.000000Z`, in ms by the wall clock. */
+export function instantMs(instant: string): number {
+  // Platforms differ in what they make of six digits.
+  return Date.parse(`${instant.slice(0, 23)}Z`)
+}
+
 /** Timers of platforms count in 31 bits and end at once beyond; nobody waits for 24 days. */
 const DELAY_MS_MAX = 2 ** 31 - 1
 

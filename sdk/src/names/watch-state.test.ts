@@ -1,0 +1,126 @@
+/** What a name that is watched shows, and when it is asked for again. */
+import { formatInstant } from '@quorumscan/consensus'
+import { describe, expect, it } from 'vitest'
+import { QuorumscanError } from '../errors.ts'
+import type { Found, LookupOutcome } from './lookups.ts'
+import {
+  NOTHING_KNOWN,
+  nextTickMs,
+  step,
+  view,
+  type WatchEvent,
+  type WatchState,
+} from './watch-state.ts'
+
+const START_MS = 1_700_000_000_000
+const pace = { maxAgeMs: 60_000, pollMs: 250 }
+const at = (ms: number, isOffline = false) => ({ ms: START_MS + ms, isOffline })
+const textOf = (ms: number) => formatInstant((START_MS + ms) * 1000)
+const facts = {
+  offset: 1,
+  threshold: 2,
+  nodeCount: 4,
+  agreed: [],
+  dissented: [],
+  verifiedBy: 'self',
+  receipt: null,
+} as const
+const found = (recordMs: number, expiresMs: number | null = null): Found => ({
+  ...facts,
+  kind: 'verified',
+  recordTime: textOf(recordMs),
+  entry: {
+    name: 'a.unverified.ns',
+    party: 'alice::1220',
+    url: '',
+    description: '',
+    expiresAt: expiresMs === null ? null : textOf(expiresMs),
+    contractId: null,
+  },
+  changed: null,
+})
+const away = { ...facts, kind: 'insufficient', reachable: 1, needed: 2, answered: 1 } as const
+const failure = (retryAfterMs: number | null) =>
+  new QuorumscanError('no', { code: 'TIMEOUT', definite: true, retryable: true, retryAfterMs })
+const told = (outcome: object): WatchEvent => ({ kind: 'told', outcome: outcome as LookupOutcome })
+
+/** The state after these, and how often it asked. */
+function run(...events: readonly (readonly [ms: number, event: WatchEvent])[]) {
+  let state: WatchState = NOTHING_KNOWN
+  let askCount = 0
+  for (const [ms, event] of events) {
+    const stepped = step(state, event, { now: at(ms), pace })
+    state = stepped.state
+    if (stepped.asks) askCount++
+  }
+  return { state, askCount, kindAt: (ms: number) => view(state, at(ms), pace)?.kind ?? null }
+}
+const tick = { kind: 'tick' } as const
+const wake = { kind: 'wake' } as const
+
+describe('a name that is watched', () => {
+  it('is asked for at once, then as often as was wished, one request at a time', () => {
+    expect(run([0, tick]).askCount).toBe(1)
+    expect(run([0, tick], [900, tick]).askCount).toBe(1)
+    const known = [
+      [0, tick],
+      [10, told(found(0))],
+    ] as const
+    expect(run(...known, [259, tick]).askCount).toBe(1)
+    expect(run(...known, [260, tick]).askCount).toBe(2)
+    expect(nextTickMs(run(...known).state, at(10), pace)).toBe(START_MS + 260)
+  })
+
+  it('is verified no longer than the answer is recent by record time, and then says why not', () => {
+    const { kindAt, state } = run([0, tick], [10, told(found(-10_000))])
+    expect(kindAt(50_000)).toBe('verified')
+    expect(view(state, at(50_001), pace)).toMatchObject({ kind: 'unverified', reason: 'stale' })
+    expect(view(state, at(50_001, true), pace)).toMatchObject({ reason: 'offline' })
+    expect(view(state, at(50_000, true), pace)).toMatchObject({ kind: 'verified' })
+  })
+
+  it('is expired from the moment on that its entry ends, and asked for at that moment', () => {
+    const { kindAt, state } = run([0, tick], [10, told(found(0, 100))])
+    expect(kindAt(99)).toBe('verified')
+    expect(kindAt(100)).toBe('expired')
+    expect(nextTickMs(state, at(10), pace)).toBe(START_MS + 100)
+    expect(step(state, tick, { now: at(100), pace }).asks).toBe(true)
+    // The state that is read may be behind: it is asked for again, and not in a circle.
+    const still = run([0, tick], [10, told(found(0, 100))], [100, tick], [105, told(found(0, 100))])
+    expect(step(still.state, tick, { now: at(1104), pace }).asks).toBe(false)
+    expect(step(still.state, tick, { now: at(1105), pace }).asks).toBe(true)
+  })
+
+  it('keeps its answer while nodes are gone, until that is too old; contradictions end it at once', () => {
+    const gone = run([0, tick], [10, told(found(0))], [260, tick], [270, told(away)])
+    expect(gone.kindAt(60_000)).toBe('verified')
+    expect(gone.kindAt(60_001)).toBe('insufficient')
+    const forked = run([0, tick], [10, told(found(0))], [20, told({ ...away, kind: 'disputed' })])
+    expect(forked.kindAt(21)).toBe('disputed')
+  })
+
+  it.each([
+    [null, 1000],
+    [200, 1000],
+    [2500, 2500],
+    [60_000, 3000],
+  ])('that is undecided, with %s ms to wait, is asked for again after %s', (retryAfterMs, ms) => {
+    for (const event of [
+      told({ ...away, retryAfterMs }),
+      { kind: 'failed', error: failure(retryAfterMs) },
+    ] as const) {
+      const { state } = run([0, tick], [10, event])
+      expect(step(state, tick, { now: at(9 + ms), pace }).asks).toBe(false)
+      expect(step(state, tick, { now: at(10 + ms), pace }).asks).toBe(true)
+    }
+  })
+
+  it('is asked for at once after a sleep, whatever is under way, and not twice in a moment', () => {
+    expect(run([0, tick], [100_000, wake]).askCount).toBe(2)
+    expect(run([0, tick], [10, told(found(0))], [100_000, wake], [100_100, wake]).askCount).toBe(2)
+  })
+
+  it('is asked for soon where the clock was set back', () => {
+    expect(run([0, tick], [10, told(found(0))], [-3_600_000, tick]).askCount).toBe(2)
+  })
+})

@@ -1,0 +1,154 @@
+/** Watching a name, on a clock that the test moves. */
+import { formatInstant } from '@quorumscan/consensus'
+import { until } from '@quorumscan/testkit'
+import { afterEach, expect, it, vi } from 'vitest'
+import { QuorumscanError } from '../errors.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { tellOthers } from '../platform/others.ts'
+import type { LookupOutcome } from './lookups.ts'
+import { watchName } from './watch.ts'
+
+const NAME = 'a.unverified.ns'
+const START_MICROS = 1_700_000_000_000_000
+
+/** A clock that goes on by what is waited for, or by more. */
+function createClock() {
+  let micros = START_MICROS
+  let sleptMs = 0
+  const clock: Clock = {
+    nowMicros: () => micros,
+    monotonicMs: () => micros / 1000,
+    async delay(ms, signal) {
+      await systemClock.delay(1, signal)
+      micros += (ms + sleptMs) * 1000
+      sleptMs = 0
+    },
+  }
+  return {
+    clock,
+    sleep: (ms: number) => {
+      sleptMs = ms
+    },
+    nowMs: () => (micros - START_MICROS) / 1000,
+  }
+}
+const found = (clock: Clock, party = 'alice', endsMs: number | null = null) =>
+  ({
+    kind: 'verified',
+    recordTime: formatInstant(clock.nowMicros()),
+    entry: {
+      name: NAME,
+      party,
+      expiresAt: endsMs === null ? null : formatInstant(START_MICROS + endsMs * 1000),
+    },
+    changed: null,
+  }) as unknown as LookupOutcome // What watching looks at.
+
+function watch(
+  clock: Clock,
+  lookup: (signal?: AbortSignal) => Promise<LookupOutcome>,
+  signal?: AbortSignal,
+) {
+  return watchName(NAME, {
+    clock,
+    lookup: (_, options) => lookup(options.signal),
+    channel: async () => 'quorumscan:test',
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+afterEach(() => vi.unstubAllGlobals())
+
+it('tells a change of owner with the second question after it, and no answer twice', async () => {
+  const { clock } = createClock()
+  let askCount = 0
+  const watching = watch(clock, async () => found(clock, ++askCount < 5 ? 'alice' : 'bob'))
+  expect((await watching.next()).value).toMatchObject({ entry: { party: 'alice' } })
+  expect((await watching.next()).value).toMatchObject({ entry: { party: 'bob' } })
+  expect(askCount).toBe(5)
+  await watching.return(undefined as never)
+})
+
+it('tells the end of an entry at that moment, whatever nodes say', async () => {
+  const { clock, nowMs } = createClock()
+  const watching = watch(clock, async () => found(clock, 'alice', 1130))
+  expect((await watching.next()).value).toMatchObject({ kind: 'verified' })
+  expect((await watching.next()).value).toMatchObject({
+    kind: 'expired',
+    entry: { party: 'alice' },
+  })
+  expect(nowMs()).toBe(1130)
+  await watching.return(undefined as never)
+})
+
+it('says so once its answer is too old, also where the device says that it is offline, and asks on', async () => {
+  vi.stubGlobal('navigator', { onLine: false })
+  const { clock } = createClock()
+  let askCount = 0
+  const watching = watch(clock, async () => {
+    if (askCount++ === 0) return found(clock)
+    throw new QuorumscanError('no', { code: 'NETWORK_ERROR', definite: true, retryable: true })
+  })
+  expect((await watching.next()).value).toMatchObject({ kind: 'verified' })
+  expect((await watching.next()).value).toMatchObject({ kind: 'unverified', reason: 'offline' })
+  expect(askCount).toBeGreaterThan(20)
+  await watching.return(undefined as never)
+})
+
+it('asks at once after a sleep, and gives up what was under way', async () => {
+  const { clock, sleep } = createClock()
+  const signals: (AbortSignal | undefined)[] = []
+  const watching = watch(clock, async (signal) => {
+    signals.push(signal)
+    if (signals.length === 2) return new Promise<never>(() => {})
+    return found(clock, signals.length < 3 ? 'alice' : 'bob')
+  })
+  await watching.next()
+  const next = watching.next()
+  await until('a question that hangs', async () => (signals.length === 2 ? true : undefined))
+  sleep(600_000)
+  expect((await next).value).toMatchObject({ kind: 'verified', entry: { party: 'bob' } })
+  expect(signals[1]?.aborted).toBe(true)
+  await watching.return(undefined as never)
+})
+
+it('asks at once when another client of the store says that a change was accepted', async () => {
+  const { clock } = createClock()
+  // Nothing follows from time.
+  const still = {
+    ...clock,
+    delay: (_: number, signal?: AbortSignal) => systemClock.delay(1e9, signal),
+  }
+  let askCount = 0
+  const watching = watch(still, async () => found(clock, ++askCount === 1 ? 'alice' : 'bob'))
+  await watching.next()
+  const next = watching.next()
+  await until('a question', async () => {
+    // What was asked half a second ago is asked again.
+    await clock.delay(1000)
+    tellOthers('quorumscan:test', NAME)
+    return askCount > 1 ? true : undefined
+  })
+  expect((await next).value).toMatchObject({ entry: { party: 'bob' } })
+  await watching.return(undefined as never)
+})
+
+it('ends by what no asking can change, and by the signal with its reason', async () => {
+  const { clock } = createClock()
+  const closed = new QuorumscanError('closed', { code: 'CLOSED', definite: true, retryable: false })
+  await expect(watch(clock, () => Promise.reject(closed)).next()).rejects.toBe(closed)
+  const leaving = new AbortController()
+  let asked: AbortSignal | undefined
+  const next = watch(
+    clock,
+    (signal) => {
+      asked = signal
+      return new Promise<never>(() => {})
+    },
+    leaving.signal,
+  ).next()
+  await until('a question', async () => asked)
+  leaving.abort(new Error('left'))
+  await expect(next).rejects.toThrow('left')
+  expect(asked?.aborted).toBe(true)
+})
