@@ -2,7 +2,7 @@
 import { createValidator } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
 
-const { VALIDATOR = 'http://127.0.0.1:4605', TOKEN = '', STORE = 'wallet.json' } = process.env
+const { VALIDATOR = 'http://127.0.0.1:4601', TOKEN = '', STORE = 'wallet.json' } = process.env
 
 const validator = createValidator({ url: VALIDATOR, token: TOKEN })
 const { partyId } = await validator.wallet.status()

@@ -1,7 +1,7 @@
 // Resolve a name on a Splice network, whose scans sign nothing: what enough super-validators say alike.
 import { createSpliceScan } from '@quorumscan/sdk/splice'
 
-const { SEED = 'http://127.0.0.1:4601' } = process.env
+const { SEED = 'http://127.0.0.1:4611' } = process.env
 const name = 'alice.unverified.ns'
 const nodes = { seeds: [SEED] }
 

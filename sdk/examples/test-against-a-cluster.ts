@@ -2,16 +2,20 @@
 import assert from 'node:assert/strict'
 import { startCluster } from '@quorumscan/sdk/testing'
 
-await using cluster = await startCluster({ nodes: 4 })
+const cluster = await startCluster({ nodes: 4 })
+try {
+  const alice = cluster.validator('alice')
+  await alice.wallet.register()
+  await alice.wallet.tap({ amount: '10.0' })
+  const { party } = await alice.names.register({ name: 'alice' })
 
-const alice = cluster.validator('alice')
-await alice.wallet.register()
-await alice.wallet.tap({ amount: '10.0' })
-const { party } = await alice.names.register({ name: 'alice.unverified.ns' })
+  await cluster.kill('sv-1')
+  await cluster.waitFor(({ nodes }) => nodes.some((node) => node.state === 'down'))
 
-await cluster.kill('sv-1')
-await cluster.waitFor(({ nodes }) => nodes.some((node) => node.state === 'down'))
-
-await using scan = cluster.scan()
-assert.equal(await scan.names.resolve('alice.unverified.ns'), party)
-console.log('still verified with one node dead')
+  const scan = cluster.scan()
+  assert.equal(await scan.names.resolve('alice'), party)
+  await scan.close()
+  console.log('still verified with one node dead')
+} finally {
+  await cluster.down()
+}

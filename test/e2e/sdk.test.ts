@@ -4,6 +4,7 @@
  * what it says when nodes are gone.
  */
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -625,13 +626,50 @@ describe('the examples of the README run as they stand', () => {
     }
   }
 
+  const stored = () => join(tmpdir(), `qs-example-${crypto.randomUUID()}.json`)
+  const pinned = () => ({ SEED: seeds()[0] ?? '', GENESIS_HASH: cluster.genesisHash })
+
+  it('the lines that set where to ask, whom to believe, and as whom', async () => {
+    const [, lines = ''] =
+      /```sh\n(export SEED[\s\S]*?)```/.exec(await readFile(join(sdk, 'README.md'), 'utf8')) ?? []
+    const script = `quorumscan() { "$COMMAND" "$@" --data-dir "$DIRECTORY"; }
+      ${lines}
+      echo "$GENESIS_HASH $TOKEN"`
+    const command = join(sdk, '../node_modules/.bin/quorumscan')
+    const env = { ...process.env, COMMAND: command, DIRECTORY: cluster.dataDir }
+    const { stdout } = await promisify(execFile)('bash', ['-ec', script], { env })
+    const [hash, token = ''] = stdout.trim().split(' ')
+    expect(hash).toBe(cluster.genesisHash)
+    const asAlice = createValidator({ url: cluster.validatorUrl, token })
+    expect(await asAlice.wallet.status()).toMatchObject({ partyId: party })
+    // And that it is the hash of what is served.
+    const served = await (await fetch(`${seeds()[0]}/v0/genesis`)).arrayBuffer()
+    expect(createHash('sha256').update(Buffer.from(served)).digest('hex')).toBe(hash)
+  })
+
   it.each([
     ['resolve', /^alice::1220/],
     ['splice', /^alice::1220.*\nalice::1220.*, say sv-\d, sv-\d, sv-\d\n$/],
-    ['lookup', /say sv-\d.*\nSigned by sv-\d.* at offset \d+\.\n$/],
+    ['keep-the-proof', /say sv-\d.*\nalice::1220.* at 2\S*Z, signed by sv-\d.*\n$/],
   ])('%s', async (name, output) => {
-    const env = { SEED: seeds()[0] ?? '', GENESIS_HASH: cluster.genesisHash }
-    expect(await example(name, env)).toMatch(output)
+    expect(await example(name, pinned())).toMatch(output)
+  })
+
+  it('change-of-hands', async () => {
+    const STORE = stored()
+    try {
+      expect(await example('change-of-hands', { ...pinned(), STORE })).toBe(`send to ${party}\n`)
+      const store = createFileStore(STORE)
+      await using other = cluster.scan({ store })
+      await other.names.acceptChange(ALICE, genesis.dso)
+      const asked = example('change-of-hands', { ...pinned(), STORE })
+      await expect(asked).rejects.toMatchObject({
+        stdout: expect.stringContaining(`was ${genesis.dso}; at 2`),
+        stderr: expect.stringContaining('NAME_CHANGED'),
+      })
+    } finally {
+      await rm(STORE, { force: true })
+    }
   })
 
   it('register; a walk over pages that began before is one read, and does not see it', async () => {
@@ -642,7 +680,7 @@ describe('the examples of the README run as they stand', () => {
     const output = await example('register', {
       VALIDATOR: cluster.validatorUrl,
       TOKEN: await cluster.token('frank'),
-      NAME: 'frank.unverified.ns',
+      NAME: 'frank',
     })
     expect(output).toMatch(/^requested\npaid\nactive\nfrank\.unverified\.ns belongs to frank/)
     for (const walk of [...walks, scan.names.search('frank')]) {
@@ -653,7 +691,7 @@ describe('the examples of the README run as they stand', () => {
   })
 
   it('follow', async () => {
-    const STORE = join(tmpdir(), `qs-follow-${crypto.randomUUID()}.json`)
+    const STORE = stored()
     const env = { VALIDATOR: cluster.validatorUrl, TOKEN: await cluster.token('alice'), STORE }
     try {
       expect(await example('follow', env)).toMatch(/^(\d+ transaction\n){3,}$/)

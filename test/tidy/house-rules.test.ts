@@ -105,15 +105,28 @@ describe('house rules', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(121)
   })
 
-  it('the code in the README of the SDK is that of its examples, which CI runs', () => {
+  it('the code in the README of the SDK is its examples, whole, which CI runs', () => {
     const examples = files.filter((file) => file.startsWith('sdk/examples/')).map(read)
     const blocks = [...read('sdk/README.md').matchAll(/```ts\n([\s\S]*?)```/g)]
-    expect(blocks.length).toBeGreaterThan(0)
-    for (const [, block = ''] of blocks)
-      expect(
-        examples.some((example) => example.includes(block)),
-        block,
-      ).toBe(true)
+    expect(blocks.map(([, block]) => block).sort()).toEqual(examples.sort())
+  })
+
+  it('the addresses in the README of the SDK are those that a cluster has by default', () => {
+    const ports = read('cluster/src/ports.ts')
+    const base = Number(/DEFAULT_BASE_PORT = (\d+)/.exec(ports)?.[1])
+    const port = (kind: string) =>
+      base + Number(new RegExp(`${kind}.*basePort \\+ (\\d+)`).exec(ports)?.[1])
+    const text = read('sdk/README.md')
+    for (const [variable, kind] of [
+      ['SEED', 'nodes: each'],
+      ['VALIDATOR', 'validator:'],
+    ] as const) {
+      const named = [
+        ...text.matchAll(new RegExp(`${variable}(?: = '|=)http://127.0.0.1:(\\d+)`, 'g')),
+      ]
+      expect(named.length, variable).toBeGreaterThan(2)
+      for (const [, found] of named) expect(Number(found), variable).toBe(port(kind))
+    }
   })
 
   it('the console imports types of ours at most: a page holds nothing of a server', () => {
