@@ -1,6 +1,11 @@
 import { fromHex, toHex, utf8 } from '@quorumscan/base'
 import type { DeepPartial } from 'cosmjs-types/helpers'
-import { MisbehaviorType, Request, type Response } from 'cosmjs-types/tendermint/abci/types'
+import {
+  MisbehaviorType,
+  Request,
+  type Response,
+  ResponseProcessProposal_ProposalStatus,
+} from 'cosmjs-types/tendermint/abci/types'
 import { describe, expect, it } from 'vitest'
 import type { JudgedEntry, Refusal } from '../judge-entry.ts'
 import { type ApplicationOptions, createApplication } from './application.ts'
@@ -32,6 +37,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
     refuse: () => null,
     isPeer: (nodeId) => nodeId === 'friend',
     onMisbehavior: async () => {},
+    protocolVersionAt: () => 1,
     publish: async (group) => {
       published.push(group)
     },
@@ -120,6 +126,26 @@ describe('a block', () => {
     store()
     await committed
     expect(application.tip().height).toBe(1)
+  })
+
+  it('is proposed and judged by the rules that hold where it begins', async () => {
+    const asked: number[] = []
+    const { ask, finalize } = setUp({
+      protocolVersionAt: (offset) => {
+        asked.push(offset)
+        return 1
+      },
+    })
+    await finalize(1, 'a', 'b')
+    await ask({ commit: {} })
+    const time = { seconds: BigInt(START / 1_000_000), nanos: 0 }
+    const txs = [utf8('c')]
+    const prepared = await ask({ prepareProposal: { txs, time, maxTxBytes: 1000n } })
+    expect(prepared.prepareProposal?.txs).toEqual(txs)
+    const { ACCEPT } = ResponseProcessProposal_ProposalStatus
+    const processed = await ask({ processProposal: { txs, time } })
+    expect(processed.processProposal?.status).toBe(ACCEPT)
+    expect(asked).toEqual([3, 3])
   })
 
   it('counts once where its engine died while it was stored, and another one repeats it', async () => {

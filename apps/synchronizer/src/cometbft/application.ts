@@ -5,6 +5,7 @@
  */
 import { assert, fromHex, toHex } from '@quorumscan/base'
 import { chainIdOf } from '@quorumscan/consensus'
+import type { Offset } from '@quorumscan/model'
 import {
   CheckTxType,
   MisbehaviorType,
@@ -16,7 +17,7 @@ import {
 import type { JudgedEntry, Refusal } from '../judge-entry.ts'
 import { type BlockGroup, orderBlock, type Tip } from './blocks.ts'
 import { type LastCommit, readLastCommit } from './last-commit.ts'
-import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
+import { type BlockLimits, type ProtocolVersion, proposalRules } from './proposals.ts'
 
 export type Application = {
   /** Answers one request. @throws If the engine asks for what cannot be: it must not go on. */
@@ -31,6 +32,8 @@ export type ApplicationOptions = {
   readonly genesisHash: string
   readonly validators: readonly { readonly key: string }[]
   readonly limits: BlockLimits
+  /** Which version of the protocol holds at an offset, as the replica says. */
+  readonly protocolVersionAt: (offset: Offset) => ProtocolVersion
   /** Where the log stands. */
   readonly tip: Tip
   readonly judge: (bytes: Uint8Array) => JudgedEntry
@@ -57,6 +60,7 @@ export function createApplication(options: ApplicationOptions): Application {
   let { tip } = options
   /** Decided, and not published: the engine says `commit` next, or repeats the block. */
   let pending: { readonly group: BlockGroup; readonly tip: Tip } | null = null
+  const rules = () => proposalRules[options.protocolVersionAt(tip.offset + 1)]
   let lastCommit: LastCommit | null = null
 
   return {
@@ -89,7 +93,7 @@ export function createApplication(options: ApplicationOptions): Application {
         const { txs, time, maxTxBytes } = request.prepareProposal
         return Response.fromPartial({
           prepareProposal: {
-            txs: selectEntries({
+            txs: rules().selectEntries({
               tip,
               timeMicros: microsOf(time),
               entries: txs,
@@ -103,7 +107,7 @@ export function createApplication(options: ApplicationOptions): Application {
       }
       if (request.processProposal !== undefined) {
         const { txs, time } = request.processProposal
-        const isGood = isAcceptable({
+        const isGood = rules().isAcceptable({
           tip,
           timeMicros: microsOf(time),
           entries: txs,

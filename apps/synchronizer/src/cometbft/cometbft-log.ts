@@ -54,7 +54,9 @@ export async function openCometbftLog(
       onFound: (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
     })
     const { note: onMisbehavior } = misbehavior
-    const parts = { ...app, ...options, sockets, rpc, onMisbehavior }
+    // The replica hands over from which offset on another one holds, as soon as there is another.
+    const protocolVersionAt = () => 1 as const
+    const parts = { ...app, ...options, sockets, rpc, onMisbehavior, protocolVersionAt }
     const member = resources.opened(await createMember(parts))
     const prepare = async () => {
       await rm(sockets.engine, { force: true }) // What one that was killed has left.

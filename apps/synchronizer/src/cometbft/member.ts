@@ -12,6 +12,7 @@ import {
   type StoredBlock,
   type StreamGroup,
 } from '@quorumscan/log'
+import type { Offset } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 import { type JudgedEntry, judgeEntry, type Refusal, refusalByTime } from '../judge-entry.ts'
 import { serveAbci } from './abci-server.ts'
@@ -21,6 +22,7 @@ import type { EngineRpc } from './engine-rpc.ts'
 import type { LastCommit } from './last-commit.ts'
 import { createOffering } from './offering.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
+import type { ProtocolVersion } from './proposals.ts'
 
 /** What is judged when it comes, when it is proposed and when others propose it: some seconds of entries, 4 MiB. */
 const JUDGED_MAX = 10_000
@@ -55,6 +57,8 @@ export type MemberOptions = {
   readonly charge: (publicKey: string, units: number) => void
   /** @throws {ScanError} LOG_FULL. */
   readonly assertRoom: () => void
+  /** Which version of the protocol holds at an offset, as the replica says. */
+  readonly protocolVersionAt: (offset: Offset) => ProtocolVersion
   /** Told of a block that names members that voted twice in one step. */
   readonly onMisbehavior: (height: number) => Promise<void>
   /** Told of each group that is in the log. */
@@ -150,6 +154,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       refuse,
       isPeer: (nodeId) => admitted.has(nodeId),
       onMisbehavior: options.onMisbehavior,
+      protocolVersionAt: options.protocolVersionAt,
       publish,
     })
     resources.opened(await serveAbci({ socketPath: options.sockets.abci, application, logger }))

@@ -5,6 +5,8 @@
  * Block time is the median of the votes for the block before: after an outage the first block is as old as the
  * outage. So an entry is held against the record time that it will have, and what is ordered is never ignored by
  * replicas for its time.
+ *
+ * Rules change with the version of the protocol alone, at an offset that the replicas agree on far ahead.
  */
 import { groupBytesOf } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
@@ -56,6 +58,11 @@ export function selectEntries(
     return true
   })
 }
+
+/** What a member proposes and votes for, by the version of the protocol that holds. What has held is never changed. */
+export const proposalRules = { 1: { isAcceptable, selectEntries } } as const
+
+export type ProtocolVersion = keyof typeof proposalRules
 
 /** Of a byte string in a block: its tag, and its length as a varint of an int32. */
 const WIRE_OVERHEAD_BYTES = 6
