@@ -1,11 +1,9 @@
 export type {
-  Disputed,
   Fork,
   Genesis,
   Insufficient,
   Lagging,
   Threshold,
-  VoteGroup,
 } from '@quorumscan/consensus'
 export type {
   CertifiedNodeStatus,
@@ -25,6 +23,7 @@ export type { ListOptions, Names } from './names/bound-reads.ts'
 export type {
   Absent,
   AnswerFacts,
+  Disputed,
   Expired,
   Found,
   FoundEntry,
@@ -35,6 +34,7 @@ export type {
   NameChange,
   NameEntry,
   ResolveOptions,
+  VoteGroup,
 } from './names/lookups.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'

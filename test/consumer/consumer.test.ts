@@ -3,7 +3,7 @@
  * new compilers, run as ES module and by `require`, and judged by the tools that look into packages.
  */
 import { execFile } from 'node:child_process'
-import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,6 +12,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const root = join(import.meta.dirname, '../..')
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 const types = join(import.meta.dirname, '../types')
+/** What the README shows, whole. */
+const examples = join(root, 'sdk/examples')
 
 type Exit = { readonly code: number; readonly text: string }
 
@@ -65,6 +67,7 @@ beforeAll(async () => {
         // One install: nothing else of ours is in a registry.
         '@quorumscan/sdk': `file:${tarball}`,
         '@tanstack/react-query': '5.108.0',
+        '@types/node': '20.19.43',
         '@types/react': '19.3.0',
         react: '19.3.1',
         typescript: '7.0.2',
@@ -83,6 +86,9 @@ beforeAll(async () => {
     ),
   )
   for (const file of await readdir(types)) await copyFile(join(types, file), join(project, file))
+  await mkdir(join(project, 'examples'))
+  for (const file of await readdir(examples))
+    if (file.endsWith('.ts')) await copyFile(join(examples, file), join(project, 'examples', file))
 })
 afterAll(() => rm(project, { recursive: true, force: true }))
 
@@ -107,6 +113,17 @@ it.each(isLong ? [...SETTINGS, ...LONG_SETTINGS] : SETTINGS)(
     passed(await run(process.execPath, [tsc, '-p', config]))
   },
 )
+
+it('the README compiles as it is pasted into a project', async () => {
+  const compilerOptions = {
+    ...{ module: 'nodenext', moduleResolution: 'nodenext', target: 'es2022', strict: true },
+    ...{ lib: ['es2022', 'dom', 'dom.iterable'], types: ['node'], noEmit: true },
+  }
+  const config = join(project, 'tsconfig-readme.json')
+  await writeFile(config, JSON.stringify({ compilerOptions, include: ['examples/*.ts'] }))
+  const tsc = join(project, 'node_modules/typescript/bin/tsc')
+  passed(await run(process.execPath, [tsc, '-p', config]))
+})
 
 describe('at run time', () => {
   const made = `

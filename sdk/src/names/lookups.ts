@@ -1,5 +1,12 @@
 /** The words of lookups: what is asked, and what it can end in. */
-import type { Disputed, Insufficient, Lagging, Lookup, Threshold } from '@quorumscan/consensus'
+import type {
+  Insufficient,
+  Lagging,
+  Lookup,
+  Disputed as ReadDisputed,
+  VoteGroup as ReadVoteGroup,
+  Threshold,
+} from '@quorumscan/consensus'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/consensus/certified'
 import type {
   CertifiedReadOptions,
@@ -71,7 +78,18 @@ export type Answered<Answer> = Omit<AnswerFacts, 'verifiedBy' | 'recordTime'> & 
   readonly answer: Answer
 }
 
-export type ReadOutcome<Answer = unknown> = Answered<Answer> | Disputed | Insufficient | Lagging
+/** What a read ends in where it is no answer. */
+export type Unanswered = ReadDisputed | Insufficient | Lagging
+export type ReadOutcome<Answer = unknown> = Answered<Answer> | Unanswered
+
+/** A state that enough members signed. */
+export type VoteGroup = Omit<ReadVoteGroup, 'recordTime'> & {
+  /** Record time of its offset. */
+  readonly recordTime: string
+}
+
+/** Members signed two states that contradict each other: more than f lie, or the log forked. */
+export type Disputed = Omit<ReadDisputed, 'groups'> & { readonly groups: readonly VoteGroup[] }
 
 /** Proven who owns the name. `trusted`: there are so few nodes that each is believed. */
 export type Found = AnswerFacts & {

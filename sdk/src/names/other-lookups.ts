@@ -16,7 +16,7 @@ import {
   type ReadOutcome,
 } from './lookups.ts'
 import { isName, normalizeName } from './name-rules.ts'
-import { outcomeError } from './outcome-error.ts'
+import { outcomeError, toldOutcome } from './outcome-error.ts'
 import {
   assertText,
   parseName,
@@ -56,7 +56,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     )
     const changes = await changesOf(entries, true)
     return outcomes.map((outcome): Decided => {
-      if (!isAnswered(outcome)) return outcome
+      if (!isAnswered(outcome)) return toldOutcome(outcome)
       const { answer, kind, recordTime, receipt, ...read } = outcome
       const facts = {
         offset: read.offset,

@@ -1,6 +1,6 @@
 /** What goes wrong with reads, as errors of the SDK, with the codes of the scan proxy (D-38). */
 import {
-  type Disputed,
+  formatInstant,
   GenesisError,
   type Insufficient,
   type Lagging,
@@ -10,13 +10,21 @@ import type { CertifiedEntry } from '@quorumscan/consensus/certified'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import { toEntry } from './entries.ts'
 import { genesisError } from './genesis-error.ts'
+import type { Disputed, Unanswered } from './lookups.ts'
+
+/** As callers get it: times are texts. */
+export function toldOutcome(outcome: Unanswered | Disputed): Disputed | Insufficient | Lagging {
+  if (outcome.kind !== 'disputed') return outcome
+  const groups = outcome.groups.map(({ recordTime, ...group }) => ({
+    ...group,
+    recordTime: typeof recordTime === 'number' ? formatInstant(recordTime) : recordTime,
+  }))
+  return { ...outcome, groups }
+}
 
 /** The details hold the outcome, so that a caller of `resolve` can see who said what. */
-export function outcomeError(
-  what: string,
-  outcome: Disputed | Insufficient | Lagging,
-): QuorumscanError {
-  const facts = { definite: true, details: { outcome } }
+export function outcomeError(what: string, outcome: Unanswered | Disputed): QuorumscanError {
+  const facts = { definite: true, details: { outcome: toldOutcome(outcome) } }
   switch (outcome.kind) {
     case 'disputed':
       return new QuorumscanError(

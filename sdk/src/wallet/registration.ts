@@ -185,6 +185,7 @@ export async function register(
   /** As enough nodes have it; null: they prove that there is none. */
   const entryNow = async (): Promise<NameEntry | null> => {
     const outcome = await names.lookup(name, { ...call(), receipt: false })
+    if (outcome.kind === 'expired') return null
     if ('entry' in outcome) return outcome.entry
     throw outcomeError(name, outcome)
   }
