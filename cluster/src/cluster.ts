@@ -11,7 +11,7 @@ import { ClusterError, messageOf } from './cluster-error.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
-import type { Fault, FaultSpec, Part } from './faults/fault-spec.ts'
+import { type Fault, type FaultSpec, nodesOf, type Part } from './faults/fault-spec.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { logGenesisOf } from './genesis.ts'
 import { logAddressOf, REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
@@ -241,7 +241,7 @@ export class Cluster {
    * @throws {ClusterError} If the fault makes no sense there.
    */
   inject(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
-    assertPossible(this.#runner.service(spec.node), spec)
+    for (const node of nodesOf(spec)) assertPossible(this.#runner.servicesOf(node), spec)
     return this.#faults.inject(spec, durationMs)
   }
 
@@ -502,7 +502,7 @@ export class Cluster {
         this.#runner.assertRunning(service.redis.id)
         return await limitMemory(service.redisAddress.socketPath, true)
       default:
-        for (const each of this.#runner.servicesOf(spec.node)) await this.#runner.tellFaults(each)
+        await this.#tell(spec)
     }
   }
 
@@ -521,11 +521,17 @@ export class Cluster {
           if (this.#supervisor.pid(service.app.id) === null && !this.#isKilled(service.app.id))
             await runner.startApp(service)
       }
-      for (const service of runner.servicesOf(spec.node)) await runner.tellFaults(service)
+      await this.#tell(spec)
     })
     if (spec.kind === 'kill')
       await Promise.all((hit?.services ?? []).map((service) => runner.untilUpOrLate(service)))
     for (const service of runner.servicesOf(spec.node)) await runner.ask(service)
+  }
+
+  /** Tells everybody whom a fault is about what is in force now. */
+  async #tell(spec: FaultSpec): Promise<void> {
+    for (const node of nodesOf(spec))
+      for (const service of this.#runner.servicesOf(node)) await this.#runner.tellFaults(service)
   }
 
   #isInForce(spec: FaultSpec): boolean {
@@ -608,16 +614,27 @@ function supervisorOptions(directory: DataDirectory, clock: Clock) {
   return { recordFile: directory.processesFile, marker: directory.path, clock }
 }
 
-/** What makes no sense is refused before anything is done. */
-function assertPossible(service: Service, spec: FaultSpec): void {
+/** What makes no sense is refused before anything is done. @throws {ClusterError} */
+function assertPossible(
+  [service, ...beside]: readonly [Service, ...Service[]],
+  spec: FaultSpec,
+): void {
   const refuse = (why: string): never => {
     throw new ClusterError(`${service.name}: ${why}`)
   }
+  const hasEngine = [service, ...beside].some(({ engineDirectory }) => engineDirectory !== null)
+  const edge = 'edge' in spec ? spec.edge : null
+  if (!hasEngine && (spec.kind === 'split' || edge === 'p2p'))
+    refuse('it has no engine, as one synchronizer orders; cut nodes off from the log instead')
   if (spec.kind === 'lie' && service.kind !== 'scan') refuse('only super-validators can lie')
   if (service.kind !== 'synchronizer') return
   if (spec.kind === 'memory')
-    refuse('the log keeps what nothing else holds; kill its Redis instead')
-  if (spec.kind === 'partition' || ('edge' in spec && spec.edge !== 'http'))
+    refuse(
+      hasEngine
+        ? 'its Redis is that of the validator'
+        : 'the log keeps what nothing else holds; kill its Redis instead',
+    )
+  if (spec.kind === 'partition' || edge === 'log' || edge === 'redis')
     refuse('cut the nodes off from the log instead (--edge log)')
 }
 

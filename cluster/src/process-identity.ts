@@ -58,14 +58,18 @@ export function findByEnvironment(name: string, value: string): ProcessIdentity[
     .flatMap((entry) => identityOf(Number(entry)) ?? [])
 }
 
+/** The process that leads the group of this one. Linux only (elsewhere null). */
+export function leaderOf(pid: number): number | null {
+  const group = statFields(pid)[2]
+  return group === undefined ? null : Number(group)
+}
+
 function look(pid: number): Seen {
   return isLinux ? lookInProc(pid) : lookWithPs(pid)
 }
 
 function lookInProc(pid: number): Seen {
-  const stat = readText(`/proc/${pid}/stat`)
-  // pid (command) state …: the command may hold anything, so count from the last parenthesis.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const fields = statFields(pid)
   const startTicks = fields[19]
   if (startTicks === undefined) return GONE
   return {
@@ -73,6 +77,13 @@ function lookInProc(pid: number): Seen {
     // Ticks count from boot: the boot's id makes them unique.
     startedAt: `${startTicks}@${readText('/proc/sys/kernel/random/boot_id').trim()}`,
   }
+}
+
+/** From the state on. */
+function statFields(pid: number): readonly string[] {
+  const stat = readText(`/proc/${pid}/stat`)
+  // pid (command) state …: the command may hold anything, so count from the last parenthesis.
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
 function lookWithPs(pid: number): Seen {

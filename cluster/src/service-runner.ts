@@ -325,9 +325,10 @@ export class ServiceRunner {
     throw new ClusterError(`there is no node ${name}; there are ${[...nodes].join(', ')}`)
   }
 
-  /** What runs under the name of a node, what has that name first. */
-  servicesOf(node: string): readonly Service[] {
-    return this.#options.services.filter((service) => service.node === node)
+  /** What runs under the name of a node, what has that name first. @throws {ClusterError} If there is no such node. */
+  servicesOf(node: string): readonly [Service, ...Service[]] {
+    const main = this.service(node)
+    return [main, ...this.#options.services.filter((one) => one.node === node && one !== main)]
   }
 
   /** @throws {ClusterError} If the process does not run; the end of its log is shown. */
@@ -371,7 +372,7 @@ export class ServiceRunner {
   }
 
   #processFaultsOf(service: Service): ProcessFaults {
-    const faults = processFaultsOf(this.#options.faultsOf(service))
+    const faults = processFaultsOf(service.node, this.#options.faultsOf(service))
     // The clients of a node are those of what has its name.
     return service.name === service.node
       ? faults

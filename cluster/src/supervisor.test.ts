@@ -15,6 +15,8 @@ const IGNORES_TERM =
 const ENDS_ON_TERM =
   "process.on('SIGTERM', () => { console.log('bye'); process.exit() }); console.log('ready'); setInterval(() => {}, 1e6)"
 
+type World = Awaited<ReturnType<typeof createWorld>>
+
 async function createWorld() {
   const directory = await mkdtemp(join(tmpdir(), 'qs-supervisor-'))
   const options = { recordFile: join(directory, 'processes.json'), marker: directory, clock }
@@ -71,15 +73,27 @@ it('pauses and resumes a process, and stops a paused one in order', async () => 
   expect(await world.log('a')).toContain('bye')
 })
 
+const HAS_CHILD = `
+  const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'])
+  console.log('child=' + child.pid + ' ready')
+  setInterval(() => {}, 1e6)`
+
+async function startWithChild({ supervisor, spec, untilReady, log }: World): Promise<number> {
+  await supervisor.start(spec('a', HAS_CHILD))
+  await untilReady('a')
+  return Number(/child=(\d+)/.exec(await log('a'))?.[1])
+}
+
+it('ends nothing that belongs to what it keeps', async () => {
+  await using world = await createWorld()
+  const child = await startWithChild(world)
+  expect(await world.supervisor.endOthers()).toBe(0)
+  expect(identityOf(child)).not.toBe(null)
+})
+
 it('kills a process with the children that it has started', async () => {
   await using world = await createWorld()
-  const script = `
-    const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'])
-    console.log('child=' + child.pid + ' ready')
-    setInterval(() => {}, 1e6)`
-  await world.supervisor.start(world.spec('a', script))
-  await world.untilReady('a')
-  const child = Number(/child=(\d+)/.exec(await world.log('a'))?.[1])
+  const child = await startWithChild(world)
   expect(identityOf(child)).not.toBe(null)
   await world.supervisor.kill('a')
   await untilTrue('the child to end', () => identityOf(child) === null)

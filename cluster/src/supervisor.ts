@@ -22,6 +22,7 @@ import { readOwnJson, writeOwnJson } from './data-directory.ts'
 import {
   findByEnvironment,
   identityOf,
+  leaderOf,
   type ProcessIdentity,
   type ProcessState,
   type SignalScope,
@@ -261,7 +262,7 @@ export function runningRecorded(recordFile: string): readonly string[] {
 
 /**
  * Kills what an earlier supervisor of the same cluster left running, and returns how many that were.
- * A pid that belongs to another process by now is left alone.
+ * A pid that belongs to another process by now is left alone, and so is what the excepted have started.
  */
 export async function endLeftovers(
   options: SupervisorOptions,
@@ -271,7 +272,8 @@ export async function endLeftovers(
   const marked = findByEnvironment(MARKER_VARIABLE, options.marker)
   const byPid = new Map([...recorded, ...marked].map((identity) => [identity.pid, identity]))
   const alive = [...byPid.values()].filter(
-    (identity) => !exceptPids.has(identity.pid) && stateOf(identity) !== 'gone',
+    (identity) =>
+      !exceptPids.has(leaderOf(identity.pid) ?? identity.pid) && stateOf(identity) !== 'gone',
   )
   for (const identity of alive) signalProcess(identity, 'SIGKILL')
   for (const identity of alive)

@@ -264,9 +264,7 @@ function planEngines({ prepared, engineProgram }: TopologyInput) {
   const addressOf = (name: string) => `${HOST}:${portsOf(name).p2p}`
   return (name: string) => {
     const isMember = nodeNames.includes(name)
-    const peers = members
-      .filter((other) => other.name !== name)
-      .map((other) => `${other.nodeId}@${addressOf(other.name)}`)
+    const peers = members.filter((other) => other.name !== name)
     const home = directory.engineDirectory(name)
     return {
       directory: home,
@@ -276,7 +274,8 @@ function planEngines({ prepared, engineProgram }: TopologyInput) {
         QS_ENGINE_HOME: home,
         QS_ENGINE_ADDRESS: addressOf(name),
         QS_FAULT_ENGINE_ADDRESS: `${HOST}:${portsOf(name).inner}`,
-        QS_ENGINE_PEERS: peers.join(','),
+        QS_ENGINE_PEERS: peers.map((peer) => `${peer.nodeId}@${addressOf(peer.name)}`).join(','),
+        QS_FAULT_PEERS: peers.map((peer) => peer.name).join(','),
         QS_ENGINE_FOLLOWERS: isMember ? (followerId ?? '') : '',
         QS_ENGINE_KEY_FILE: directory.keyFile(engineKeyOf(name)),
         ...(isMember ? { QS_VOTING_KEY_FILE: directory.keyFile(votingKeyOf(name)) } : {}),

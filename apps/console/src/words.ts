@@ -207,6 +207,8 @@ export function faultWords(spec: Status['faults'][number]['spec']): string {
       return 'resets connections'
     case 'partition':
       return spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`
+    case 'split':
+      return `split from ${spec.others.join(', ')}`
     case 'clock':
       return `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`
     case 'memory':

@@ -222,6 +222,8 @@ function isWhole(target: ChaosTarget, name: string): boolean {
   if (name === 'validator') return status.validator.state === 'up'
   if (name === 'synchronizer') return status.synchronizer.state === 'up'
   const node = status.nodes.find((one) => one.name === name)
+  const member = status.members.find((one) => one.name === name)
+  if (member !== undefined && member.state !== 'up') return false
   return node?.state === 'up' && newestOffset(target) - (node.offset ?? 0) <= LAG_MAX
 }
 

@@ -11,7 +11,13 @@ import type { ChaosTarget } from './target.ts'
 const clock = createSystemClock()
 const { genesis } = createTestNetwork({ nodeCount: 4 })
 const nodeNames = genesis.nodes.map(({ name }) => name)
-const scenario = scenarioOf({ seed: '7', durationMs: 1000, nodeNames, budget: 'f' })
+const scenario = scenarioOf({
+  seed: '7',
+  durationMs: 1000,
+  nodeNames,
+  budget: 'f',
+  ordering: 'redis',
+})
 
 const nothing = () => Promise.reject(new Error('no cluster here'))
 const absent: ChaosTarget = {

@@ -7,6 +7,7 @@ import { formatTime } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { readJson, writeFileAtomic } from '../data-directory.ts'
+import type { OrderingDriver } from '../genesis.ts'
 import { createFeed, type Feed } from '../watch/feed.ts'
 import { check } from './checker/check.ts'
 import { toJsonLines } from './history.ts'
@@ -73,6 +74,7 @@ export function scenarioOf(options: {
   readonly durationMs: number
   readonly nodeNames: readonly string[]
   readonly budget: 'f' | 'beyond-f'
+  readonly ordering: OrderingDriver
 }): Scenario {
   const f = maxFaulty(options.nodeNames.length)
   const faultyMax = options.budget === 'f' ? f : 2 * f

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { planSchedule, scenario } from './schedule.ts'
+import { planSchedule, type Step, scenario } from './schedule.ts'
 import { shrink } from './shrink.ts'
 
 const nodeNames = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']
 const plan = (seed: string, faultyMax = 2) =>
-  planSchedule({ seed, durationMs: 60_000, nodeNames, faultyMax })
+  planSchedule({ seed, durationMs: 60_000, nodeNames, faultyMax, ordering: 'redis' })
 
 it('is the same for the same seed, and another for another', () => {
   expect(plan('1')).toEqual(plan('1'))
@@ -26,6 +26,15 @@ it.each([0, 1, 2, 4])('has never more than %d super-validators faulty at once', 
     }
     expect(steps.every((step) => step.atMs + step.durationMs <= 63_000)).toBe(true)
   }
+})
+
+it('breaks engines and their links where members order, and nowhere else', () => {
+  const isOfMember = ({ fault }: Step) =>
+    ('part' in fault && (fault.part === 'cometbft' || fault.part === 'synchronizer')) ||
+    ('edge' in fault && fault.edge === 'p2p')
+  const options = { seed: '1', durationMs: 600_000, nodeNames, faultyMax: 2 }
+  expect(planSchedule({ ...options, ordering: 'cometbft' }).some(isOfMember)).toBe(true)
+  expect(planSchedule({ ...options, ordering: 'redis' }).some(isOfMember)).toBe(false)
 })
 
 it('is a scenario that can be written down and run again', () => {

@@ -1,6 +1,7 @@
 /** Which faults a run has, and when: a pure function of the seed. */
 import { z } from 'zod'
 import { faultSpec, LIE_KINDS, type Part } from '../faults/fault-spec.ts'
+import type { OrderingDriver } from '../genesis.ts'
 import type { ChaosFault } from './history.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 
@@ -18,6 +19,7 @@ export type ScheduleOptions = {
   readonly nodeNames: readonly string[]
   /** How many super-validators may be faulty at once. */
   readonly faultyMax: number
+  readonly ordering: OrderingDriver
 }
 
 /** The lane of what is no super-validator: it stops the service and is no Byzantine fault. */
@@ -71,7 +73,10 @@ function planLane(lane: number, options: ScheduleOptions): Step[] {
       lane,
       atMs,
       durationMs,
-      fault: drawFault(random, random.pick([first, ...others])),
+      fault: drawFault(random, {
+        node: random.pick([first, ...others]),
+        ordering: options.ordering,
+      }),
     })
     atMs += durationMs + between(random, GAP_MS)
   }
@@ -99,7 +104,10 @@ function planInfrastructure(options: ScheduleOptions): Step[] {
   return steps
 }
 
-function drawFault(random: Seeded, node: string): ChaosFault {
+function drawFault(
+  random: Seeded,
+  { node, ordering }: { readonly node: string; readonly ordering: OrderingDriver },
+): ChaosFault {
   const lie = () => ({ kind: 'lie', node, lie: random.pick(LIE_KINDS) }) as const
   const part = () => (random.below(3) === 0 ? 'redis' : null)
   const edge = random.pick(['http', 'log', 'redis'] as const)
@@ -119,8 +127,21 @@ function drawFault(random: Seeded, node: string): ChaosFault {
     () => ({ kind: 'reset', node, edge }),
     () => ({ kind: 'clock', node, offsetMs: (random.below(2) === 0 ? 1 : -1) * 30_000 }),
     () => ({ kind: 'memory', node }),
+    ...(ordering === 'cometbft' ? drawsOfMember(random, node) : []),
   ])
   return draw()
+}
+
+/** What can go wrong with a node that orders, too: its synchronizer, its engine, and the links of that. */
+function drawsOfMember(random: Seeded, node: string): readonly (() => ChaosFault)[] {
+  const part = () => random.pick(['synchronizer', 'cometbft'] as const)
+  return [
+    () => ({ kind: 'kill', node, part: part() }),
+    () => ({ kind: 'pause', node, part: part() }),
+    () => ({ kind: 'slow', node, edge: 'p2p', latencyMs: 50 + random.below(1500), jitterMs: 50 }),
+    () => ({ kind: 'drop', node, edge: 'p2p', rate: random.pick([0.3, 1]) }),
+    () => ({ kind: 'reset', node, edge: 'p2p' }),
+  ]
 }
 
 function between(random: Seeded, range: { readonly min: number; readonly max: number }): number {

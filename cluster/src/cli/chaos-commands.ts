@@ -14,7 +14,7 @@ import { call, connectControl } from '../control/client.ts'
 import { controlOptions } from '../control/control-plane.ts'
 import { holdControlPlane } from '../control/launch.ts'
 import { dataDirectory } from '../data-directory.ts'
-import type { GenesisOverrides } from '../genesis.ts'
+import { type GenesisOverrides, ORDERING_DRIVERS, type OrderingDriver } from '../genesis.ts'
 import { type MakeCommand, milliseconds } from './fault-commands.ts'
 import { wrap } from './format.ts'
 import { integer, print } from './options.ts'
@@ -38,6 +38,7 @@ type ChaosFlags = {
   seed?: string
   duration: number
   nodes?: number
+  ordering?: OrderingDriver
   budget: 'f'
   beyondF?: boolean
   scenario?: string
@@ -53,6 +54,9 @@ export function addChaosCommands(
     .option('--seed <seed>', 'what decides everything (default: a random one)')
     .option('--duration <time>', 'how long things break', milliseconds, DURATION_DEFAULT_MS)
     .option('--nodes <n>', 'on a cluster of its own, of this many nodes', integer(1, NODES_MAX))
+    .addOption(
+      new Option('--ordering <driver>', 'of the cluster of its own').choices(ORDERING_DRIVERS),
+    )
     .addOption(
       new Option('--budget <budget>', 'at most f nodes faulty').choices(['f']).default('f'),
     )
@@ -155,6 +159,7 @@ async function runOne(
   const asked = controlOptions({
     dataDir,
     nodeCount: flags.nodes,
+    ordering: flags.ordering ?? null,
     basePort: 0,
     overrides: SHORT_LIVES,
     redisServer: process.env['REDIS_SERVER'] || 'redis-server',

@@ -41,7 +41,7 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
   const edge = () =>
     new Option(
       '--edge <edge>',
-      'http: its clients; log: log and synchronizer; redis: its own Redis',
+      'http: its clients; log: log and synchronizer; redis: its own Redis; p2p: the other engines',
     )
       .choices(EDGES)
       .default('http')
@@ -86,6 +86,14 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
     'cut a node off from the log, so that it falls behind',
     'lag sv-4 --for 20s',
   ).action((node, options) => inject({ kind: 'partition', node, from: 'log' }, options))
+
+  breaking(
+    'split',
+    'cut the engine of a node off from those of others, where all order together',
+    'split sv-1 sv-3 sv-4 --for 1m',
+  )
+    .argument('<others...>', 'sv-1 …')
+    .action((node, others, options) => inject({ kind: 'split', node, others }, options))
 
   breaking('clock', 'give a process a wrong wall clock', 'clock sv-2 --offset -30s')
     .requiredOption('--offset <time>', 'how wrong, e.g. 30s or -5m', signedMilliseconds)

@@ -58,8 +58,18 @@ it('replaces a fault of the same kind at the same place', async () => {
   await control.inject(lie('sv-1', 'deny'), null)
   await control.inject(lie('sv-1', 'garbage'), null)
   await control.inject(lie('sv-2'), null)
-  expect(processFaultsOf(control.of('sv-1')).lie).toBe('garbage')
+  expect(processFaultsOf('sv-1', control.of('sv-1')).lie).toBe('garbage')
   expect(control.list()).toHaveLength(2)
+})
+
+it('tells each side of a split whom it does not reach, and nobody else', async () => {
+  const { control } = createWorld()
+  const split = faultSpec.parse({ kind: 'split', node: 'sv-1', others: ['sv-3', 'sv-4'] })
+  await control.inject(split, null)
+  const cut = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map(
+    (node) => processFaultsOf(node, control.of(node)).cutPeers,
+  )
+  expect(cut).toEqual([['sv-3', 'sv-4'], [], ['sv-1'], ['sv-1']])
 })
 
 it('ends by itself after its time, unless it was healed before', async () => {

@@ -6,7 +6,7 @@ import type { Clock } from '@quorumscan/base'
 import { formatTime, parseTime } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
 import { readOwnJson, writeOwnJson } from '../data-directory.ts'
-import { type Fault, type FaultSpec, slotOf } from './fault-spec.ts'
+import { type Fault, type FaultSpec, nodesOf, slotOf } from './fault-spec.ts'
 
 const MICROS_PER_MS = 1000
 /** More than every fault on every node of the largest cluster. */
@@ -52,10 +52,11 @@ export class FaultControl {
     return [...this.#faults.values()]
   }
 
+  /** Those that are about a node. */
   of(node: string): readonly FaultSpec[] {
     return this.list()
       .map((fault) => fault.spec)
-      .filter((spec) => spec.node === node)
+      .filter((spec) => nodesOf(spec).includes(node))
   }
 
   /** Begins a fault; one of the same kind at the same place ends for it. */

@@ -97,6 +97,7 @@ export const faultSpec = z.discriminatedUnion('kind', [
     node: nodeName,
     from: z.enum(['log', 'proxy', 'all']).default('all'),
   }),
+  z.object({ kind: z.literal('split'), node: nodeName, others: z.array(nodeName).min(1).max(32) }),
   z.object({
     kind: z.literal('clock'),
     node: nodeName,
@@ -127,6 +128,8 @@ export type ProcessFaults = {
   readonly clockOffsetMs: number
   /** Of the engine that belongs to the process. */
   readonly engine: 'killed' | 'paused' | null
+  /** Nodes whose engines it cannot reach. */
+  readonly cutPeers: readonly string[]
   readonly edges: Readonly<Record<EdgeName, readonly LinkFault[]>>
 }
 
@@ -134,11 +137,13 @@ export const NO_FAULTS: ProcessFaults = {
   lie: null,
   clockOffsetMs: 0,
   engine: null,
+  cutPeers: [],
   edges: { http: [], log: [], redis: [], p2p: [] },
 }
 
 /** What the processes of a node have to do about these faults; those that are done from outside do not count. */
-export function processFaultsOf(specs: readonly FaultSpec[]): ProcessFaults {
+export function processFaultsOf(node: string, specs: readonly FaultSpec[]): ProcessFaults {
+  const cutPeers: string[] = []
   const edges: Record<EdgeName, LinkFault[]> = { http: [], log: [], redis: [], p2p: [] }
   let lie: LieKind | null = null
   let clockOffsetMs = 0
@@ -154,6 +159,9 @@ export function processFaultsOf(specs: readonly FaultSpec[]): ProcessFaults {
         break
       case 'clock':
         clockOffsetMs = spec.offsetMs
+        break
+      case 'split':
+        cutPeers.push(...(spec.node === node ? spec.others : [spec.node]))
         break
       case 'slow':
         edges[spec.edge].push({
@@ -174,7 +182,7 @@ export function processFaultsOf(specs: readonly FaultSpec[]): ProcessFaults {
         if (spec.from === 'all') edges.p2p.push({ kind: 'drop', rate: 1 })
         break
     }
-  return { lie, clockOffsetMs, engine, edges }
+  return { lie, clockOffsetMs, engine, cutPeers, edges }
 }
 
 /** Two faults of the same slot cannot be in force together: the later one takes the place. */
@@ -183,6 +191,11 @@ export function slotOf(spec: FaultSpec): string {
   // A process that is killed cannot be paused, and the other way round.
   const kind = spec.kind === 'pause' ? 'kill' : spec.kind
   return `${spec.node}/${kind}/${place}`
+}
+
+/** The nodes that a fault is about. */
+export function nodesOf(spec: FaultSpec): readonly string[] {
+  return spec.kind === 'split' ? [spec.node, ...spec.others] : [spec.node]
 }
 
 /** Whether lookups cannot count on the vote of a node with this fault, even while it is up. */
@@ -219,6 +232,8 @@ export function describeFault(spec: FaultSpec): string {
       return `resets connections${where}`
     case 'partition':
       return spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`
+    case 'split':
+      return `split from ${spec.others.join(', ')}`
     case 'clock':
       return `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`
     case 'memory':

@@ -17,6 +17,7 @@ import { linkUrl } from './links.ts'
 
 const clock = createSystemClock()
 const LATENCY_MS = 400
+const TOKEN = 'token-of-a-peer-of-the-synchronizer'
 
 async function startWorld() {
   const server = await startRedis([
@@ -43,11 +44,11 @@ async function startWorld() {
       }),
     },
     prefix: null,
-    rateLimit: null,
+    rateLimit: { unitsPerSecond: 1000, peerTokens: [TOKEN] },
   })
   const edge = createEdge({ clock, random: systemRandom })
   const link = await linkUrl(edge, await http.listen({ host: '127.0.0.1', port: 0 }))
-  const log = createLogClient({ url: link.url })
+  const log = createLogClient({ url: link.url, token: TOKEN })
   const heard: { readonly text: string; readonly offset: number; readonly atMs: number }[] = []
   const following = (async () => {
     const reader = createLogReader({ log, genesis, clock, random: systemRandom })

@@ -5,12 +5,13 @@
 import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
 import type { HttpServer } from '@quorumscan/http'
 import { type Agent, type AgentHandlers, initialFaults, startAgent } from './agent.ts'
-import { createEdge } from './edge.ts'
-import { NO_FAULTS, type ProcessFaults } from './fault-spec.ts'
+import { createEdge, type Edge } from './edge.ts'
+import { type LinkFault, NO_FAULTS, type ProcessFaults } from './fault-spec.ts'
 import { guardHttpServer, guardRedis, type Link, linkTcp, linkUrl } from './links.ts'
 
 const MICROS_PER_MS = 1000
 const ANY_PORT = '127.0.0.1:0'
+const CUT: LinkFault = { kind: 'drop', rate: 1 }
 
 /** What the cluster tells a process beside the configuration of its app. */
 export type FaultEnvironment = {
@@ -19,6 +20,8 @@ export type FaultEnvironment = {
   readonly initial: ProcessFaults
   /** `host:port` on which its engine listens behind the edge; null: it has none. */
   readonly engineAddress: string | null
+  /** The nodes whose engines it is told to reach, in the order of their addresses. */
+  readonly peerNames: readonly string[]
 }
 
 export type FaultyProcess = {
@@ -60,6 +63,7 @@ export function readFaultEnvironment(
     socketPrefix,
     initial: initialFaults(env['QS_FAULTS']) ?? NO_FAULTS,
     engineAddress: env['QS_FAULT_ENGINE_ADDRESS'] ?? null,
+    peerNames: (env['QS_FAULT_PEERS'] ?? '').split(','),
   }
 }
 
@@ -71,6 +75,12 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
 
   const newEdge = () => createEdge({ clock: system, random: systemRandom })
   const edges = { http: newEdge(), log: newEdge(), redis: newEdge(), p2p: newEdge() }
+  /** To the engines of others, by the names of their nodes. */
+  const peerEdges = new Map<string, Edge>()
+  const setPeers = (faults: ProcessFaults) => {
+    for (const [name, edge] of peerEdges)
+      edge.set([...faults.edges.p2p, ...(faults.cutPeers.includes(name) ? [CUT] : [])])
+  }
   const links: { http: Link | null; redis: Link | null } = { http: null, redis: null }
   let guarding: Promise<void> = Promise.resolve()
   let agent: Agent | null = null
@@ -79,6 +89,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
     offsetMicros = faults.clockOffsetMs * MICROS_PER_MS
     edges.log.set(faults.edges.log)
     edges.p2p.set(faults.edges.p2p)
+    setPeers(faults)
     await guarding
     await links.http?.set(faults.edges.http)
     await links.redis?.set(faults.edges.redis)
@@ -108,11 +119,15 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
       if (engineAddress === null) throw new Error('QS_FAULT_ENGINE_ADDRESS is not set')
       edges.p2p.set(initial.edges.p2p)
       await linkTcp(edges.p2p, { at: address, to: engineAddress })
-      const routePeer = async (peer: string) => {
+      const routePeer = async (peer: string, index: number) => {
         const [id, to = ''] = peer.split('@')
-        return `${id}@${(await linkTcp(edges.p2p, { at: ANY_PORT, to })).address}`
+        const edge = newEdge()
+        peerEdges.set(environment.peerNames[index] ?? '', edge)
+        return `${id}@${(await linkTcp(edge, { at: ANY_PORT, to })).address}`
       }
-      return { address: engineAddress, peers: await Promise.all(peers.map(routePeer)) }
+      const routed = await Promise.all(peers.map(routePeer))
+      setPeers(initial)
+      return { address: engineAddress, peers: routed }
     },
     guard(server) {
       guarding = guardHttpServer(server.server, {
@@ -127,7 +142,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
         links.http?.close()
         links.redis?.close()
         edges.log.cut()
-        edges.p2p.cut()
+        for (const edge of [edges.p2p, ...peerEdges.values()]) edge.cut()
       })
     },
     async listen({ apply, handlers }) {

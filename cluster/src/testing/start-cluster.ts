@@ -87,6 +87,8 @@ export type RunningCluster = AsyncDisposable & {
     node: string,
     options?: FaultOptions & { readonly from?: 'log' | 'proxy' | 'all' },
   ): Promise<Fault>
+  /** Cuts the engine of a node off from those of others, where all order together. */
+  split(node: string, others: readonly string[], options?: FaultOptions): Promise<Fault>
   /** The process has a wall clock that is wrong by this much. */
   clock(node: string, options: FaultOptions & { readonly offsetMs: number }): Promise<Fault>
   /** The Redis of a node or of the validator is full: reads go on, writes are refused. */
@@ -157,6 +159,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     reset: (node, { edge, ...options } = {}) => inject({ kind: 'reset', node, edge }, options),
     partition: (node, { from, ...options } = {}) =>
       inject({ kind: 'partition', node, from }, options),
+    split: (node, others, options) => inject({ kind: 'split', node, others: [...others] }, options),
     clock: (node, { offsetMs, ...options }) => inject({ kind: 'clock', node, offsetMs }, options),
     fillMemory: (node, options) => inject({ kind: 'memory', node }, options),
     heal: (node) => call(client.faults.heal.mutate(node === undefined ? {} : { node })),

@@ -23,8 +23,9 @@ export const chaosRouter = router({
       }),
     )
     .mutation(({ ctx, input }) => {
-      const nodeNames = ctx.reading.genesis.nodes.map(({ name }) => name)
-      return ctx.chaos.start(scenarioOf({ ...input, nodeNames }))
+      const { nodes, ordering } = ctx.reading.genesis
+      const nodeNames = nodes.map(({ name }) => name)
+      return ctx.chaos.start(scenarioOf({ ...input, nodeNames, ordering: ordering.driver }))
     }),
   /** A run of given steps: a scenario file, a replay. */
   replay: procedure.input(scenario).mutation(({ ctx, input }) => ctx.chaos.start(input)),
