@@ -190,6 +190,13 @@ async function createMember(options: {
       const pid = await enginePidOf(home)
       if (pid !== null) process.kill(pid, 'SIGKILL')
     },
+    /** SIGSTOP of its Redis: a block that is decided waits to be stored. */
+    hangRedis() {
+      process.kill(redis.pid, 'SIGSTOP')
+    },
+    resumeRedis() {
+      process.kill(redis.pid, 'SIGCONT')
+    },
     /** What a disk takes along that fails: all but the keys. Of a member that is stopped. */
     async loseDisk() {
       await rm(home, { recursive: true })
