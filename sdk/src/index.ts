@@ -40,6 +40,7 @@ export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
 export type { WatchOptions } from './names/watch.ts'
 export type { Unverified, Watched } from './names/watch-state.ts'
+export type { Writer } from './names/written.ts'
 export { addAmounts, compareAmounts } from './platform/amount.ts'
 export type { Checkpoint } from './platform/checkpoint.ts'
 export type { Clock } from './platform/clock.ts'
@@ -67,6 +68,7 @@ export type {
 } from './wallet/registration-steps.ts'
 export type { Renewal, RenewOptions } from './wallet/renewal.ts'
 export type {
+  AtOffset,
   Balance,
   CallOptions,
   Coins,

@@ -9,6 +9,7 @@ import type { NameChange } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
 import type { NetworkOptions } from './names/open-reader.ts'
 import { createReaderSource } from './names/reader-source.ts'
+import { createWritten, type Writer } from './names/written.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
 import { createKept } from './platform/kept.ts'
@@ -40,6 +41,8 @@ export type ScanOptions = NetworkOptions & {
   readonly timeoutMs?: number
   /** Keeps the floor, addresses and last seen parties over restarts. Default: in memory. */
   readonly store?: Store
+  /** Whose writes are seen: nothing is read that is older. Clients that share a store see each other's anyway. */
+  readonly validator?: Writer
   readonly clock?: Clock
   /** A name belongs to somebody else than when it was last accepted. */
   readonly onChanged?: (change: NameChange) => void
@@ -50,6 +53,13 @@ export interface Scan extends AsyncDisposable {
   readonly names: Names
   /** Coin activities in order of the ledger, each page verified. */
   readonly activities: Activities
+  /**
+   * Nothing older than this offset is read for a minute, after which no answer is older by default: such as that of a
+   * write of another program.
+   *
+   * @throws {QuorumscanError} INVALID_ARGUMENT.
+   */
+  readFrom(offset: number): Promise<void>
   /** Counters of each node; null before the first read. */
   status(): CertifiedReaderStatus | null
   /** Ends what is in flight; later calls throw CLOSED. */
@@ -104,11 +114,20 @@ export function createScan(options: ScanOptions): Scan {
     await source.closeReader()
   }
 
+  const key = async () => (options.store === undefined ? 'written' : source.writtenKey())
+  const written = createWritten(kept, key, clock)
+  const floor = async () =>
+    Math.max(await written.offset(), (await options.validator?.writtenOffset()) ?? 0)
   const parts = { source, clock, timeoutMs, defaults: options }
   return {
-    names: createNames({ ...parts, kept, onChanged: options.onChanged, extras }),
+    names: createNames({ ...parts, kept, floor, onChanged: options.onChanged, extras }),
     async *activities(more) {
       yield* (await extras()).createActivities(parts)(more)
+    },
+    async readFrom(offset) {
+      if (!Number.isSafeInteger(offset) || offset < 0)
+        throw invalidArgument('An offset is a whole number, and not negative.')
+      await written.note(offset)
     },
     status: () => source.reader()?.status() ?? null,
     close,

@@ -15,6 +15,7 @@ import type { NameChange } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
 import { openProxyReader } from './names/proxy-reader.ts'
 import { createReaderSource } from './names/reader-source.ts'
+import { createWritten, type Writer } from './names/written.ts'
 import { type Clock, platformRandom, type Random, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
 import { createKept } from './platform/kept.ts'
@@ -25,7 +26,7 @@ import { listOwnEntries, type OwnEntry } from './wallet/own-entries.ts'
 import { type RegistrationParts, register } from './wallet/registration.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './wallet/registration-steps.ts'
 import { cancel, type Renewal, type RenewOptions, renew } from './wallet/renewal.ts'
-import { type CallOptions, createWallet, type Wallet } from './wallet/wallet.ts'
+import { type AtOffset, type CallOptions, createWallet, type Wallet } from './wallet/wallet.ts'
 
 /** Which validator, as whom, and the defaults of calls. */
 export type ValidatorOptions = {
@@ -73,15 +74,15 @@ export interface OwnNames extends Names {
   /** The live names of the user that have a subscription. */
   list(options?: CallOptions): Promise<readonly OwnEntry[]>
   /** Requests, pays and waits; goes on from what is there. Errors have `payment`. */
-  register(input: RegisterInput, options?: RegisterOptions): Promise<Registration>
+  register(input: RegisterInput, options?: RegisterOptions): Promise<Registration & AtOffset>
   /** Pays for another period, once; goes on from what is there. Errors have `payment`. */
-  renew(name: string, options?: RenewOptions): Promise<Renewal>
+  renew(name: string, options?: RenewOptions): Promise<Renewal & AtOffset>
   /** Stops paying: the name stays until it expires. */
-  cancel(name: string, options?: CallOptions): Promise<void>
+  cancel(name: string, options?: CallOptions): Promise<AtOffset>
 }
 
 /** All that a validator does for the token's user. It holds nothing open: there is nothing to close. */
-export interface Validator {
+export interface Validator extends Writer {
   readonly names: OwnNames
   /** Coin, taps, transfers, subscriptions. */
   readonly wallet: Wallet
@@ -109,6 +110,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     clock,
     random,
     timeoutMs,
+    onWritten: (offset) => written.note(offset),
   })
   const { genesis: pin } = options
   if (pin !== undefined) assertPin(pin)
@@ -123,10 +125,13 @@ export function createValidator(options: ValidatorOptions): Validator {
     open: () => openProxyReader({ http, url, clock, kept, trust }),
     extras,
   })
+  const key = async () => (options.store === undefined ? 'written' : source.writtenKey())
+  const written = createWritten(kept, key, clock)
   const lookups = createNames({
     source,
     clock,
     kept,
+    floor: written.offset,
     timeoutMs,
     defaults: options,
     onChanged: options.onChanged,
@@ -138,16 +143,23 @@ export function createValidator(options: ValidatorOptions): Validator {
       ? ((globalThis as { WebSocket?: WebSocketConstructor }).WebSocket ?? null)
       : options.WebSocket
   const wallet = createWallet(http)
+  /** With where the ledger shows it, which reads of clients that share the store are behind no more. */
+  const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
+    const offset = http.offset()
+    await written.note(offset)
+    return { ...result, offset }
+  }
   const parts: RegistrationParts = { http, wallet, names: lookups, clock, timeoutMs }
   return {
     names: {
       ...lookups,
       list: (more) => listOwnEntries(http, more),
-      register: (input, more) => register(parts, input, more),
-      renew: (name, more) => renew(parts, name, more),
+      register: async (input, more) => atOffset(await register(parts, input, more)),
+      renew: async (name, more) => atOffset(await renew(parts, name, more)),
       cancel: (name, more) => cancel(parts, name, more),
     },
     wallet,
+    writtenOffset: written.offset,
     activities: createActivities({
       source,
       clock,

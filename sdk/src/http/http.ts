@@ -20,6 +20,8 @@ export type HttpOptions = {
   readonly clock: Clock
   readonly random: Random
   readonly timeoutMs: number
+  /** Told of each write that was answered: the newest offset that the answer shows. */
+  readonly onWritten?: (offset: number) => Promise<void>
 }
 
 export interface Http {
@@ -27,6 +29,8 @@ export interface Http {
   send(request: HttpRequest): Promise<HttpReply>
   /** Sends, parses and checks. */
   call<T>(request: HttpRequest, isValid: (body: unknown) => body is T): Promise<T>
+  /** The newest offset that an answer has shown (D-39). */
+  offset(): number
   /** The current token, for what is no HTTP call. null: none is configured. */
   token(refused: string | null, signal: AbortSignal): Promise<string | null>
 }
@@ -48,12 +52,21 @@ const ISOLATED = {
 export function createHttp(options: HttpOptions): Http {
   const { clock, random } = options
   const token = createTokenKeeper(options.token)
+  let newest = 0
+  const note = (request: HttpRequest, reply: HttpReply): void => {
+    const offset = Number(reply.header('x-ledger-offset'))
+    if (!Number.isSafeInteger(offset) || offset <= 0) return
+    newest = Math.max(newest, offset)
+    // A store that is slow, or cannot be opened now, keeps no answer back.
+    if (!isSafe(request)) options.onWritten?.(offset).catch(() => {})
+  }
 
   const attempt = async (request: HttpRequest, signal: AbortSignal): Promise<HttpReply> => {
     const isAuthenticated = request.isAuthenticated ?? true
     for (let refused: string | null = null; ; ) {
       const bearer: string | null = isAuthenticated ? await token.get(refused, signal) : null
       const reply = await exchange(options, { request, bearer, signal })
+      note(request, reply)
       // Refused before anything was done, so that even a write may be sent again.
       if (reply.status !== 401 || refused !== null || !token.isRenewable || bearer === null)
         return reply
@@ -99,6 +112,7 @@ export function createHttp(options: HttpOptions): Http {
       if (body === undefined || !isValid(body)) throw unreadable(request, reply.status)
       return body
     },
+    offset: () => newest,
     token: (refused, signal) => token.get(refused, signal),
   }
 }

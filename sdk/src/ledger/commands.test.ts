@@ -57,6 +57,7 @@ function world(answers: readonly (object | QuorumscanError)[], seen: readonly ob
     return next
   }
   const http: Http = {
+    offset: () => 7,
     send: async () => ({ status: 200, text: '', header: () => null }),
     token: async () => null,
     async call(request, isValid) {

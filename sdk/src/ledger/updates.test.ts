@@ -70,6 +70,7 @@ function world(behaviour: {
   const tokens = [...(behaviour.tokens ?? ['t-1'])]
   let token = tokens.shift() ?? null
   const http: Http = {
+    offset: () => 7,
     send: async () => ({ status: 200, text: '', header: () => null }),
     async token(refused) {
       if (refused === token) token = tokens.shift() ?? token

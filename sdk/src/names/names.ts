@@ -15,6 +15,8 @@ export type NamesOptions = {
   readonly source: LookupSource
   readonly clock: Clock
   readonly kept: Kept
+  /** Nothing older is read. */
+  readonly floor: () => Promise<number>
   readonly timeoutMs: number
   readonly defaults: Pick<LookupOptions, 'threshold' | 'maxAgeMs'>
   readonly onChanged: ((change: NameChange) => void) | undefined
@@ -32,9 +34,11 @@ export function createNames(options: NamesOptions): Names {
     const timeoutMs = lookup.timeoutMs ?? options.timeoutMs
     const bound = { clock, timeoutMs, signal: lookup.signal, what }
     const endsAtMs = clock.monotonicMs() + timeoutMs
-    return withDeadline(bound, (signal) =>
-      run({ ...readOptions({ ...options.defaults, ...lookup }), signal, endsAtMs }),
-    )
+    return withDeadline(bound, async (signal) => {
+      const read = readOptions({ ...options.defaults, ...lookup })
+      const minOffset = Math.max(read.minOffset ?? 0, await options.floor())
+      return run({ ...read, minOffset, signal, endsAtMs })
+    })
   }
 
   const changesOf: NamesBase['changesOf'] = async (read, isKept) => {

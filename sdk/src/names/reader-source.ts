@@ -9,6 +9,8 @@ import type { OpenedReader } from './open-reader.ts'
 export type ReaderSource = LookupSource & {
   /** @throws {QuorumscanError} Why it cannot be opened; the next call tries again. */
   whenOpened(): Promise<OpenedReader>
+  /** Where it is kept what clients of the network wrote, whatever they are verified by. */
+  writtenKey(): Promise<string>
   /** null: nothing was read yet. */
   reader(): CertifiedReader | null
   closeReader(): Promise<void>
@@ -50,6 +52,7 @@ export function createReaderSource(options: {
   return {
     verifiedBy,
     whenOpened,
+    writtenKey: async () => storeKey((await whenOpened()).options.genesisHash, 'written'),
     reader: () => opened?.reader ?? null,
     async closeReader() {
       await opening?.catch(() => {}) // It failed, or was ended just now.

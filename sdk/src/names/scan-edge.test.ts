@@ -541,6 +541,30 @@ it('an entry that has ended by the clock of the caller is resolved by nobody', a
   ])
 })
 
+it('nothing is read that is older than what was written: by the client, one it was given, or one of its store', async () => {
+  asked = []
+  const lagging: Behaviour = (request) =>
+    request.uri.includes(`min_offset=${HEAD + 1}`)
+      ? [503, error('NO_CERTIFICATE'), { ...JSON_TYPE, 'retry-after': '1' }]
+      : honest(request)
+  serve(lagging, lagging, lagging, lagging)
+  const behind = { code: 'CONSENSUS_LAGGING', details: { outcome: { wantedOffset: HEAD + 1 } } }
+  const store = createMemoryStore()
+  const writtenOffset = async () => HEAD + 1
+  const bounds = { timeoutMs: 1000 }
+  await using writer = connect({ store, ...bounds })
+  await using reader = connect({ store, ...bounds })
+  await using follower = connect({ validator: { writtenOffset }, ...bounds })
+  expect(await reader.names.resolve(NOBODY)).toBeNull()
+  await writer.readFrom(HEAD + 1)
+  for (const scan of [writer, reader, follower])
+    await expect(scan.names.resolve(NOBODY)).rejects.toMatchObject(behind)
+  await expect(writer.readFrom(-1)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  await using other = connect()
+  await other.readFrom(HEAD)
+  expect(await other.names.resolve(NOBODY)).toBeNull()
+})
+
 describe('a store', () => {
   it.each([
     [

@@ -43,7 +43,14 @@ it.each(['extras', 'reader'] as const)(
       extras,
     })
     const kept = createKept(undefined, systemClock)
-    const parts = { source, clock: systemClock, kept, timeoutMs: 1000, defaults: {} }
+    const parts = {
+      source,
+      clock: systemClock,
+      kept,
+      floor: async () => 0,
+      timeoutMs: 1000,
+      defaults: {},
+    }
     const names = createNames({ ...parts, extras, onChanged: undefined })
     const all = () => [
       names.lookup('a.unverified.ns'),

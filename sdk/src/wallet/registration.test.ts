@@ -105,6 +105,7 @@ function world(accept: (ledger: Ledger) => void, pass: (ledger: Ledger) => void 
     throw new Error(`${method} ${path}`)
   }
   const http: Http = {
+    offset: () => 7,
     async send({ path }) {
       const [, requestCid = ''] = /([0-9a-f]+)\/reject$/.exec(path) ?? []
       if (ledger.isPaidMeanwhile) {

@@ -5,7 +5,7 @@ import { parseRegistrableName } from '../names/parse-name.ts'
 import { microsOf } from '../platform/time.ts'
 import { isCertain, isFor, isGone, withPayment } from './payment.ts'
 import { callsUntil, type RegistrationParts } from './registration.ts'
-import type { CallOptions, Subscription } from './wallet.ts'
+import type { AtOffset, CallOptions, Subscription } from './wallet.ts'
 
 /** A name that is paid for another period. */
 export type Renewal = {
@@ -124,7 +124,7 @@ export async function cancel(
   parts: RegistrationParts,
   typed: string,
   options: CallOptions = {},
-): Promise<void> {
+): Promise<AtOffset> {
   const name = parseRegistrableName(typed)
   const { wallet, clock } = parts
   const { signal } = options

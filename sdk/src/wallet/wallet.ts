@@ -42,6 +42,9 @@ export type Transaction = Schema<'TransactionsAnswer'>['items'][number]
 /** What became of a transfer. */
 export type TransferResult = Schema<'TransferAnswer'>
 
+/** Where the ledger shows what a call did, or something newer: reads at this offset see it. */
+export type AtOffset = { readonly offset: number }
+
 /** What any call takes. */
 export type CallOptions = {
   /** Ends the call: it rejects with the signal's reason. A write may have taken effect. */
@@ -58,7 +61,7 @@ export type CallOptions = {
  */
 export interface Wallet {
   /** Gives the user a party, the first time; later the same. */
-  register(options?: CallOptions): Promise<{ readonly partyId: string }>
+  register(options?: CallOptions): Promise<{ readonly partyId: string } & AtOffset>
   /** Whether the user has a party, and which. */
   status(options?: CallOptions): Promise<UserStatus>
   /** How much coin there is, spendable and locked. */
@@ -73,7 +76,7 @@ export interface Wallet {
    */
   tap(
     input: { readonly amount: string; readonly commandId?: string } & CallOptions,
-  ): Promise<{ readonly contractId: ContractId }>
+  ): Promise<{ readonly contractId: ContractId } & AtOffset>
   /** Newest first, page by page. */
   transactions(
     options?: CallOptions & { readonly pageSize?: number },
@@ -86,22 +89,22 @@ export interface Wallet {
   acceptSubscriptionRequest(
     contractId: ContractId,
     options?: CallOptions & { readonly autoRenew?: boolean },
-  ): Promise<{ readonly initialPaymentContractId: ContractId }>
+  ): Promise<{ readonly initialPaymentContractId: ContractId } & AtOffset>
   /** Drops it; nothing is paid. */
-  rejectSubscriptionRequest(contractId: ContractId, options?: CallOptions): Promise<void>
+  rejectSubscriptionRequest(contractId: ContractId, options?: CallOptions): Promise<AtOffset>
   /** First payments that are locked and not decided yet. */
   initialPayments(options?: CallOptions): Promise<readonly Contract[]>
   /** What pays for the user's names. */
   subscriptions(options?: CallOptions): Promise<readonly Subscription[]>
   /** No more payments: the name stays until it expires. @param contractId - Of the SubscriptionIdleState. */
-  cancelSubscription(contractId: ContractId, options?: CallOptions): Promise<void>
+  cancelSubscription(contractId: ContractId, options?: CallOptions): Promise<AtOffset>
   /** Whether the wallet pays renewals by itself. @param contractId - Of the Subscription. */
-  setAutoRenew(contractId: ContractId, isEnabled: boolean, options?: CallOptions): Promise<void>
+  setAutoRenew(contractId: ContractId, isEnabled: boolean, options?: CallOptions): Promise<AtOffset>
   /** Locks the coin of a renewal, inside its window; `names.renew` waits, too. @param contractId - Of the Subscription. */
   paySubscription(
     contractId: ContractId,
     options?: CallOptions,
-  ): Promise<{ readonly paymentContractId: ContractId }>
+  ): Promise<{ readonly paymentContractId: ContractId } & AtOffset>
   /** Offers coin to a party, which has until `expiresAt` to accept. */
   createTransfer(
     input: {
@@ -113,15 +116,18 @@ export interface Wallet {
       readonly trackingId: string
       readonly description?: string
     } & CallOptions,
-  ): Promise<TransferResult>
+  ): Promise<TransferResult & AtOffset>
   /** Offers to the user and of the user that are open. */
   transfers(options?: CallOptions): Promise<readonly Contract[]>
   /** Takes what was offered to the user. */
-  acceptTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult>
+  acceptTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult & AtOffset>
   /** Refuses it: the sender has his coin again. */
-  rejectTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult>
+  rejectTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult & AtOffset>
   /** Takes an offer of the user's own back. */
-  withdrawTransfer(contractId: ContractId, options?: CallOptions): Promise<TransferResult>
+  withdrawTransfer(
+    contractId: ContractId,
+    options?: CallOptions,
+  ): Promise<TransferResult & AtOffset>
 }
 
 const PAGE_SIZE = 100
@@ -142,23 +148,29 @@ export function createWallet(http: Http): Wallet {
     method: HttpRequest['method'],
     path: string,
     { signal, timeoutMs }: CallOptions = {},
-  ): Promise<void> => {
+  ): Promise<AtOffset> => {
     await http.send({ method, path, signal, timeoutMs })
+    return { offset: http.offset() }
   }
+  /** Of a write, with where it shows. */
+  const written = <T>(answer: T): Camel<T> & AtOffset => ({
+    ...toCamel(answer),
+    offset: http.offset(),
+  })
   const step = async (contractId: ContractId, choice: string, options: CallOptions = {}) =>
-    toCamel(await post(`${TRANSFERS}/${id(contractId)}/${choice}`, isTransferAnswer, options))
+    written(await post(`${TRANSFERS}/${id(contractId)}/${choice}`, isTransferAnswer, options))
 
   return {
     // The same party however often it is asked for.
     register: async (options = {}) =>
-      toCamel(await post('/v0/register', isPartyIdAnswer, { ...options, isSafe: true })),
+      written(await post('/v0/register', isPartyIdAnswer, { ...options, isSafe: true })),
     status: async (options) =>
       toCamel(await get('/v0/wallet/user-status', isUserStatusAnswer, options)),
     balance: async (options) => toCamel(await get('/v0/wallet/balance', isBalanceAnswer, options)),
     coins: async (options) => toCamel(await get('/v0/wallet/coins', isCoinsAnswer, options)),
     async tap({ amount, commandId = randomId(), ...options }) {
       const body = { amount, command_id: commandId }
-      return toCamel(await post('/v0/wallet/tap', isTapAnswer, { ...options, body }))
+      return written(await post('/v0/wallet/tap', isTapAnswer, { ...options, body }))
     },
     async *transactions({ pageSize = PAGE_SIZE, ...options } = {}) {
       for (let after: string | null = null; ; ) {
@@ -182,7 +194,7 @@ export function createWallet(http: Http): Wallet {
     async acceptSubscriptionRequest(contractId, { autoRenew = false, ...options } = {}) {
       const path = `/v0/wallet/subscription-requests/${id(contractId)}/accept`
       const body = { auto_renew: autoRenew }
-      return toCamel(await post(path, isAcceptAnswer, { ...options, body }))
+      return written(await post(path, isAcceptAnswer, { ...options, body }))
     },
     rejectSubscriptionRequest: (contractId, options) =>
       settle('POST', `/v0/wallet/subscription-requests/${id(contractId)}/reject`, options),
@@ -209,9 +221,10 @@ export function createWallet(http: Http): Wallet {
         },
         isAutoRenewAnswer,
       )
+      return { offset: http.offset() }
     },
     paySubscription: async (contractId, options = {}) =>
-      toCamel(await post(`/v0/wallet/subscriptions/${id(contractId)}/pay`, isPayAnswer, options)),
+      written(await post(`/v0/wallet/subscriptions/${id(contractId)}/pay`, isPayAnswer, options)),
     async createTransfer({
       receiver,
       amount,
@@ -227,7 +240,7 @@ export function createWallet(http: Http): Wallet {
         expires_at: microsOf(expiresAt),
         tracking_id: trackingId,
       }
-      return toCamel(await post(TRANSFERS, isTransferAnswer, { ...options, body }))
+      return written(await post(TRANSFERS, isTransferAnswer, { ...options, body }))
     },
     transfers: async (options) =>
       toCamel((await get(TRANSFERS, isTransfersAnswer, options)).transfers),

@@ -1,0 +1,37 @@
+/** Who sees what was written, and for how long. */
+import { expect, it } from 'vitest'
+import { systemClock } from '../platform/clock.ts'
+import { createKept } from '../platform/kept.ts'
+import { createMemoryStore, type Store } from '../platform/store.ts'
+import { createWritten } from './written.ts'
+
+let nowMicros = 1_700_000_000_000_000
+const clock = { ...systemClock, nowMicros: () => nowMicros }
+const writtenIn = (store: Store | undefined) =>
+  createWritten(createKept(store, clock), async () => 'written', clock)
+
+it('clients of one store see the newest offset of all, for a minute', async () => {
+  const store = createMemoryStore()
+  const [one, other] = [writtenIn(store), writtenIn(store)]
+  expect(await other.offset()).toBe(0)
+  await one.note(7)
+  await other.note(5)
+  for (const written of [one, other]) expect(await written.offset()).toBe(7)
+  expect(await writtenIn(undefined).offset()).toBe(0)
+  nowMicros += 60_000_000
+  expect(await one.offset()).toBe(0)
+  await one.note(6)
+  expect(await other.offset()).toBe(6)
+})
+
+it.each(['"x"', '{}', '{"offset":"9","atMs":1}', 'x', '3'])(
+  'a store that says %s says nothing',
+  async (text) => {
+    const store = createMemoryStore()
+    await store.set('written', text)
+    const written = writtenIn(store)
+    expect(await written.offset()).toBe(0)
+    await written.note(3)
+    expect(await written.offset()).toBe(3)
+  },
+)
