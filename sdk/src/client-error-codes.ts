@@ -59,6 +59,11 @@ export const clientErrorCodes = {
     retryable: true,
     doc: 'The store of a checkpoint cannot be read or written, or the file of a store is none.',
   },
+  CLUSTER_FAILED: {
+    definite: true,
+    retryable: false,
+    doc: 'The cluster of a test did not start; the message has what the command said.',
+  },
   PART_UNAVAILABLE: {
     definite: true,
     retryable: true,

@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/consensus'
+import { QuorumscanError } from './errors.ts'
 import { systemClock } from './platform/clock.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator, type ValidatorOptions } from './validator.ts'
@@ -102,7 +103,7 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
  * Starts a cluster on free ports and returns when all of it is ready (some seconds). It ends with `down`,
  * with `await using`, or with this process.
  *
- * @throws {Error} If the command is not installed, or the cluster does not start; with what it said.
+ * @throws {QuorumscanError} CLUSTER_FAILED if the command is not installed, or the cluster does not start; with what it said.
  */
 export async function startCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
   const command = options.command ?? findCommand()
@@ -138,6 +139,11 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
   }
 }
 
+function clusterFailed(message: string, cause?: unknown): QuorumscanError {
+  const facts = { code: 'CLUSTER_FAILED', definite: true, retryable: false, cause } as const
+  return new QuorumscanError(message, facts)
+}
+
 /** The status that it prints when all is ready. */
 async function untilReady(child: ChildProcess): Promise<ClusterStatus> {
   let said = ''
@@ -146,14 +152,14 @@ async function untilReady(child: ChildProcess): Promise<ClusterStatus> {
   })
   const failed = once(child, 'exit').then(
     ([code]) => {
-      throw new Error(`quorumscan ended with ${code} before the cluster was ready:\n${said}`)
+      throw clusterFailed(`quorumscan ended with ${code} before the cluster was ready:\n${said}`)
     },
     (cause: unknown) => {
-      throw new Error('There is no quorumscan command: install it, or pass `command`.', { cause })
+      throw clusterFailed('There is no quorumscan command: install it, or pass `command`.', cause)
     },
   )
   const ready = async (): Promise<ClusterStatus> => {
-    if (child.stdout === null) throw new Error('quorumscan has no standard output')
+    if (child.stdout === null) throw clusterFailed('quorumscan has no standard output.')
     for await (const line of createInterface({ input: child.stdout }))
       if (line.startsWith('{')) return JSON.parse(line) as ClusterStatus // Its documented form.
     return failed
@@ -204,7 +210,10 @@ function createTestCluster(parts: {
         const now = await status()
         if (isWanted(now)) return now
         if (systemClock.monotonicMs() > endsAtMs)
-          throw new Error(`not within ${timeoutMs} ms; the cluster is ${JSON.stringify(now)}`)
+          throw new QuorumscanError(
+            `Not within ${timeoutMs} ms; the cluster is ${JSON.stringify(now)}.`,
+            { code: 'TIMEOUT', definite: true, retryable: true },
+          )
         await systemClock.delay(POLL_MS, signal)
       }
     },

@@ -3,6 +3,7 @@ import nock from 'nock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isErrorCode } from '../error-codes.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import type { ContractId } from '../platform/contract-id.ts'
 import { createValidator, type ValidatorOptions } from '../validator.ts'
 
 const URL = 'http://validator.test'
@@ -64,6 +65,22 @@ describe('a request', () => {
       .reply(200, { contract_id: `00${'b'.repeat(64)}` })
     expect(await connect().wallet.balance()).toMatchObject({ effectiveUnlockedQty: '1.0000000000' })
     await connect().wallet.tap({ amount: '1.0', commandId: 'c-1' })
+  })
+
+  it('that writes says where it shows, for those who are given the client; one that reads does not', async () => {
+    const at = (offset: string) => ({ 'x-ledger-offset': offset })
+    nock(URL).get('/v0/wallet/balance').reply(200, BALANCE, at('12'))
+    nock(URL).delete('/v0/wallet/subscription-requests/00bb').reply(200, {}, at('9'))
+    nock(URL)
+      .post('/v0/wallet/tap')
+      .reply(200, { contract_id: `00${'b'.repeat(64)}` }, at('15'))
+    const { wallet, writtenOffset } = connect()
+    await wallet.balance()
+    expect(await writtenOffset()).toBe(0)
+    expect(await wallet.cancelSubscription('00bb' as ContractId)).toEqual({ offset: 12 })
+    expect(await writtenOffset()).toBe(9)
+    expect(await wallet.tap({ amount: '1.0' })).toMatchObject({ offset: 15 })
+    expect(await writtenOffset()).toBe(15)
   })
 
   it('to the ledger interface goes to the root, also where the validator is under a prefix', async () => {
