@@ -81,7 +81,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
         ...app,
         self: { name: nodeName, sign: (statement) => toHex(scanKey.sign(statement)) },
         peers,
-        replica,
+        replica: replica.proofs,
       }),
     )
     const keeper = resources.opened(

@@ -1,10 +1,9 @@
 /** Binds the scan's routes to its handlers. */
 import { apiDocuments, scanRoutes } from '@quorumscan/api'
 import { sha256 } from '@quorumscan/base'
-import { ScanError } from '@quorumscan/errors'
 import {
+  assertFollowing,
   buildServer,
-  clockBehind,
   createCertifiedAnswers,
   createHealthHandlers,
   type HttpServer,
@@ -28,7 +27,7 @@ export function createServer(
 ): HttpServer {
   const { certifier, clock, clocks, genesis, genesisHash, logger, nodeName, party, replica } =
     context
-  const certified = createCertifiedAnswers({ genesis, certifier, replica })
+  const certified = createCertifiedAnswers({ genesis, certifier, replica: replica.proofs })
   return buildServer({
     routes: scanRoutes,
     handlers: {
@@ -79,20 +78,9 @@ export function createServer(
 
 /** @throws {ScanError} Why the node does not do all its work. Lookups go on while it is not ready (D-10). */
 function assertReady(replica: Context['replica']): void {
-  const diverged = replica.diverged()
+  const diverged = replica.proofs.diverged()
   if (diverged !== null) throw stateDiverged(diverged)
-  const state = replica.state()
-  if (state === 'live') return
-  if (state === 'clock-behind') throw clockBehind('node')
-  if (state === 'regressed')
-    throw new ScanError(
-      'LOG_REGRESSED',
-      'the log is not the one that this node applied; an operator must look',
-    )
-  throw new ScanError('NOT_READY', `the node is ${state}`, {
-    details: { state },
-    retryAfterSeconds: 1,
-  })
+  assertFollowing('node', replica.state())
 }
 
 /** Of every answer and every error (D-10). */

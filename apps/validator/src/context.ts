@@ -14,8 +14,8 @@ import { createReader } from '@quorumscan/consensus/reader'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import {
   type AppOverrides,
+  assertFollowing,
   beginApp,
-  clockBehind,
   createCertifier,
   createLogClient,
   createPeerClocks,
@@ -127,7 +127,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         ...app,
         self: null,
         peers: config.nodes ?? [],
-        replica,
+        replica: replica.proofs,
         onEvidence: evidence.note,
       }),
     )
@@ -343,7 +343,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       /** @throws {ScanError} As `assertLive`; STATE_DIVERGED; USERS_LOST; NOT_READY as well until the operator has its party. */
       async assertReady(): Promise<void> {
         assertLive(replica, clocks)
-        const diverged = replica.diverged()
+        const diverged = replica.proofs.diverged()
         if (diverged !== null) throw stateDiverged(diverged)
         await kept.assertThere()
         if (!isOperatorRegistered)
@@ -381,19 +381,8 @@ function assertAsFarAsNodes(
 }
 
 function assertLive(replica: Replica, clocks: PeerClocks): void {
-  const state = replica.state()
   clocks.assertUsable()
-  if (state === 'live') return
-  if (state === 'clock-behind') throw clockBehind('validator')
-  if (state === 'regressed')
-    throw new ScanError(
-      'LOG_REGRESSED',
-      'The log is shorter than, or different from, what this validator applied.',
-    )
-  throw new ScanError('NOT_READY', `The validator's replica is ${state}.`, {
-    details: { state },
-    retryAfterSeconds: 1,
-  })
+  assertFollowing('validator', replica.state())
 }
 
 async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> {

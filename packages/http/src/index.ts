@@ -24,7 +24,7 @@ export { createLogClient, type LogClient } from './log-client.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
 export {
-  clockBehind,
+  assertFollowing,
   createPeerClocks,
   type Peer,
   type PeerClocks,

@@ -179,13 +179,26 @@ export function clockOffsetMs(clocks: Pick<PeerClocks, 'verdict'>): number | nul
   return verdict.kind === 'unknown' ? null : Math.round(verdict.offsetMicros / 1000)
 }
 
-/** Of a process whose replica waits for its clock; what its peers say is not needed to know that. */
-export function clockBehind(what: string): ScanError {
-  return new ScanError(
-    'CLOCK_OFF',
-    `The clock of this ${what} is behind the log's by more than ${STANDSTILL_MICROS / MICROS_PER_SECOND} s: it stands still.`,
-    { details: { state: 'clock-behind' }, retryAfterSeconds: 1 },
-  )
+/**
+ * What the state of its replica means for a process, a `node` or a `validator`.
+ *
+ * @throws {ScanError} CLOCK_OFF, whatever the peers say of the clock; LOG_REGRESSED, NOT_READY.
+ */
+export function assertFollowing(what: string, state: string): void {
+  if (state === 'live') return
+  const details = { details: { state }, retryAfterSeconds: 1 }
+  if (state === 'clock-behind')
+    throw new ScanError(
+      'CLOCK_OFF',
+      `The clock of this ${what} is behind the log's by more than ${STANDSTILL_MICROS / MICROS_PER_SECOND} s: it stands still.`,
+      details,
+    )
+  if (state === 'regressed')
+    throw new ScanError(
+      'LOG_REGRESSED',
+      `The log is shorter than, or different from, what this ${what} applied.`,
+    )
+  throw new ScanError('NOT_READY', `The replica of this ${what} is ${state}.`, details)
 }
 
 /**

@@ -1,8 +1,6 @@
 /** The state that follows from genesis and log, kept in Redis: ingest, lookups at an offset, ledger reads. */
 import { assert, type Clock } from '@quorumscan/base'
-import type { Genesis, StatePoint } from '@quorumscan/consensus'
-import type { ActivitiesPage, ProvenActivities } from '@quorumscan/consensus/certified'
-import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
+import type { Genesis } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, DueItem, Head, Ledger, Ordering } from '@quorumscan/ledger'
 import {
@@ -69,7 +67,7 @@ import {
   type StateFollower,
   stateDiverged,
 } from './state-tree/state-follower.ts'
-import type { StateDivergence, StateReads } from './state-tree/state-reads.ts'
+import type { StateReads } from './state-tree/state-reads.ts'
 import { createStateService, type StateService } from './state-tree/state-service.ts'
 import { createLayout } from './storage/layout.ts'
 import type { Instant } from './storage/timeline.ts'
@@ -126,7 +124,8 @@ const CONTRACTS_BY_KEY_MAX = 10_000
 const START_MS_MAX = 10_000
 
 /** Owns its connections. One `run` at a time writes; any number of processes may read. */
-export class Replica implements Ledger, StateReads, AsyncDisposable {
+export class Replica implements Ledger, AsyncDisposable {
+  readonly proofs: StateReads
   readonly #options: ReplicaOptions
   readonly #store: Store
   readonly #redis: Redis
@@ -182,6 +181,7 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
       follower,
       head,
     })
+    this.proofs = this.#state
     this.#mirror = mirror
     this.#syntheticBodies = new Map(
       syntheticEntries(options.genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
@@ -232,26 +232,6 @@ export class Replica implements Ledger, StateReads, AsyncDisposable {
   onHistory(follower: (step: HistoryStep) => void): () => void {
     this.#followers.add(follower)
     return () => this.#followers.delete(follower)
-  }
-
-  statePoints(): readonly StatePoint[] {
-    return this.#state.statePoints()
-  }
-
-  onStatePoint(listener: (point: StatePoint) => void): Disposable {
-    return this.#state.onStatePoint(listener)
-  }
-
-  proveRanges(at: Offset, ranges: readonly KeyRange[]): Promise<readonly ProvenRange[]> {
-    return this.#state.proveRanges(at, ranges)
-  }
-
-  proveActivities(at: Offset, page: ActivitiesPage): Promise<ProvenActivities> {
-    return this.#state.proveActivities(at, page)
-  }
-
-  diverged(): StateDivergence | null {
-    return this.#state.diverged()
   }
 
   /**

@@ -88,7 +88,7 @@ async function load(): Promise<Loaded> {
   await using replica = await Replica.create({ redis: { path: socketPath }, ...network, clock })
   const before = memoryBytes()
   const startedAt = cpuMs()
-  const loaded = new Promise((resolve) => replica.onStatePoint(resolve))
+  const loaded = new Promise((resolve) => replica.proofs.onStatePoint(resolve))
   const running = replica.run(ordering, stopping.signal)
   await loaded
   const loadMs = cpuMs() - startedAt
@@ -97,7 +97,7 @@ async function load(): Promise<Loaded> {
   const proofBytes: number[] = []
   const provingAt = cpuMs()
   for (let each = 0; each < PROOF_COUNT; each++) {
-    const [proven] = await replica.proveRanges(offset, [rangeOf(entryOf(each * 37).name)])
+    const [proven] = await replica.proofs.proveRanges(offset, [rangeOf(entryOf(each * 37).name)])
     // An entry is what was asked for; the rest is the proof.
     const entryBytes = utf8(JSON.stringify(proven?.leaves[0]?.value)).byteLength
     proofBytes.push((proven?.proof.byteLength ?? Number.NaN) - entryBytes)

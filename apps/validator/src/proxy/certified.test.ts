@@ -189,7 +189,7 @@ test('a value that somebody changed in the Redis of the validator is never serve
   await validator[Symbol.asyncDispose]()
   await start()
   const saysSo = untilTrue('the validator to say so', async () => {
-    const { code } = (await client.get('/api/validator/readyz')).body
+    const { code } = (await client.get('/api/validator/readyz')).body ?? {}
     return code === 'STATE_DIVERGED'
   })
   expect(await fairMsOf(() => saysSo)).toBeLessThan(2_000)

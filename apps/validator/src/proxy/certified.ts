@@ -100,7 +100,7 @@ export function certifiedHandlers(
 ): HandlersOf<Operation> {
   const { genesis, genesisHash, ledger, shown, clock, certifier, certifiedReader } = context
   const network = { genesis, genesisHash, sha256 }
-  const answers = createCertifiedAnswers({ ...context, replica: ledger })
+  const answers = createCertifiedAnswers({ ...context, replica: ledger.proofs })
   /** Newest offsets that were answered: by a node, and at all. What is asked next is not answered behind them. */
   const answered = { byNode: 0, atAll: 0 }
   /** Replies of the own replica: the same until there is another certificate. */

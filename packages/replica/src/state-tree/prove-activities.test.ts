@@ -63,9 +63,9 @@ async function provenPage(
   page: ActivitiesPage,
   { network }: Scenario = scenario,
 ) {
-  const point = replica.statePoints().find((known) => known.offset === offset)
+  const point = replica.proofs.statePoints().find((known) => known.offset === offset)
   if (point === undefined) throw new Error(`no state is kept at ${offset}`)
-  const { proof, rows } = await replica.proveActivities(offset, page)
+  const { proof, rows } = await replica.proofs.proveActivities(offset, page)
   const { verify, answer } = askActivities(page, network)
   const { recordTime: at, stateRoot } = point
   const { activities } = verify(proof, { root: fromHex(stateRoot), at, sha256 })
@@ -100,7 +100,7 @@ describe('a page of activities', () => {
         await untilTrue('the state is loaded', () => run.replica.state() !== 'starting')
         await run.reach(head)
       }
-      const offsets = run.replica.statePoints().map(({ offset }) => offset)
+      const offsets = run.replica.proofs.statePoints().map(({ offset }) => offset)
       if (offsets.length === 0) continue
       await fc.assert(
         fc.asyncProperty(pages, fc.constantFrom(...offsets), async (page, offset) => {
@@ -137,10 +137,10 @@ describe('a page of activities', () => {
     await using run = await follow(scenario)
     await run.reach(end)
     const page = { pageSize: 1, after: null, order: 'asc' } as const
-    await expect(run.replica.proveActivities(1, page)).rejects.toMatchObject({
+    await expect(run.replica.proofs.proveActivities(1, page)).rejects.toMatchObject({
       code: 'OFFSET_PRUNED',
     })
-    await expect(run.replica.proveActivities(end + 1, page)).rejects.toMatchObject({
+    await expect(run.replica.proofs.proveActivities(end + 1, page)).rejects.toMatchObject({
       code: 'OFFSET_NOT_REACHED',
     })
   })
@@ -190,10 +190,10 @@ describe('activities that were changed by hand', () => {
       await run.reach(end)
       expect((await provenPage(run.replica, end, newest, scenario)).length).toBe(2)
       await change()
-      const proving = run.replica.proveActivities(end, newest)
+      const proving = run.replica.proofs.proveActivities(end, newest)
       await expect(proving).rejects.toMatchObject({ code: 'STATE_DIVERGED' })
-      expect(run.replica.diverged()).toMatchObject({ offset: end })
-      expect(run.replica.statePoints()).toEqual([])
+      expect(run.replica.proofs.diverged()).toMatchObject({ offset: end })
+      expect(run.replica.proofs.statePoints()).toEqual([])
     },
   )
 
@@ -203,11 +203,11 @@ describe('activities that were changed by hand', () => {
       await using run = await follow(scenario)
       await run.reach(end)
       await run.clock.advance(60_000)
-      expect(run.replica.diverged()).toBeNull()
+      expect(run.replica.proofs.diverged()).toBeNull()
       await change()
       await untilTrue('the scrub finds it', async () => {
         await run.clock.advance(1_000)
-        return run.replica.diverged() !== null
+        return run.replica.proofs.diverged() !== null
       })
     },
   )
@@ -222,14 +222,15 @@ describe('activities that were changed by hand', () => {
       await change()
       await using run = await follow(scenario)
       const { replica } = run
-      const isLoaded = () => replica.statePoints().length > 0 || replica.diverged() !== null
+      const isLoaded = () =>
+        replica.proofs.statePoints().length > 0 || replica.proofs.diverged() !== null
       await untilTrue('the state is loaded', isLoaded)
       for (let ms = 0; ms < 2_000; ms += 50) {
         await run.clock.advance(50)
         // What the scrub asked Redis in this step is answered before the next one.
         for (let answers = 0; answers < 20; answers++) await client.ping()
       }
-      expect(replica.diverged()).not.toBeNull()
+      expect(replica.proofs.diverged()).not.toBeNull()
     },
   )
 
@@ -240,7 +241,7 @@ describe('activities that were changed by hand', () => {
     }
     await client.setrange(await tile(), 0, Buffer.alloc(32, 1))
     await using run = await follow(scenario)
-    await untilTrue('it is found', () => run.replica.diverged() !== null)
+    await untilTrue('it is found', () => run.replica.proofs.diverged() !== null)
   })
 })
 
@@ -248,7 +249,7 @@ test('a proof is held against the state alone', async () => {
   await using run = await follow(scenario)
   await run.reach(end)
   const page = { pageSize: 1, after: null, order: 'desc' } as const
-  const { proof } = await run.replica.proveActivities(end, page)
+  const { proof } = await run.replica.proofs.proveActivities(end, page)
   const { verify } = askActivities(page, scenario.network)
   const other = { root: sha256(utf8('other')), at: scenario.ledger.head().recordTime, sha256 }
   expect(() => verify(proof, other)).toThrow(InvalidProof)

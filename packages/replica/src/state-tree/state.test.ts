@@ -61,7 +61,7 @@ async function start(
     onProblem: (error) => problems.push(error),
   })
   const told: StatePoint[] = []
-  replica.onStatePoint((point) => told.push(point))
+  replica.proofs.onStatePoint((point) => told.push(point))
   const ordering = createMemoryOrdering(
     options.entries ?? scenario.ledger.entries(),
     options.nextCut ?? (() => 40),
@@ -80,7 +80,9 @@ async function start(
 
 /** What a proof of the range says, by its verifier and by the model. */
 async function provenAndModelled(replica: Replica, state: NaiveState, range: KeyRange) {
-  const [{ proof, leaves }] = (await replica.proveRanges(state.offset, [range])) as [ProvenRange]
+  const [{ proof, leaves }] = (await replica.proofs.proveRanges(state.offset, [range])) as [
+    ProvenRange,
+  ]
   const [proven] = verifyRanges({
     proof: joinProofs([fromUtf8(proof)]),
     root: fromHex(state.root),
@@ -126,7 +128,7 @@ describe('the state of a replica', () => {
             expect([offset, stateRoot]).toEqual([offset, states.get(offset)?.root])
           const offsets = run.told.map(({ offset }) => offset)
           expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
-          const points = run.replica.statePoints()
+          const points = run.replica.proofs.statePoints()
           const newest = [...states.keys()].findLast((offset) => offset <= fed) as number
           // A tree that was loaded above it has none before the next certifiable offset.
           if (points.length > 0 || newest >= run.replica.horizon())
@@ -212,10 +214,12 @@ describe('a value that was changed by hand', () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await tamper(bob)
-    await expect(run.replica.proveRanges(end.offset, [BY_NAME])).rejects.toMatchObject(DIVERGED)
-    expect(run.replica.diverged()).toMatchObject({ offset: end.offset })
+    await expect(run.replica.proofs.proveRanges(end.offset, [BY_NAME])).rejects.toMatchObject(
+      DIVERGED,
+    )
+    expect(run.replica.proofs.diverged()).toMatchObject({ offset: end.offset })
     expect(run.problems).toEqual([expect.objectContaining(DIVERGED)])
-    expect(run.replica.statePoints()).toEqual([])
+    expect(run.replica.proofs.statePoints()).toEqual([])
     await expect(run.replica.lookupNames(['dso.ns'], end.offset)).rejects.toMatchObject(DIVERGED)
   })
 
@@ -224,7 +228,7 @@ describe('a value that was changed by hand', () => {
     await run.reach(end.offset)
     await tamper(bob)
     await expect(run.replica.lookupNames([NAME], end.offset)).rejects.toMatchObject(DIVERGED)
-    expect(run.replica.diverged()).not.toBeNull()
+    expect(run.replica.proofs.diverged()).not.toBeNull()
   })
 
   test.each([
@@ -238,11 +242,11 @@ describe('a value that was changed by hand', () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await run.clock.advance(10_000)
-    expect(run.replica.diverged()).toBeNull()
+    expect(run.replica.proofs.diverged()).toBeNull()
     await change()
     await untilTrue('the scrub finds it', async () => {
       await run.clock.advance(1_000)
-      return run.replica.diverged() !== null
+      return run.replica.proofs.diverged() !== null
     })
   })
 
@@ -266,18 +270,18 @@ describe('a value that was changed by hand', () => {
       }
       {
         await using run = await start(scenario)
-        await untilTrue('it is found', () => run.replica.diverged() !== null)
+        await untilTrue('it is found', () => run.replica.proofs.diverged() !== null)
         run.ordering.push([later])
         await run.reach(later.offset)
         expect(run.told).toEqual([])
       }
       await using run = await start(scenario, { entries: [...log, later] })
-      await untilTrue('it is found again', () => run.replica.diverged() !== null)
+      await untilTrue('it is found again', () => run.replica.proofs.diverged() !== null)
       await client.flushall()
       run.ordering.push([{ ...later, offset: later.offset + 1, recordTime: later.recordTime + 1 }])
-      await untilTrue('it is whole again', () => run.replica.diverged() === null)
+      await untilTrue('it is whole again', () => run.replica.proofs.diverged() === null)
       await run.reach(later.offset + 1)
-      expect(await run.replica.proveRanges(later.offset + 1, [BY_NAME])).not.toMatchObject({
+      expect(await run.replica.proofs.proveRanges(later.offset + 1, [BY_NAME])).not.toMatchObject({
         leaves: [],
       })
     },
@@ -301,12 +305,14 @@ describe('proofs', () => {
   test('are given at kept certifiable offsets only', async () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
-    const points = run.replica.statePoints().map(({ offset }) => offset)
+    const points = run.replica.proofs.statePoints().map(({ offset }) => offset)
     const between = log.map(({ offset }) => offset).find((offset) => !points.includes(offset))
-    await expect(run.replica.proveRanges(between as number, [BY_NAME])).rejects.toMatchObject({
+    await expect(
+      run.replica.proofs.proveRanges(between as number, [BY_NAME]),
+    ).rejects.toMatchObject({
       code: 'OFFSET_PRUNED',
     })
-    await expect(run.replica.proveRanges(end.offset + 1, [BY_NAME])).rejects.toMatchObject({
+    await expect(run.replica.proofs.proveRanges(end.offset + 1, [BY_NAME])).rejects.toMatchObject({
       code: 'OFFSET_NOT_REACHED',
     })
     const late = {
@@ -317,8 +323,8 @@ describe('proofs', () => {
     await run.clock.advance(KEPT_MICROS / 1_000)
     run.ordering.push([late])
     await run.reach(late.offset)
-    expect(run.replica.statePoints().map(({ offset }) => offset)).toEqual([late.offset])
-    await expect(run.replica.proveRanges(end.offset, [BY_NAME])).rejects.toMatchObject({
+    expect(run.replica.proofs.statePoints().map(({ offset }) => offset)).toEqual([late.offset])
+    await expect(run.replica.proofs.proveRanges(end.offset, [BY_NAME])).rejects.toMatchObject({
       code: 'OFFSET_PRUNED',
     })
   })

@@ -110,7 +110,7 @@ async function runOnce(
     hashes[offset] = historyHash
     if (offset >= faultAt) reached()
   })
-  replica.onStatePoint(({ offset, stateRoot }) => {
+  replica.proofs.onStatePoint(({ offset, stateRoot }) => {
     if ((roots.get(offset) ?? stateRoot) !== stateRoot) throw new Error(`two roots at ${offset}`)
     roots.set(offset, stateRoot)
   })
