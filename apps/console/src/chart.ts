@@ -1,7 +1,6 @@
 /** Geometry of the charts. Pure. */
 import type { Fault, LiveEvent, Sample } from './api.ts'
 import { msOf } from './time.ts'
-import { faultWords } from './words.ts'
 
 export type Band = {
   readonly id: string
@@ -24,9 +23,9 @@ export function faultBands(events: readonly LiveEvent[], faults: readonly Fault[
     if (fromMs !== undefined)
       ended.push({ id: `${label} ${fromMs}`, label, fromMs, toMs: msOf(event.at) })
   }
-  const inForce = faults.map(({ id, spec, startedAt }) => ({
+  const inForce = faults.map(({ id, spec, words, startedAt }) => ({
     id,
-    label: `${spec.node} ${faultWords(spec)}`,
+    label: `${spec.node} ${words}`,
     fromMs: msOf(startedAt),
     toMs: null,
   }))

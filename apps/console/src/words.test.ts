@@ -3,7 +3,6 @@ import type { LiveEvent, Status } from './api.ts'
 import { faultBands, niceMax } from './chart.ts'
 import {
   breaksOf,
-  faultWords,
   headlineOf,
   milliseconds,
   orderingWords,
@@ -85,12 +84,10 @@ it('breaks the engine of a member alone, and its links', () => {
   expect(idsOf(true).filter((id) => !idsOf(false).includes(id))).toEqual(['engines', 'cometbft'])
 })
 
-it('what can be broken has an id of its own and words once it is in force', () => {
+it('what can be broken has an id of its own', () => {
   const faults = breaksOf('sv-2', true).flatMap((group) => group.faults)
   expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length)
   expect(faults.map(({ fault }) => fault.node)).toEqual(faults.map(() => 'sv-2'))
-  const killed = faultWords({ kind: 'kill', node: 'sv-2', part: 'redis' })
-  expect(killed).toBe('Redis killed')
 })
 
 it('registrations stand still before lookups do', () => {
@@ -124,6 +121,7 @@ it('a fault is shaded from its beginning to its end, or until now', () => {
       {
         id: 'fault-2',
         spec: { kind: 'lie', node: 'sv-3', lie: 'deny' },
+        words: 'lies: deny',
         startedAt: '2026-01-01T00:00:05.000000Z',
         endsAt: null,
       },

@@ -97,7 +97,38 @@ const lies: Readonly<Record<LieKind, string>> = {
   confirm: 'confirms what does not exist',
 }
 
-/** Some of them the select shows; the command line has all, with every option. */
+type WithoutNode<Spec> = Spec extends unknown ? Omit<Spec, 'node'> : never
+type Row = readonly [id: string, words: string, fault: WithoutNode<FaultSpec>]
+
+const lieBreaks = (Object.keys(lies) as LieKind[]).map(
+  (lie): Row => [`lie ${lie}`, `${lie}: ${lies[lie]}`, { kind: 'lie', lie }],
+)
+/** Some that are no lies; the command line has all, with every option. */
+const otherBreaks: readonly { readonly title: string; readonly faults: readonly Row[] }[] = [
+  {
+    title: 'Network',
+    faults: [
+      ['slow', 'slow by 300 ms', { kind: 'slow', edge: 'http', latencyMs: 300, jitterMs: 100 }],
+      ['drop', 'connections go silent, 30 %', { kind: 'drop', edge: 'http', rate: 0.3 }],
+      ['reset', 'connections reset', { kind: 'reset', edge: 'http' }],
+      ['log', 'cut off from the log', { kind: 'partition', from: 'log' }],
+      ['proxy', 'cut off from the proxy', { kind: 'partition', from: 'proxy' }],
+      ['engines', 'cut off from the other engines', { kind: 'drop', edge: 'p2p' }],
+    ],
+  },
+  {
+    title: 'Machine',
+    faults: [
+      ['clock', 'clock 30 s behind', { kind: 'clock', offsetMs: -30_000 }],
+      ['memory', 'Redis out of memory', { kind: 'memory' }],
+      ['redis', 'Redis killed', { kind: 'kill', part: 'redis' }],
+      ['cometbft', 'CometBFT killed', { kind: 'kill', part: 'cometbft' }],
+    ],
+  },
+]
+/** What only nodes have that order. */
+const OF_MEMBERS = ['engines', 'cometbft']
+
 type Breaks = readonly {
   readonly title: string
   readonly faults: readonly Break[]
@@ -116,104 +147,14 @@ export function orderingWords({ ordering }: Status['members'][number], missed: b
   ].join(', ')
 }
 
-/** What else can be broken about a node, in the order in which it is offered; `isMember`: it orders, too. */
+/** What can be broken about a node, in the order in which it is offered; `isMember`: it orders, too. */
 export function breaksOf(node: string, isMember: boolean): Breaks {
-  const lieKinds = Object.keys(lies) as LieKind[]
-  const ofMember = (one: Break) => (isMember ? [one] : [])
-  return [
-    {
-      title: 'Lies',
-      faults: lieKinds.map((lie) => ({
-        id: `lie ${lie}`,
-        words: `${lie}: ${lies[lie]}`,
-        fault: { kind: 'lie', node, lie },
-      })),
-    },
-    {
-      title: 'Network',
-      faults: [
-        {
-          id: 'slow',
-          words: 'slow by 300 ms',
-          fault: { kind: 'slow', node, edge: 'http', latencyMs: 300, jitterMs: 100 },
-        },
-        {
-          id: 'drop',
-          words: 'connections go silent, 30 %',
-          fault: { kind: 'drop', node, edge: 'http', rate: 0.3 },
-        },
-        { id: 'reset', words: 'connections reset', fault: { kind: 'reset', node, edge: 'http' } },
-        {
-          id: 'log',
-          words: 'cut off from the log',
-          fault: { kind: 'partition', node, from: 'log' },
-        },
-        {
-          id: 'proxy',
-          words: 'cut off from the proxy',
-          fault: { kind: 'partition', node, from: 'proxy' },
-        },
-        ...ofMember({
-          id: 'engines',
-          words: 'cut off from the other engines',
-          fault: { kind: 'drop', node, edge: 'p2p' },
-        }),
-      ],
-    },
-    {
-      title: 'Machine',
-      faults: [
-        {
-          id: 'clock',
-          words: 'clock 30 s behind',
-          fault: { kind: 'clock', node, offsetMs: -30_000 },
-        },
-        { id: 'memory', words: 'Redis out of memory', fault: { kind: 'memory', node } },
-        { id: 'redis', words: 'Redis killed', fault: { kind: 'kill', node, part: 'redis' } },
-        ...ofMember({
-          id: 'cometbft',
-          words: 'CometBFT killed',
-          fault: { kind: 'kill', node, part: 'cometbft' },
-        }),
-      ],
-    },
-  ]
-}
-
-type Part = NonNullable<Extract<Status['faults'][number]['spec'], { kind: 'kill' }>['part']>
-
-const partWords: Readonly<Record<Part, string>> = {
-  scan: 'scan node',
-  validator: 'validator',
-  synchronizer: 'synchronizer',
-  cometbft: 'CometBFT',
-  redis: 'Redis',
-}
-
-/** A fault in force in a few words. */
-export function faultWords(spec: Status['faults'][number]['spec']): string {
-  switch (spec.kind) {
-    case 'kill':
-      return spec.part === null ? 'killed' : `${partWords[spec.part]} killed`
-    case 'pause':
-      return spec.part === null ? 'paused' : `${partWords[spec.part]} paused`
-    case 'lie':
-      return `lies: ${spec.lie}`
-    case 'slow':
-      return `slow by ${spec.latencyMs} ms`
-    case 'drop':
-      return `drops ${Math.round(spec.rate * 100)} %`
-    case 'reset':
-      return 'resets connections'
-    case 'partition':
-      return spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`
-    case 'split':
-      return `split from ${spec.others.join(', ')}`
-    case 'clock':
-      return `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`
-    case 'memory':
-      return 'Redis out of memory'
-  }
+  return [{ title: 'Lies', faults: lieBreaks }, ...otherBreaks].map(({ title, faults }) => ({
+    title,
+    faults: faults
+      .filter(([id]) => isMember || !OF_MEMBERS.includes(id))
+      .map(([id, words, fault]) => ({ id, words, fault: { ...fault, node } })),
+  }))
 }
 
 /** Whether an outcome of a lookup is an answer, a refusal, or nothing at all. */

@@ -5,7 +5,6 @@ import { ClusterError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
 import {
-  describeFault,
   docOfLie,
   EDGES,
   FAULT_DURATION_MS_MAX,
@@ -135,7 +134,7 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
         print(
           healed.length === 0
             ? 'nothing was broken'
-            : healed.map(({ spec }) => `healed: ${spec.node} ${describeFault(spec)}`).join('\n'),
+            : healed.map(({ spec, words }) => `healed: ${spec.node} ${words}`).join('\n'),
         )
     })
 }
@@ -158,7 +157,7 @@ function fraction(text: string): number {
   throw new InvalidArgumentError('It is a number above 0, up to 1.')
 }
 
-function sentence({ spec, id, endsAt }: Fault): string {
+function sentence({ spec, words, id, endsAt }: Fault): string {
   const end = endsAt === null ? `until \`heal ${spec.node}\`` : `until ${endsAt}`
-  return `${spec.node} ${describeFault(spec)}, ${end} (${id})`
+  return `${spec.node} ${words}, ${end} (${id})`
 }

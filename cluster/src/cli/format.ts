@@ -1,5 +1,5 @@
 /** Texts of the command line, at most 80 columns wide. */
-import { describeFault, type Fault } from '../faults/fault-spec.ts'
+import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../registration.ts'
 import {
   type ClusterStatus,
@@ -186,11 +186,11 @@ function fieldLines(body: unknown, path = ''): string[] {
 export function formatFaults(faults: readonly Fault[]): string {
   if (faults.length === 0) return 'nothing is broken'
   return faults
-    .map(({ id, spec, endsAt }) =>
+    .map(({ id, spec, words, endsAt }) =>
       [
         id.padEnd(11),
         spec.node.padEnd(14),
-        describeFault(spec).padEnd(30),
+        words.padEnd(30),
         endsAt === null ? '' : `until ${endsAt}`,
       ]
         .join('')

@@ -6,7 +6,7 @@ import type { Clock } from '@quorumscan/base'
 import { formatTime, parseTime } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
 import { readOwnJson, writeOwnJson } from '../data-directory.ts'
-import { type Fault, type FaultSpec, nodesOf, slotOf } from './fault-spec.ts'
+import { describeFault, type Fault, type FaultSpec, nodesOf, slotOf } from './fault-spec.ts'
 
 const MICROS_PER_MS = 1000
 /** More than every fault on every node of the largest cluster. */
@@ -68,6 +68,7 @@ export class FaultControl {
     const fault: Fault = {
       id: `fault-${this.#count}`,
       spec,
+      words: describeFault(spec),
       startedAt: formatTime(nowMicros),
       endsAt: durationMs === null ? null : formatTime(nowMicros + durationMs * MICROS_PER_MS),
     }
@@ -120,7 +121,7 @@ export class FaultControl {
   restore(): void {
     const kept = (readOwnJson(this.#file) ?? []) as readonly Fault[]
     for (const fault of kept) {
-      this.#faults.set(fault.id, fault)
+      this.#faults.set(fault.id, { ...fault, words: describeFault(fault.spec) })
       this.#count = Math.max(this.#count, Number(fault.id.split('-')[1] ?? 0))
       if (fault.endsAt !== null) this.#endAfter(fault.id, this.#msUntil(fault.endsAt))
     }

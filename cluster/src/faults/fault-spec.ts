@@ -116,6 +116,8 @@ export const faultDurationMs = z.number().int().min(1).max(FAULT_DURATION_MS_MAX
 export type Fault = {
   readonly id: string
   readonly spec: FaultSpec
+  /** What it does, for a person. */
+  readonly words: string
   /** ISO 8601, by the control plane's clock. */
   readonly startedAt: string
   /** When it heals by itself; null: when somebody heals it. */

@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
 import type { Cluster } from '../cluster.ts'
-import { describeFault, type Fault, takesVote } from '../faults/fault-spec.ts'
+import { type Fault, takesVote } from '../faults/fault-spec.ts'
 import { type ClusterStatus, type NodeStatus, servicesOf } from '../status.ts'
 import { createFeed, type Feed } from './feed.ts'
 import type { NodeStatistics, Prober, Sample } from './prober.ts'
@@ -136,15 +136,15 @@ export function eventsBetween(
   const isQuorum = (status: LiveStatus) =>
     status.nodes.filter(({ isCounted }) => isCounted).length >= status.cluster.readThreshold
   return [
-    ...missing(now, before).map(({ spec }) => ({
+    ...missing(now, before).map(({ spec, words }) => ({
       kind: 'fault' as const,
       node: spec.node,
-      sentence: `${spec.node} ${describeFault(spec)}`,
+      sentence: `${spec.node} ${words}`,
     })),
-    ...missing(before, now).map(({ spec }) => ({
+    ...missing(before, now).map(({ spec, words }) => ({
       kind: 'healed' as const,
       node: spec.node,
-      sentence: `${spec.node} no longer ${describeFault(spec)}`,
+      sentence: `${spec.node} no longer ${words}`,
     })),
     ...states,
     ...(isQuorum(before) === isQuorum(now)

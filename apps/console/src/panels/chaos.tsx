@@ -1,7 +1,8 @@
 /** Chaos runs: started here, followed to their verdict, with the report of each. */
 import { useCallback, useState } from 'react'
-import { type Api, type ChaosRun, type ChaosSummary, reasonOf } from '../api.ts'
+import type { Api, ChaosRun, ChaosSummary } from '../api.ts'
 import { Panel } from '../panel.tsx'
+import { ExactField, Form, handOut, Problem, useAct } from '../parts.tsx'
 import { msOf, nowMs } from '../time.ts'
 import { usePolled } from '../use-cluster.ts'
 import { milliseconds, type Tone } from '../words.ts'
@@ -18,20 +19,16 @@ const verdictTones: Readonly<Record<string, Tone>> = {
   unknown: 'warn',
 }
 
-type Form = { readonly seed: string; readonly seconds: number; readonly budget: 'f' | 'beyond-f' }
+type Asked = { readonly seed: string; readonly seconds: number; readonly budget: 'f' | 'beyond-f' }
 
 export function ChaosPanel({ api, f }: { readonly api: Api; readonly f: number }) {
-  const [form, setForm] = useState<Form>({ seed: '', seconds: 20, budget: 'f' })
-  const [problem, setProblem] = useState<string | null>(null)
+  const [form, setForm] = useState<Asked>({ seed: '', seconds: 20, budget: 'f' })
+  const [problem, act] = useAct()
   const runs = usePolled(
     useCallback(() => api.chaos.list.query(), [api]),
     POLL_MS,
   )
   const running = runs?.find(({ state }) => state === 'running')
-  const act = (work: () => Promise<unknown>) => {
-    setProblem(null)
-    work().catch((error: unknown) => setProblem(reasonOf(error)))
-  }
   const start = () => {
     const seed = form.seed.trim() === '' ? randomSeed() : form.seed.trim()
     const asked = { seed, durationMs: form.seconds * 1000, budget: form.budget }
@@ -39,25 +36,15 @@ export function ChaosPanel({ api, f }: { readonly api: Api; readonly f: number }
   }
   return (
     <Panel title="Chaos runs" note="with a verdict">
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          start()
-        }}
-      >
-        <label className="grow narrow">
-          Seed
-          <input
-            value={form.seed}
-            onChange={(event) => setForm({ ...form, seed: event.target.value })}
-            placeholder="a random one"
-            maxLength={64}
-            spellCheck={false}
-            autoCapitalize="none"
-            autoComplete="off"
-          />
-        </label>
+      <Form onSubmit={start}>
+        <ExactField
+          className="grow narrow"
+          label="Seed"
+          value={form.seed}
+          onText={(seed) => setForm({ ...form, seed })}
+          placeholder="a random one"
+          maxLength={64}
+        />
         <label>
           Duration
           <select
@@ -86,12 +73,8 @@ export function ChaosPanel({ api, f }: { readonly api: Api; readonly f: number }
         <button type="submit" className="primary" disabled={running !== undefined}>
           Start a run
         </button>
-      </form>
-      {problem === null ? null : (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      </Form>
+      <Problem text={problem} />
       {running === undefined ? null : (
         <Progress run={running} stop={() => act(() => api.chaos.stop.mutate({ id: running.id }))} />
       )}
@@ -190,11 +173,7 @@ function Numbers({ summary }: { readonly summary: ChaosSummary }) {
 /** In a tab of its own. It is asked for with the token, which a plain link could not carry. */
 async function openReport(api: Api, id: string): Promise<void> {
   const html = await api.chaos.report.query({ id })
-  const url = URL.createObjectURL(new Blob([html], { type: 'text/html' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.target = '_blank'
-  link.click()
+  handOut(new Blob([html], { type: 'text/html' }), { target: '_blank' })
 }
 
 function randomSeed(): string {

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
 import { Panel } from '../panel.tsx'
+import { ExactField, Form, handOut } from '../parts.tsx'
 import { shorten, toneOfOutcome } from '../words.ts'
 
 type Entry = Readonly<Record<string, string | null>>
@@ -43,24 +44,14 @@ export function LookupPanel({ api }: { readonly api: Api }) {
   }
   return (
     <Panel title="Lookup" note="one node proves it; all vote">
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void ask()
-        }}
-      >
-        <label className="grow">
-          Name or party
-          <input
-            value={subject}
-            onChange={(event) => setSubject(event.target.value)}
-            spellCheck={false}
-            autoCapitalize="none"
-            autoComplete="off"
-            required
-          />
-        </label>
+      <Form onSubmit={() => void ask()}>
+        <ExactField
+          className="grow"
+          label="Name or party"
+          value={subject}
+          onText={setSubject}
+          required
+        />
         <label>
           Quorum
           <select value={quorum} onChange={(event) => setQuorum(event.target.value)}>
@@ -72,7 +63,7 @@ export function LookupPanel({ api }: { readonly api: Api }) {
         <button type="submit" className="primary" disabled={isAsking}>
           {isAsking ? 'Asking …' : 'Look up'}
         </button>
-      </form>
+      </Form>
       <div aria-live="polite">
         {problem === null ? null : <p className="problem">{problem}</p>}
         {resolved === null ? (
@@ -182,23 +173,14 @@ function Fields({ entry }: { readonly entry: Entry }) {
 function Receipt({ resolved }: { readonly resolved: Resolved }) {
   const { receipt, agreed, offset } = resolved
   if (receipt === undefined) return null
-  const save = () => {
-    const url = URL.createObjectURL(
-      new Blob([JSON.stringify(receipt)], { type: 'application/json' }),
-    )
-    const link = document.createElement('a')
-    link.href = url
-    link.download = 'receipt.json'
-    link.click()
-    URL.revokeObjectURL(url)
-  }
+  const file = () => new Blob([JSON.stringify(receipt)], { type: 'application/json' })
   return (
     <details className="receipt">
       <summary>
         Receipt: signed by {agreed.join(', ')} at offset {offset}, {receipt.document.length} bytes
       </summary>
       <pre>{JSON.stringify(JSON.parse(receipt.document), null, 2)}</pre>
-      <button type="button" onClick={save}>
+      <button type="button" onClick={() => handOut(file(), { download: 'receipt.json' })}>
         Save it
       </button>{' '}
       <span className="muted">

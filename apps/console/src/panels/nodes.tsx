@@ -2,7 +2,11 @@
 import { useState } from 'react'
 import { type Api, type NodeStatus, reasonOf, type Sample, type Status } from '../api.ts'
 import { Panel } from '../panel.tsx'
-import { breaksOf, faultWords, milliseconds, orderingWords, states } from '../words.ts'
+import { Chips, Problem, Service, StateMark } from '../parts.tsx'
+import { breaksOf, milliseconds, orderingWords } from '../words.ts'
+
+const COLUMNS = ['Node', 'State', 'Offset', 'Lag', 'Latency', 'Agreement', 'Faults', 'Actions']
+const NUMBERS = ['Offset', 'Lag', 'Latency', 'Agreement']
 
 type Action = { readonly label: string; readonly run: () => Promise<unknown> }
 
@@ -39,31 +43,16 @@ export function NodePanel(props: {
         </button>
       }
     >
-      {problem === null ? null : (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <div className="scroll">
         <table className="nodes">
           <thead>
             <tr>
-              <th scope="col">Node</th>
-              <th scope="col">State</th>
-              <th scope="col" className="number">
-                Offset
-              </th>
-              <th scope="col" className="number">
-                Lag
-              </th>
-              <th scope="col" className="number">
-                Latency
-              </th>
-              <th scope="col" className="number">
-                Agreement
-              </th>
-              <th scope="col">Faults</th>
-              <th scope="col">Actions</th>
+              {COLUMNS.map((name) => (
+                <th key={name} scope="col" className={NUMBERS.includes(name) ? 'number' : ''}>
+                  {name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -96,20 +85,14 @@ function Row(props: {
   readonly act: (action: Action) => void
 }) {
   const { node, vote, api, act, isBusy } = props
-  const { word, sign, tone } = states[node.state]
-  const target = { node: node.name }
+  const { kill, restart, pause, resume, wipe } = api.nodes
   return (
     <tr className={isBusy ? 'busy' : ''}>
       <th scope="row" data-label="Node">
         {node.name}
       </th>
       <td data-label="State">
-        <span className={`state ${tone}`} title={node.detail ?? undefined}>
-          <span aria-hidden="true" className="sign">
-            {sign}
-          </span>
-          {word}
-        </span>
+        <StateMark state={node.state} detail={node.detail} />
       </td>
       <td data-label="Offset" className="number">
         {node.offset ?? '–'}
@@ -130,57 +113,24 @@ function Row(props: {
         {vote === 'dissented' ? <span className="bad-text small"> disagrees</span> : null}
       </td>
       <td data-label="Faults">
-        {node.faults.length === 0 ? (
-          <span className="muted">none</span>
-        ) : (
-          node.faults.map(({ id, spec }) => (
-            <span key={id} className="chip">
-              {faultWords(spec)}
-            </span>
-          ))
-        )}
+        {node.faults.length === 0 ? <span className="muted">none</span> : null}
+        <Chips faults={node.faults} />
       </td>
       <td data-label="Actions" className="actions">
-        <Button
-          act={act}
-          target={node.name}
-          label="Kill"
-          run={() => api.nodes.kill.mutate(target)}
-          danger
-        />
-        <Button
-          act={act}
-          target={node.name}
-          label="Restart"
-          run={() => api.nodes.restart.mutate(target)}
-        />
+        <Button act={act} target={node.name} label="Kill" run={kill.mutate} danger />
+        <Button act={act} target={node.name} label="Restart" run={restart.mutate} />
         {node.state === 'paused' ? (
-          <Button
-            act={act}
-            target={node.name}
-            label="Resume"
-            run={() => api.nodes.resume.mutate(target)}
-          />
+          <Button act={act} target={node.name} label="Resume" run={resume.mutate} />
         ) : (
-          <Button
-            act={act}
-            target={node.name}
-            label="Pause"
-            run={() => api.nodes.pause.mutate(target)}
-          />
+          <Button act={act} target={node.name} label="Pause" run={pause.mutate} />
         )}
-        <Button
-          act={act}
-          target={node.name}
-          label="Wipe"
-          run={() => api.nodes.wipe.mutate(target)}
-        />
+        <Button act={act} target={node.name} label="Wipe" run={wipe.mutate} />
         <BreakPicker node={node} isMember={props.isMember} api={api} act={act} />
         <Button
           act={act}
           target={node.name}
           label="Heal"
-          run={() => api.faults.heal.mutate(target)}
+          run={api.faults.heal.mutate}
           isDisabled={node.faults.length === 0}
         />
       </td>
@@ -232,19 +182,20 @@ function Button(props: {
   readonly act: (action: Action) => void
   readonly target: string
   readonly label: string
-  readonly run: () => Promise<unknown>
+  readonly run: (target: { readonly node: string }) => Promise<unknown>
   readonly danger?: boolean
   readonly isDisabled?: boolean
 }) {
+  const { target, label, run } = props
   return (
     <button
       type="button"
       className={props.danger === true ? 'danger' : ''}
       disabled={props.isDisabled ?? false}
-      aria-label={`${props.label} ${props.target}`}
-      onClick={() => props.act({ label: props.label, run: props.run })}
+      aria-label={`${label} ${target}`}
+      onClick={() => props.act({ label, run: () => run({ node: target }) })}
     >
-      {props.label}
+      {label}
     </button>
   )
 }
@@ -259,39 +210,15 @@ function Services(props: {
   return (
     <div className="services">
       {(['validator', 'synchronizer'] as const).map((name) => {
-        const { word, sign, tone } = states[status[name].state]
         const act = (action: Action) => props.act(name, action)
-        const faults = status.faults.filter(({ spec }) => spec.node === name)
         return (
-          <div key={name} className="service">
-            <strong>{name}</strong>
-            <span className={`state ${tone}`}>
-              <span aria-hidden="true" className="sign">
-                {sign}
-              </span>
-              {word}
-            </span>
-            {faults.map(({ id, spec }) => (
-              <span key={id} className="chip">
-                {faultWords(spec)}
-              </span>
-            ))}
+          <Service key={name} name={name} process={status[name]}>
+            <Chips faults={status.faults.filter(({ spec }) => spec.node === name)} />
             <span className="actions">
-              <Button
-                act={act}
-                target={name}
-                label="Kill"
-                run={() => api.nodes.kill.mutate({ node: name })}
-                danger
-              />
-              <Button
-                act={act}
-                target={name}
-                label="Restart"
-                run={() => api.nodes.restart.mutate({ node: name })}
-              />
+              <Button act={act} target={name} label="Kill" run={api.nodes.kill.mutate} danger />
+              <Button act={act} target={name} label="Restart" run={api.nodes.restart.mutate} />
             </span>
-          </div>
+          </Service>
         )
       })}
     </div>
@@ -305,23 +232,13 @@ function Ordering({ status }: { readonly status: Status }) {
   if (status.members.length === 0) return null
   return (
     <div className="services">
-      {status.members.map((member) => {
-        const { word, sign, tone } = states[member.state]
-        return (
-          <div key={member.name} className="service">
-            <strong>{member.name} orders</strong>
-            <span className={`state ${tone}`} title={member.detail ?? undefined}>
-              <span aria-hidden="true" className="sign">
-                {sign}
-              </span>
-              {word}
-            </span>
-            <span className="muted small">
-              {orderingWords(member, newest?.absent.includes(member.name) === true)}
-            </span>
-          </div>
-        )
-      })}
+      {status.members.map((member) => (
+        <Service key={member.name} name={`${member.name} orders`} process={member}>
+          <span className="muted small">
+            {orderingWords(member, newest?.absent.includes(member.name) === true)}
+          </span>
+        </Service>
+      ))}
     </div>
   )
 }

@@ -1,7 +1,8 @@
 /** The automation of every process: what waits, and what failed of late. */
-import { useCallback, useState } from 'react'
-import { type Api, reasonOf, type ServiceJobs } from '../api.ts'
+import { useCallback } from 'react'
+import type { Api, ServiceJobs } from '../api.ts'
 import { Panel } from '../panel.tsx'
+import { Problem, useAct } from '../parts.tsx'
 import { usePolled } from '../use-cluster.ts'
 import { shorten } from '../words.ts'
 
@@ -9,7 +10,7 @@ const POLL_MS = 2000
 const FAILURES_SHOWN_MAX = 8
 
 export function QueuePanel({ api }: { readonly api: Api }) {
-  const [problem, setProblem] = useState<string | null>(null)
+  const [problem, act] = useAct()
   const services = usePolled(
     useCallback(() => api.jobs.list.query(), [api]),
     POLL_MS,
@@ -18,17 +19,9 @@ export function QueuePanel({ api }: { readonly api: Api }) {
     .flatMap(({ node, jobs }) => (jobs?.failures ?? []).map((failure) => ({ node, ...failure })))
     .sort((a, b) => b.at - a.at)
     .slice(0, FAILURES_SHOWN_MAX)
-  const retry = (input: { node: string; job: string; contractId: string }) => {
-    setProblem(null)
-    api.jobs.retry.mutate(input).catch((error: unknown) => setProblem(reasonOf(error)))
-  }
   return (
     <Panel title="Queues" note="jobs that wait, are put off, or run">
-      {problem === null ? null : (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {services === null ? (
         <p className="empty">Asking …</p>
       ) : (
@@ -54,7 +47,7 @@ export function QueuePanel({ api }: { readonly api: Api }) {
               </span>
               <button
                 type="button"
-                onClick={() => retry(failure)}
+                onClick={() => act(() => api.jobs.retry.mutate(failure))}
                 aria-label={`Retry ${failure.job} on ${failure.node}`}
               >
                 Retry

@@ -1,7 +1,8 @@
 /** The walk of a name: each request a user makes, and each super-validator's confirmation as it arrives. */
 import { useCallback, useState } from 'react'
-import { type Api, type Registration, reasonOf } from '../api.ts'
+import type { Api, Registration } from '../api.ts'
 import { Panel } from '../panel.tsx'
+import { ExactField, Form, Problem, useAct } from '../parts.tsx'
 import { clockTime } from '../time.ts'
 import { usePolled } from '../use-cluster.ts'
 
@@ -11,52 +12,33 @@ const SUFFIX = '.unverified.ns'
 export function RegistrationPanel(props: { readonly api: Api; readonly nodes: readonly string[] }) {
   const { api } = props
   const [label, setLabel] = useState('')
-  const [problem, setProblem] = useState<string | null>(null)
+  const [problem, act] = useAct()
   const registrations = usePolled(
     useCallback(() => api.registrations.list.query(), [api]),
     POLL_MS,
   )
-  const start = async () => {
-    setProblem(null)
+  const start = () => {
     const name = label.includes('.') ? label.trim() : `${label.trim()}${SUFFIX}`
     const user = label.split('.', 1)[0]?.replace(/[^a-z0-9-]/g, '-') || 'console'
-    try {
-      await api.registrations.start.mutate({ name, user: user.slice(0, 32) })
-    } catch (error) {
-      setProblem(reasonOf(error))
-    }
+    act(() => api.registrations.start.mutate({ name, user: user.slice(0, 32) }))
   }
   return (
     <Panel title="Register a name" note="as a user would">
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void start()
-        }}
-      >
-        <label className="grow">
-          Name
-          <input
-            value={label}
-            onChange={(event) => setLabel(event.target.value)}
-            placeholder="dave"
-            spellCheck={false}
-            autoCapitalize="none"
-            autoComplete="off"
-            required
-          />
-        </label>
+      <Form onSubmit={start}>
+        <ExactField
+          className="grow"
+          label="Name"
+          value={label}
+          onText={setLabel}
+          placeholder="dave"
+          required
+        />
         <span className="suffix muted">{label.includes('.') ? '' : SUFFIX}</span>
         <button type="submit" className="primary">
           Register
         </button>
-      </form>
-      {problem === null ? null : (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      </Form>
+      <Problem text={problem} />
       {registrations === null || registrations.length === 0 ? (
         <p className="empty">
           Become a user, get coin, ask, pay; then the super-validators confirm, and it can be looked

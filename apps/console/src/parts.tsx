@@ -1,0 +1,107 @@
+/** What several panels have in common. */
+import { type ComponentProps, type ReactNode, useState } from 'react'
+import { type Fault, reasonOf, type Status } from './api.ts'
+import { states } from './words.ts'
+
+/** Why the last thing that was asked for failed, and a way to ask for one. */
+export function useAct(): readonly [string | null, (work: () => Promise<unknown>) => void] {
+  const [problem, setProblem] = useState<string | null>(null)
+  const act = (work: () => Promise<unknown>) => {
+    setProblem(null)
+    work().catch((error: unknown) => setProblem(reasonOf(error)))
+  }
+  return [problem, act]
+}
+
+export function Problem({ text }: { readonly text: string | null }) {
+  return text === null ? null : (
+    <p className="problem" role="alert">
+      {text}
+    </p>
+  )
+}
+
+export function Form(props: { readonly onSubmit: () => void; readonly children: ReactNode }) {
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        props.onSubmit()
+      }}
+    >
+      {props.children}
+    </form>
+  )
+}
+
+/** For what means something letter by letter: a name, a party, a seed. */
+export function ExactField({
+  label,
+  className,
+  onText,
+  ...input
+}: ComponentProps<'input'> & {
+  readonly label: string
+  readonly onText: (text: string) => void
+}) {
+  return (
+    <label className={className}>
+      {label}
+      <input
+        {...input}
+        onChange={(event) => onText(event.target.value)}
+        spellCheck={false}
+        autoCapitalize="none"
+        autoComplete="off"
+      />
+    </label>
+  )
+}
+
+export function StateMark(props: {
+  readonly state: keyof typeof states
+  readonly detail?: string | null
+}) {
+  const { word, sign, tone } = states[props.state]
+  return (
+    <span className={`state ${tone}`} title={props.detail ?? undefined}>
+      <span aria-hidden="true" className="sign">
+        {sign}
+      </span>
+      {word}
+    </span>
+  )
+}
+
+/** A process that has no row of its own in the table of nodes. */
+export function Service(props: {
+  readonly name: string
+  readonly process: Status['members'][number] | Status['validator']
+  readonly children: ReactNode
+}) {
+  const { state, detail } = props.process
+  return (
+    <div className="service">
+      <strong>{props.name}</strong>
+      <StateMark state={state} detail={detail} />
+      {props.children}
+    </div>
+  )
+}
+
+export function Chips({ faults }: { readonly faults: readonly Pick<Fault, 'id' | 'words'>[] }) {
+  return faults.map(({ id, words }) => (
+    <span key={id} className="chip">
+      {words}
+    </span>
+  ))
+}
+
+/** A file that was made here, saved under a name or opened in a tab of its own. */
+export function handOut(file: Blob, how: { readonly download: string } | { target: '_blank' }) {
+  const href = URL.createObjectURL(file)
+  Object.assign(document.createElement('a'), how, { href }).click()
+  // A tab loads it later.
+  if ('download' in how) URL.revokeObjectURL(href)
+}
