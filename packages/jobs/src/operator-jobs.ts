@@ -9,10 +9,19 @@ import {
   expireSubscriptionCommand,
   terminateSubscriptionCommand,
 } from '@quorumscan/ledger'
-import { type Command, type Contract, type ContractId, parseTime } from '@quorumscan/model'
+import {
+  type Command,
+  type Contract,
+  type ContractId,
+  type PartyId,
+  parseTime,
+} from '@quorumscan/model'
 import type { JobDefinition, OperatorDeps } from './job.ts'
-import { activeContract } from './reads.ts'
-import { type BySuperValidator, submitAsOperator } from './submit.ts'
+import { activeContract, singleton } from './reads.ts'
+import { submitFor } from './submit.ts'
+
+/** The rules that each command of a super-validator exercises, and its party. */
+type BySuperValidator = { readonly dsoRules: ContractId; readonly sv: PartyId }
 
 /** Submits one command for a contract, unless that is gone or `isWanted` sees that there is nothing to do. */
 function operatorJob(
@@ -33,7 +42,10 @@ function operatorJob(
     async process(contractId, deps) {
       const contract = await activeContract(deps.ledger, contractId)
       if (contract === null || !(await isWanted(contract, deps))) return
-      await submitAsOperator(deps, { job: name, contractId }, (by) => row.command(contractId, by))
+      const { contractId: dsoRules } = await singleton(deps.ledger, 'DsoRules')
+      const { party } = deps
+      const command = row.command(contractId, { dsoRules, sv: party })
+      await submitFor(deps, { job: name, contractId, party, command })
     },
   }
 }
