@@ -1,7 +1,14 @@
 /** Ids of updates and contracts: hashes of what they stand for (D-31). */
 import { concatBytes, fromHex, sha256Hex, utf8 } from '@quorumscan/base'
 import { canonicalJson } from '@quorumscan/consensus'
-import type { Contract, ContractId, DisclosedContract, Micros, Offset } from '@quorumscan/model'
+import {
+  type Contract,
+  type ContractId,
+  type DisclosedContract,
+  formatTime,
+  type Micros,
+  type Offset,
+} from '@quorumscan/model'
 
 const UPDATE_TAG = utf8('quorumscan/update/2\0')
 const CONTRACT_TAG = 'quorumscan/contract/1\0'
@@ -60,6 +67,19 @@ export function contractBlob({ nodeId, payload, templateId, updateId }: Identifi
 /** `00` and SHA-256 of the blob. */
 export function contractIdOf(contract: Identified): ContractId {
   return `00${sha256Hex(contractBlob(contract))}`
+}
+
+export type WireContract = ReturnType<typeof toWireContract>
+
+/** As scan and wallet show it. */
+export function toWireContract(contract: Contract) {
+  return {
+    template_id: contract.templateId,
+    contract_id: contract.contractId,
+    payload: contract.payload,
+    created_event_blob: disclose(contract).blob,
+    created_at: formatTime(contract.createdAt),
+  }
 }
 
 /** What a submission says of a contract that its parties are no stakeholders of, to use it. */

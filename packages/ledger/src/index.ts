@@ -39,7 +39,9 @@ export {
   disclose,
   isBlobOf,
   readBlob,
+  toWireContract,
   updateIdOf,
+  type WireContract,
 } from './contract-id.ts'
 export { dueOf, keysOf } from './contract-keys.ts'
 export {

@@ -5,10 +5,15 @@ import { utf8 } from '@quorumscan/base'
 import { canonicalJson, type Genesis, type Json, quorumOf } from '@quorumscan/consensus'
 import { askNetwork, type Certificate, encodeCertificate } from '@quorumscan/consensus/certified'
 import { type CertifiedAnswers, type Certifier, type Handlers, isCertified } from '@quorumscan/http'
-import { openMiningRound, payloadOf, scanAddress } from '@quorumscan/ledger'
-import type { PartyId } from '@quorumscan/model'
+import {
+  openMiningRound,
+  payloadOf,
+  scanAddress,
+  toWireContract,
+  type WireContract,
+} from '@quorumscan/ledger'
+import type { Contract, PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
-import { type ContractWithState, contractWithState } from '../contract-json.ts'
 import { pinAt, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
 
 type NetworkHandlers = Pick<
@@ -23,6 +28,8 @@ type NetworkHandlers = Pick<
   | 'getCertificate'
   | 'listStateStatements'
 >
+
+type ContractWithState = { readonly contract: WireContract; readonly domain_id: string }
 
 /** The genesis opens rounds 0 to 2 (D-22). */
 const INITIAL_ROUND = '0'
@@ -41,8 +48,13 @@ export function createNetworkHandlers(context: {
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
 
-  const stateOf = async (entity: DocumentEntity, at: Pinned): Promise<ContractWithState> =>
-    contractWithState(await reads.documentAsOf(entity, at.offset), domainId)
+  /** With the one synchronizer, which every contract is assigned to. */
+  const withState = (contract: Contract): ContractWithState => ({
+    contract: toWireContract(contract),
+    domain_id: domainId,
+  })
+  const stateOf = async (entity: DocumentEntity, at: Pinned) =>
+    withState(await reads.documentAsOf(entity, at.offset))
 
   /** Reads at the offset asked for. */
   const answer = async <Body extends object>(
@@ -80,10 +92,7 @@ export function createNetworkHandlers(context: {
           // By record time, as all that depends on time: nodes are to say the same.
           time_to_live_in_microseconds: Math.max(0, Math.min(...closing) - at.recordTime),
           open_mining_rounds: Object.fromEntries(
-            rounds.map((round) => [
-              round.contractId,
-              unlessCached(contractWithState(round, domainId), known),
-            ]),
+            rounds.map((round) => [round.contractId, unlessCached(withState(round), known)]),
           ),
           issuing_mining_rounds: {},
         }

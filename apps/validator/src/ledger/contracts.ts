@@ -1,13 +1,7 @@
 /** Contracts as a user may see them, and as the wallet's answers show them. */
 import { ScanError } from '@quorumscan/errors'
-import { contractBlob, type Ledger } from '@quorumscan/ledger'
-import {
-  type Contract,
-  type ContractId,
-  formatTime,
-  type Micros,
-  type PartyId,
-} from '@quorumscan/model'
+import type { Ledger } from '@quorumscan/ledger'
+import type { Contract, ContractId, Micros, PartyId } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 
 /** Contracts of one template and party that an answer or a choice of coins looks at. */
@@ -104,22 +98,4 @@ export function contractNotFound(contractId: ContractId): ScanError {
     `contract id not found: ContractId(id = ${contractId})`,
     { details: { contract_id: contractId } },
   )
-}
-
-export type WireContract = {
-  template_id: string
-  contract_id: string
-  payload: { [field: string]: unknown }
-  created_event_blob: string
-  created_at: string
-}
-
-export function toWireContract(contract: Contract): WireContract {
-  return {
-    template_id: contract.templateId,
-    contract_id: contract.contractId,
-    payload: contract.payload,
-    created_event_blob: Buffer.from(contractBlob(contract)).toString('base64'),
-    created_at: formatTime(contract.createdAt),
-  }
 }

@@ -75,26 +75,11 @@ async function assertNameFree(ledger: Ledger, name: string): Promise<void> {
     throw new ScanError('NAME_TAKEN', `The name ${name} is taken.`, { details: { name } })
 }
 
-export type OwnEntry = {
-  contractId: ContractId
-  name: string
-  amount: string
-  unit: string
-  /** Epoch milliseconds. */
-  expiresAt: string
-  /** Microseconds. */
-  paymentInterval: string
-  paymentDuration: string
-}
-
 /**
  * The user's live entries with what they cost, in order of creation. An entry whose subscription ended is
  * left out, as upstream; it stays resolvable until it expires.
  */
-export async function listOwnEntries(
-  ledger: WalletLedger,
-  user: WalletUser,
-): Promise<readonly OwnEntry[]> {
+export async function listOwnEntries(ledger: WalletLedger, user: WalletUser) {
   const kinds = [
     'AnsEntry',
     'AnsEntryContext',

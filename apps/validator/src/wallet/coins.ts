@@ -1,7 +1,15 @@
 /** What a party holds, and coin out of nothing on a development network. */
 
 import { ScanError } from '@quorumscan/errors'
-import { coin, disclose, type Ledger, lockedCoin, payloadOf, tapCommand } from '@quorumscan/ledger'
+import {
+  coin,
+  disclose,
+  type Ledger,
+  lockedCoin,
+  payloadOf,
+  tapCommand,
+  toWireContract,
+} from '@quorumscan/ledger'
 import {
   type Amount,
   type Contract,
@@ -12,13 +20,7 @@ import {
   parseAmount,
 } from '@quorumscan/model'
 import type { Commander } from '@quorumscan/submit'
-import {
-  contractsOf,
-  joinedContractsOf,
-  toWireContract,
-  type WalletLedger,
-  type WireContract,
-} from '../ledger/contracts.ts'
+import { contractsOf, joinedContractsOf, type WalletLedger } from '../ledger/contracts.ts'
 import { resultContractId } from '../ledger/results.ts'
 import { newestRound, singleton } from '../ledger/rules.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
@@ -81,19 +83,12 @@ function sum(holdings: readonly Holding[]): Amount {
   return holdings.reduce((total, holding) => total + holding.amount, 0n)
 }
 
-export type CoinPosition = {
-  contract: { contract: WireContract; domain_id: string }
-  round: number
-  accrued_holding_fee: string
-  effective_amount: string
-}
-
 export async function listCoins(
   ledger: WalletLedger,
   input: { readonly party: PartyId; readonly synchronizerId: string },
-): Promise<{ coins: CoinPosition[]; locked_coins: CoinPosition[] }> {
+) {
   const { unlocked, locked } = await holdings(ledger, input.party)
-  const position = (holding: Holding): CoinPosition => ({
+  const position = (holding: Holding) => ({
     contract: { contract: toWireContract(holding.contract), domain_id: input.synchronizerId },
     round: holding.round,
     accrued_holding_fee: NO_FEE,

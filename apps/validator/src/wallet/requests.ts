@@ -6,16 +6,12 @@ import {
   payloadOf,
   rejectRequestCommand,
   subscriptionRequest,
+  toWireContract,
+  type WireContract,
 } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { AutoRenewals } from '@quorumscan/users'
-import {
-  contractNotFound,
-  contractsOf,
-  findContract,
-  toWireContract,
-  type WireContract,
-} from '../ledger/contracts.ts'
+import { contractNotFound, contractsOf, findContract } from '../ledger/contracts.ts'
 import { resultContractId } from '../ledger/results.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 import { coinForPayment, type SpendingDeps, spend } from './spending.ts'

@@ -9,6 +9,8 @@ import {
   subscription,
   subscriptionIdleState,
   subscriptionPayment,
+  toWireContract,
+  type WireContract,
 } from '@quorumscan/ledger'
 import { type Contract, type ContractId, formatTime } from '@quorumscan/model'
 import type { AutoRenewals } from '@quorumscan/users'
@@ -16,28 +18,20 @@ import {
   contractNotFound,
   findContract,
   joinedContractsOf,
-  toWireContract,
   type WalletLedger,
-  type WireContract,
 } from '../ledger/contracts.ts'
 import { resultContractId } from '../ledger/results.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
 import { coinForPayment, type Spending, type SpendingDeps, spend } from './spending.ts'
 
-export type SubscriptionView = {
-  subscription: WireContract
-  state: { idle: WireContract } | { payment: WireContract }
-  auto_renew: boolean
-}
-
 /** Subscriptions in order of creation, each idle or with a payment under way. */
 export async function listSubscriptions(
   deps: { readonly ledger: WalletLedger; readonly autoRenewals: AutoRenewals },
   user: WalletUser,
-): Promise<SubscriptionView[]> {
+) {
   const kinds = ['Subscription', 'SubscriptionIdleState', 'SubscriptionPayment'] as const
   const { contracts } = await joinedContractsOf(deps.ledger, kinds, user.party)
-  const stateById = new Map<ContractId, SubscriptionView['state']>()
+  const stateById = new Map<ContractId, { idle: WireContract } | { payment: WireContract }>()
   for (const contract of contracts.SubscriptionIdleState)
     stateById.set(payloadOf(subscriptionIdleState, contract).subscription, {
       idle: toWireContract(contract),

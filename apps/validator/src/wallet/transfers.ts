@@ -1,4 +1,5 @@
 /** Transfers between parties: offered, taken, given back (D-20). */
+import type { ResponseOf, validatorRoutes } from '@quorumscan/api'
 import { sha256, toHex, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import {
@@ -8,23 +9,13 @@ import {
   type Ledger,
   OPEN_OFFERS_MAX,
   rejectTransferCommand,
+  toWireContract,
   transferCommand,
+  type WireContract,
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
-import {
-  type Amount,
-  type ContractId,
-  type Micros,
-  type PartyId,
-  parseAmount,
-  type Update,
-} from '@quorumscan/model'
-import {
-  contractNotFound,
-  isOfKind,
-  toWireContract,
-  type WireContract,
-} from '../ledger/contracts.ts'
+import { type ContractId, type Micros, type PartyId, parseAmount } from '@quorumscan/model'
+import { contractNotFound, isOfKind } from '../ledger/contracts.ts'
 import { resultContractId, resultContractIds } from '../ledger/results.ts'
 import { singleton } from '../ledger/rules.ts'
 import type { WalletUser } from '../users/wallet-user.ts'
@@ -34,14 +25,7 @@ import { type SpendingDeps, spend } from './spending.ts'
 /** Offers to a party are made by others, any number of them; a list shows so many. */
 const OFFERS_LISTED_MAX = 1_000
 
-export type TransferOutcome = {
-  output:
-    | { transfer_instruction_cid: ContractId }
-    | { receiver_holding_cids: ContractId[] }
-    | Record<never, never>
-  sender_change_cids: ContractId[]
-  meta: Record<never, string>
-}
+type TransferOutcome = ResponseOf<(typeof validatorRoutes)['createTransfer']>
 
 export type TransferRequest = {
   readonly receiver: PartyId
@@ -70,7 +54,8 @@ export async function createTransfer(
   if (amount === undefined || amount <= 0n)
     throw invalidAmount('must be a positive decimal, small enough for the ledger')
   if (request.expiresAt <= deps.now()) throw invalidExpiry()
-  const isOwn = request.receiver === user.party
+  const { party } = user
+  const isOwn = request.receiver === party
   const prepare = async () => {
     const rules = await singleton(deps.ledger, 'CoinRules')
     const coinRules = rules.contractId
@@ -78,11 +63,17 @@ export async function createTransfer(
       needed: amount,
       disclosed: [disclose(rules)],
       command: isOwn
-        ? (inputs: readonly ContractId[]) => mergeCommand({ coinRules, user, amount, inputs })
+        ? (inputs: readonly ContractId[]) =>
+            transferCommand({
+              coinRules,
+              sender: party,
+              inputs,
+              outputs: [{ receiver: party, amount }],
+            })
         : (inputs: readonly ContractId[]) =>
             createTransferInstructionCommand({
               coinRules,
-              sender: user.party,
+              sender: party,
               receiver: request.receiver,
               amount,
               inputs,
@@ -104,22 +95,6 @@ export async function createTransfer(
     sender_change_cids: resultContractIds(update, 'senderChange'),
     meta: {},
   }
-}
-
-function mergeCommand(input: {
-  readonly coinRules: ContractId
-  readonly user: WalletUser
-  readonly amount: Amount
-  readonly inputs: readonly ContractId[]
-}) {
-  const { coinRules, amount, inputs } = input
-  const { party } = input.user
-  return transferCommand({
-    coinRules,
-    sender: party,
-    inputs,
-    outputs: [{ receiver: party, amount }],
-  })
 }
 
 function invalidExpiry(): ScanError {
@@ -177,7 +152,11 @@ export async function answerTransfer(
     .catch((error: unknown) => {
       throw isScanError(error, 'CONTRACT_NOT_FOUND') ? contractNotFound(contractId) : error
     })
-  return { output: outputOf(update, answer), sender_change_cids: [], meta: {} }
+  const output =
+    answer === 'accept'
+      ? { receiver_holding_cids: resultContractIds(update, 'receiverHoldings') }
+      : {}
+  return { output, sender_change_cids: [], meta: {} }
 }
 
 const commandOf = {
@@ -185,9 +164,3 @@ const commandOf = {
   reject: rejectTransferCommand,
   withdraw: withdrawTransferCommand,
 } as const
-
-function outputOf(update: Update, answer: Answer): TransferOutcome['output'] {
-  return answer === 'accept'
-    ? { receiver_holding_cids: resultContractIds(update, 'receiverHoldings') }
-    : {}
-}
