@@ -12,7 +12,7 @@ import { verifyLogOf } from './cli/log-verify.ts'
 import { Cluster, cleanUp } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
 import { dataDirectory, readOwnJson } from './data-directory.ts'
-import { logGenesisOf } from './genesis.ts'
+import { logGenesisOf, type OrderingDriver } from './genesis.ts'
 import { prepareCluster } from './prepare.ts'
 
 // Real processes take their time on a machine that does other things, too.
@@ -47,7 +47,13 @@ function stopping(cluster: Cluster) {
   return { cluster, [Symbol.asyncDispose]: () => cluster.stop() }
 }
 
-async function startWorld({ nodeCount = 2 } = {}) {
+async function startWorld({
+  nodeCount = 2,
+  ordering = 'redis',
+}: {
+  nodeCount?: number
+  ordering?: OrderingDriver
+} = {}) {
   const path = await mkdtemp(join(tmpdir(), 'qs-cluster-'))
   const [main, events, hold] = ['main.cjs', 'events', 'hold'].map((name) => join(path, name))
   if (main === undefined || events === undefined || hold === undefined) throw new Error('no paths')
@@ -55,7 +61,7 @@ async function startWorld({ nodeCount = 2 } = {}) {
   const prepared = await prepareCluster({
     directory: dataDirectory(join(path, 'data')),
     nodeCount,
-    ordering: null,
+    ordering,
     basePort: 0,
     overrides: null,
     clock,
@@ -189,6 +195,76 @@ it('starts the Redis of a node with the node when both are down', async () => {
   const { validator } = world.cluster.status()
   expect(validator.state).toBe('up')
   expect(validator.redisPid).not.toBe(null)
+})
+
+describe('where all order together', () => {
+  const memberOf = ({ cluster }: World, name: string) =>
+    cluster.status().members.find((member) => member.name === name)
+
+  it('a node is all that it runs, and a part of it is one process', async () => {
+    await using world = await startWorld({ ordering: 'cometbft' })
+    const { cluster } = world
+    const before = memberOf(world, 'sv-1')?.pid
+    await cluster.kill({ node: 'sv-1', part: null })
+    expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null, redisPid: null })
+    expect(memberOf(world, 'sv-1')).toMatchObject({ state: 'down', pid: null })
+    expect(cluster.status().nodes.filter(({ state }) => state === 'up')).toHaveLength(1)
+    await cluster.heal({})
+    expect([world.node('sv-1')?.state, memberOf(world, 'sv-1')?.state]).toEqual(['up', 'up'])
+    expect(memberOf(world, 'sv-1')?.pid).not.toBe(before)
+
+    await cluster.pause({ node: 'sv-2', part: null })
+    expect([world.node('sv-2')?.state, memberOf(world, 'sv-2')?.state]).toEqual([
+      'paused',
+      'paused',
+    ])
+    await cluster.resume({ node: 'sv-2', part: null })
+    expect(cluster.faults()).toEqual([])
+
+    await cluster.kill({ node: 'sv-2', part: 'synchronizer' })
+    expect([world.node('sv-2')?.state, memberOf(world, 'sv-2')?.state]).toEqual(['up', 'down'])
+    // One that is dead for itself stays so when the whole comes back.
+    await cluster.kill({ node: 'sv-2', part: null })
+    await cluster.heal({ id: cluster.faults()[1]?.id ?? '' })
+    expect([world.node('sv-2')?.state, memberOf(world, 'sv-2')?.state]).toEqual(['up', 'down'])
+    await cluster.restart({ node: 'sv-2', part: null })
+    expect(memberOf(world, 'sv-2')?.state).toBe('up')
+  })
+
+  it('a wipe leaves what is no replica, and one of the disk the keys alone', async () => {
+    await using world = await startWorld({ ordering: 'cometbft' })
+    const { cluster, prepared } = world
+    const keysIn = async () => {
+      const redis = await world.redisOf('sv-1')
+      return (await redis.keys('*').finally(() => redis.disconnect())).sort()
+    }
+    const redis = await world.redisOf('sv-1')
+    await redis.mset('{replica}:names', 'a', 'log', 'b')
+    redis.disconnect()
+    await cluster.wipe('sv-1')
+    expect(await keysIn()).toEqual(['log'])
+    const engine = prepared.directory.engineDirectory('sv-1')
+    expect(existsSync(engine)).toBe(true)
+    await cluster.wipeDisk('sv-1')
+    expect(await keysIn()).toEqual([])
+    expect(existsSync(engine)).toBe(false)
+    expect(existsSync(prepared.directory.keyFile('sv-1.voting'))).toBe(true)
+    await expect(cluster.wipeDisk('validator')).rejects.toThrow('orders nothing')
+  })
+
+  it('has no log to repair, and no part that it does not run', async () => {
+    await using world = await startWorld({ ordering: 'cometbft' })
+    const { cluster, prepared } = world
+    const ofMembers = 'gets it from the others'
+    await expect(cluster.repairLog({ isCutAllowed: false })).rejects.toThrow(ofMembers)
+    await expect(verifyLogOf(prepared.directory)).rejects.toThrow(ofMembers)
+    await expect(cluster.kill({ node: 'validator', part: 'cometbft' })).rejects.toThrow(
+      'validator has no cometbft of its own',
+    )
+    await expect(
+      cluster.inject({ kind: 'split', node: 'sv-1', others: ['validator'] }, null),
+    ).rejects.toThrow('validator: it has no engine')
+  })
 })
 
 it('refuses what makes no sense, with a sentence', async () => {

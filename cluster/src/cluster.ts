@@ -240,9 +240,9 @@ export class Cluster {
    *
    * @throws {ClusterError} If the fault makes no sense there.
    */
-  inject(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
+  async inject(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
     for (const node of nodesOf(spec)) assertPossible(this.#runner.servicesOf(node), spec)
-    return this.#faults.inject(spec, durationMs)
+    return await this.#faults.inject(spec, durationMs)
   }
 
   /** Ends faults: one, those of a node, or all. Returns those that were in force. */
@@ -523,8 +523,9 @@ export class Cluster {
       }
       await this.#tell(spec)
     })
-    if (spec.kind === 'kill')
-      await Promise.all((hit?.services ?? []).map((service) => runner.untilUpOrLate(service)))
+    const started = spec.kind === 'kill' ? (hit?.services ?? []) : []
+    const whole = started.filter(({ app }) => !this.#isKilled(app.id))
+    await Promise.all(whole.map((service) => runner.untilUpOrLate(service)))
     for (const service of runner.servicesOf(spec.node)) await runner.ask(service)
   }
 
@@ -625,7 +626,7 @@ function assertPossible(
   const hasEngine = [service, ...beside].some(({ engineDirectory }) => engineDirectory !== null)
   const edge = 'edge' in spec ? spec.edge : null
   if (!hasEngine && (spec.kind === 'split' || edge === 'p2p'))
-    refuse('it has no engine, as one synchronizer orders; cut nodes off from the log instead')
+    refuse('it has no engine that orders with others')
   if (spec.kind === 'lie' && service.kind !== 'scan') refuse('only super-validators can lie')
   if (service.kind !== 'synchronizer') return
   if (spec.kind === 'memory')

@@ -3,6 +3,7 @@
  * been told to, waits until it is up, watches how it is, and lets one thing at a time be done to it. What is
  * broken on purpose it is told by `faultsOf`.
  */
+import { setMaxListeners } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
@@ -14,7 +15,7 @@ import { Keeper } from './keeper.ts'
 import { answersByQuorum, askHealth, askOrdering, type Health, isRedisReady } from './probe.ts'
 import type { OrderingReport, ServiceStatus } from './status.ts'
 import type { Supervisor } from './supervisor.ts'
-import type { RedisService, Service } from './topology.ts'
+import { type RedisService, redisIdOf, type Service } from './topology.ts'
 import { deleteReplica } from './wipe.ts'
 
 /** A cold start of an app under full load of the machine; a replay that gets on may take as long as it takes. */
@@ -60,6 +61,8 @@ export class ServiceRunner {
     this.#options = options
     this.#clock = options.clock
     this.#supervisor = options.supervisor
+    // Each service is watched, and may be waited for.
+    setMaxListeners(0, this.#stopping.signal)
     this.#keeper = new Keeper({
       clock: options.clock,
       start: (id) => this.#startAgain(id),
@@ -124,7 +127,8 @@ export class ServiceRunner {
         signal: this.#stopping.signal,
       },
     )
-    if (this.#options.faultsOf({ node: service.name }).some(({ kind }) => kind === 'memory'))
+    const { node } = this.#findOwner(service.redis.id) ?? { node: service.name }
+    if (this.#options.faultsOf({ node }).some(({ kind }) => kind === 'memory'))
       await limitMemory(service.redisAddress.socketPath, true)
   }
 
@@ -380,7 +384,8 @@ export class ServiceRunner {
   }
 
   #findOwner(id: string): Service | undefined {
-    return this.#options.services.find(({ app, redis }) => app.id === id || redis.id === id)
+    // A Redis that several have belongs to the one after which it is called.
+    return this.#options.services.find(({ app, name }) => app.id === id || redisIdOf(name) === id)
   }
 
   #ownerOf(id: string): Service {

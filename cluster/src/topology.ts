@@ -85,7 +85,7 @@ function planRedis(
   return {
     name,
     redis: {
-      id: `${name}.redis`,
+      id: redisIdOf(name),
       command: input.redisServer,
       args: [file],
       env: input.env,
@@ -101,6 +101,11 @@ function planRedis(
       text: redisConfig({ socketPath, directory: redisDirectory, fsync, user }),
     },
   }
+}
+
+/** Of the Redis that is called after a service. */
+export function redisIdOf(name: string): string {
+  return `${name}.redis`
 }
 
 function logUserOf({ prepared, logUser }: TopologyInput): RedisUser {
