@@ -2,10 +2,10 @@
 import { createScan } from '@quorumscan/sdk'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
 
-const { SEED = 'http://127.0.0.1:4611', GENESIS_HASH = '', NAME = 'alice' } = process.env
+const { SEED = 'http://127.0.0.1:4611', GENESIS_HASH = '' } = process.env
 
 const scan = createScan({ seeds: [SEED], genesis: GENESIS_HASH })
-const outcome = await scan.names.lookup(NAME, { threshold: 'strong', maxAgeMs: 30_000 })
+const outcome = await scan.names.lookup('alice', { threshold: 'strong', maxAgeMs: 30_000 })
 await scan.close()
 if (outcome.kind !== 'verified') throw new Error(`No answer to act on: ${outcome.kind}`)
 console.log(`${outcome.entry.party}, say ${outcome.agreed.join(', ')}`)
@@ -18,6 +18,6 @@ const { receipt, genesis: document } = JSON.parse(kept)
 const { entry, signers, recordTime } = await verifyReceipt(receipt, {
   genesis: GENESIS_HASH, // Where older networks are accepted, too: [GENESIS_HASH, OLDER_HASH].
   documents: [document],
-  name: NAME,
+  name: 'alice',
 })
 console.log(`${entry?.party} at ${recordTime}, signed by ${signers.join(', ')}`)

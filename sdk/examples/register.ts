@@ -1,14 +1,14 @@
 // Register a name: request it, pay for it, wait until the super-validators have confirmed.
 import { createValidator, isQuorumscanError } from '@quorumscan/sdk'
 
-const { VALIDATOR = 'http://127.0.0.1:4601', TOKEN = '', NAME = 'erin' } = process.env
+const { VALIDATOR = 'http://127.0.0.1:4601', TOKEN = '', REGISTER = 'erin' } = process.env
 
 const validator = createValidator({ url: VALIDATOR, token: TOKEN })
 await validator.wallet.register()
 await validator.wallet.tap({ amount: '10.0' }) // A development network gives coin for nothing.
 try {
   const { party, entry } = await validator.names.register(
-    { name: NAME, url: 'https://example.org', autoRenew: true },
+    { name: REGISTER, url: 'https://example.org', autoRenew: true },
     { onProgress: (event) => console.log(event.step) }, // requested, paid, active
   )
   console.log(`${entry.name} belongs to ${party} until ${entry.expiresAt}`)

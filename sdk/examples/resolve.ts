@@ -1,8 +1,8 @@
 // Resolve a name: straight from the scan nodes, believing only what enough of them signed.
 import { createScan } from '@quorumscan/sdk'
 
-const { SEED = 'http://127.0.0.1:4611', GENESIS_HASH = '', NAME = 'alice' } = process.env
+const { SEED = 'http://127.0.0.1:4611', GENESIS_HASH = '' } = process.env
 
 const scan = createScan({ seeds: [SEED], genesis: GENESIS_HASH })
-console.log(await scan.names.resolve(NAME)) // 'alice::1220…', or null: nobody has it
+console.log(await scan.names.resolve('alice')) // 'alice::1220…', or null: nobody has it
 await scan.close()

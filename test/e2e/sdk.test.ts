@@ -680,7 +680,7 @@ describe('the examples of the README run as they stand', () => {
     const output = await example('register', {
       VALIDATOR: cluster.validatorUrl,
       TOKEN: await cluster.token('frank'),
-      NAME: 'frank',
+      REGISTER: 'frank',
     })
     expect(output).toMatch(/^requested\npaid\nactive\nfrank\.unverified\.ns belongs to frank/)
     for (const walk of [...walks, scan.names.search('frank')]) {
