@@ -4,28 +4,31 @@
  *
  *   npm run bench                    some ten minutes
  *   npm run bench -- --full          100 000 names, five rounds
- *   npm run bench -- names           only these: certified, names, proxy, streams
+ *   npm run bench -- names           only these: certified, names, proxy, splice, streams
  */
 import { parseArgs } from 'node:util'
 import { measureCertified } from './certified/measure.ts'
 import { measureNames } from './names/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
 import { print } from './report.ts'
+import { measureSplice } from './splice/measure.ts'
 import { measureStreams } from './streams/measure.ts'
 
 const QUICK = {
   certified: { nameCount: 100_000, rounds: 1, ms: 1_500 },
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
+  splice: { readCount: 30 },
   streams: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
 }
 const FULL = {
   certified: { nameCount: 100_000, rounds: 5, ms: 6_000 },
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
   proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },
+  splice: { readCount: 200 },
   streams: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
 }
-const PARTS = ['certified', 'names', 'proxy', 'streams']
+const PARTS = ['certified', 'names', 'proxy', 'splice', 'streams']
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -45,6 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (parts.includes('certified')) await measureCertified(sizes.certified)
   if (parts.includes('names')) await measureNames(sizes.names)
   if (parts.includes('proxy')) await measureProxy(sizes.proxy)
+  if (parts.includes('splice')) await measureSplice(sizes.splice)
   if (parts.includes('streams')) await measureStreams(sizes.streams)
   return 0
 }

@@ -78,6 +78,7 @@ export async function startScans(options: {
       const reply = behaviour ? behaviour({ method, path, count: asked.length }, honest) : honest
       if (reply === null) return
       if (reply.afterMs !== undefined) await new Promise((done) => setTimeout(done, reply.afterMs))
+      response.setHeader('access-control-allow-origin', '*')
       response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
       response.end(reply.text)
     })

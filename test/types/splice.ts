@@ -11,12 +11,14 @@ const network = { name: 'main', seeds: ['https://scan.example.com'], genesis: 'a
 
 /** The same calls, whichever of the two is imported. */
 async function pay(create: typeof createSpliceScan | typeof createScan): Promise<string[]> {
-  await using scan = create(network)
+  const scan = create(network)
   const party: string | null = await scan.names.resolve('alice', { timeoutMs: 2_000 })
   const name: NameEntry | null = await scan.names.reverse('alice::1220')
   const found: NameEntry[] = []
   for await (const entry of scan.names.search('al', { pageSize: 10 })) found.push(entry)
-  for await (const { eventId } of scan.activities({ order: 'desc', pageSize: 10 })) return [eventId]
+  for await (const { eventId } of scan.activities({ order: 'desc', pageSize: 10 }))
+    found.length &&= eventId.length
+  await scan.close()
   return [party ?? '', name?.name ?? '', ...found.map(({ expiresAt }) => expiresAt ?? 'never')]
 }
 export const both = [() => pay(createScan), () => pay(createSpliceScan)]

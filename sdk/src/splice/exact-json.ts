@@ -14,6 +14,8 @@ const NUMBER_LENGTH_MAX = 100
 
 const NUMBER = /-?\d[\d.eE+-]*/y
 const NUMBER_OF_JSON = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+/** Most numbers; every integer of so many digits is exact. */
+const SMALL = /^-?\d{1,15}$/
 const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39]
 
 /**
@@ -74,6 +76,7 @@ function endOfString(text: string, start: number): number {
 
 /** Of a number as JSON writes it; of anything else the parser will complain. */
 function isInexact(number: string): boolean {
+  if (SMALL.test(number)) return false
   const decimal = decimalOf(number)
   return decimal !== undefined && decimal !== decimalOf(String(Number(number)))
 }

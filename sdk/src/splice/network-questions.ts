@@ -189,7 +189,12 @@ export function askActivities(page: {
   const { pageSize, after } = page
   return {
     ...post('/v0/activities', 'the activities', activitiesBytesMax(pageSize)),
-    body: { page_size: pageSize, ...(after === null ? {} : { begin_after_id: after }) },
+    // Upstream knows one order, and ignores this; our nodes begin with the oldest unless told.
+    body: {
+      page_size: pageSize,
+      sort_order: 'desc',
+      ...(after === null ? {} : { begin_after_id: after }),
+    },
     read(body) {
       const rows = isObject(body) ? body['activities'] : undefined
       if (!Array.isArray(rows) || rows.length > pageSize) return undefined

