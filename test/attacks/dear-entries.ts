@@ -96,7 +96,13 @@ export const dearEntries: Attack = {
     const { lookups, unverified } = await stopLookups()
     const slower = attackedMs / usualMs
     return {
-      holds: slower <= SLOWER_MAX && unverified === 0 && lookups > 0 && tally.admitted > 0,
+      // Refused, too: else nothing but the number of entries bounded what they cost.
+      holds:
+        slower <= SLOWER_MAX &&
+        unverified === 0 &&
+        lookups > 0 &&
+        tally.admitted > 0 &&
+        tally.refused > 0,
       figures: {
         'registration before, ms': Math.round(usualMs),
         'registration meanwhile, ms': Math.round(attackedMs),
