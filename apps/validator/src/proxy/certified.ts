@@ -103,7 +103,7 @@ export function certifiedHandlers(
   const answers = createCertifiedAnswers({ ...context, replica: ledger.proofs })
   /** Newest offsets that were answered: by a node, and at all. What is asked next is not answered behind them. */
   const answered = { byNode: 0, atAll: 0 }
-  /** Replies of the own replica: the same until there is another certificate. */
+  /** Replies of the own replica: the same until another state is certified. */
   const keptReplies = new LRUCache<string, KeptReply>({
     maxSize: KEPT_BYTES_MAX,
     sizeCalculation: ({ reply }, key) =>
@@ -118,8 +118,11 @@ export function certifiedHandlers(
   /** What was replied to the same request, if it still is what would be. */
   const keptReply = (key: string, request: QuorumRequest): Reply | null => {
     const kept = keptReplies.get(key)
-    if (kept === undefined || kept.certificate !== certifier.newest(kept.signerCount)) return null
-    const { offset, recordTime } = kept.certificate
+    if (kept === undefined) return null
+    const { offset, recordTime, stateRoot } = kept.certificate
+    // More members may have signed it meanwhile: it had as many as were asked for.
+    const newest = certifier.newest(kept.signerCount)
+    if (newest?.offset !== offset || newest.stateRoot !== stateRoot) return null
     const isBehind = offset < Math.max(floorOf(request), answered.byNode)
     return !isBehind && isRecent(recordTime, request) ? kept.reply : null
   }
