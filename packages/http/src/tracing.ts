@@ -5,7 +5,6 @@
  * (`traceparent`, W3C), beside the request id.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Span } from '@opentelemetry/api'
 
 export type TracedRequest = {
   /** Headers that a request made on behalf of this one carries. */
@@ -51,8 +50,9 @@ export async function startTracing(options: {
 }): Promise<Tracing | null> {
   const { endpoint } = options
   if (endpoint === null) return null
-  const [api, exporters, resources, sdk] = await Promise.all([
+  const [api, core, exporters, resources, sdk] = await Promise.all([
     import('@opentelemetry/api'),
+    import('@opentelemetry/core'),
     import('@opentelemetry/exporter-trace-otlp-http'),
     import('@opentelemetry/resources'),
     import('@opentelemetry/sdk-trace'),
@@ -65,28 +65,23 @@ export async function startTracing(options: {
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
   })
   const tracer = provider.getTracer('quorumscan')
+  const propagator = new core.W3CTraceContextPropagator()
   return {
     start({ name, requestId, traceparent }) {
-      const parent = TRACEPARENT.exec(traceparent ?? '')
-      const [, traceId = '', spanId = '', flags = '00'] = parent ?? []
-      const context =
-        parent === null
-          ? api.ROOT_CONTEXT
-          : api.trace.setSpanContext(api.ROOT_CONTEXT, {
-              traceId,
-              spanId,
-              traceFlags: Number.parseInt(flags, 16),
-              isRemote: true,
-            })
-      const span: Span = tracer.startSpan(
+      const context = propagator.extract(
+        api.ROOT_CONTEXT,
+        { traceparent },
+        api.defaultTextMapGetter,
+      )
+      const span = tracer.startSpan(
         name,
         { kind: api.SpanKind.SERVER, attributes: { 'quorumscan.request_id': requestId } },
         context,
       )
-      const own = span.spanContext()
-      const sampled = own.traceFlags.toString(16).padStart(2, '0')
+      const headers: Record<string, string> = {}
+      propagator.inject(api.trace.setSpan(context, span), headers, api.defaultTextMapSetter)
       return {
-        headers: { traceparent: `00-${own.traceId}-${own.spanId}-${sampled}` },
+        headers,
         end({ status }) {
           span.setAttribute('http.response.status_code', status)
           span.setStatus({ code: status >= 500 ? STATUS_ERROR : STATUS_UNSET })
