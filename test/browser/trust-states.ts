@@ -12,6 +12,8 @@ export type Told = {
 }
 
 const ALICE = 'alice::1220'
+/** When an entry ends that is to be seen to end. */
+const [SOON, SOON_MS] = ['soon', 400]
 const never = () => new Promise<never>(() => {})
 const facts = {
   offset: 1,
@@ -48,9 +50,10 @@ function answering(
     const answer = answers[Math.min(count++, answers.length - 1)]
     if (answer === 'never') return never()
     if (answer === 'fails') throw new Error('no answer')
-    return answer !== null && typeof answer === 'object' && 'recordTime' in answer
-      ? { ...answer, recordTime: instant(0) }
-      : answer
+    if (answer === null || typeof answer !== 'object' || !('recordTime' in answer)) return answer
+    const isEnding = 'entry' in answer && answer.entry?.expiresAt === SOON
+    const ending = isEnding ? { entry: { ...answer.entry, expiresAt: instant(SOON_MS) } } : {}
+    return { ...answer, recordTime: instant(0), ...ending }
   }
   const lookup = next as () => Promise<LookupOutcome>
   const watch: Names['watch'] = (name, options) => {
@@ -77,9 +80,7 @@ export const payees: Record<string, Told> = {
     expectParty: 'bob::1220',
   },
   'the entry ends': {
-    get names() {
-      return answering({ ...found, entry: { ...entry, expiresAt: instant(400) } })
-    },
+    names: answering({ ...found, entry: { ...entry, expiresAt: SOON } }),
   },
   'nodes are gone': {
     names: answering({
