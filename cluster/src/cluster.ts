@@ -23,23 +23,20 @@ import {
   removeSocketDirectory,
 } from './socket-directory.ts'
 import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
-import { endLeftovers, type SignalScope, Supervisor } from './supervisor.ts'
+import { endLeftovers, Supervisor } from './supervisor.ts'
+import {
+  assertPossible,
+  type Hit,
+  hitBy,
+  idsOf,
+  isPauseOf,
+  scopeOf,
+  type Target,
+} from './targets.ts'
 import { planLogRedis, planServices, type Service, type TopologyInput } from './topology.ts'
 
 /** Longer than any log of one machine takes. */
 const VERIFY_TIMEOUT_MS = 600_000
-
-/** One process of a node, or all that the node stands for. */
-export type Target = { readonly node: string; readonly part: Part | null }
-
-/** What a target stands for. */
-type Hit = {
-  readonly services: readonly Service[]
-  /** Whose Redis is meant, too. */
-  readonly redis: Service | null
-  /** Whose engine is meant: it belongs to a process that is not. */
-  readonly engineOf: Service | null
-}
 
 export type ClusterOptions = {
   readonly prepared: Prepared
@@ -542,19 +539,9 @@ export class Cluster {
     return hit.engineOf !== null || idsOf(hit).some((id) => this.#supervisor.state(id) === wanted)
   }
 
-  /** @throws {ClusterError} If the node has no such part. */
+  /** @throws {ClusterError} If there is no such node, or it has no such part. */
   #hitBy({ node, part }: Target): Hit {
-    const main = this.#runner.service(node)
-    const services = this.#runner.servicesOf(node)
-    const none: Hit = { services: [], redis: null, engineOf: null }
-    if (part === 'redis') return { ...none, redis: main }
-    if (part === null)
-      return services.length > 1 ? { ...none, services, redis: main } : { ...none, services }
-    const chosen = services.find(({ kind, engineDirectory }) =>
-      part === 'cometbft' ? engineDirectory !== null : kind === part,
-    )
-    if (chosen === undefined) throw new ClusterError(`${node} has no ${part} of its own`)
-    return part === 'cometbft' ? { ...none, engineOf: chosen } : { ...none, services: [chosen] }
+    return hitBy(this.#runner.servicesOf(node), part)
   }
 
   /** The processes of it that run. @throws {ClusterError} If none does. */
@@ -613,41 +600,4 @@ export async function cleanUp(directory: DataDirectory, clock: Clock): Promise<n
 /** How the processes of a cluster are recorded and recognised. */
 function supervisorOptions(directory: DataDirectory, clock: Clock) {
   return { recordFile: directory.processesFile, marker: directory.path, clock }
-}
-
-/** What makes no sense is refused before anything is done. @throws {ClusterError} */
-function assertPossible(
-  [service, ...beside]: readonly [Service, ...Service[]],
-  spec: FaultSpec,
-): void {
-  const refuse = (why: string): never => {
-    throw new ClusterError(`${service.name}: ${why}`)
-  }
-  const hasEngine = [service, ...beside].some(({ engineDirectory }) => engineDirectory !== null)
-  const edge = 'edge' in spec ? spec.edge : null
-  if (!hasEngine && (spec.kind === 'split' || edge === 'p2p'))
-    refuse('it has no engine that orders with others')
-  if (spec.kind === 'lie' && service.kind !== 'scan') refuse('only super-validators can lie')
-  if (service.kind !== 'synchronizer') return
-  if (spec.kind === 'memory')
-    refuse(
-      hasEngine
-        ? 'its Redis is that of the validator'
-        : 'the log keeps what nothing else holds; kill its Redis instead',
-    )
-  if (spec.kind === 'partition' || edge === 'log' || edge === 'redis')
-    refuse('cut the nodes off from the log instead (--edge log)')
-}
-
-function idsOf({ services, redis }: Hit): readonly string[] {
-  return [...services.map(({ app }) => app.id), ...(redis === null ? [] : [redis.redis.id])]
-}
-
-/** An engine is in the group of its synchronizer, and is another part. */
-function scopeOf(part: Part | null): SignalScope {
-  return part === 'synchronizer' ? 'process' : 'group'
-}
-
-function isPauseOf(spec: FaultSpec, { node, part }: Target): boolean {
-  return spec.kind === 'pause' && spec.node === node && spec.part === part
 }
