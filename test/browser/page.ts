@@ -13,6 +13,9 @@ import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createElement as h, type ReactElement, type ReactNode, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
+import { createSeenNames } from '../../sdk/src/names/seen-names.ts'
+import { systemClock } from '../../sdk/src/platform/clock.ts'
+import { createKept } from '../../sdk/src/platform/kept.ts'
 import { backs, payees, type Told } from './trust-states.ts'
 
 let scan: Scan
@@ -165,6 +168,14 @@ export const wallet = {
     }
     return shown(render(h(Reason)), count)
   },
+  /** As a lookup does that finds the name for the first time. */
+  async remember(name: string): Promise<void> {
+    const kept = createKept(createLocalStorageStore(), systemClock)
+    const seen = createSeenNames(kept, async () => 'tabs')
+    await seen.compare([{ name, party: 'p', atMicros: 1 }], true)
+  },
+  remembered: (): readonly string[] =>
+    JSON.parse(localStorage.getItem('tabs') ?? '[]').map(([name]: [string]) => name),
   /** One name, asked for in two networks side by side. */
   async showTwoNetworks(): Promise<string> {
     const networks = ['enough nodes agree', 'nobody has it'].map((title) => payees[title] as Told)

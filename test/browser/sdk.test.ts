@@ -154,6 +154,23 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     expect(await following).toEqual(['null', 'offline', 'null'])
   })
 
+  it('keeps every name that tabs of one store look up at one moment', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `tab-${index}`)
+    const tabs = await Promise.all(names.slice(0, 3).map(() => page.context().newPage()))
+    await Promise.all(tabs.map((tab) => tab.goto(page.url())))
+    await Promise.all(
+      names.map((name, index) =>
+        (tabs[index % tabs.length] as Page).evaluate((text) => wallet.remember(text), name),
+      ),
+    )
+    // Tabs see each other's writes a moment late, and put back what was written over.
+    await page.waitForFunction(
+      (all) => all.every((name) => wallet.remembered().includes(name)),
+      names,
+    )
+    await Promise.all(tabs.map((tab) => tab.close()))
+  })
+
   it('keeps the answers of two networks in one page apart', async () => {
     expect(await page.evaluate(() => wallet.showTwoNetworks())).toBe(
       'verified alice::1220 / absent null',

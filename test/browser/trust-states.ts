@@ -80,7 +80,7 @@ export const payees: Record<string, Told> = {
     expectParty: 'bob::1220',
   },
   'the entry ends': {
-    names: answering({ ...found, entry: { ...entry, expiresAt: SOON } }),
+    names: answering({ ...found, entry: { ...entry, expiresAt: SOON } }, 'never'),
   },
   'nodes are gone': {
     names: answering({

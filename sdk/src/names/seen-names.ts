@@ -20,28 +20,43 @@ export function createSeenNames(kept: Kept, key: () => Promise<string>): SeenNam
   /** The last is the one that was looked up last. */
   const seenByName = new Map<string, Sighting>()
 
-  /** What is stored wins: another client of the same store, in another tab for one, may have written it. */
-  const take = (text: string | null): void => {
+  /** What is stored wins: another client of the same store, in another tab for one, may have written it. How many. */
+  const take = (text: string | null): number => {
+    let count = 0
     try {
       const rows: Iterable<unknown> = JSON.parse(text ?? '[]')
-      for (const row of rows)
-        if (isRow(row)) seenByName.set(row[0], { name: row[0], party: row[1], atMicros: row[2] })
+      for (const row of rows) {
+        if (!isRow(row)) continue
+        seenByName.set(row[0], { name: row[0], party: row[1], atMicros: row[2] })
+        count++
+      }
     } catch {
       // Unreadable is as good as empty; the next name writes it anew.
     }
+    return count
   }
   const touch = (seen: Sighting) => {
     seenByName.delete(seen.name)
     seenByName.set(seen.name, seen)
   }
+  const all = (): string =>
+    JSON.stringify([...seenByName.values()].map((seen) => [seen.name, seen.party, seen.atMicros]))
+  /** What another tab left out; of a full list nobody can say what that is. */
+  const join = (text: string | null): string => {
+    const stored = take(text)
+    return text !== null && (stored >= seenByName.size || stored >= NAMES_MAX) ? text : all()
+  }
   const remember = async (sightings: readonly Sighting[], isAccepted: boolean): Promise<void> =>
-    kept.update(await key(), (text) => {
-      take(text)
-      for (const seen of sightings) if (isAccepted || !seenByName.has(seen.name)) touch(seen)
-      for (const oldest of [...seenByName.keys()].slice(0, -NAMES_MAX)) seenByName.delete(oldest)
-      const rows = [...seenByName.values()].map((seen) => [seen.name, seen.party, seen.atMicros])
-      return JSON.stringify(rows)
-    })
+    kept.update(
+      await key(),
+      (text) => {
+        take(text)
+        for (const seen of sightings) if (isAccepted || !seenByName.has(seen.name)) touch(seen)
+        for (const oldest of [...seenByName.keys()].slice(0, -NAMES_MAX)) seenByName.delete(oldest)
+        return all()
+      },
+      join,
+    )
 
   return {
     async compare(read, isKept) {

@@ -30,7 +30,7 @@ export function createWritten(kept: Kept, key: () => Promise<string>, clock: Clo
   const isFresh = (mark: Mark) =>
     Number.isSafeInteger(mark?.offset) && Math.abs(nowMs() - mark.atMs) < FRESH_MS
   const merge = (known: Mark, next: Mark) =>
-    isFresh(next) && !(isFresh(known) && known.offset > next.offset) ? next : known
+    isFresh(next) && !(isFresh(known) && known.offset >= next.offset) ? next : known
   const mark = async () => keptValue(kept, await key(), { first: NOTHING, merge })
   return {
     note: async (offset) => (await mark()).save({ offset, atMs: nowMs() }),

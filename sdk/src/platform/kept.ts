@@ -9,11 +9,18 @@ import type { Store } from './store.ts'
 const STORE_MS = 1000
 const LATE = new Error('late')
 
+type Change = (value: string | null) => string
+
 export interface Kept {
   /** As it is stored; what this client last knew where the store does not say. null: never set. */
   get(key: string): Promise<string | null>
-  /** Changes a value: nobody else who shares the store does so meanwhile. A change made twice is that made once. */
-  update(key: string, change: (value: string | null) => string): Promise<void>
+  /**
+   * Changes a value: nobody else who shares the store does so meanwhile. A change made twice is that made once.
+   *
+   * @param join - Puts back what is missing where another tab, which saw this one's writes a moment late, has written
+   *   over them; what lacks nothing it leaves as it is.
+   */
+  update(key: string, change: Change, join?: Change): Promise<void>
 }
 
 /** @param store - Default: in memory alone. */
@@ -51,7 +58,13 @@ export function createKept(store: Store | undefined, clock: Clock): Kept {
     }
   }
 
-  return {
+  const joins = new Map<string, Change>()
+  store?.onChange?.((key) => {
+    const join = joins.get(key)
+    if (join !== undefined) void kept.update(key, join)
+  })
+
+  const kept: Kept = {
     get(key) {
       const known = () => values.get(key) ?? null
       if (store === undefined) return Promise.resolve(known())
@@ -62,20 +75,23 @@ export function createKept(store: Store | undefined, clock: Clock): Kept {
         return value
       }, known)
     },
-    update(key, change) {
+    update(key, change, join) {
+      if (join !== undefined) joins.set(key, join)
       const here = () => {
         values.set(key, change(values.get(key) ?? null))
       }
       if (store === undefined) return Promise.resolve(here())
       const there = async () => {
-        const value = change((await store.get(key)) ?? values.get(key) ?? null)
+        const stored = await store.get(key)
+        const value = change(stored ?? values.get(key) ?? null)
         values.set(key, value)
-        await store.set(key, value)
+        if (value !== stored) await store.set(key, value)
       }
       // A change is repeated where it may not have been stored; and a store that hangs keeps nobody else out.
       return attempt(() => alone(key, () => inTime(there())), here)
     },
   }
+  return kept
 }
 
 /** One value that clients share, as JSON; `first` where there is none that can be read. */
@@ -98,7 +114,11 @@ export function keptValue<T>(
   }
   return {
     load: async (): Promise<T> => merge(first, parse(await kept.get(key))),
-    save: (value: T) => kept.update(key, (text) => JSON.stringify(merge(parse(text), value))),
+    save(value: T) {
+      const change = (text: string | null) => JSON.stringify(merge(parse(text), value))
+      // Of two values that do not merge each would be put back for ever.
+      return kept.update(key, change, options.merge && change)
+    },
   }
 }
 

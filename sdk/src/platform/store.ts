@@ -10,6 +10,8 @@ export interface Store {
   get(key: string): string | null | Promise<string | null>
   /** Replaces what was there. Resolves once a crash cannot lose it, if the store can promise that. */
   set(key: string, value: string): void | Promise<void>
+  /** Tells whenever somebody else, in another tab for one, has changed a value, where the store can know. */
+  onChange?(hear: (key: string) => void): void
 }
 
 /** Forgets when the process ends; the default. */
@@ -41,6 +43,10 @@ export function createLocalStorageStore(storage: WebStorage = pageStorage()): St
   return {
     get: (key) => storage.getItem(key),
     set: (key, value) => storage.setItem(key, value),
+    onChange(hear) {
+      const page = globalThis as { addEventListener?: typeof globalThis.addEventListener }
+      page.addEventListener?.('storage', (event) => hear(String((event as { key?: unknown }).key)))
+    },
   }
 }
 
