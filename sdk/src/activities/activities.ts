@@ -3,7 +3,7 @@ import { requestOfActivitiesPage } from '@quorumscan/consensus/certified-reader'
 import { invalidArgument, isQuorumscanError } from '../errors.ts'
 import type { components } from '../generated/validator.ts'
 import { retryPauseMs } from '../http/reconnect.ts'
-import { readOptions } from '../names/bound-reads.ts'
+import { notBelow, readOptions } from '../names/bound-reads.ts'
 import { isAnswered, type LookupOptions, type LookupSource } from '../names/lookups.ts'
 import { outcomeError } from '../names/outcome-error.ts'
 import { retryLookups } from '../names/retry-lookups.ts'
@@ -64,7 +64,7 @@ export function createActivities(parts: {
     const endsAtMs = clock.monotonicMs() + timeoutMs
     const bound = { clock, timeoutMs, signal: options.signal, what: 'list activities' }
     return withDeadline(bound, async (signal) => {
-      const minOffset = Math.max(options.minOffset ?? 0, page.minOffset)
+      const minOffset = notBelow(page.minOffset, options.minOffset)
       const read = {
         ...readOptions({ ...parts.defaults, ...options, minOffset }),
         signal,

@@ -111,3 +111,8 @@ export function readOptions({
 }: LookupOptions): Pick<BoundRead, 'threshold' | 'minOffset' | 'maxAgeMs'> {
   return { threshold, minOffset, maxAgeMs }
 }
+
+/** The higher of what a caller asks for and a floor; what is no offset stays, for the reader to refuse. */
+export function notBelow(floor: number, minOffset = 0): number {
+  return minOffset < 0 ? minOffset : Math.max(minOffset, floor)
+}

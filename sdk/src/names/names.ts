@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import type { Kept } from '../platform/kept.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
-import { type Names, type NamesBase, readOptions } from './bound-reads.ts'
+import { type Names, type NamesBase, notBelow, readOptions } from './bound-reads.ts'
 import { hasEnded } from './entries.ts'
 import type { LookupOptions, LookupSource, NameChange, ReadOutcome } from './lookups.ts'
 import { isName, normalizeName } from './name-rules.ts'
@@ -36,7 +36,7 @@ export function createNames(options: NamesOptions): Names {
     const endsAtMs = clock.monotonicMs() + timeoutMs
     return withDeadline(bound, async (signal) => {
       const read = readOptions({ ...options.defaults, ...lookup })
-      const minOffset = Math.max(read.minOffset ?? 0, await options.floor())
+      const minOffset = notBelow(await options.floor(), read.minOffset)
       return run({ ...read, minOffset, signal, endsAtMs })
     })
   }

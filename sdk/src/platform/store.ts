@@ -3,6 +3,7 @@
  * last seen for a name, and how far a stream was processed. A store maps texts to texts.
  */
 import { invalidArgument } from '../errors.ts'
+import { page } from './page.ts'
 
 /** Bring your own: a database row, a keychain, `AsyncStorage`. Keys are ASCII and below 200 characters. */
 export interface Store {
@@ -44,8 +45,7 @@ export function createLocalStorageStore(storage: WebStorage = pageStorage()): St
     get: (key) => storage.getItem(key),
     set: (key, value) => storage.setItem(key, value),
     onChange(hear) {
-      const page = globalThis as { addEventListener?: typeof globalThis.addEventListener }
-      page.addEventListener?.('storage', (event) => hear(String((event as { key?: unknown }).key)))
+      page.addEventListener?.('storage', ({ key }) => hear(String(key)))
     },
   }
 }
