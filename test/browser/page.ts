@@ -8,7 +8,7 @@ import {
   type Names,
   type Scan,
 } from '@quorumscan/sdk'
-import { NamesProvider, useName, useReverse } from '@quorumscan/sdk/react'
+import { NamesProvider, useName, useReverse, useSearch } from '@quorumscan/sdk/react'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createElement as h, type ReactElement, type ReactNode, useEffect, useState } from 'react'
@@ -159,6 +159,19 @@ export const wallet = {
     const last = `${texts.at(-1)} verified`
     while (element.textContent !== last) await new Promise(requestAnimationFrame)
     return asked
+  },
+  /** Types these at one moment; what is shown for the last of them once that is no longer being checked. */
+  async search(texts: readonly string[]): Promise<string> {
+    const Suggestions = () => {
+      const [text, setText] = useState(texts[0] as string)
+      useEffect(() => {
+        for (const next of texts) setText(next)
+      }, [])
+      const { trust, entries, error } = useSearch(text, { names: scan.names, limit: 2 })
+      const shown = entries.map(({ name }) => name).join(' ')
+      return h('p', null, trust === 'checking' ? '' : `${trust} ${error?.code ?? shown}`)
+    }
+    return (await shown(render(h(Suggestions)), 1))[0] as string
   },
   /** What the hook says of why a name is not verified, as it changes: so many. */
   async watchReasons(name: string, count: number): Promise<readonly string[]> {

@@ -145,6 +145,14 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     ])
   })
 
+  it('suggests the names that begin with what is typed', async () => {
+    const search = (...texts: string[]) => page.evaluate((typed) => wallet.search(typed), texts)
+    expect(await search('a', 'al', 'ali')).toBe(`verified ${ALICE}`)
+    expect(await search('nobody')).toBe('verified ')
+    expect(await search('аlice')).toBe('invalid INVALID_NAME')
+    expect(await search('')).toBe('idle ')
+  })
+
   it('says that the device is offline once its answer is too old, and goes on where it is back', async () => {
     const following = page.evaluate((name) => wallet.watchReasons(name, 3), ALICE)
     await page.waitForFunction(() => document.querySelector('#watched')?.textContent === 'null')

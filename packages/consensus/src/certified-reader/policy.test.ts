@@ -103,6 +103,23 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
 }
 
 describe('a reader of certified answers', () => {
+  it('holds nothing against nodes where callers leave before they answer', () => {
+    const world = createWorld()
+    world.ask()
+    const [asked] = world.asked()
+    for (let read = 0; read < 20; read++) {
+      world.pass(50)
+      world.tell({ kind: 'left', read })
+      expect(world.asked()).toEqual([])
+      world.ask()
+      expect(world.asked()).toEqual([asked])
+    }
+    for (const { counters, failureCount } of world.state.sources)
+      expect({ ...counters, failureCount }).toMatchObject({ errors: 0, failureCount: 0 })
+    world.answer(world.only(), START + 1000)
+    expect(world.ended).toMatchObject([{ ending: { kind: 'answered' } }])
+  })
+
   it('asks one node, and believes what enough signed a moment ago', () => {
     const world = createWorld()
     world.ask()
