@@ -48,8 +48,8 @@ export async function main(args) {
     console.error(`There is no kind of test named ${unknown}; there are: ${kinds.join(', ')}.`)
     return 2
   }
-  const leftOut = names.length === 0 || names.some(isOrdering) ? await missingEngine() : null
-  if (leftOut !== null) console.log(leftOut)
+  const isOrderingAsked = names.length === 0 || names.some(isOrdering)
+  const leftOut = isOrderingAsked ? (await import('quorumscan/testing/engine')).whyNoEngine : null
   const results = []
   const startedAt = performance.now()
   for (const group of groupsOf(names.length > 0 ? names : kinds)) {
@@ -62,15 +62,6 @@ export async function main(args) {
 
 function isOrdering(kind) {
   return ORDERING.includes(kind)
-}
-
-/** A line that says why tests are left out here, and how to have them; null: there is an engine. */
-async function missingEngine() {
-  const { findEngine } = await import('../cluster/dist/engine/find-engine.js')
-  return await findEngine(process.env).then(
-    () => null,
-    (error) => `SKIPPED  tests of members that order the log together: ${error.message}`,
-  )
 }
 
 /** Kinds that run at the same time. */

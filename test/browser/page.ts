@@ -13,8 +13,11 @@ import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createElement as h, type ReactElement, type ReactNode, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
+// @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { createSeenNames } from '../../sdk/src/names/seen-names.ts'
+// @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { systemClock } from '../../sdk/src/platform/clock.ts'
+// @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { createKept } from '../../sdk/src/platform/kept.ts'
 import { backs, payees, type Told } from './trust-states.ts'
 
