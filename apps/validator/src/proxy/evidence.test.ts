@@ -1,9 +1,22 @@
-import { toHex } from '@quorumscan/base'
-import { type Evidence, encodeStateStatement, verifyEvidence } from '@quorumscan/consensus'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { synchronizerRoutes } from '@quorumscan/api'
+import { createSystemClock, type KeyPair, toHex, utf8 } from '@quorumscan/base'
+import {
+  chainIdOf,
+  type Evidence,
+  encodeStateStatement,
+  hashGenesis,
+  parseGenesis,
+  verifyEvidence,
+} from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
-import { createTestNetwork, startRedis } from '@quorumscan/testkit'
+import { buildServer, createLogger } from '@quorumscan/http'
+import { createTestNetwork, send, startRedis, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { type KeptText, ValidatorStore } from '@quorumscan/users'
 import { describe, expect, it } from 'vitest'
+import { startValidator } from '../start.ts'
 import { createEvidenceKeeper } from './evidence.ts'
 
 const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
@@ -74,5 +87,117 @@ describe('evidence', () => {
     await evidence[Symbol.asyncDispose]()
     expect(JSON.parse(kept ?? '[]')).toEqual(evidence.list())
     expect(evidence.list()).toHaveLength(2)
+  })
+})
+
+describe('evidence of the synchronizer', () => {
+  const voters = genesis.nodes.map(({ name }) => testKeyPair(`vote of ${name}`))
+  const ordered = parseGenesis({
+    ...genesis,
+    ordering: {
+      driver: 'cometbft',
+      validators: genesis.nodes.map(({ name }, index) => ({
+        ...{ name, key: voters[index]?.publicKey },
+        nodeId: testKeyPair(`engine of ${name}`).publicKey.slice(0, 40),
+      })),
+      timeouts: {
+        ...{ proposeMicros: 500_000, voteMicros: 200_000 },
+        ...{ commitMicros: 100_000, emptyBlockMicros: 1_000_000 },
+      },
+      ...{ blockBytesMax: 512 * 1024, blockContractsMax: 4096 },
+    },
+  })
+
+  /** A prevote at height 7 for the block, as the engine has its members sign it. */
+  const votes = async (block: string, key: KeyPair) => {
+    const field = (tag: number, bytes: Uint8Array) => [tag, bytes.byteLength, ...bytes]
+    const vote = [
+      ...[0x08, 1, 0x11, 7, 0, 0, 0, 0, 0, 0, 0],
+      ...field(0x22, utf8(block)),
+      ...field(0x2a, new Uint8Array()),
+      ...field(0x32, utf8(chainIdOf(await hashGenesis(ordered)))),
+    ]
+    const statement = Uint8Array.of(vote.length, ...vote)
+    return { statement: toHex(statement), signature: toHex(key.sign(statement)) }
+  }
+  /** sv-3 voted for two blocks, says who has this key. */
+  const voted = async (key: KeyPair | undefined, one: string, other: string): Promise<Evidence> => {
+    const by = key as KeyPair // Of one of four.
+    return { signer: 'sv-3', statements: [await votes(one, by), await votes(other, by)] }
+  }
+
+  it('is listed once each piece has proven itself, also beside forged ones, and asked for again', async () => {
+    await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
+    const directory = await mkdtemp(join(tmpdir(), 'qs-evidence-'))
+    const file = async (name: string, text: string) => {
+      await writeFile(join(directory, name), text, { mode: 0o600 })
+      return join(directory, name)
+    }
+    const forged: Evidence[] = [
+      await voted(voters[1], 'a', 'b'),
+      await voted(voters[2], 'a', 'a'),
+      { ...(await voted(voters[2], 'a', 'b')), signer: 'sv-2' },
+    ]
+    const listed = [...forged, await voted(voters[2], 'a', 'b')]
+    let askedCount = 0
+    const { listOrderingEvidence } = synchronizerRoutes
+    const synchronizer = buildServer({
+      routes: { listOrderingEvidence },
+      handlers: {
+        listOrderingEvidence: async () => {
+          askedCount++
+          return { body: utf8(JSON.stringify({ evidence: listed })) }
+        },
+      },
+      prefix: null,
+      rateLimit: null,
+    })
+    const url = await synchronizer.listen({ host: '127.0.0.1', port: 0 })
+    const system = createSystemClock()
+    const config = {
+      ...{
+        genesisFile: await file('genesis', JSON.stringify(ordered)),
+        redisPath: redis.socketPath,
+      },
+      ...{ host: '127.0.0.1', port: 0, logLevel: 'silent', tracesEndpoint: null, nodes: [] },
+      ...{
+        log: {
+          url,
+          tokenFile: await file('peer', 'a-token-of-this-validator-alone'),
+          caFile: null,
+        },
+      },
+      ...{ rateLimit: 100_000, seeds: ['http://127.0.0.1:9'], audience: 'validator' },
+      participantKeyFile: await file('participant', testKeyPair('participant').seed),
+      tokens: { kind: 'shared-secret', secretFile: await file('jwt', testKeyPair('jwt').seed) },
+      ...{ tokenLifetimeSecondsMax: null, nodeTokensFile: null },
+      ...{ allowPrivateAddresses: true, isLossAccepted: false },
+    } as const
+    const logger = createLogger({ name: 'validator', level: 'silent' })
+    // Whoever pauses goes on at once.
+    const clock = {
+      ...system,
+      delay: (ms: number, signal?: AbortSignal) => system.delay(Math.min(ms, 20), signal),
+    }
+    const validator = await startValidator(config, { logger, clock })
+    const listing = async (): Promise<Evidence[]> =>
+      (await send(`${validator.url}/v0/scan-proxy/evidence`)).body.evidence
+    /** The validator is done with what it was told. */
+    const askedAgain = async () => {
+      const seen = askedCount
+      await untilTrue('it to ask twice more', () => askedCount > seen + 1)
+    }
+    try {
+      await askedAgain()
+      expect(await listing()).toEqual(listed.slice(-1))
+      const later = await voted(voters[2], 'c', 'd')
+      listed.unshift(later)
+      await askedAgain()
+      expect(await listing()).toEqual([listed.at(-1), later])
+    } finally {
+      await validator[Symbol.asyncDispose]()
+      await synchronizer.close()
+      await rm(directory, { recursive: true })
+    }
   })
 })

@@ -65,20 +65,23 @@ export function followEvidence(options: {
   const { clock, genesis, log, note, onProblem } = options
   const closing = new AbortController()
   const { signal } = closing
+  const tell = (error: unknown): void => {
+    if (signal.aborted) return
+    if (!(error instanceof EvidenceError || isScanError(error))) throw error
+    onProblem(error)
+  }
+  const take = async (piece: unknown): Promise<void> => {
+    const evidence = piece as Evidence // Which is verified now.
+    await verifyEvidence(evidence, { genesis })
+    note(evidence)
+  }
   const look = async (): Promise<void> => {
-    for (const piece of await log.evidence(signal)) {
-      const evidence = piece as Evidence // Which is verified now.
-      await verifyEvidence(evidence, { genesis })
-      note(evidence)
-    }
+    // What proves nothing keeps nothing else back.
+    for (const piece of await log.evidence(signal)) await take(piece).catch(tell)
   }
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      await look().catch((error: unknown) => {
-        if (signal.aborted) return
-        if (!(error instanceof EvidenceError || isScanError(error))) throw error
-        onProblem(error)
-      })
+      await look().catch(tell)
       await clock.delay(ASK_MS, signal).catch(() => {}) // Closing: the loop ends.
     }
   }
