@@ -118,9 +118,9 @@ export function createScan(options: ScanOptions): Scan {
   const written = createWritten(kept, key, clock)
   const floor = async () =>
     Math.max(await written.offset(), (await options.validator?.writtenOffset()) ?? 0)
-  const parts = { source, clock, timeoutMs, defaults: options }
+  const parts = { source, clock, floor, timeoutMs, defaults: options }
   return {
-    names: createNames({ ...parts, kept, floor, onChanged: options.onChanged, extras }),
+    names: createNames({ ...parts, kept, onChanged: options.onChanged, extras }),
     async *activities(more) {
       yield* (await extras()).createActivities(parts)(more)
     },

@@ -110,7 +110,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     clock,
     random,
     timeoutMs,
-    onWritten: (offset) => written.note(offset),
+    onShown: (offset) => written.note(offset),
   })
   const { genesis: pin } = options
   if (pin !== undefined) assertPin(pin)
@@ -127,16 +127,8 @@ export function createValidator(options: ValidatorOptions): Validator {
   })
   const key = async () => (options.store === undefined ? 'written' : source.writtenKey())
   const written = createWritten(kept, key, clock)
-  const lookups = createNames({
-    source,
-    clock,
-    kept,
-    floor: written.offset,
-    timeoutMs,
-    defaults: options,
-    onChanged: options.onChanged,
-    extras,
-  })
+  const reads = { source, clock, floor: written.offset, timeoutMs, defaults: options }
+  const lookups = createNames({ ...reads, kept, onChanged: options.onChanged, extras })
   // Looked up when it is used: nothing is asked of the platform at import.
   const WebSocket =
     options.WebSocket === undefined
@@ -161,10 +153,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     wallet,
     writtenOffset: written.offset,
     activities: createActivities({
-      source,
-      clock,
-      timeoutMs,
-      defaults: options,
+      ...reads,
       ...(WebSocket === null
         ? {}
         : { live: { news: createActivitySocket({ WebSocket, url, clock }), random } }),

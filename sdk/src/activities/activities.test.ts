@@ -13,7 +13,11 @@ const rowOf = (index: number) => ({ event_id: idOf(index) })
 const ROWS = [1, 2, 3, 4, 5].map(rowOf)
 
 /** Pages of the rows; `asked` says after which row each was asked for. */
-function world(fail: (page: number) => QuorumscanError | null = () => null, news?: ActivityNews) {
+function world(
+  fail: (page: number) => QuorumscanError | null = () => null,
+  news?: ActivityNews,
+  floor = async () => 0,
+) {
   const asked: (string | null)[] = []
   const floors: (number | undefined)[] = []
   const read = async (
@@ -40,7 +44,7 @@ function world(fail: (page: number) => QuorumscanError | null = () => null, news
   const source = { read: read as unknown as LookupSource['read'] }
   const clock = { ...systemClock, delay: (_: number, signal?: AbortSignal) => never(signal) }
   const live = news && { news, random: () => 0.5 }
-  const parts = { source, clock, timeoutMs: 1000, defaults: {}, ...(live && { live }) }
+  const parts = { source, clock, floor, timeoutMs: 1000, defaults: {}, ...(live && { live }) }
   return { asked, floors, activities: createActivities(parts) }
 }
 
@@ -147,4 +151,12 @@ it('go on after the last row when the connection is lost, and where none opens',
   ROWS.splice(5)
   expect(ids).toEqual([1, 2, 3, 4, 5, 6].map(idOf))
   expect(opened).toBe(3)
+})
+
+it('are read on nowhere behind what was written meanwhile', async () => {
+  let written = 0
+  const { activities, floors } = world(undefined, undefined, async () => written)
+  for await (const { eventId } of activities({ pageSize: 3, minOffset: 5 }))
+    written = eventId === idOf(1) ? 4 : 20
+  expect(floors).toEqual([5, 20, 20])
 })

@@ -49,6 +49,8 @@ const POLL_MS = 1000
 export function createActivities(parts: {
   readonly source: Pick<LookupSource, 'read'>
   readonly clock: Clock
+  /** Nothing older is read. */
+  readonly floor: () => Promise<number>
   readonly timeoutMs: number
   readonly defaults: Pick<LookupOptions, 'threshold' | 'maxAgeMs'>
   /** Tells when there may be more. Without it, that is looked at. */
@@ -64,7 +66,8 @@ export function createActivities(parts: {
     const endsAtMs = clock.monotonicMs() + timeoutMs
     const bound = { clock, timeoutMs, signal: options.signal, what: 'list activities' }
     return withDeadline(bound, async (signal) => {
-      const minOffset = notBelow(page.minOffset, options.minOffset)
+      const floor = Math.max(page.minOffset, await parts.floor())
+      const minOffset = notBelow(floor, options.minOffset)
       const read = {
         ...readOptions({ ...parts.defaults, ...options, minOffset }),
         signal,

@@ -67,20 +67,24 @@ describe('a request', () => {
     await connect().wallet.tap({ amount: '1.0', commandId: 'c-1' })
   })
 
-  it('that writes says where it shows, for those who are given the client; one that reads does not', async () => {
+  it('says where it shows, for those who are given the client, whether it writes or reads', async () => {
     const at = (offset: string) => ({ 'x-ledger-offset': offset })
     nock(URL).get('/v0/wallet/balance').reply(200, BALANCE, at('12'))
     nock(URL).delete('/v0/wallet/subscription-requests/00bb').reply(200, {}, at('9'))
     nock(URL)
       .post('/v0/wallet/tap')
       .reply(200, { contract_id: `00${'b'.repeat(64)}` }, at('15'))
+    nock(URL).post('/v0/register').reply(200, { party_id: PARTY }, at('16'))
     const { wallet, writtenOffset } = connect()
     await wallet.balance()
-    expect(await writtenOffset()).toBe(0)
+    expect(await writtenOffset()).toBe(12)
     expect(await wallet.cancelSubscription('00bb' as ContractId)).toEqual({ offset: 12 })
-    expect(await writtenOffset()).toBe(9)
+    expect(await writtenOffset()).toBe(12)
     expect(await wallet.tap({ amount: '1.0' })).toMatchObject({ offset: 15 })
     expect(await writtenOffset()).toBe(15)
+    // Which may be repeated, and writes all the same.
+    expect(await wallet.register()).toEqual({ partyId: PARTY, offset: 16 })
+    expect(await writtenOffset()).toBe(16)
   })
 
   it('to the ledger interface goes to the root, also where the validator is under a prefix', async () => {

@@ -20,8 +20,8 @@ export type HttpOptions = {
   readonly clock: Clock
   readonly random: Random
   readonly timeoutMs: number
-  /** Told of each write that was answered: the newest offset that the answer shows. */
-  readonly onWritten?: (offset: number) => Promise<void>
+  /** Told of the newest offset that an answer shows, whether it is of a write or of a read. */
+  readonly onShown?: (offset: number) => Promise<void>
 }
 
 export interface Http {
@@ -53,12 +53,12 @@ export function createHttp(options: HttpOptions): Http {
   const { clock, random } = options
   const token = createTokenKeeper(options.token)
   let newest = 0
-  const note = (request: HttpRequest, reply: HttpReply): void => {
+  const note = (reply: HttpReply): void => {
     const offset = Number(reply.header('x-ledger-offset'))
     if (!Number.isSafeInteger(offset) || offset <= 0) return
     newest = Math.max(newest, offset)
     // A store that is slow, or cannot be opened now, keeps no answer back.
-    if (!isSafe(request)) options.onWritten?.(offset).catch(() => {})
+    options.onShown?.(offset).catch(() => {})
   }
 
   const attempt = async (request: HttpRequest, signal: AbortSignal): Promise<HttpReply> => {
@@ -66,7 +66,7 @@ export function createHttp(options: HttpOptions): Http {
     for (let refused: string | null = null; ; ) {
       const bearer: string | null = isAuthenticated ? await token.get(refused, signal) : null
       const reply = await exchange(options, { request, bearer, signal })
-      note(request, reply)
+      note(reply)
       // Refused before anything was done, so that even a write may be sent again.
       if (reply.status !== 401 || refused !== null || !token.isRenewable || bearer === null)
         return reply

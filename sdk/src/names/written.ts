@@ -1,17 +1,17 @@
-/** What a program wrote is what it reads: the newest offset that a client of the store has written at, for a while. */
+/** What a program wrote or was shown is what it reads: the newest such offset of all clients of the store, for a while. */
 import type { Clock } from '../platform/clock.ts'
 import { type Kept, keptValue } from '../platform/kept.ts'
 
 export interface Written {
-  /** From now on reads see what was written up to this offset. */
+  /** From now on reads see what the ledger held at this offset. */
   note(offset: number): Promise<void>
-  /** 0: nothing was written lately. */
+  /** 0: nothing was written or shown lately. */
   offset(): Promise<number>
 }
 
 /** A client that writes, such as that of a validator. */
 export type Writer = {
-  /** The newest offset that it has written at; 0: at none lately. Nothing older is to be read. */
+  /** The newest offset that it has written at, or was shown; 0: none lately. Nothing older is to be read. */
   writtenOffset(): Promise<number>
 }
 
