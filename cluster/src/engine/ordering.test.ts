@@ -9,15 +9,18 @@ import { enginePath } from '../testing/engine.ts'
 import { type Member, type MembersOptions, startMembers } from './testing/members.ts'
 
 const clock = createSystemClock()
-const BLOW_COUNT = process.env['LONG'] === '1' ? 100 : 8
+const IS_LONG = process.env['LONG'] === '1'
+const BLOW_COUNT = IS_LONG ? 100 : 8
 /** Of 199 contracts each: a block of one member may name 4096. */
 const DEAR_COUNT = 20
-const ROUNDS = process.env['LONG'] === '1' ? 6 : 2
+const ROUNDS = IS_LONG ? 6 : 2
 const ROUND_MS = 3000
 const SUBMITTERS = 24
 /** Three of four blocks are the others'; the rest is what two processors make of four members. */
 const KEPT_MIN = 0.75 * 0.75
 let count = 0
+/** What the end-to-end tests of `up --ordering cometbft` show in little, or nothing but figures. */
+const inFull = it.runIf(IS_LONG)
 
 function sign(
   genesisHash: string,
@@ -133,30 +136,33 @@ async function startFour(options: MembersOptions = {}) {
 }
 
 describe.skipIf(enginePath === null)('four members', () => {
-  it('order while any one is away; while two are, entries wait for one to be back', async () => {
-    await using network = await startFour()
-    const { members, one, two, three, four, order } = network
-    for (const member of members) await order(member)
-    await one.stop()
-    for (const member of [two, three, four, two]) await order(member)
+  inFull(
+    'order while any one is away; while two are, entries wait for one to be back',
+    async () => {
+      await using network = await startFour()
+      const { members, one, two, three, four, order } = network
+      for (const member of members) await order(member)
+      await one.stop()
+      for (const member of [two, three, four, two]) await order(member)
 
-    await two.stop()
-    const waiting = [order(three), order(four)]
-    await untilTrue(
-      'status to say that nobody orders',
-      async () => (await statusOf(four)).state === 'stalled',
-    )
-    expect((await statusOf(four)).detail).toContain('nothing is ordered: 1 other engines')
-    const before = await headOf(three)
-    await one.start()
-    await Promise.all(waiting)
-    expect(await headOf(three)).toBeGreaterThan(before)
+      await two.stop()
+      const waiting = [order(three), order(four)]
+      await untilTrue(
+        'status to say that nobody orders',
+        async () => (await statusOf(four)).state === 'stalled',
+      )
+      expect((await statusOf(four)).detail).toContain('nothing is ordered: 1 other engines')
+      const before = await headOf(three)
+      await one.start()
+      await Promise.all(waiting)
+      expect(await headOf(three)).toBeGreaterThan(before)
 
-    await two.start()
-    await order(two)
-    await untilLive(members)
-    await expectSame(members, network.submitted)
-  })
+      await two.start()
+      await order(two)
+      await untilLive(members)
+      await expectSame(members, network.submitted)
+    },
+  )
 
   it('lose nothing, and double nothing, while engines are killed at any moment', async () => {
     await using network = await startFour()
@@ -220,57 +226,63 @@ describe.skipIf(enginePath === null)('four members', () => {
     await expectSame(honest, network.submitted)
   })
 
-  it('take back one that lost its disk, which votes at no height that it may have signed', async () => {
-    await using network = await startFour()
-    const { members, one, two, order } = network
-    for (const member of members) await order(member)
-    const signed = (await one.voteState())?.height ?? 0
-    expect(signed).toBeGreaterThan(0)
-    await one.stop()
-    await one.loseDisk()
-    await one.start()
-    await untilTrue('it to say that it does not vote', async () =>
-      ((await statusOf(one)).detail ?? '').includes('does not vote'),
-    )
-    expect(await one.voteState()).toBeNull()
-    const head = await headOf(two)
-    await untilTrue('it to vote again', async () => (await one.voteState()) !== null)
-    expect((await one.voteState())?.height).toBeGreaterThan(signed)
-    await untilTrue('it to have caught up', async () => (await headOf(one)) >= head)
-    // Nothing is ordered without it now.
-    await two.stop()
-    await order(one)
-    await two.start()
-    await untilLive(members)
-    await expectSame(members, network.submitted)
-  })
+  inFull(
+    'take back one that lost its disk, which votes at no height that it may have signed',
+    async () => {
+      await using network = await startFour()
+      const { members, one, two, order } = network
+      for (const member of members) await order(member)
+      const signed = (await one.voteState())?.height ?? 0
+      expect(signed).toBeGreaterThan(0)
+      await one.stop()
+      await one.loseDisk()
+      await one.start()
+      await untilTrue('it to say that it does not vote', async () =>
+        ((await statusOf(one)).detail ?? '').includes('does not vote'),
+      )
+      expect(await one.voteState()).toBeNull()
+      const head = await headOf(two)
+      await untilTrue('it to vote again', async () => (await one.voteState()) !== null)
+      expect((await one.voteState())?.height).toBeGreaterThan(signed)
+      await untilTrue('it to have caught up', async () => (await headOf(one)) >= head)
+      // Nothing is ordered without it now.
+      await two.stop()
+      await order(one)
+      await two.start()
+      await untilLive(members)
+      await expectSame(members, network.submitted)
+    },
+  )
 
-  it('let one vote that lost its disk, and without which nothing is ordered, by its operator alone', async () => {
-    await using network = await startFour()
-    const { members, one, two, order } = network
-    for (const member of members) await order(member)
-    await expect(one.letVote()).rejects.toThrow('it has what it signed')
-    await two.stop()
-    await one.stop()
-    await one.loseDisk()
-    await one.start()
-    await untilTrue('its engine to follow', async () =>
-      ((await statusOf(one)).detail ?? '').includes('does not vote'),
-    )
-    await expect(one.letVote()).rejects.toThrow('it was not needed')
-    await untilTrue('status to say who decides', async () =>
-      ((await statusOf(one)).detail ?? '').includes('only its operator can let it vote'),
-    )
-    expect(await one.voteState()).toBeNull()
-    const waiting = order(one)
-    await one.letVote()
-    await waiting
-    await two.start()
-    await untilLive(members)
-    await expectSame(members, network.submitted)
-  })
+  inFull(
+    'let one vote that lost its disk, and without which nothing is ordered, by its operator alone',
+    async () => {
+      await using network = await startFour()
+      const { members, one, two, order } = network
+      for (const member of members) await order(member)
+      await expect(one.letVote()).rejects.toThrow('it has what it signed')
+      await two.stop()
+      await one.stop()
+      await one.loseDisk()
+      await one.start()
+      await untilTrue('its engine to follow', async () =>
+        ((await statusOf(one)).detail ?? '').includes('does not vote'),
+      )
+      await expect(one.letVote()).rejects.toThrow('it was not needed')
+      await untilTrue('status to say who decides', async () =>
+        ((await statusOf(one)).detail ?? '').includes('only its operator can let it vote'),
+      )
+      expect(await one.voteState()).toBeNull()
+      const waiting = order(one)
+      await one.letVote()
+      await waiting
+      await two.start()
+      await untilLive(members)
+      await expectSame(members, network.submitted)
+    },
+  )
 
-  it.each(['garbage', 'dear entries'] as const)(
+  inFull.each(['garbage', 'dear entries'] as const)(
     'lose no more than its share of blocks to one that proposes nothing but %s',
     async (what) => {
       let isAttacked = false
