@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Validator } from '@quorumscan/sdk'
 import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
 import { build } from 'esbuild'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, launchChromium } from './chromium.ts'
 import type { wallet as PageWallet } from './page.ts'
@@ -21,6 +21,7 @@ const CSP = "default-src 'none'; script-src 'self'; connect-src http://127.0.0.1
 describe.skipIf(chromiumPath === null)('in Chromium', () => {
   let cluster: TestCluster
   let browser: Browser
+  let context: BrowserContext
   let page: Page
   let server: Server
   let party: string
@@ -61,13 +62,14 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     browser = await launchChromium()
-    page = await browser.newPage()
+    context = await browser.newContext()
+    page = await context.newPage()
     page.on('pageerror', (error) => complaints.push(error.message))
     page.on('console', (message) => {
       if (/Content Security Policy|blocked by CORS/.test(message.text()))
         complaints.push(message.text())
     })
-    const devtools = await page.context().newCDPSession(page)
+    const devtools = await context.newCDPSession(page)
     await devtools.send('Network.enable')
     devtools.on('Network.requestWillBeSent', ({ type, request }) => {
       if (type === 'Preflight') preflights.push(request.url)
@@ -156,15 +158,15 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   it('says that the device is offline once its answer is too old, and goes on where it is back', async () => {
     const following = page.evaluate((name) => wallet.watchReasons(name, 3), ALICE)
     await page.waitForFunction(() => document.querySelector('#watched')?.textContent === 'null')
-    await page.context().setOffline(true)
+    await context.setOffline(true)
     await page.waitForFunction(() => document.querySelector('#watched')?.textContent === 'offline')
-    await page.context().setOffline(false)
+    await context.setOffline(false)
     expect(await following).toEqual(['null', 'offline', 'null'])
   })
 
   it('keeps every name that tabs of one store look up at one moment', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `tab-${index}`)
-    const tabs = await Promise.all(names.slice(0, 3).map(() => page.context().newPage()))
+    const tabs = await Promise.all(names.slice(0, 3).map(() => context.newPage()))
     await Promise.all(tabs.map((tab) => tab.goto(page.url())))
     await Promise.all(
       names.map((name, index) =>

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { formatInstant } from '@quorumscan/consensus'
 import {
+  type AtOffset,
   createMemoryStore,
   createScan,
   createValidator,
@@ -41,7 +42,7 @@ let genesis: Genesis
 let scan: Scan
 let alice: Validator
 let party: string
-let registration: Registration
+let registration: Registration & AtOffset
 const events: RegisterProgress[] = []
 const ALICE = 'alice.unverified.ns'
 const NOBODY = 'nobody.unverified.ns'
@@ -98,9 +99,10 @@ async function restartAll(): Promise<void> {
 
 describe('a registration', () => {
   it('goes from the request over the payment to a name that enough nodes know', async () => {
-    const { entry, ...rest } = registration
+    const { entry, offset, ...rest } = registration
     expect(rest).toEqual({ name: ALICE, party, autoRenew: false, wasOwned: false })
     expect(entry).toMatchObject({ url: 'https://example.org', description: 'me', party })
+    expect(await scan.names.lookup(ALICE, { minOffset: offset })).toMatchObject({ entry })
     expect(events.map(({ step, isResumed }) => [step, isResumed])).toEqual([
       ['requested', false],
       ['paid', false],
@@ -204,7 +206,7 @@ describe.each([
     expect(await names().reverse(party)).toMatchObject({ name: ALICE, changed: null })
     expect(await names().reverse(`x${party}`)).toBeNull()
     expect(await names().isAvailable(NOBODY)).toBe(true)
-    expect(await names().isAvailable(ALICE)).toBe(false)
+    for (const typed of [ALICE, ' Alice']) expect(await names().isAvailable(typed)).toBe(false)
     const many = await names().resolveMany([NOBODY, 'Alice', 'dso.ns', 'not a name', ALICE])
     expect(many.map(partyOf)).toEqual([null, party, genesis.dso, 'invalid', party])
     const back = await names().reverseMany([party, `x${party}`, genesis.dso])
@@ -242,7 +244,7 @@ describe.each([
   })
 
   it('refuse what is no name of this service before anything is asked', async () => {
-    await expect(names().isAvailable('alice')).rejects.toMatchObject({
+    await expect(names().isAvailable('alice.sv.ns')).rejects.toMatchObject({
       code: 'NAME_SUFFIX_MISSING',
     })
     await expect(names().isAvailable('Al!ice.unverified.ns')).rejects.toMatchObject({
@@ -717,7 +719,8 @@ it('a name is renewed inside the window: once, for another period', async () => 
   })
   expect(renewal.name).toBe(ALICE)
   const again = await alice.names.renew(ALICE, { after: before?.expiresAt ?? '' })
-  expect(again).toEqual({ ...renewal, wasPaid: true })
+  expect(again).toEqual({ ...renewal, wasPaid: true, offset: again.offset })
+  expect(again.offset).toBeGreaterThanOrEqual(renewal.offset)
   expect(await balance()).toBe(coin - 200)
   const [after] = await alice.names.list()
   const endOf = (entry: typeof after) => toDate(entry?.expiresAt ?? '').getTime()
@@ -741,7 +744,7 @@ describe('a test cluster', () => {
     const { cluster: facts } = await cluster.status()
     expect(facts).toMatchObject({ n: 4, f: 1, genesisHash: cluster.genesisHash })
     await expect(cluster.waitFor(() => false, { timeoutMs: 1 })).rejects.toThrow(
-      /not within 1 ms; the cluster is .*sv-1/,
+      /Not within 1 ms; the cluster is .*sv-1/,
     )
     expect((await cluster.token()).split('.').length).toBe(3)
   })

@@ -44,12 +44,14 @@ const failure = (retryAfterMs: number | null) =>
   new QuorumscanError('no', { code: 'TIMEOUT', definite: true, retryable: true, retryAfterMs })
 const told = (outcome: object): WatchEvent => ({ kind: 'told', outcome: outcome as LookupOutcome })
 
+type Happening = readonly [ms: number, event: WatchEvent, isOffline?: boolean]
+
 /** The state after these, and how often it asked. */
-function run(...events: readonly (readonly [ms: number, event: WatchEvent])[]) {
+function run(...events: readonly Happening[]) {
   let state: WatchState = NOTHING_KNOWN
   let askCount = 0
-  for (const [ms, event] of events) {
-    const stepped = step(state, event, { now: at(ms), pace })
+  for (const [ms, event, isOffline] of events) {
+    const stepped = step(state, event, { now: at(ms, isOffline), pace })
     state = stepped.state
     if (stepped.asks) askCount++
   }
@@ -98,6 +100,29 @@ describe('a name that is watched', () => {
     const forked = run([0, tick], [10, told(found(0))], [20, told({ ...away, kind: 'disputed' })])
     expect(forked.kindAt(21)).toBe('disputed')
   })
+
+  it.each<WatchEvent>([told(away), { kind: 'failed', error: failure(null) }])(
+    'is offline, and nobody else to blame, until what was asked since has failed, too: $kind',
+    (failed) => {
+      const known = [
+        [0, tick],
+        [10, told(found(-60_000))],
+        [300, tick, true],
+      ] as const
+      const seenAt = (ms: number, ...events: readonly Happening[]) =>
+        view(run(...known, ...events).state, at(ms), pace)
+      const isOffline = { kind: 'unverified', reason: 'offline' }
+      expect(seenAt(400, [390, failed, true])).toMatchObject(isOffline)
+      expect(seenAt(400, [390, failed])).toMatchObject(isOffline)
+      expect(seenAt(400, [320, failed, true], [350, wake])).toMatchObject(isOffline)
+      expect(seenAt(400, [320, failed, true], [350, wake], [390, failed])).not.toMatchObject(
+        isOffline,
+      )
+      // Once the device is back what it asked before is of no use.
+      expect(run(...known, [310, wake]).askCount).toBe(3)
+      expect(run(...known, [310, wake, true]).askCount).toBe(2)
+    },
+  )
 
   it.each([
     [null, 1000],

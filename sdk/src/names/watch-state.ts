@@ -9,7 +9,7 @@ import type { Absent, Expired, Found, LookupOutcome, Mismatch } from './lookups.
 /** Nobody can say any more, or yet, who owns the name. */
 export type Unverified = {
   readonly kind: 'unverified'
-  /** `offline`: this device says that it is. `stale`: the last answer is too old. `failed`: see `error`. */
+  /** `offline`: this device says that it is, or was when it last asked. `stale`: the last answer is too old. `failed`: see `error`. */
   readonly reason: 'offline' | 'stale' | 'failed'
   readonly error: QuorumscanError | null
 }
@@ -25,6 +25,8 @@ export type WatchState = {
   readonly doubt: Watched | null
   readonly isAsking: boolean
   readonly askedAtMs: number
+  /** Whether the device said that it was offline when it last asked. */
+  readonly wasOffline: boolean
   readonly asksAtMs: number
 }
 export type WatchEvent =
@@ -53,6 +55,7 @@ export const NOTHING_KNOWN: WatchState = {
   doubt: null,
   isAsking: false,
   askedAtMs: Number.NEGATIVE_INFINITY,
+  wasOffline: false,
   asksAtMs: Number.NEGATIVE_INFINITY,
 }
 
@@ -64,9 +67,11 @@ export function step(
 ): { readonly state: WatchState; readonly asks: boolean } {
   const quiet = (next: Partial<WatchState>) => ({ state: { ...state, ...next }, asks: false })
   const asking = {
-    state: { ...state, isAsking: true, askedAtMs: now.ms },
+    state: { ...state, isAsking: true, askedAtMs: now.ms, wasOffline: now.isOffline },
     asks: true,
   }
+  // Whom an offline device does not reach is not to blame, nor once it is back, until it has asked again.
+  const blames = !now.isOffline && !state.wasOffline
   switch (event.kind) {
     case 'told': {
       const { outcome } = event
@@ -80,15 +85,20 @@ export function step(
       }
       // Nodes that contradict each other end all believing; that they cannot be reached does not.
       const decided = outcome.kind === 'disputed' ? null : state.decided
-      return quiet({ decided, doubt: outcome, isAsking: false, asksAtMs: again(outcome, now) })
+      const doubt = blames || outcome.kind !== 'insufficient' ? outcome : offline(null)
+      return quiet({ decided, doubt, isAsking: false, asksAtMs: again(outcome, now) })
     }
     case 'failed': {
       const { error } = event
-      const doubt = { kind: 'unverified', reason: 'failed', error } as const
+      const doubt: Unverified = blames
+        ? { kind: 'unverified', reason: 'failed', error }
+        : offline(error)
       return quiet({ doubt, isAsking: false, asksAtMs: again(error, now) })
     }
-    case 'wake':
-      return now.ms - state.askedAtMs < WAKE_MS_MIN ? quiet({}) : asking
+    case 'wake': {
+      const isBack = state.wasOffline && !now.isOffline
+      return isBack || now.ms - state.askedAtMs >= WAKE_MS_MIN ? asking : quiet({})
+    }
     case 'tick': {
       // A clock that was set back says nothing of how long ago it was.
       const isFar = state.asksAtMs - now.ms > pace.pollMs + RETRY_MS_MAX
@@ -105,8 +115,12 @@ export function view({ decided, doubt }: WatchState, now: Now, pace: Pace): Watc
   }
   if (decided === null && doubt === null) return null
   const error = doubt?.kind === 'unverified' ? doubt.error : null
-  if (now.isOffline) return { kind: 'unverified', reason: 'offline', error }
+  if (now.isOffline) return offline(error)
   return doubt ?? { kind: 'unverified', reason: 'stale', error: null }
+}
+
+function offline(error: QuorumscanError | null): Unverified {
+  return { kind: 'unverified', reason: 'offline', error }
 }
 
 /** When something follows from the time alone. */
