@@ -115,6 +115,7 @@ describe('a name that is watched', () => {
       expect(seenAt(400, [390, failed, true])).toMatchObject(isOffline)
       expect(seenAt(400, [390, failed])).toMatchObject(isOffline)
       expect(seenAt(400, [320, failed, true], [350, wake])).toMatchObject(isOffline)
+      expect(seenAt(900, [310, wake], [390, failed, true])).toMatchObject(isOffline)
       expect(seenAt(400, [320, failed, true], [350, wake], [390, failed])).not.toMatchObject(
         isOffline,
       )
