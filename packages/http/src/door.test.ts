@@ -104,10 +104,14 @@ test('a wait counts where a crowd was before, not where the process stood still'
 test('who was answered is read again when fewer stand in line, and has waited meanwhile', async () => {
   const { door, enter } = start()
   const back: string[] = []
+  const aways: number[] = []
   const waits: number[] = []
   const guest = (name: string) => ({
     begin: (waitedMs: number) => void waits.push(waitedMs),
-    comeBack: () => void back.push(name),
+    comeBack: (awayMs: number) => {
+      back.push(name)
+      aways.push(awayMs)
+    },
   })
   const [first, second] = [guest('first'), guest('second')]
   enter(255, 10)
@@ -128,6 +132,7 @@ test('who was answered is read again when fewer stand in line, and has waited me
   for (let turn = 0; turn < 256; turn++) await nextTurn()
   expect(waits).toEqual([2680])
   expect(back).toEqual(['first', 'second', 'third'])
+  expect(aways).toEqual([130, 140, 20])
   // It sent nothing when it was read again, and comes as anybody.
   door.enter(second)
   await nextTurn()

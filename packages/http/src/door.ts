@@ -25,8 +25,8 @@ const LINE_MAX = 256
 export type Entrant = {
   /** Its turn has come, after so long a wait for a crowd; 0 where there was none. */
   begin(waitedMs: number): void
-  /** It was kept away, and what it sent meanwhile is to be read. */
-  comeBack(): void
+  /** It was kept away for so long, and what it sent meanwhile is to be read. */
+  comeBack(awayMs: number): void
 }
 
 export type Door = {
@@ -75,11 +75,12 @@ export function createDoor({ monotonicMs }: Pick<Clock, 'monotonicMs'>): Door {
   }
 
   const letSomeBack = (): void => {
+    const nowMs = monotonicMs()
     for (const [entrant, arrival] of away) {
       if (line.size + cameBack.size >= LINE_MAX) return
       away.delete(entrant)
       cameBack.set(entrant, arrival)
-      entrant.comeBack()
+      entrant.comeBack(nowMs - arrival.atMs)
     }
   }
 
