@@ -211,7 +211,7 @@ function printServing(all: readonly Serving[]): void {
   row(
     'plain lookups/s of a node ÷ bare fastify',
     (one) => one.direct.perSecond / one.bare.perSecond,
-    atLeast(0.4),
+    atLeast(0.5),
   )
   row(
     'plain lookups/s of absent names ÷ of present ones',
