@@ -5,7 +5,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const conditions = ['@quorumscan/source', 'node', 'import', 'default']
 
 /** The longest first, so that they do not run alone at the end. */
-const LONGEST = ['e2e/ordering.test.ts', 'e2e/sdk.test.ts', 'life-cycle.test.ts', 'console.test.ts']
+const LONGEST = [
+  'e2e/ordering.test.ts',
+  'e2e/sdk.test.ts',
+  'damage.test.ts',
+  'verified-reads.test.ts',
+  'life-cycle.test.ts',
+]
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
