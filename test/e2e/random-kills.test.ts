@@ -22,8 +22,8 @@ import { drawPlan, expectedOf, type Plan, type Wish } from './random-kills/plan.
 import { openStubbornWallet, type StubbornWallet } from './random-kills/stubborn-wallet.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
-const WISH_COUNT = IS_LONG ? 300 : 20
-const BLOW_COUNT = Number(process.env['BLOWS'] ?? (IS_LONG ? 300 : 15))
+const WISH_COUNT = IS_LONG ? 300 : 12
+const BLOW_COUNT = Number(process.env['BLOWS'] ?? (IS_LONG ? 300 : 10))
 /** When the killing ends, even if users are not done: the rest must then go through by itself. */
 const KILLING_MS = BLOW_COUNT * 4_000
 /** When users give up, to say what they still wait for. */
