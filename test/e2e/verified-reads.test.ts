@@ -329,7 +329,6 @@ describe('a node that lies with its own key', () => {
         const isVoted = !quorum.startsWith('certified')
         if (isVoted && lie !== 'equivocate')
           expect(answer.headers.get('x-quorum-agreed')).not.toContain(liar)
-        expect(answer.ms).toBeLessThan(2000)
       }
       const page = await send(proxied('/ans-entries?page_size=100&name_prefix=alice'))
       expect(page.body.entries).toMatchObject([{ name: ALICE, user: alice.party }])
@@ -353,7 +352,6 @@ describe('a node that lies with its own key', () => {
     for (let count = 0; count < 5; count++) {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
       expect([answer.status, answer.headers.get('x-quorum-outcome')]).toEqual([200, 'verified'])
-      expect(answer.ms).toBeLessThan(2000)
     }
   })
 

@@ -103,5 +103,6 @@ it('a follower on a slow link hears all of it, late', async () => {
   const writtenMs = clock.monotonicMs()
   await world.write('slow')
   await untilTrue('it', () => world.find('slow') !== undefined)
-  expect((world.find('slow')?.atMs ?? 0) - writtenMs).toBeGreaterThanOrEqual(LATENCY_MS)
+  // A timer counts whole milliseconds.
+  expect((world.find('slow')?.atMs ?? 0) - writtenMs).toBeGreaterThan(LATENCY_MS - 1)
 })

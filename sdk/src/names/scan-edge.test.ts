@@ -352,11 +352,11 @@ describe('what can be no name', () => {
 describe('more lookups than the nodes take from one address', () => {
   const names = Array.from({ length: 300 }, (_, index) => (index === 299 ? ALICE : `n-${index}`))
   /** Refuses the batch with alice for so long. */
-  const limited = (refusalMs: number) => {
+  const limited = (refusalMs: number, retryAfter = '1') => {
     const untilMs = systemClock.monotonicMs() + refusalMs
     const refusing: Behaviour = (request) =>
       (request.uri + request.body).includes(ALICE) && systemClock.monotonicMs() < untilMs
-        ? [429, error('RATE_LIMITED'), { ...JSON_TYPE, 'retry-after': '1' }]
+        ? [429, error('RATE_LIMITED'), { ...JSON_TYPE, 'retry-after': retryAfter }]
         : honest(request)
     return refusing
   }
@@ -372,8 +372,8 @@ describe('more lookups than the nodes take from one address', () => {
 
   it('are refused as such where the deadline leaves no time to wait', async () => {
     asked = []
-    serve(...NAMES.map(() => limited(10_000)))
-    await using scan = connect({ timeoutMs: 900 })
+    serve(...NAMES.map(() => limited(Number.POSITIVE_INFINITY, '60')))
+    await using scan = connect({ timeoutMs: 5_000 })
     const outcomes = await scan.names.resolveMany(names)
     expect(outcomes[0]).toMatchObject({ kind: 'verified-absent' })
     expect(outcomes[299]).toMatchObject({ kind: 'insufficient' })
@@ -381,7 +381,7 @@ describe('more lookups than the nodes take from one address', () => {
       code: 'RATE_LIMITED',
       definite: true,
       retryable: true,
-      retryAfterMs: expect.closeTo(1000, -3),
+      retryAfterMs: expect.any(Number),
       message: expect.stringContaining('fewer at a time'),
     })
   })
