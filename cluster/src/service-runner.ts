@@ -1,7 +1,7 @@
 /**
  * The services of a cluster as processes: starts each with its Redis, and again what ended without having
- * been told to, waits until it is up, watches how it is, and lets one thing at a time be done to it. What is
- * broken on purpose it is told by `faultsOf`.
+ * been told to, waits until it is up, asks again and again how it is (`service-health.ts`), and lets one thing at a time
+ * be done to it. What is broken on purpose it is told by `faultsOf`.
  */
 import { setMaxListeners } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
@@ -12,8 +12,8 @@ import { askAgent } from './faults/agent-client.ts'
 import { type FaultSpec, type ProcessFaults, processFaultsOf } from './faults/fault-spec.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { Keeper } from './keeper.ts'
-import { answersByQuorum, askHealth, askOrdering, type Health, isRedisReady } from './probe.ts'
-import type { OrderingReport, ServiceStatus } from './status.ts'
+import { answersByQuorum, isRedisReady } from './probe.ts'
+import { ServiceHealth } from './service-health.ts'
 import type { Supervisor } from './supervisor.ts'
 import { type RedisService, redisIdOf, type Service } from './topology.ts'
 import { deleteReplica } from './wipe.ts'
@@ -27,8 +27,6 @@ const READY_INTERVAL_MS = 50
 const LOG_CHECK_INTERVAL_MS = 10_000
 /** Lines of a log that an error shows. */
 const LOG_TAIL_LINES = 15
-
-type Watched = { health: Health | null; wasUp: boolean; ordering?: OrderingReport | null }
 
 export type ServiceRunnerOptions = {
   readonly services: readonly Service[]
@@ -51,8 +49,9 @@ export class ServiceRunner {
   readonly #clock: Clock
   readonly #supervisor: Supervisor
   readonly #keeper: Keeper
+  /** How the services are, by what was last heard. */
+  readonly health: ServiceHealth
   readonly #stopping = new AbortController()
-  readonly #watchedByName = new Map<string, Watched>()
   readonly #lastWorkByName = new Map<string, Promise<unknown>>()
   /** Whose process does not know yet what faults it has. */
   readonly #untold = new Set<string>()
@@ -68,6 +67,7 @@ export class ServiceRunner {
       start: (id) => this.#startAgain(id),
       tell: (id, sentence) => options.tell(this.#ownerOf(id).node, sentence),
     })
+    this.health = new ServiceHealth({ supervisor: options.supervisor, keeper: this.#keeper })
   }
 
   /** A process of a service ended without having been told to: it is started again, unless it is killed on purpose. */
@@ -79,14 +79,14 @@ export class ServiceRunner {
   /** Starts the process, unless it runs already or is killed on purpose. */
   async startOrTakeOver(service: Service): Promise<void> {
     if (this.#supervisor.pid(service.app.id) !== null || this.#isKilled(service.app.id))
-      this.#watchedByName.set(service.name, { health: null, wasUp: false })
+      this.health.begin(service)
     else await this.startApp(service)
   }
 
   /** Starts the process with the faults in force on it. Does not wait until it is up. */
   async startApp(service: Service): Promise<void> {
     this.#stopping.signal.throwIfAborted()
-    this.#watchedByName.set(service.name, { health: null, wasUp: false })
+    this.health.begin(service)
     const faults = JSON.stringify(this.#processFaultsOf(service))
     this.#untold.delete(service.name)
     await this.#supervisor.start({
@@ -163,9 +163,9 @@ export class ServiceRunner {
     let movedMs = clock.monotonicMs()
     for (;;) {
       this.#stopping.signal.throwIfAborted()
-      if (this.#supervisor.pid(service.app.id) !== null) await this.ask(service)
-      if (this.stateOf(service).state === 'up') return
-      const health = this.healthOf(service)
+      if (this.#supervisor.pid(service.app.id) !== null) await this.health.ask(service)
+      if (this.health.stateOf(service).state === 'up') return
+      const health = this.health.healthOf(service)
       if ((health?.offset ?? null) !== offset) {
         offset = health?.offset ?? null
         movedMs = clock.monotonicMs()
@@ -175,7 +175,7 @@ export class ServiceRunner {
         this.#isKilled(service.app.id) ||
         [service.app.id, service.redis.id].some((id) => this.#keeper.isHopeless(id)) ||
         clock.monotonicMs() - movedMs > READY_TIMEOUT_MS
-      if (isOver) throw new ClusterError(this.describeTrouble(service))
+      if (isOver) throw new ClusterError(this.health.describeTrouble(service))
       await clock.delay(READY_INTERVAL_MS, this.#stopping.signal)
     }
   }
@@ -185,36 +185,6 @@ export class ServiceRunner {
     await this.untilUp(service).catch((error: unknown) => {
       if (this.#supervisor.pid(service.app.id) === null) throw error
     })
-  }
-
-  /** What is wrong with a service that is not up, and what to do about it. */
-  describeTrouble(service: Service): string {
-    const { state, detail } = this.stateOf(service)
-    return [`${service.name} is ${state}`, detail, this.#adviceOn(service)]
-      .filter((part) => part !== null)
-      .join('; ')
-  }
-
-  #adviceOn(service: Service): string | null {
-    const { name, kind } = service
-    const isRedisBroken = this.#keeper.isHopeless(service.redis.id)
-    const standsStill = this.healthOf(service)?.standsStill === true
-    const hasEnded = isRedisBroken || this.#keeper.isHopeless(service.app.id)
-    if (!hasEnded && !standsStill) return null
-    const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` says more`
-    if (service.engineDirectory !== null)
-      return service.node === name
-        ? logs
-        : `\`quorumscan wipe ${service.node} --disk\` lets it begin anew, from the others; ${logs}`
-    if (kind === 'synchronizer')
-      return `the log is in ${service.redisDirectory}: \`quorumscan log repair\` mends it, or says what can; ${logs}`
-    if (this.healthOf(service)?.code === 'USERS_LOST')
-      return `restore ${service.redisDirectory}, or \`down\` and \`up --accept-lost-users\``
-    if (kind === 'validator' && isRedisBroken)
-      return `its users live there only: mend or restore ${service.redisDirectory}; ${logs}`
-    return isRedisBroken || standsStill
-      ? `\`quorumscan wipe ${name}\` rebuilds it from the log; ${logs}`
-      : logs
   }
 
   /** Whether the validator gets an answer that enough nodes agree on. */
@@ -246,25 +216,10 @@ export class ServiceRunner {
     while (!signal.aborted) {
       if (this.#supervisor.state(service.app.id) === 'running') {
         if (this.#untold.has(service.name)) await this.tellFaults(service)
-        await this.ask(service)
+        await this.health.ask(service)
       }
       await clock.delay(POLL_INTERVAL_MS, signal).catch(() => {}) // The loop's condition ends it.
     }
-  }
-
-  /** Asks the service now how it is. */
-  async ask(service: Service): Promise<void> {
-    const watched = this.#watchedByName.get(service.name)
-    // At the root a validator answers as the ledger interface does, which gives no reasons.
-    const path = service.kind === 'validator' ? '/api/validator' : ''
-    const [health, ordering] = await Promise.all([
-      askHealth(`${service.url}${path}`),
-      service.engineDirectory === null ? null : askOrdering(service.url),
-    ])
-    if (watched === undefined) return
-    watched.health = health
-    watched.ordering = ordering
-    if (health?.state === 'up') watched.wasUp = true
   }
 
   /** Keeps log files short until the cluster stops. */
@@ -287,28 +242,6 @@ export class ServiceRunner {
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error
     }
-  }
-
-  /** From what was last heard and what the processes are: asks nobody. */
-  stateOf(service: Service): Pick<ServiceStatus, 'state' | 'detail'> {
-    const app = this.#supervisor.state(service.app.id)
-    const redis = this.#supervisor.state(service.redis.id)
-    const ends = (id: string) => this.#keeper.endOf(id)
-    if (redis === 'gone' && ends(service.redis.id) !== null)
-      return { state: 'down', detail: `its Redis ended (${ends(service.redis.id)})` }
-    if (app === 'gone') {
-      const how = ends(service.app.id)
-      return { state: 'down', detail: how === null ? null : `it ended (${how})` }
-    }
-    if (app === 'stopped') return { state: 'paused', detail: null }
-    if (redis === 'gone') return { state: 'down', detail: 'its Redis is down' }
-    if (redis === 'stopped') return { state: 'paused', detail: 'its Redis is paused' }
-    const watched = this.#watchedByName.get(service.name)
-    if (watched?.health != null)
-      return { state: watched.health.state, detail: watched.health.detail }
-    return watched?.wasUp
-      ? { state: 'catching-up', detail: 'it does not answer' }
-      : { state: 'starting', detail: null }
   }
 
   /** One operation at a time on one node; others wait for it. */
@@ -340,16 +273,6 @@ export class ServiceRunner {
     if (this.#supervisor.pid(id) !== null) return
     const logFile = this.#options.logFileOf(id)
     throw new ClusterError(`${id} does not run. Its log (${logFile}) ends with:\n${tail(logFile)}`)
-  }
-
-  /** How it orders with others, as it told last; null if it did not. */
-  orderingOf(service: Service): OrderingReport | null {
-    return this.#watchedByName.get(service.name)?.ordering ?? null
-  }
-
-  /** What was last heard of it; null if nothing. */
-  healthOf(service: Service): Health | null {
-    return this.#watchedByName.get(service.name)?.health ?? null
   }
 
   /** Ends a process, by its id, in order; by force if it takes too long. */

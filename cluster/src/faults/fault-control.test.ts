@@ -29,7 +29,6 @@ function createWorld(effects: Partial<FaultEffects> = {}) {
         isInForce: () => true,
         ...effects,
       },
-      onChange: () => {},
     })
   return { clock, done, create, control: create() }
 }

@@ -29,7 +29,6 @@ export class FaultControl {
   readonly #clock: Clock
   readonly #file: string
   readonly #effects: FaultEffects
-  readonly #onChange: () => void
   readonly #faults = new Map<string, Fault>()
   readonly #timers = new Map<string, AbortController>()
   #count = 0
@@ -39,12 +38,10 @@ export class FaultControl {
     /** Where the list is kept. */
     readonly file: string
     readonly effects: FaultEffects
-    readonly onChange: () => void
   }) {
     this.#clock = options.clock
     this.#file = options.file
     this.#effects = options.effects
-    this.#onChange = options.onChange
   }
 
   /** In the order in which they began. */
@@ -160,6 +157,5 @@ export class FaultControl {
     } catch {
       // On a full disk only the next control plane would miss it.
     }
-    this.#onChange()
   }
 }

@@ -1,0 +1,204 @@
+/**
+ * What is broken on purpose in a running cluster, by commands and by faults: does to its processes what a fault says, and
+ * mends it. Which faults are in force is kept in `faults/fault-control.ts`.
+ */
+import type { Clock } from '@quorumscan/base'
+import { ClusterError } from './cluster-error.ts'
+import { askAgent } from './faults/agent-client.ts'
+import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
+import { type Fault, type FaultSpec, nodesOf, type Part } from './faults/fault-spec.ts'
+import { limitMemory } from './faults/redis-memory.ts'
+import type { ServiceRunner } from './service-runner.ts'
+import type { Supervisor } from './supervisor.ts'
+import {
+  assertPossible,
+  type Hit,
+  hitBy,
+  idsOf,
+  isPauseOf,
+  scopeOf,
+  type Target,
+} from './targets.ts'
+import type { Service } from './topology.ts'
+
+export class Breakage {
+  readonly #runner: ServiceRunner
+  readonly #supervisor: Supervisor
+  readonly #faults: FaultControl
+
+  constructor(options: {
+    readonly runner: ServiceRunner
+    readonly supervisor: Supervisor
+    readonly clock: Clock
+    /** Where the list of faults is kept. */
+    readonly faultsFile: string
+  }) {
+    this.#runner = options.runner
+    this.#supervisor = options.supervisor
+    this.#faults = new FaultControl({
+      clock: options.clock,
+      file: options.faultsFile,
+      effects: {
+        begin: (spec) =>
+          this.#runner.exclusively(spec.node, (service) => this.#begin(service, spec)),
+        end: (spec) => this.#end(spec),
+        isInForce: (spec) => this.#isInForce(spec),
+      },
+    })
+  }
+
+  /** The faults in force, in the order in which they began. */
+  list(): readonly Fault[] {
+    return this.#faults.list()
+  }
+
+  /** Those that are about a node. */
+  of(node: string): readonly FaultSpec[] {
+    return this.#faults.of(node)
+  }
+
+  /** Takes up what an earlier control plane wrote down and what is still in force. */
+  restore(): void {
+    this.#faults.restore()
+  }
+
+  /** Forgets what is not in force any more because somebody ended it by other means. */
+  refresh(): void {
+    this.#faults.refresh()
+  }
+
+  /** Heals nothing and lets nothing end any more. */
+  close(): void {
+    this.#faults.close()
+  }
+
+  /**
+   * Breaks something, for a time or until it is healed. Returns when the fault is in force.
+   *
+   * @throws {ClusterError} If the fault makes no sense there.
+   */
+  async inject(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
+    for (const node of nodesOf(spec)) assertPossible(this.#runner.servicesOf(node), spec)
+    return await this.#faults.inject(spec, durationMs)
+  }
+
+  /** Ends faults: one, those of a node, or all. Returns those that were in force. */
+  async heal(selection: FaultSelection): Promise<readonly Fault[]> {
+    if (selection.node !== undefined) this.#runner.service(selection.node)
+    return await this.#faults.heal(selection)
+  }
+
+  /** SIGCONT to what is paused. @throws {ClusterError} If it does not run. */
+  async resume(target: Target): Promise<void> {
+    const hit = this.hitBy(target)
+    if (hit.engineOf !== null) {
+      const fault = this.#faults.list().find(({ spec }) => isPauseOf(spec, target))
+      if (fault === undefined) throw new ClusterError(`the engine of ${target.node} is not paused`)
+      await this.#faults.heal({ id: fault.id })
+      return
+    }
+    await this.#runner.exclusively(target.node, async () => {
+      await this.#resume(target.part, this.#runningOf(hit))
+      for (const service of hit.services) {
+        await this.#runner.tellFaults(service) // Its engine may be paused for itself.
+        await this.#runner.health.ask(service)
+      }
+    })
+    this.#faults.refresh()
+  }
+
+  /** Stops what runs of it, starts it, and waits until it is up, within bounds. */
+  async restart(target: Target): Promise<void> {
+    const { services, redis, engineOf } = this.hitBy(target)
+    if (engineOf !== null) return void (await askAgent(engineOf.faultSocket, '/engine/restart'))
+    await this.#runner.exclusively(target.node, async (main) => {
+      await Promise.all(services.map(({ app }) => this.#runner.stop(app.id)))
+      if (redis !== null) await this.#runner.stop(redis.redis.id)
+      await this.#runner.startRedis(main)
+      for (const service of services) await this.#runner.startApp(service)
+    })
+    this.#faults.refresh()
+    await Promise.all(services.map((service) => this.#runner.untilUpOrLate(service)))
+  }
+
+  async #begin(service: Service, spec: FaultSpec): Promise<void> {
+    switch (spec.kind) {
+      case 'kill':
+      case 'pause': {
+        const hit = this.hitBy(spec)
+        if (hit.engineOf !== null) return await this.#runner.tellFaults(hit.engineOf)
+        if (spec.kind === 'kill')
+          await Promise.all(idsOf(hit).map((id) => this.#supervisor.kill(id)))
+        else
+          for (const id of this.#runningOf(hit))
+            await this.#supervisor.pause(id, scopeOf(spec.part))
+        return
+      }
+      case 'memory':
+        this.#runner.assertRunning(service.redis.id)
+        return await limitMemory(service.redisAddress.socketPath, true)
+      default:
+        await this.#tell(spec)
+    }
+  }
+
+  async #end(spec: FaultSpec): Promise<void> {
+    const runner = this.#runner
+    const hit = 'part' in spec ? this.hitBy(spec) : null
+    await runner.exclusively(spec.node, async (main) => {
+      if (spec.kind === 'memory') {
+        if (this.#supervisor.state(main.redis.id) === 'running')
+          await limitMemory(main.redisAddress.socketPath, false)
+      } else if (spec.kind === 'pause' && hit?.engineOf === null)
+        await this.#resume(spec.part, idsOf(hit))
+      else if (spec.kind === 'kill' && hit?.engineOf === null) {
+        if (!this.isKilled(main.redis.id)) await runner.startRedis(main)
+        for (const service of hit.services)
+          if (this.#supervisor.pid(service.app.id) === null && !this.isKilled(service.app.id))
+            await runner.startApp(service)
+      }
+      await this.#tell(spec)
+    })
+    const started = spec.kind === 'kill' ? (hit?.services ?? []) : []
+    const whole = started.filter(({ app }) => !this.isKilled(app.id))
+    await Promise.all(whole.map((service) => runner.untilUpOrLate(service)))
+    for (const service of runner.servicesOf(spec.node)) await runner.health.ask(service)
+  }
+
+  /** Tells everybody whom a fault is about what is in force now. */
+  async #tell(spec: FaultSpec): Promise<void> {
+    for (const node of nodesOf(spec))
+      for (const service of this.#runner.servicesOf(node)) await this.#runner.tellFaults(service)
+  }
+
+  #isInForce(spec: FaultSpec): boolean {
+    if (!('part' in spec)) return true
+    const hit = this.hitBy(spec)
+    const wanted = spec.kind === 'kill' ? 'gone' : 'stopped'
+    return hit.engineOf !== null || idsOf(hit).some((id) => this.#supervisor.state(id) === wanted)
+  }
+
+  /** What a target stands for. @throws {ClusterError} If there is no such node, or it has no such part. */
+  hitBy({ node, part }: Target): Hit {
+    return hitBy(this.#runner.servicesOf(node), part)
+  }
+
+  /** The processes of it that run. @throws {ClusterError} If none does. */
+  #runningOf(hit: Hit): readonly string[] {
+    const ids = idsOf(hit)
+    const running = ids.filter((id) => this.#supervisor.pid(id) !== null)
+    if (running.length === 0) for (const id of ids) this.#runner.assertRunning(id)
+    return running
+  }
+
+  async #resume(part: Part | null, ids: readonly string[]): Promise<void> {
+    for (const id of ids) await this.#supervisor.resume(id, scopeOf(part))
+  }
+
+  /** Whether a process is killed on purpose. */
+  isKilled(id: string): boolean {
+    return this.#faults
+      .list()
+      .some(({ spec }) => spec.kind === 'kill' && idsOf(this.hitBy(spec)).includes(id))
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * What deletes, rebuilds or mends what a running cluster has on its disks: replicas, members' disks, the log. What reads
+ * all of the log, or replaces it, is done one at a time.
+ */
+import { rmSync } from 'node:fs'
+import type { Clock } from '@quorumscan/base'
+import { DAMAGE_ADVICE, describeDamage, verifyLog } from '@quorumscan/log'
+import type { Breakage } from './breakage.ts'
+import { ClusterError, messageOf } from './cluster-error.ts'
+import { logGenesisOf } from './genesis.ts'
+import { logAddressOf, REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
+import type { Prepared } from './prepare.ts'
+import type { ServiceRunner } from './service-runner.ts'
+import { planLogRedis, type Service, type TopologyInput } from './topology.ts'
+
+/** Longer than any log of one machine takes. */
+const VERIFY_TIMEOUT_MS = 600_000
+
+export type DiskWorkOptions = {
+  readonly prepared: Prepared
+  readonly topology: TopologyInput
+  readonly services: readonly Service[]
+  readonly runner: ServiceRunner
+  readonly breakage: Breakage
+  readonly clock: Clock
+}
+
+export type RepairOptions = {
+  /** Whether the cluster runs. */
+  readonly isStarted: boolean
+  readonly isCutAllowed: boolean
+}
+
+export class DiskWork {
+  readonly #prepared: Prepared
+  readonly #topology: TopologyInput
+  readonly #services: readonly Service[]
+  readonly #runner: ServiceRunner
+  readonly #breakage: Breakage
+  readonly #clock: Clock
+  readonly #isOrderedTogether: boolean
+  #logWork: Promise<unknown> = Promise.resolve()
+  #wipedNode: string | null = null
+
+  constructor(options: DiskWorkOptions) {
+    this.#prepared = options.prepared
+    this.#topology = options.topology
+    this.#services = options.services
+    this.#runner = options.runner
+    this.#breakage = options.breakage
+    this.#clock = options.clock
+    this.#isOrderedTogether = options.prepared.genesis.ordering.driver === 'cometbft'
+  }
+
+  /**
+   * Deletes the replica of a node or of the validator, which then rebuilds it from the log. What does
+   * not follow from the log stays (Rule 3). One replica at a time: the next one once this is back.
+   *
+   * @throws {ClusterError} For the synchronizer: the log is what everything else is rebuilt from. If the
+   *   log is not whole, or what was wiped before is not back: nothing is deleted then.
+   */
+  wipe(node: string): Promise<void> {
+    return this.#withLog(() => this.#wipe(node))
+  }
+
+  /**
+   * Deletes all that a super-validator has on its disk but its keys: replica, log, and what its engine kept. It gets
+   * all of it again from the others, and does not vote before it can sign nothing twice.
+   *
+   * @throws {ClusterError} If it does not order with others.
+   */
+  async wipeDisk(node: string): Promise<void> {
+    const { services, redis } = this.#breakage.hitBy({ node, part: null })
+    if (redis === null)
+      throw new ClusterError(
+        `${node} orders nothing; \`quorumscan wipe ${node}\` deletes its replica`,
+      )
+    await this.#runner.exclusively(node, async () => {
+      await Promise.all(services.map(({ app }) => this.#runner.stop(app.id)))
+      await this.#runner.deleteDisk(redis)
+      for (const { engineDirectory } of services)
+        if (engineDirectory !== null) rmSync(engineDirectory, { recursive: true, force: true })
+      await this.#runner.startRedis(redis)
+      for (const service of services) await this.#runner.startApp(service)
+    })
+    this.#breakage.refresh()
+    await Promise.all(services.map((service) => this.#runner.untilUpOrLate(service)))
+  }
+
+  /**
+   * Makes a damaged log whole again, from what the nodes kept of it, or says why it cannot be. The synchronizer
+   * stands still meanwhile. Of a cluster that was not started, only what Redis it needs is.
+   *
+   * @throws {ClusterError} If an end may be cut off while the cluster runs: its followers have read it.
+   */
+  repairLog(options: RepairOptions): Promise<RepairOutcome> {
+    return this.#withLog(() => this.#repairLog(options))
+  }
+
+  #withLog<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#logWork.then(work)
+    this.#logWork = done.catch(() => {})
+    return done
+  }
+
+  async #repairLog({ isStarted, isCutAllowed }: RepairOptions): Promise<RepairOutcome> {
+    const runner = this.#runner
+    if (this.#isOrderedTogether) throw new ClusterError(REPAIR_OF_MEMBERS)
+    if (isCutAllowed && isStarted)
+      throw new ClusterError(
+        'an end of the log is cut off only while nobody follows it: `quorumscan down` first',
+      )
+    const followers = this.#services.filter(({ kind }) => kind !== 'synchronizer')
+    // Those that cannot start do not answer.
+    if (!isStarted) await Promise.allSettled(followers.map((service) => runner.startRedis(service)))
+    const outcome = await runner.exclusively('synchronizer', async (service) => {
+      await runner.stop(service.app.id)
+      try {
+        return await repairLog({
+          ...this.#prepared,
+          services: this.#services,
+          spares: {
+            copy: planLogRedis(this.#topology, 'synchronizer.copy'),
+            repaired: planLogRedis(this.#topology, 'synchronizer.repaired'),
+          },
+          runner,
+          isCutAllowed,
+          clock: this.#clock,
+        })
+      } finally {
+        if (isStarted && !this.#breakage.isKilled(service.app.id)) {
+          await runner.startRedis(service).catch(() => {}) // It is started again, and `status` tells of it.
+          await runner.startApp(service)
+        }
+      }
+    })
+    this.#breakage.refresh()
+    if (!isStarted || outcome.kind !== 'repaired') return outcome
+    await runner.untilUp(runner.service('synchronizer')).catch(() => {}) // As above.
+    for (const service of followers)
+      if (runner.health.healthOf(service)?.code === 'LOG_REGRESSED')
+        await this.#breakage.restart({ node: service.name, part: null })
+    return outcome
+  }
+
+  async #wipe(node: string): Promise<void> {
+    const isLogShared = this.#isOrderedTogether
+    await this.#runner.exclusively(node, async (service) => {
+      if (service.kind === 'synchronizer')
+        throw new ClusterError(
+          'the synchronizer keeps the log, from which all replicas are rebuilt; it cannot be wiped',
+        )
+      this.#assertBack(node)
+      // Of a log that many keep nobody's copy is the only one.
+      if (!isLogShared) await this.#assertLogWhole()
+      this.#wipedNode = node
+      await this.#runner.stop(service.app.id)
+      await this.#runner.deleteReplica(service, { isRedisShared: isLogShared })
+      await this.#runner.startApp(service)
+    })
+    this.#breakage.refresh()
+    await this.#runner.untilUp(this.#runner.service(node)).catch((cause: unknown) => {
+      throw new ClusterError(`${node} was wiped, but is not back: ${messageOf(cause)}`, { cause })
+    })
+  }
+
+  /** Of replicas that are deleted and do not come back, one is enough. */
+  #assertBack(node: string): void {
+    const before = this.#wipedNode
+    if (before === null || before === node) return
+    const service = this.#runner.service(before)
+    if (this.#runner.health.stateOf(service).state === 'up') return
+    throw new ClusterError(
+      `${node} is not wiped: ${before} was, and is not back yet; ${this.#runner.health.describeTrouble(service)}`,
+    )
+  }
+
+  async #assertLogWhole(): Promise<void> {
+    const verdict = await verifyLog({
+      redis: logAddressOf(this.#runner.service('synchronizer')),
+      genesis: logGenesisOf(this.#prepared.genesis),
+      signal: AbortSignal.timeout(VERIFY_TIMEOUT_MS),
+    }).catch((cause: unknown) => {
+      throw new ClusterError(
+        `no replica is deleted: the log cannot be read (${messageOf(cause)})`,
+        {
+          cause,
+        },
+      )
+    })
+    const [damage] = verdict.damages
+    if (damage !== undefined)
+      throw new ClusterError(`no replica is deleted: ${describeDamage(damage)} ${DAMAGE_ADVICE}`)
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * How the services of a cluster are: from what each said when it was last asked, what its processes are, and how they
+ * ended. Tells what is wrong with one, and what to do about it.
+ */
+import type { Keeper } from './keeper.ts'
+import { askHealth, askOrdering, type Health } from './probe.ts'
+import type { OrderingReport, ServiceStatus } from './status.ts'
+import type { Supervisor } from './supervisor.ts'
+import type { Service } from './topology.ts'
+
+type Heard = { health: Health | null; wasUp: boolean; ordering?: OrderingReport | null }
+
+export class ServiceHealth {
+  readonly #supervisor: Supervisor
+  readonly #keeper: Keeper
+  readonly #heardByName = new Map<string, Heard>()
+
+  constructor({
+    supervisor,
+    keeper,
+  }: { readonly supervisor: Supervisor; readonly keeper: Keeper }) {
+    this.#supervisor = supervisor
+    this.#keeper = keeper
+  }
+
+  /** Its process begins: nothing was heard of it. */
+  begin(service: Service): void {
+    this.#heardByName.set(service.name, { health: null, wasUp: false })
+  }
+
+  /** Asks the service now how it is. */
+  async ask(service: Service): Promise<void> {
+    const heard = this.#heardByName.get(service.name)
+    // At the root a validator answers as the ledger interface does, which gives no reasons.
+    const path = service.kind === 'validator' ? '/api/validator' : ''
+    const [health, ordering] = await Promise.all([
+      askHealth(`${service.url}${path}`),
+      service.engineDirectory === null ? null : askOrdering(service.url),
+    ])
+    if (heard === undefined) return
+    heard.health = health
+    heard.ordering = ordering
+    if (health?.state === 'up') heard.wasUp = true
+  }
+
+  /** From what was last heard and what the processes are: asks nobody. */
+  stateOf(service: Service): Pick<ServiceStatus, 'state' | 'detail'> {
+    const app = this.#supervisor.state(service.app.id)
+    const redis = this.#supervisor.state(service.redis.id)
+    const ends = (id: string) => this.#keeper.endOf(id)
+    if (redis === 'gone' && ends(service.redis.id) !== null)
+      return { state: 'down', detail: `its Redis ended (${ends(service.redis.id)})` }
+    if (app === 'gone') {
+      const how = ends(service.app.id)
+      return { state: 'down', detail: how === null ? null : `it ended (${how})` }
+    }
+    if (app === 'stopped') return { state: 'paused', detail: null }
+    if (redis === 'gone') return { state: 'down', detail: 'its Redis is down' }
+    if (redis === 'stopped') return { state: 'paused', detail: 'its Redis is paused' }
+    const heard = this.#heardByName.get(service.name)
+    if (heard?.health != null) return { state: heard.health.state, detail: heard.health.detail }
+    return heard?.wasUp
+      ? { state: 'catching-up', detail: 'it does not answer' }
+      : { state: 'starting', detail: null }
+  }
+
+  /** What is wrong with a service that is not up, and what to do about it. */
+  describeTrouble(service: Service): string {
+    const { state, detail } = this.stateOf(service)
+    return [`${service.name} is ${state}`, detail, this.#adviceOn(service)]
+      .filter((part) => part !== null)
+      .join('; ')
+  }
+
+  #adviceOn(service: Service): string | null {
+    const { name, kind } = service
+    const isRedisBroken = this.#keeper.isHopeless(service.redis.id)
+    const standsStill = this.healthOf(service)?.standsStill === true
+    const hasEnded = isRedisBroken || this.#keeper.isHopeless(service.app.id)
+    if (!hasEnded && !standsStill) return null
+    const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` says more`
+    if (service.engineDirectory !== null)
+      return service.node === name
+        ? logs
+        : `\`quorumscan wipe ${service.node} --disk\` lets it begin anew, from the others; ${logs}`
+    if (kind === 'synchronizer')
+      return `the log is in ${service.redisDirectory}: \`quorumscan log repair\` mends it, or says what can; ${logs}`
+    if (this.healthOf(service)?.code === 'USERS_LOST')
+      return `restore ${service.redisDirectory}, or \`down\` and \`up --accept-lost-users\``
+    if (kind === 'validator' && isRedisBroken)
+      return `its users live there only: mend or restore ${service.redisDirectory}; ${logs}`
+    return isRedisBroken || standsStill
+      ? `\`quorumscan wipe ${name}\` rebuilds it from the log; ${logs}`
+      : logs
+  }
+
+  /** How it orders with others, as it told last; null if it did not. */
+  orderingOf(service: Service): OrderingReport | null {
+    return this.#heardByName.get(service.name)?.ordering ?? null
+  }
+
+  /** What was last heard of it; null if nothing. */
+  healthOf(service: Service): Health | null {
+    return this.#heardByName.get(service.name)?.health ?? null
+  }
+}
