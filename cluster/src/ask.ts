@@ -1,5 +1,6 @@
 /** HTTP as the cluster's own programs ask it: bounded in time and bytes, and never an exception. */
 import { parseStrictJson } from '@quorumscan/consensus'
+import { wordOfFailure } from './node-words.ts'
 
 /** More than any page of updates that is asked for here. A lying node may send anything, and for ever. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
@@ -12,7 +13,7 @@ export type Asked = {
   /** Null where the text is no JSON. What it holds is for the caller to check. */
   readonly body: unknown
   readonly latencyMs: number
-  /** Why there was no answer; null where there was one. */
+  /** Why there was no answer, in the words of `node-words.ts`; null where there was one. */
   readonly reason: string | null
 }
 
@@ -54,14 +55,13 @@ export async function ask(
       reason: null,
     }
   } catch (error) {
-    const cause = Object(Object(error).cause)
     return {
       status: null,
       headers: new Headers(),
       text: '',
       body: null,
       latencyMs: performance.now() - startedMs,
-      reason: String(cause.code ?? Object(error).message ?? error),
+      reason: wordOfFailure(error),
     }
   }
 }

@@ -2,7 +2,8 @@
 import { createConnection } from 'node:net'
 import { CLOCK_TOLERANCE_MICROS, describeOffset, MICROS_PER_MS } from '@quorumscan/base'
 import { ask } from './ask.ts'
-import type { OrderingReport, ProcessStateName } from './status.ts'
+import type { NodeState } from './node-words.ts'
+import type { OrderingReport } from './status.ts'
 
 /** A healthy process answers its health routes within milliseconds. */
 const PROBE_TIMEOUT_MS = 1000
@@ -41,7 +42,7 @@ export function isRedisReady(address: RedisAddress): Promise<boolean> {
 }
 
 export type Health = {
-  readonly state: Extract<ProcessStateName, 'starting' | 'catching-up' | 'up'>
+  readonly state: Extract<NodeState, 'starting' | 'catching-up' | 'up'>
   readonly detail: string | null
   /** The code of what it says it lacks. */
   readonly code: string | null

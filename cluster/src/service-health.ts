@@ -3,6 +3,7 @@
  * ended. Tells what is wrong with one, and what to do about it.
  */
 import type { Keeper } from './keeper.ts'
+import { wordOfState } from './node-words.ts'
 import { askHealth, askOrdering, type Health } from './probe.ts'
 import type { OrderingReport, ServiceStatus } from './status.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -57,17 +58,15 @@ export class ServiceHealth {
     if (app === 'stopped') return { state: 'paused', detail: null }
     if (redis === 'gone') return { state: 'down', detail: 'its Redis is down' }
     if (redis === 'stopped') return { state: 'paused', detail: 'its Redis is paused' }
-    const heard = this.#heardByName.get(service.name)
+    const heard = this.#heardOf(service)
     if (heard?.health != null) return { state: heard.health.state, detail: heard.health.detail }
-    return heard?.wasUp
-      ? { state: 'catching-up', detail: 'it does not answer' }
-      : { state: 'starting', detail: null }
+    return heard?.wasUp ? { state: 'silent', detail: null } : { state: 'starting', detail: null }
   }
 
   /** What is wrong with a service that is not up, and what to do about it. */
   describeTrouble(service: Service): string {
     const { state, detail } = this.stateOf(service)
-    return [`${service.name} is ${state}`, detail, this.#adviceOn(service)]
+    return [`${service.name} is ${wordOfState[state]}`, detail, this.#adviceOn(service)]
       .filter((part) => part !== null)
       .join('; ')
   }
@@ -94,13 +93,17 @@ export class ServiceHealth {
       : logs
   }
 
-  /** How it orders with others, as it told last; null if it did not. */
+  /** How it orders with others, as it told last; null if it did not, or does not run. */
   orderingOf(service: Service): OrderingReport | null {
-    return this.#heardByName.get(service.name)?.ordering ?? null
+    return this.#heardOf(service)?.ordering ?? null
   }
 
-  /** What was last heard of it; null if nothing. */
+  /** What was last heard of it; null if nothing, or it does not run: then that is not so any more. */
   healthOf(service: Service): Health | null {
-    return this.#heardByName.get(service.name)?.health ?? null
+    return this.#heardOf(service)?.health ?? null
+  }
+
+  #heardOf({ name, app }: Service): Heard | undefined {
+    return this.#supervisor.state(app.id) === 'running' ? this.#heardByName.get(name) : undefined
   }
 }

@@ -6,6 +6,7 @@ import {
   verifySignatures,
 } from '@quorumscan/consensus/certified'
 import { ask } from './ask.ts'
+import { wordOfRefusal } from './node-words.ts'
 
 /** A node waits 5 s for a statement that it does not have yet; on a machine under load it takes longer. */
 const TIMEOUT_MS = 10_000
@@ -44,7 +45,8 @@ export async function askSignedStates(
     const path = `/v0/state-statements?after=${after}`
     const answer = await ask(`${url}${path}`, { timeoutMs: TIMEOUT_MS })
     const body = Object(answer.body)
-    if (answer.status !== 200) throw new Error(answer.reason ?? String(body.code ?? answer.status))
+    if (answer.status !== 200)
+      throw new Error(answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body))
     const statements = (body.statements as unknown[]).map((statement) =>
       parseCertificate(JSON.stringify(statement)),
     )

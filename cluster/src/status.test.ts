@@ -1,16 +1,16 @@
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { describe, expect, it } from 'vitest'
 import { formatStatus, formatSummary, shorten, wrap } from './cli/format.ts'
+import type { NodeState } from './node-words.ts'
 import {
   type ClusterStatus,
   canLookUp,
   describeMargin,
   missedVotes,
   type NodeStatus,
-  type ProcessStateName,
 } from './status.ts'
 
-function statusOf(states: readonly ProcessStateName[]): ClusterStatus {
+function statusOf(states: readonly NodeState[]): ClusterStatus {
   const n = states.length
   const service = { url: 'http://127.0.0.1:14611', pid: 1234567, redisPid: null, detail: null }
   const nodes: NodeStatus[] = states.map((state, index) => ({
@@ -44,7 +44,7 @@ const down = 'down' as const
 
 it('counts members that order against those that a block needs', () => {
   const status = statusOf(['up', 'up', 'up', 'up'])
-  const together = (states: readonly ProcessStateName[]): ClusterStatus => ({
+  const together = (states: readonly NodeState[]): ClusterStatus => ({
     ...status,
     members: status.nodes.map((node, index) => {
       const report = { height: 40 + index, round: 1, connected: ['sv-2'], absent: ['sv-3'] }

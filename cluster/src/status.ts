@@ -1,12 +1,10 @@
 /** What a cluster says about itself, and what it can still lose. Pure. */
 import type { OrderingDriver } from './genesis.ts'
-
-/** Of a node, the validator or the synchronizer, together with its Redis. */
-export type ProcessStateName = 'starting' | 'catching-up' | 'up' | 'paused' | 'down'
+import type { NodeState } from './node-words.ts'
 
 export type ServiceStatus = {
   readonly url: string
-  readonly state: ProcessStateName
+  readonly state: NodeState
   /** Null while it does not run. */
   readonly pid: number | null
   readonly redisPid: number | null

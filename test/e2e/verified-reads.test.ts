@@ -252,11 +252,7 @@ describe('resolve', () => {
       const absent = await quorumscan('resolve', NOBODY)
       expect(absent.code, absent.text).toBe(0)
       expect(absent.text).toContain(`${NOBODY}: verified-absent\n`)
-      for (const tried of [
-        /sv-1: .*ECONNREFUSED/,
-        /sv-2: no answer within \d+ ms/,
-        /sv-[34]: answered/,
-      ])
+      for (const tried of [/sv-1: refused/, /sv-2: timeout \(\d+ ms\)/, /sv-[34]: answered/])
         expect(absent.text).toMatch(tried)
       expect(await quorumscan('resolve', NOBODY, '--votes')).toMatchObject({ code: 1 })
     } finally {

@@ -1,4 +1,5 @@
 /** What the page says about the state of the cluster. Pure. */
+import { type NodeState, wordOfState } from 'quorumscan/node-words'
 import type { FaultSpec, LieKind, Status } from './api.ts'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'idle'
@@ -68,15 +69,14 @@ function isUp(service: { readonly state: string }): boolean {
   return service.state === 'up'
 }
 
-type State = Status['nodes'][number]['state']
-
 /** A state in words, with a sign that needs no colour. */
-export const states: Readonly<Record<State, { word: string; sign: string; tone: Tone }>> = {
-  up: { word: 'up', sign: '●', tone: 'good' },
-  starting: { word: 'starting', sign: '◐', tone: 'warn' },
-  'catching-up': { word: 'catching up', sign: '◐', tone: 'warn' },
-  paused: { word: 'paused', sign: '❚❚', tone: 'warn' },
-  down: { word: 'down', sign: '✕', tone: 'bad' },
+export const states: Readonly<Record<NodeState, { word: string; sign: string; tone: Tone }>> = {
+  up: { word: wordOfState.up, sign: '●', tone: 'good' },
+  starting: { word: wordOfState.starting, sign: '◐', tone: 'warn' },
+  'catching-up': { word: wordOfState['catching-up'], sign: '◐', tone: 'warn' },
+  silent: { word: wordOfState.silent, sign: '?', tone: 'bad' },
+  paused: { word: wordOfState.paused, sign: '❚❚', tone: 'warn' },
+  down: { word: wordOfState.down, sign: '✕', tone: 'bad' },
 }
 
 /** Lies in words, in the order in which they are offered. */

@@ -3,7 +3,7 @@ import type { Clock } from '@quorumscan/base'
 import type { Transport, TransportReply } from '@quorumscan/consensus'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/consensus/certified'
 import type { CertifiedNodeStatus } from '@quorumscan/consensus/certified-reader'
-import { messageOf } from '../cluster-error.ts'
+import { ANSWERED, TIMEOUT, wordOfFailure, wordOfRefusal } from '../node-words.ts'
 
 export type Attempt = {
   readonly node: string
@@ -13,8 +13,6 @@ export type Attempt = {
   readonly reason: string
 }
 
-const ANSWERED = 'answered'
-
 /** A transport that notes what becomes of requests for proofs, and what it has noted. */
 export function noteAttempts(transport: Transport, clock: Clock) {
   /** By address, in the order in which they were asked first. */
@@ -23,16 +21,15 @@ export function noteAttempts(transport: Transport, clock: Clock) {
     async request(input) {
       if (input.headers['accept'] !== CERTIFIED_MEDIA_TYPE) return transport.request(input)
       const startedMs = clock.monotonicMs()
-      const took = () => `${Math.round(clock.monotonicMs() - startedMs)} ms`
+      const late = () => `${TIMEOUT} (${Math.round(clock.monotonicMs() - startedMs)} ms)`
       const note = (reason: string) => reasons.set(input.url, () => reason)
-      reasons.set(input.url, () => `no answer within ${took()}`)
+      reasons.set(input.url, late)
       try {
         const reply = await transport.request(input)
-        note(reply.status === 200 ? ANSWERED : codeOf(reply))
+        note(reply.status === 200 ? ANSWERED : refusalOf(reply))
         return reply
       } catch (error) {
-        const why = messageOf(Object(error).cause ?? error)
-        note(input.signal.aborted ? `no answer within ${took()}` : why)
+        note(input.signal.aborted ? late() : wordOfFailure(error))
         throw error
       }
     },
@@ -52,12 +49,10 @@ export function noteAttempts(transport: Transport, clock: Clock) {
   return { transport: noting, attempts }
 }
 
-function codeOf({ status, body }: TransportReply): string {
+function refusalOf({ status, body }: TransportReply): string {
   try {
-    const { code } = Object(JSON.parse(new TextDecoder().decode(body)))
-    if (typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code)) return code
+    return wordOfRefusal(status, JSON.parse(new TextDecoder().decode(body)))
   } catch {
-    // Somebody else answered.
+    return wordOfRefusal(status, null) // Somebody else answered.
   }
-  return `status ${status}`
 }

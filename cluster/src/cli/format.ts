@@ -1,5 +1,6 @@
 /** Texts of the command line, at most 80 columns wide. */
 import type { Fault } from '../faults/fault-spec.ts'
+import { wordOfState } from '../node-words.ts'
 import type { Exchange } from '../registration.ts'
 import {
   type ClusterStatus,
@@ -28,7 +29,7 @@ export function formatUp(status: ClusterStatus): string {
         ? 'quorumscan runs, but not all of it is up:'
         : 'quorumscan runs, but names cannot be looked up:',
     ...lacking.flatMap(({ name, state, detail }) =>
-      wrap(`${name} is ${state}${detail === null ? '' : `: ${detail}`}`),
+      wrap(`${name} is ${wordOfState[state]}${detail === null ? '' : `: ${detail}`}`),
     ),
   ].join('\n')
 }
@@ -88,7 +89,7 @@ function ordering(status: ClusterStatus | LiveStatus): string[] {
   const missed = missedVotes(status)
   const rows = members.map(({ name, state, ordering: report }) => [
     name,
-    state,
+    wordOfState[state],
     String(report?.height ?? '-'),
     String(report?.round ?? '-'),
     report === null ? '-' : `${report.connected.length} of ${cluster.n - 1}`,
@@ -166,7 +167,14 @@ export function shorten(text: string, columns: number): string {
 
 function row(name: string, service: ServiceStatus, offset: number | null): string[] {
   const text = (value: number | null) => (value === null ? '-' : String(value))
-  return [name, service.state, text(service.pid), text(service.redisPid), text(offset), service.url]
+  return [
+    name,
+    wordOfState[service.state],
+    text(service.pid),
+    text(service.redisPid),
+    text(offset),
+    service.url,
+  ]
 }
 
 function bodyText(body: unknown): string {

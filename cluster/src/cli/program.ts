@@ -12,6 +12,7 @@ import { describeRemains } from '../control/remains.ts'
 import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data-directory.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
 import { ORDERING_DRIVERS } from '../genesis.ts'
+import { wordOfState } from '../node-words.ts'
 import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
 import { servicesOf } from '../status.ts'
@@ -401,10 +402,11 @@ async function reportOn(
   const { node, done } = what
   const status = await call(connectControl(directory).cluster.status.query())
   const { state, detail } = servicesOf(status).find(({ name }) => name === node) ?? {
-    state: 'gone',
+    state: 'down' as const,
     detail: null,
   }
-  const how = state === 'up' ? 'is up' : `is ${state}${detail === null ? '' : `: ${detail}`}`
+  const how =
+    state === 'up' ? 'is up' : `is ${wordOfState[state]}${detail === null ? '' : `: ${detail}`}`
   await report(directory, options, wrap(`${node} ${done} and ${how}`).join('\n'))
 }
 

@@ -230,6 +230,6 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`cannot read ${file}: ${messageOf(error)}`)
+    throw new UsageError(`cannot read ${messageOf(error)}`)
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
 import type { Cluster } from '../cluster.ts'
 import { type Fault, takesVote } from '../faults/fault-spec.ts'
+import { wordOfState } from '../node-words.ts'
 import { type ClusterStatus, type NodeStatus, servicesOf } from '../status.ts'
 import { createFeed, type Feed } from './feed.ts'
 import type { NodeStatistics, Prober, Sample } from './prober.ts'
@@ -75,9 +76,12 @@ export function startLive(options: {
       faults,
       nodes: plain.nodes.map((node) => {
         const own = faults.filter(({ spec }) => spec.node === node.name)
+        const statistics = prober?.statistics(node.name) ?? NO_STATISTICS
+        const { lastError } = statistics
         return {
           ...node,
-          ...(prober?.statistics(node.name) ?? NO_STATISTICS),
+          // What was measured while it was up is not so any more.
+          ...(node.state === 'up' ? statistics : { ...NO_STATISTICS, lastError }),
           lag: node.offset === null ? null : newest - node.offset,
           faults: own,
           isCounted: node.state === 'up' && !own.some(({ spec }) => takesVote(spec)),
@@ -127,7 +131,7 @@ export function eventsBetween(
           {
             kind: 'state' as const,
             node: service.name,
-            sentence: `${service.name} is ${service.state}`,
+            sentence: `${service.name} is ${wordOfState[service.state]}`,
           },
         ],
   )

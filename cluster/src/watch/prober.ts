@@ -5,6 +5,7 @@
 import type { Clock } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
 import { type Asked, ask } from '../ask.ts'
+import { DISAGREES, wordOfRefusal } from '../node-words.ts'
 import { createFeed, type Feed } from './feed.ts'
 
 const INTERVAL_MS = 1000
@@ -144,7 +145,7 @@ function sampleOf(node: string, answer: Asked, proxied: Asked): NodeSample {
       node,
       vote: 'failed',
       latencyMs: null,
-      reason: answer.reason ?? codeOf(answer) ?? `status ${answer.status}`,
+      reason: answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body),
     }
   const vote =
     proxied.status !== 200 ? 'unknown' : answer.text === proxied.text ? 'agreed' : 'dissented'
@@ -152,7 +153,7 @@ function sampleOf(node: string, answer: Asked, proxied: Asked): NodeSample {
     node,
     vote,
     latencyMs: answer.latencyMs,
-    reason: vote === 'dissented' ? 'gives another answer' : null,
+    reason: vote === 'dissented' ? DISAGREES : null,
   }
 }
 

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { CommanderError } from 'commander'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { ClusterError, messageOf, SilentError, UsageError } from '../cluster-error.ts'
+import { exitCodeOf } from './exit-codes.ts'
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}
+
+it('tells what could not be done, what made no sense and who said nothing apart', () => {
+  const errors = [
+    new Error('a bug'),
+    new ClusterError('no'),
+    new UsageError('?'),
+    new SilentError(),
+  ]
+  expect(errors.map(exitCodeOf)).toEqual([1, 1, 2, 4])
+  expect(exitCodeOf(new CommanderError(0, 'commander.help', 'help'))).toBe(0)
+  expect(exitCodeOf(new CommanderError(1, 'commander.unknownCommand', 'what?'))).toBe(2)
+})
+
+it('makes one line of whatever is thrown, without a trace or a dump of what was wrong', () => {
+  const schema = z.object({ node: z.string().max(3, 'a node is sv-1'), to: z.number() })
+  const lines = [
+    new Error('it broke\n    at somewhere (/src/file.ts:1:1)'),
+    thrownBy(() => schema.parse({ node: 'synchronizer', to: 'x' })),
+    thrownBy(() => readFileSync('/nowhere/file.json')),
+    'thrown as a text',
+  ].map(messageOf)
+  expect(lines).toEqual([
+    'it broke',
+    expect.stringMatching(/^node: a node is sv-1; to: [^\n{}]+$/),
+    '/nowhere/file.json: there is none',
+    'thrown as a text',
+  ])
+})

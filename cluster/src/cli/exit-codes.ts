@@ -1,0 +1,28 @@
+/** What the exit status of a command says: all of it is decided here. */
+import { CommanderError } from 'commander'
+import { SilentError, UsageError } from '../cluster-error.ts'
+
+export const EXIT = {
+  /** Done; of a question: yes. */
+  done: 0,
+  /** It could not be done; of a question: no. */
+  failed: 1,
+  /** The command line makes no sense, or names what is not there: nothing was done, or judged. */
+  usage: 2,
+  /** Too little to judge by. */
+  inconclusive: 3,
+  /** Who was asked said nothing. */
+  silent: 4,
+  /** By Ctrl-C: as shells have it, 128 and the number of the signal. */
+  interrupted: 130,
+  /** Nobody reads the output any more: 128 and the number of SIGPIPE. */
+  unread: 141,
+} as const
+
+/** Of what a command threw. */
+export function exitCodeOf(error: unknown): number {
+  // commander throws, too, once it has printed a help that was asked for.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+  if (error instanceof UsageError) return EXIT.usage
+  return error instanceof SilentError ? EXIT.silent : EXIT.failed
+}

@@ -1,0 +1,32 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { expect, it } from 'vitest'
+import { ask } from './ask.ts'
+import { wordOfRefusal } from './node-words.ts'
+
+/** What is said of a server that does this with each connection. */
+async function wordOf(
+  onConnection: (socket: Socket) => void,
+  timeoutMs: number,
+): Promise<string | null> {
+  const server = createServer(onConnection)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const answer = await ask(`http://127.0.0.1:${port}/`, { timeoutMs })
+  server.close()
+  return answer.reason
+}
+
+it('has one word each for who hangs, who resets and who does not listen', async () => {
+  expect(await wordOf(() => {}, 50)).toBe('timeout')
+  expect(await wordOf((socket) => socket.resetAndDestroy(), 60_000)).toBe('reset')
+  // Nobody listens on the port of a service that no machine has had for decades.
+  expect((await ask('http://127.0.0.1:2/', { timeoutMs: 60_000 })).reason).toBe('refused')
+})
+
+it('tells refusals apart, and repeats no text of a stranger', () => {
+  expect(wordOfRefusal(503, { code: 'NO_CERTIFICATE' })).toBe('no certificate')
+  expect(wordOfRefusal(503, { code: 'OFFSET_NOT_REACHED' })).toBe('behind')
+  expect(wordOfRefusal(503, { code: 'LOG_FORK' })).toBe('LOG_FORK')
+  expect(wordOfRefusal(500, { code: '\u001b[2J' })).toBe('status 500')
+  expect(wordOfRefusal(404, null)).toBe('status 404')
+})

@@ -1,0 +1,62 @@
+/**
+ * How a node is, and what came of asking it: the words that `status`, `check`, `resolve` and the console share. Imports
+ * nothing, so that a page can have it.
+ */
+
+/** Of a node, the validator or a synchronizer, together with its Redis, as who runs it knows it. */
+export type NodeState = 'up' | 'starting' | 'catching-up' | 'silent' | 'paused' | 'down'
+
+/** A state as a person reads it. */
+export const wordOfState: Readonly<Record<NodeState, string>> = {
+  up: 'up',
+  starting: 'starting',
+  'catching-up': 'catching up',
+  // It runs, and does not say how it is.
+  silent: 'silent',
+  paused: 'paused',
+  down: 'down',
+}
+
+/** What came of asking a node, where it gave what was asked for. */
+export const ANSWERED = 'answered'
+/** It gave what contradicts an answer that enough nodes gave. */
+export const DISAGREES = 'disagrees'
+/** It has not come as far as was asked for. */
+export const BEHIND = 'behind'
+export const TIMEOUT = 'timeout'
+
+const wordOfErrno: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  ETIMEDOUT: TIMEOUT,
+  UND_ERR_CONNECT_TIMEOUT: TIMEOUT,
+  UND_ERR_HEADERS_TIMEOUT: TIMEOUT,
+  UND_ERR_BODY_TIMEOUT: TIMEOUT,
+}
+
+const wordOfCode: Readonly<Record<string, string>> = {
+  NO_CERTIFICATE: 'no certificate',
+  OFFSET_NOT_REACHED: BEHIND,
+  CONSENSUS_LAGGING: BEHIND,
+  NOT_READY: 'not ready',
+}
+/** Of the code of a refusal. Others write it. */
+const CODE = /^[A-Z_]{1,40}$/
+
+/** Why a node could not be heard: of what a request to it threw. */
+export function wordOfFailure(error: unknown): string {
+  const { name, code, message, cause } = Object(error)
+  if (name === 'TimeoutError') return TIMEOUT
+  const word = wordOfErrno[String(code)]
+  if (word !== undefined) return word
+  return cause instanceof Error ? wordOfFailure(cause) : String(code ?? message ?? error)
+}
+
+/** What a node answered instead of what was asked for: the code of its refusal, or a status. */
+export function wordOfRefusal(status: number, body: unknown): string {
+  const { code } = Object(body)
+  if (typeof code !== 'string' || !CODE.test(code)) return `status ${status}`
+  return wordOfCode[code] ?? code
+}
