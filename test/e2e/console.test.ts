@@ -197,8 +197,8 @@ describe.skipIf(chromiumPath === null)('the console', () => {
       /^quorumscan_quorum_lag_seconds [0-9]/m,
       /^quorumscan_replica_entries_total [1-9]/m,
       /^quorumscan_log_append_duration_seconds_count\{outcome="done"\} [1-9]/m,
-      /^quorumscan_jobs\{job="resolve-initial-payment",state="waiting"\} 0/m,
-      /^quorumscan_job_duration_seconds_count\{job="resolve-initial-payment",outcome="done"\} [1-9]/m,
+      /^quorumscan_jobs\{queue="resolve-initial-payment",state="waiting"\} 0/m,
+      /^quorumscan_job_duration_seconds_count\{queue="resolve-initial-payment",outcome="done"\} [1-9]/m,
       /^quorumscan_process_up\{process="sv-1",state="up"\} 1/m,
       /^quorumscan_faults\{node="sv-4",kind="lie"\} 1/m,
     ]

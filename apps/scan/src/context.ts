@@ -17,6 +17,7 @@ import {
   createPeerClocks,
   type HttpServer,
   measureQueues,
+  measureRedis,
   measureReplica,
   parsePeerTokens,
   readLogClientOptions,
@@ -25,6 +26,7 @@ import {
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { svPartyOf } from '@quorumscan/ledger'
 import { createGroupKeeper, createLogReader } from '@quorumscan/log'
+import { watchRedis } from '@quorumscan/redis'
 import { Replica } from '@quorumscan/replica'
 import { createSubmitter } from '@quorumscan/submit'
 import { publishAddress } from './address.ts'
@@ -76,6 +78,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       }),
     )
     measureReplica(metrics, replica, clock)
+    measureRedis(metrics, resources.opened(watchRedis(redis)))
     const certifier = resources.opened(
       createCertifier({
         ...app,

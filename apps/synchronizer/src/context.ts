@@ -6,11 +6,13 @@ import {
   beginApp,
   createPeerClocks,
   type HttpServer,
+  measureRedis,
   type Peer,
   type PeerClocks,
   parsePeerTokens,
 } from '@quorumscan/http'
-import { createLogFeed, type LogFeed } from '@quorumscan/log'
+import { createLogFeed, LOG_USER, type LogFeed } from '@quorumscan/log'
+import { watchRedis } from '@quorumscan/redis'
 import { createAdmission } from './admission.ts'
 import { type Budgets, createBudgets, type Submitter } from './budgets.ts'
 import { openCometbftLog } from './cometbft/cometbft-log.ts'
@@ -73,7 +75,12 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
     })
     logger.info(log.head(), 'the log is open')
     const admission = createAdmission({
-      log: measuredLog(log, { metrics: app.metrics, followerCount: feed.followerCount, clock }),
+      log: measuredLog(log, {
+        metrics: app.metrics,
+        followerCount: feed.followerCount,
+        memberCount: genesis.nodes.length,
+        clock,
+      }),
       genesisHash,
       budgets: createEntryBudgets(),
       clock,
@@ -114,6 +121,7 @@ async function openLog(
   if (ordering.driver === 'redis') {
     const { path, passwordFile } = ordering.redis
     const redis = { path, password: await readSecret(passwordFile) }
+    measureRedis(app.metrics, resources.opened(watchRedis({ ...redis, username: LOG_USER })))
     const feed = resources.opened(createLogFeed({ redis, clock }))
     const { keyFile } = ordering
     return {
@@ -124,6 +132,7 @@ async function openLog(
   if (genesis.ordering.driver !== 'cometbft')
     throw new Error('QS_ENGINE_HOME is set, and the genesis knows no engines')
   const redis = { path: ordering.redisPath, password: null }
+  measureRedis(app.metrics, resources.opened(watchRedis({ path: redis.path })))
   /** Of the keys of what other members were offered. */
   const budgets = options.createEntryBudgets()
   const feed = resources.opened(createLogFeed({ redis, clock }))

@@ -1,18 +1,23 @@
 /** What the synchronizer measures: how long an append takes, where the log stands, and how many follow it. */
 import type { Clock } from '@quorumscan/base'
-import type { Metrics } from '@quorumscan/http'
+import { type Metrics, measureMargins } from '@quorumscan/http'
 import type { OrderedLog } from './ordered-log.ts'
 
 const MS_PER_SECOND = 1000
 
 type Appending = Pick<OrderedLog, 'append' | 'head' | 'refusal'>
 
+/** Of n members more than two thirds must vote. */
+const votesNeeded = (memberCount: number) => Math.floor((2 * memberCount) / 3) + 1
+
 /** The log, each append to which is timed. */
 export function measuredLog(
-  log: Appending,
+  log: Appending & Pick<OrderedLog, 'ordering' | 'state'>,
   options: {
     readonly metrics: Metrics
     readonly followerCount: () => number
+    /** Of the network. */
+    readonly memberCount: number
     readonly clock: Clock
   },
 ): Appending {
@@ -21,6 +26,7 @@ export function measuredLog(
     name: 'log_append_duration_seconds',
     help: 'Time until an entry is on disk, with the wait for its group.',
     labels: ['outcome'],
+    known: [['done'], ['failed']],
   })
   metrics.sampled('gauge', {
     name: 'log_offset',
@@ -31,6 +37,15 @@ export function measuredLog(
     name: 'log_followers',
     help: 'Streams of the log that are open.',
     read: () => [[[], options.followerCount()]],
+  })
+  const { memberCount } = options
+  // One that orders alone cannot be lost; members can, as long as enough vote.
+  measureMargins(metrics, () => {
+    const report = log.ordering()
+    if (report === null) return []
+    const margin = memberCount - report.absent.length - votesNeeded(memberCount)
+    // Who was away from the last block says nothing of now.
+    return [['ordering', log.state() === 'stalled' ? Math.min(margin, -1) : margin]]
   })
   return {
     head: () => log.head(),

@@ -8,7 +8,7 @@ import {
   readSecret,
   sha256,
 } from '@quorumscan/base'
-import { type Fork, maxFaulty } from '@quorumscan/consensus'
+import { type Fork, maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
 import { createReader } from '@quorumscan/consensus/reader'
 import { isScanError, ScanError } from '@quorumscan/errors'
@@ -21,7 +21,9 @@ import {
   createPeerClocks,
   createUndiciTransport,
   type HttpServer,
+  measureMargins,
   measureQueues,
+  measureRedis,
   measureReplica,
   type PeerClocks,
   parseOriginTokens,
@@ -31,6 +33,7 @@ import {
 import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { createLogReader } from '@quorumscan/log'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
+import { watchRedis } from '@quorumscan/redis'
 import { Replica, stateDiverged } from '@quorumscan/replica'
 import { createCommander, createSubmitter } from '@quorumscan/submit'
 import { ValidatorStore } from '@quorumscan/users'
@@ -103,7 +106,18 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       }),
     )
     measureReplica(metrics, replica, clock)
-    const readMetrics = createReadMetrics(metrics, clock)
+    measureRedis(metrics, resources.opened(watchRedis({ path: config.redisPath })))
+    // Where no nodes are configured nobody is asked.
+    measureMargins(metrics, () =>
+      config.nodes.length === 0
+        ? []
+        : [
+            ['lookups', clocks.followingCount() - needed],
+            ['registrations', clocks.followingCount() - quorumOf(genesis.nodes.length)],
+          ],
+    )
+    const nodeNames = genesis.nodes.map(({ name }) => name)
+    const readMetrics = createReadMetrics(metrics, clock, nodeNames)
     const alarm = createAlarm({
       monotonicMs: clock.monotonicMs,
       log: (fields, text) => logger.error(fields, text),

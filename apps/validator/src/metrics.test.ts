@@ -10,7 +10,11 @@ it('counts reads by outcome and replies by node, and sends the caller’s header
   const clock = createSystemClock()
   const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
   const metrics = createMetrics()
-  const reads = createReadMetrics(metrics, clock)
+  const reads = createReadMetrics(
+    metrics,
+    clock,
+    genesis.nodes.map(({ name }) => name),
+  )
   const sent: unknown[] = []
   // An answer to the question for heads, and none to a batch of two.
   const answerHeaders = new Map([

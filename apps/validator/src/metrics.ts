@@ -13,6 +13,12 @@ import type { Metrics, Sample } from '@quorumscan/http'
 const MS_PER_SECOND = 1000
 const MICROS_PER_SECOND = 1_000_000
 
+const REPLY_KINDS = ['answer', 'lagging', 'failed'] as const satisfies readonly NodeReply['kind'][]
+const OUTCOME_KINDS: readonly Outcome['kind'][] = [
+  ...(['verified', 'verified-absent', 'trusted', 'trusted-absent'] as const),
+  ...(['disputed', 'insufficient', 'lagging'] as const),
+]
+
 export type ReadMetrics = {
   /** For the reader's `onReply`. */
   noteReply(reply: NodeReply): void
@@ -22,16 +28,23 @@ export type ReadMetrics = {
   measured(reader: Reader): Reader
 }
 
-export function createReadMetrics(metrics: Metrics, clock: Clock): ReadMetrics {
+/** @param nodes - Their names. */
+export function createReadMetrics(
+  metrics: Metrics,
+  clock: Clock,
+  nodes: readonly string[],
+): ReadMetrics {
   const replyTimeOf = metrics.durations({
     name: 'node_reply_duration_seconds',
     help: 'Time until a request to a scan node ended, by node and by what came of it.',
     labels: ['node', 'outcome'],
+    known: nodes.flatMap((node) => REPLY_KINDS.map((kind) => [node, kind])),
   })
   const noteEvidence = metrics.counted({
     name: 'evidence_total',
     help: 'Pairs of signed statements by which a node contradicts itself.',
     labels: ['node'],
+    known: nodes.map((node) => [node]),
   })
   const noteFork = metrics.counted({
     name: 'forks_total',
@@ -51,9 +64,10 @@ function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader 
     name: 'read_duration_seconds',
     help: 'Time of a verified read, by operation and outcome.',
     labels: ['operation', 'outcome'],
+    known: OUTCOME_KINDS.map((kind) => ['lookup', kind]),
   })
   // One number per kind of outcome: a batch has up to 256 of them.
-  const lookupCounts = new Map<Outcome['kind'], number>()
+  const lookupCounts = new Map(OUTCOME_KINDS.map((kind) => [kind, 0]))
   metrics.sampled('counter', {
     name: 'lookups_total',
     help: 'Lookups by outcome; those of a batch each count.',

@@ -23,18 +23,12 @@ export function installMetrics(
     help: 'Time to answer, by operation and HTTP status.',
     labels: ['operation', 'status'],
   })
-  const noteLimited = metrics.counted({
-    name: 'rate_limited_total',
-    help: 'Requests that were refused because their client has used up its budget.',
-    labels: ['operation'],
-  })
   app.addHook('onResponse', (request, reply, done) => {
     const { route } = request.routeOptions.config
     const operation = route?.operationId ?? 'other'
     // A stream lasts as long as its client stays.
     if (route?.response !== 'bytes')
       durationOf(operation, String(reply.statusCode)).observe(reply.elapsedTime / MS_PER_SECOND)
-    if (reply.statusCode === 429) noteLimited(operation)
     done()
   })
   app.get('/metrics', async (request, reply) => {

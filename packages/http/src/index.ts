@@ -30,7 +30,13 @@ export {
   type PeerClocks,
 } from './peer-clocks.ts'
 export { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
-export { measureQueues, measureReplica, timeJobs } from './process-metrics.ts'
+export {
+  measureMargins,
+  measureQueues,
+  measureRedis,
+  measureReplica,
+  timeJobs,
+} from './process-metrics.ts'
 export { createBudget } from './rate-limit.ts'
 export {
   type Authenticate,

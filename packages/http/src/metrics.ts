@@ -24,6 +24,15 @@ type Definition = {
   readonly labels?: readonly string[]
 }
 
+/** What is added up as it happens, in place of being read. */
+type TalliedDefinition = Definition & {
+  /**
+   * Sets of label values that are there from the start, at zero: of what appears only when it happens, an alert
+   * misses the first time. Default: the one without labels.
+   */
+  readonly known?: Iterable<readonly string[]>
+}
+
 /** Values of the labels in the order of their names, and the number. */
 export type Sample = readonly [labels: readonly string[], value: number]
 
@@ -38,9 +47,9 @@ export type Metrics = {
     },
   ): void
   /** Durations in seconds. The function finds the observer of a set of label values. */
-  durations(definition: Definition): (...labels: readonly string[]) => Observer
+  durations(definition: TalliedDefinition): (...labels: readonly string[]) => Observer
   /** Things that happen, by label values. */
-  counted(definition: Definition): (...labels: readonly string[]) => void
+  counted(definition: TalliedDefinition): (...labels: readonly string[]) => void
   /** The whole exposition. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -86,7 +95,7 @@ export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics
       })
       // Asked like one of prom-client's own, whose `observe` costs as much as to route the request.
       registry.registerMetric({ name, get, reset: () => tallies.clear() } as unknown as Histogram)
-      return (...values) => {
+      const observerOf = (...values: readonly string[]): Observer => {
         const key = values.join('\n')
         const known = tallies.get(key)
         if (known !== undefined) return known
@@ -94,6 +103,8 @@ export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics
         if (tallies.size < OBSERVERS_MAX) tallies.set(key, tally)
         return tally
       }
+      for (const values of knownOf(definition)) observerOf(...values)
+      return observerOf
     },
     counted(definition) {
       const counts = new Map<string, { readonly values: readonly string[]; count: number }>()
@@ -101,15 +112,21 @@ export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics
         ...definition,
         read: () => [...counts.values()].map(({ values, count }) => [values, count] as const),
       })
-      return (...values) => {
+      const add = (values: readonly string[], count: number) => {
         const key = values.join('\n')
         const entry = counts.get(key)
-        if (entry !== undefined) entry.count++
-        else if (counts.size < OBSERVERS_MAX) counts.set(key, { values, count: 1 })
+        if (entry !== undefined) entry.count += count
+        else if (counts.size < OBSERVERS_MAX) counts.set(key, { values, count })
       }
+      for (const values of knownOf(definition)) add(values, 0)
+      return (...values) => add(values, 1)
     },
     expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   }
+}
+
+function knownOf({ labels = [], known }: TalliedDefinition): Iterable<readonly string[]> {
+  return known ?? (labels.length === 0 ? [[]] : [])
 }
 
 /** What was observed with one set of labels. */

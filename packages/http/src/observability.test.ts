@@ -1,8 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { until } from '@quorumscan/testkit'
+import { catalogue, ScanError } from '@quorumscan/errors'
+import { createManualClock, until } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
+import { createLogger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import { buildServer, type ServerOptions } from './server.ts'
 import { startTracing } from './tracing.ts'
@@ -47,6 +49,69 @@ test('every answer is counted under its operation, wherever it is mounted', asyn
   expect(body).toContain('process_cpu_seconds_total')
 })
 
+test('what is counted is there from the start, at zero', async () => {
+  const metrics = createMetrics()
+  metrics.counted({ name: 'alone_total', help: '.' })
+  metrics.counted({ name: 'of_total', help: '.', labels: ['of'], known: [['x'], ['y']] })('x')
+  metrics.durations({ name: 'wait_seconds', help: '.', labels: ['of'], known: [['x']] })
+  await using app = serverWith({ metrics })
+  const { body } = await app.inject('/metrics')
+  const lines = [
+    'quorumscan_alone_total 0',
+    'quorumscan_of_total{of="x"} 1',
+    'quorumscan_of_total{of="y"} 0',
+    'quorumscan_wait_seconds_count{of="x"} 0',
+    ...Object.keys(catalogue).map((code) => `quorumscan_errors_total{code="${code}"} 0`),
+  ]
+  expect(lines.filter((line) => !body.split('\n').includes(line))).toEqual([])
+})
+
+test('what is refused or fails is a line under the id of its request, and what is not there is none', async () => {
+  const logged: Record<string, unknown>[] = []
+  const logger = createLogger({
+    ...{ name: 'sv-1', level: 'info' },
+    stream: { write: (line) => void logged.push(JSON.parse(line)) },
+  })
+  const clock = createManualClock()
+  const thrown = [
+    new ScanError('PERMISSION_DENIED', 'not this one', { cause: new Error('of another user') }),
+    new ScanError('ENTRY_NOT_FOUND', 'nobody has it'),
+    new ScanError('DEPENDENCY_UNAVAILABLE', 'not now', { cause: new Error('gone') }),
+    new Error('a bug'),
+  ]
+  const getItem = async () => {
+    throw thrown.shift() ?? new ScanError('NAME_TAKEN', 'somebody has it')
+  }
+  const metrics = createMetrics()
+  await using app = serverWith({ logger, clock, metrics, handlers: { getItem } })
+  const ask = (id: string) =>
+    app.inject({
+      url: '/v0/items/alice?secret=1',
+      headers: { 'x-request-id': id, authorization: 'Bearer of-alice' },
+    })
+  for (const id of ['r-1', 'r-2', 'r-3', 'r-4']) await ask(id)
+  const common = { method: 'GET', path: '/v0/items/alice' }
+  expect(logged).toMatchObject([
+    { level: 'info', request_id: 'r-1', code: 'PERMISSION_DENIED', status: 403, ...common },
+    { level: 'warn', request_id: 'r-3', code: 'DEPENDENCY_UNAVAILABLE', status: 503, ...common },
+    { level: 'error', request_id: 'r-4', code: 'INTERNAL', status: 500, ...common },
+  ])
+  expect(logged[0]).toMatchObject({ msg: 'not this one', reason: 'of another user' })
+  expect(JSON.stringify(logged)).not.toMatch(/secret|of-alice/)
+
+  // However often it happens, the log of a second is short, and says what it leaves out.
+  logged.length = 0
+  for (let count = 0; count < 30; count++) await ask('r-5')
+  const lineCount = logged.length
+  expect(lineCount).toBeLessThan(15)
+  await clock.advance(1000)
+  await ask('r-6')
+  expect(logged.at(-1)).toMatchObject({ request_id: 'r-6', leftOut: 30 - lineCount })
+  const { text } = await metrics.expose()
+  expect(text).toContain('quorumscan_errors_total{code="NAME_TAKEN"} 31')
+  expect(text).toContain('quorumscan_errors_total{code="ENTRY_NOT_FOUND"} 1')
+})
+
 test('refusals for want of budget are counted, and reading the metrics has its price, too', async () => {
   const metrics = createMetrics()
   await using app = serverWith({ metrics, rateLimit: { unitsPerSecond: 12 } })
@@ -57,7 +122,7 @@ test('refusals for want of budget are counted, and reading the metrics has its p
   expect(statuses.slice(0, 2)).toEqual([200, 200])
   expect(statuses).toContain(429)
   const { text } = await metrics.expose()
-  expect(text).toMatch(/quorumscan_rate_limited_total\{operation="getItem"\} [12]/)
+  expect(text).toMatch(/quorumscan_errors_total\{code="RATE_LIMITED"\} [12]/)
 })
 
 test('a source that hangs or fails costs its own values only', async () => {

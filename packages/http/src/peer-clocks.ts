@@ -14,6 +14,7 @@ import {
   offsetOf,
 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
+import { parseTime } from '@quorumscan/model'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { createUndiciTransport } from './undici-transport.ts'
@@ -21,6 +22,7 @@ import { createUndiciTransport } from './undici-transport.ts'
 /** On the answer of `/livez`: the wall clock of who answers, µs since the epoch. */
 export const CLOCK_HEADER = 'x-clock'
 const HEAD_HEADER = 'x-ledger-head'
+const HEAD_TIME_HEADER = 'x-ledger-head-time'
 /** On the answer of `/readyz`: by how much the own clock is ahead of its peers', ms. */
 export const OFFSET_HEADER = 'x-clock-offset-ms'
 /** On the answer of `/readyz`: what an operator must know although the process does its work. */
@@ -35,6 +37,8 @@ const ANSWER_MS_MAX = 1000
 const ANSWER_BYTES_MAX = 4096
 /** Replicas wait for entries that lie further ahead of their clock: whoever is so far off stands still, or soon will. */
 const STANDSTILL_MICROS = 10_000_000
+/** An idle log has an entry every 10 s: whose newest one is older misses some. */
+const FOLLOWING_MICROS_MAX = 30_000_000
 const MICROS_PER_SECOND = 1_000_000
 
 /** A node, as the operator of this process names it. */
@@ -44,6 +48,8 @@ export type PeerClocks = AsyncDisposable & {
   /** The latest of each peer that has answered. */
   readings(): readonly ClockReading[]
   verdict(): ClockVerdict
+  /** How many peers answered when they were asked last, and have the newest of the log. */
+  followingCount(): number
   /** @throws {ScanError} CLOCK_OFF if enough peers say that the clock is so far off that the process stands still. */
   assertUsable(): void
 }
@@ -60,6 +66,7 @@ export function createPeerClocks(options: {
   const transport = createUndiciTransport()
   const closing = new AbortController()
   const readingByPeer = new Map<string, ClockReading>()
+  const following = new Set<string>()
   /** By how much the log says that the clock is ahead; null while it says that it is right, or nothing. */
   let toldMicros: number | null = null
 
@@ -71,6 +78,7 @@ export function createPeerClocks(options: {
   const verdict = () => judgeClock({ readings: readings(), now: moment(), needed })
 
   const ask = async ({ name, url }: Peer): Promise<void> => {
+    let isFollowing = false
     const over = new AbortController()
     const startedMs = clock.monotonicMs()
     clock.delay(ANSWER_MS_MAX, over.signal).then(
@@ -100,10 +108,14 @@ export function createPeerClocks(options: {
         atMs,
         head: integerOf(reply.header(HEAD_HEADER)),
       })
+      const headTime = parseTime(reply.header(HEAD_TIME_HEADER) ?? '')
+      isFollowing = headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX
     } catch {
       // A peer that does not answer says nothing; its last reading soon is too old to count.
     } finally {
       over.abort()
+      if (isFollowing) following.add(name)
+      else following.delete(name)
     }
   }
 
@@ -156,6 +168,7 @@ export function createPeerClocks(options: {
   return {
     readings,
     verdict,
+    followingCount: () => following.size,
     assertUsable() {
       const now = verdict()
       if (now.kind !== 'off' || Math.abs(now.offsetMicros) <= STANDSTILL_MICROS) return

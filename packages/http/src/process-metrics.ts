@@ -2,6 +2,7 @@
  * What several kinds of process measure in the same way, over the narrowest view of its source: this
  * package knows neither the replica nor the jobs.
  */
+import { statfs } from 'node:fs/promises'
 import type { Clock } from '@quorumscan/base'
 import type { Metrics, Sample } from './metrics.ts'
 
@@ -44,9 +45,67 @@ export function measureReplica(
   })
 }
 
+/** What the process's own Redis takes, and what is left of the disk that it writes to. */
+export function measureRedis(
+  metrics: Metrics,
+  redis: {
+    usage(): Promise<{
+      readonly memoryBytes: number
+      /** 0: there is no limit. */
+      readonly memoryBytesMax: number
+      readonly fileBytes: number
+      /** Where it writes, as it names it. */
+      readonly directory: string
+    }>
+  },
+): void {
+  type Usage = Awaited<ReturnType<typeof redis.usage>>
+  /** One for all that are asked for in one scrape. */
+  let asked: Promise<Usage> | null = null
+  const gauge = (
+    name: string,
+    help: string,
+    take: (usage: Usage) => number | Promise<number>,
+  ): void =>
+    metrics.sampled('gauge', {
+      name,
+      help,
+      read: async () => {
+        asked ??= redis.usage().finally(() => {
+          asked = null
+        })
+        return [[[], await take(await asked)]]
+      },
+    })
+  gauge('redis_memory_bytes', 'Memory that Redis uses.', ({ memoryBytes }) => memoryBytes)
+  gauge(
+    'redis_memory_max_bytes',
+    'Memory that Redis may use; 0: there is no limit.',
+    ({ memoryBytesMax }) => memoryBytesMax,
+  )
+  gauge('redis_aof_bytes', 'Size of its append-only file.', ({ fileBytes }) => fileBytes)
+  gauge('disk_free_bytes', 'What is left of the disk that Redis writes to.', async (usage) => {
+    const { bavail, bsize } = await statfs(usage.directory)
+    return bavail * bsize
+  })
+}
+
+/** How much can still be lost before something stops. */
+export function measureMargins(
+  metrics: Metrics,
+  read: () => Iterable<readonly [kind: 'lookups' | 'registrations' | 'ordering', count: number]>,
+): void {
+  metrics.sampled('gauge', {
+    name: 'can_lose',
+    help: 'How many more super-validators can be lost before these stop; below zero, they have stopped.',
+    labels: ['kind'],
+    read: () => [...read()].map(([kind, count]): Sample => [[kind], count]),
+  })
+}
+
 type Counts = { readonly waiting: number; readonly delayed: number; readonly active: number }
 
-/** How much work waits. */
+/** How much work waits. The label is none of Prometheus' own, as `job` is. */
 export function measureQueues(
   metrics: Metrics,
   jobs: { counts(): Promise<ReadonlyMap<string, Counts>> },
@@ -54,7 +113,7 @@ export function measureQueues(
   metrics.sampled('gauge', {
     name: 'jobs',
     help: 'Jobs in each queue, by what they wait for.',
-    labels: ['job', 'state'],
+    labels: ['queue', 'state'],
     read: async () =>
       [...(await jobs.counts())].flatMap(([job, counts]): Sample[] => [
         [[job, 'waiting'], counts.waiting],
@@ -75,7 +134,11 @@ export function timeJobs<
   const durationOf = metrics.durations({
     name: 'job_duration_seconds',
     help: 'Time of one run of a job; one that failed may run again.',
-    labels: ['job', 'outcome'],
+    labels: ['queue', 'outcome'],
+    known: definitions.flatMap(({ name }) => [
+      [name, 'done'],
+      [name, 'failed'],
+    ]),
   })
   return definitions.map((definition) => ({
     ...definition,

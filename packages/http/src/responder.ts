@@ -1,9 +1,10 @@
 /** Sending answers and errors: the one place that knows what every response carries. */
 import type { Readable } from 'node:stream'
-import { type ScanError, toErrorBody } from '@quorumscan/errors'
+import { toErrorBody } from '@quorumscan/errors'
 import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
 import { errorHeaders, toScanError } from './errors.ts'
+import type { Failures } from './failures.ts'
 import { restAfter } from './http-server.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -33,6 +34,7 @@ export type Responder = {
 export function createResponder(options: {
   readonly head: () => Headers
   readonly isClosing: () => boolean
+  readonly failures: Failures
 }): Responder {
   const send: Responder['send'] = (reply, answer) => {
     // One after the other: putting them together first would cost as much as writing them.
@@ -53,7 +55,7 @@ export function createResponder(options: {
     send,
     sendError(reply, thrown, headers = {}) {
       const error = toScanError(thrown)
-      log(reply, error)
+      options.failures.note(error, reply.request)
       if (COMES_TOO_OFTEN.has(error.code) && reply.request.client?.isPeer === false)
         restAfter(reply.raw)
       return send(reply, {
@@ -67,16 +69,4 @@ export function createResponder(options: {
 
 function bufferOf(body: Uint8Array): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-}
-
-/**
- * Causes are for operators: what we or a dependency did is worth a line. What the caller did is worth
- * none, but to who looks for it: a client with a bad token must not be able to fill the log.
- */
-function log(reply: FastifyReply, error: ScanError): void {
-  const fields = { code: error.code, err: error.cause ?? error }
-  if (error.code === 'INTERNAL') reply.request.log.error(fields, error.message)
-  else if (error.cause === undefined) return
-  else if (error.spec.httpStatus < 500) reply.request.log.debug(fields, error.message)
-  else reply.request.log.warn(fields, error.message)
 }

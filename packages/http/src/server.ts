@@ -32,6 +32,7 @@ import { trackUnused } from './connections.ts'
 import { preflightHeaders } from './cors.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
+import { createFailures, type Failures } from './failures.ts'
 import type { Handler, Handlers } from './handler.ts'
 import { installMetrics, METRICS_UNITS } from './http-metrics.ts'
 import { createHttpServer, isForProbesOnly, waitedMs } from './http-server.ts'
@@ -57,6 +58,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Whose budget a request is counted on that is none of fastify's. */
     clientOf(request: IncomingMessage): Client
+    readonly failures: Failures
   }
 }
 
@@ -104,10 +106,12 @@ export function buildServer<Routes extends RouteTable, User = never>(
 ): FastifyInstance {
   const limits = { ...defaultLimits, ...options.limits }
   const clock = options.clock ?? createSystemClock()
+  const failures = createFailures({ metrics: options.metrics, clock })
   let isClosing = false
   const responder = createResponder({
     head: options.head ?? (() => ({})),
     isClosing: () => isClosing,
+    failures,
   })
   const app = createInstance(options, { limits, clock, responder })
   const clientOf = createClients({ rateLimit: options.rateLimit, clock })
@@ -119,6 +123,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   app.decorateRequest('traced', null)
   app.decorateRequest('client')
   app.decorate('clientOf', clientOf)
+  app.decorate('failures', failures)
   app.setErrorHandler((error, _request, reply) => responder.sendError(reply, error))
   app.setNotFoundHandler((_request, reply) =>
     responder.sendError(reply, new ScanError('ROUTE_NOT_FOUND', 'no operation has this path')),

@@ -9,5 +9,5 @@ export const LOG_STREAM_KEY = 'log'
 /** The one ACL user, the synchronizer's. Followers ask the synchronizer, and have no business in its Redis. */
 export const LOG_USER = 'writer'
 
-/** Its rules, in Redis' own words. CONFIG GET, because it refuses a server that may lose what was acknowledged. */
-export const LOG_RULES = `resetchannels ~${LOG_STREAM_KEY} -@all +eval +xadd +xrange +xrevrange +config|get +ping`
+/** Its rules, in Redis' own words. CONFIG GET, because it refuses a server that may lose what was acknowledged; INFO, for its metrics. */
+export const LOG_RULES = `resetchannels ~${LOG_STREAM_KEY} -@all +eval +xadd +xrange +xrevrange +config|get +info +ping`

@@ -1,1 +1,2 @@
 export { createConnection, endConnection, openChecked, reaching } from './connection.ts'
+export { type RedisUsage, type RedisWatch, watchRedis } from './usage.ts'

@@ -77,14 +77,10 @@ function ledgerFailure(
   error: LedgerError,
   request: { readonly traceId: string; readonly participant: string },
 ): LedgerFailure {
-  const { spec } = error
-  const reason = error.cause ?? error
-  const level = spec.category === 4 ? 'error' : spec.isRedacted ? 'info' : 'warn'
   return {
-    status: spec.httpStatus,
+    status: error.spec.httpStatus,
     type: JSON_TYPE,
     body: JSON.stringify(toLedgerErrorBody(error, request)),
     headers: {},
-    ...(spec.isRedacted || error.cause !== undefined ? { log: { level, reason } } : {}),
   }
 }

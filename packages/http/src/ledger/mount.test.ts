@@ -135,8 +135,9 @@ test('the three producers of errors have three forms', async () => {
       definiteAnswer: null,
     },
   ])
-  // The caller's own mistake is worth no line.
-  expect(lines).toEqual([])
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'info', code: 'INVALID_ARGUMENT', status: 400, request_id: 'req-7', msg: 'why' },
+  ])
 })
 
 test('decoding comes before authentication, and that before the handler', async () => {

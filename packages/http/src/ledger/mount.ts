@@ -13,7 +13,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { LedgerRouteDef, LedgerRouteTable } from '@quorumscan/api'
 import { assert, type Clock, createSystemClock, within } from '@quorumscan/base'
-import { LedgerDecodeError } from '@quorumscan/errors'
+import { LedgerDecodeError, ScanError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -22,7 +22,7 @@ import { corsHeaders } from '../cors.ts'
 import { requireWellFormedQuery } from '../query-parser.ts'
 import { readBody } from '../read-body.ts'
 import { traceIdOf, traceparentOf } from '../tracing.ts'
-import { JSON_TYPE, type LedgerFailure, timeoutFailure, toLedgerFailure } from './answers.ts'
+import { JSON_TYPE, timeoutFailure, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerHandler, LedgerHandlers } from './handler.ts'
 
@@ -64,12 +64,6 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
   const { participant } = mount
   let isClosing = false
   const clock = mount.clock ?? createSystemClock()
-  const sendFailure = (request: FastifyRequest, reply: FastifyReply, failure: LedgerFailure) => {
-    const { log, status, type, headers, body } = failure
-    if (log !== undefined)
-      request.log[log.level]({ err: log.reason }, 'refused on the ledger interface')
-    return send(reply, { status, type, headers, body })
-  }
   const send = (
     reply: FastifyReply,
     answer: {
@@ -101,13 +95,10 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
     scope.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
       readBody(payload, BODY_BYTES_MAX),
     )
-    scope.setErrorHandler((error, request, reply) =>
-      sendFailure(
-        request,
-        reply,
-        toLedgerFailure(error, { traceId: traceId(request), participant }),
-      ),
-    )
+    scope.setErrorHandler((error, request, reply) => {
+      app.failures.note(error, request)
+      return send(reply, toLedgerFailure(error, { traceId: traceId(request), participant }))
+    })
     scope.setNotFoundHandler((request, reply) =>
       send(reply, {
         status: 404,
@@ -137,9 +128,10 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
         },
         handler: async (request, reply) => {
           const body = await answer(request, reply)
-          return body === 'late'
-            ? sendFailure(request, reply, timeoutFailure())
-            : send(reply, { status: 200, type: JSON_TYPE, headers: {}, body })
+          if (body !== 'late')
+            return send(reply, { status: 200, type: JSON_TYPE, headers: {}, body })
+          app.failures.note(LATE, request)
+          return send(reply, timeoutFailure())
         },
       })
     }
@@ -147,6 +139,8 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
   for (const prefix of ['', ...(mount.prefix === null ? [] : [mount.prefix])])
     void app.register(mountIn, { prefix: `${prefix}${PREFIX}` })
 }
+
+const LATE = new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
 
 /** By which errors name the request: of the caller's trace, else the request's own id. */
 function traceId(request: FastifyRequest): string {

@@ -95,16 +95,10 @@ export function apiSocketDialect(
 
 function refusalOf(thrown: unknown, requestId: string): Refusal {
   const error = toScanError(thrown)
-  const reason = error.cause ?? error
-  const isOurs = error.code === 'INTERNAL'
   return {
     status: error.spec.httpStatus,
     type: 'application/json; charset=utf-8',
     body: JSON.stringify(toErrorBody(error, requestId)),
     headers: errorHeaders(error),
-    // As over HTTP: what the caller did is worth no line.
-    ...(isOurs || (error.cause !== undefined && error.spec.httpStatus >= 500)
-      ? { log: { level: isOurs ? 'error' : 'warn', reason } as const }
-      : {}),
   }
 }

@@ -1,14 +1,12 @@
 /** What the interfaces of one server say differently over WebSocket: who is let in, and how errors are put. */
 import type { IncomingMessage } from 'node:http'
 
-/** What is sent for an error in place of a socket, and what the log keeps of it. */
+/** What is sent for an error in place of a socket. */
 export type Refusal = {
   readonly status: number
   readonly type: string
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined where the caller's own mistake is worth no line. */
-  readonly log?: { readonly level: 'error' | 'warn' | 'info'; readonly reason: unknown }
 }
 
 /** JSON texts to be sent, a frame each, in batches. */

@@ -45,6 +45,11 @@ export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
     if (admit === null) return refuse(socket, dialect.notFound(request))
     const requestId = dialect.requestIdOf(request)
     let release = () => {}
+    const noteFailure = (error: unknown) =>
+      app.failures.note(error, {
+        ...{ log: app.log, method: request.method, url: request.url },
+        request_id: requestId,
+      })
     const upgrade = async () => {
       if (closing.signal.aborted) throw dialect.overloaded()
       const place = family.places.take(request.socket.remoteAddress, {
@@ -57,15 +62,13 @@ export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
       const session = await admit(request, requestId)
       if (socket.destroyed) return
       family.server.handleUpgrade(request, socket, head, (webSocket) => {
-        void serve(webSocket, { session, dialect, connection: socket, clock, log: app.log })
+        void serve(webSocket, { session, dialect, connection: socket, clock, noteFailure })
       })
     }
     upgrade().catch((error: unknown) => {
       release()
-      const failure = dialect.refusal(error, requestId)
-      if (failure.log !== undefined)
-        app.log[failure.log.level]({ err: failure.log.reason }, 'refused an upgrade')
-      refuse(socket, failure)
+      noteFailure(error)
+      refuse(socket, dialect.refusal(error, requestId))
     })
   })
   const clients = () => families.flatMap(({ server }) => [...server.clients])

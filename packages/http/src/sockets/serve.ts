@@ -10,7 +10,6 @@
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { type Clock, within } from '@quorumscan/base'
-import type { FastifyBaseLogger } from 'fastify'
 import type { WebSocket } from 'ws'
 import { discardInput } from '../closing.ts'
 import type { Frames, SocketDialect, SocketSession } from './dialect.ts'
@@ -34,11 +33,11 @@ export async function serve(
   webSocket: WebSocket,
   options: {
     readonly session: SocketSession
-    readonly dialect: Pick<SocketDialect, 'refusal' | 'lastFrame'>
+    readonly dialect: Pick<SocketDialect, 'lastFrame'>
     /** Below the WebSocket. */
     readonly connection: Duplex
     readonly clock: Clock
-    readonly log: FastifyBaseLogger
+    readonly noteFailure: (error: unknown) => void
   },
 ): Promise<void> {
   const { session, dialect, connection, clock } = options
@@ -69,8 +68,7 @@ export async function serve(
     else if (sent === 'stalled') close(CLOSED.tooSlow, 'the client does not read')
   } catch (error) {
     if (closed.signal.aborted) return
-    const { log } = dialect.refusal(error, session.requestId)
-    if (log !== undefined) options.log[log.level]({ err: log.reason }, 'ended a stream')
+    options.noteFailure(error)
     webSocket.send(dialect.lastFrame(error, session.requestId))
     close(CLOSED.done, '')
   }

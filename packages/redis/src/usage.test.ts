@@ -1,0 +1,30 @@
+import { startRedis, until } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { watchRedis } from './usage.ts'
+
+it('tells what a Redis takes, also after it was away, and nothing while it is', async () => {
+  await using server = await startRedis(['--appendonly', 'yes', '--maxmemory', '64mb'])
+  await using watch = watchRedis({ path: server.socketPath })
+  const usage = () => until('an answer', () => watch.usage().catch(() => undefined))
+  const before = await usage()
+  expect(before).toMatchObject({ directory: server.directory, memoryBytesMax: 64 * 1024 * 1024 })
+  const client = server.connect()
+  await client.set('key', 'x'.repeat(1_000_000))
+  client.disconnect()
+  const after = await usage()
+  expect(after.fileBytes - before.fileBytes).toBeGreaterThan(1_000_000)
+  expect(after.memoryBytes - before.memoryBytes).toBeGreaterThan(1_000_000)
+  await server.kill()
+  await expect(watch.usage()).rejects.toThrow()
+  await server.restart()
+  expect((await usage()).fileBytes).toBeGreaterThan(1_000_000)
+})
+
+it('tells of no limit and no file where there is none', async () => {
+  await using server = await startRedis()
+  await using watch = watchRedis({ path: server.socketPath })
+  expect(await until('an answer', () => watch.usage().catch(() => undefined))).toMatchObject({
+    memoryBytesMax: 0,
+    fileBytes: 0,
+  })
+})

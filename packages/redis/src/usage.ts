@@ -1,0 +1,63 @@
+/** What a Redis takes of its machine, for those who watch it. */
+import { createConnection, endConnection } from './connection.ts'
+
+/** A Redis that needs this long hangs; whoever watches looks again. */
+const ANSWER_MS_MAX = 1_000
+/** Of connecting again: nobody but the watcher waits for it. */
+const RECONNECT = { stepMs: 100, msMax: 2_000 }
+
+export type RedisUsage = {
+  readonly memoryBytes: number
+  /** 0: there is no limit. */
+  readonly memoryBytesMax: number
+  /** Of the append-only file; 0 where there is none. */
+  readonly fileBytes: number
+  /** Where it writes, as it names it. */
+  readonly directory: string
+}
+
+export type RedisWatch = AsyncDisposable & {
+  /** @throws {Error} While Redis does not answer, or does not let this user ask. */
+  usage(): Promise<RedisUsage>
+}
+
+/** Connects in the background, on a connection of its own: what else is asked of Redis does not wait for it. */
+export function watchRedis(address: {
+  /** Unix socket. */
+  readonly path: string
+  readonly username?: string
+  readonly password?: string
+}): RedisWatch {
+  const redis = createConnection({
+    ...address,
+    // All that the user of the log's Redis may do.
+    protocol: 2,
+    disableClientInfo: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeoutMs: ANSWER_MS_MAX,
+    reconnect: RECONNECT,
+  })
+  return {
+    async usage() {
+      const [info, [, directory]] = await Promise.all([
+        redis.info(),
+        redis.config('GET', 'dir') as Promise<string[]>,
+      ])
+      return {
+        memoryBytes: numberIn(info, 'used_memory'),
+        memoryBytesMax: numberIn(info, 'maxmemory'),
+        fileBytes: /^aof_enabled:1\r?$/m.test(info) ? numberIn(info, 'aof_current_size') : 0,
+        directory: directory ?? '',
+      }
+    },
+    [Symbol.asyncDispose]: async () => endConnection(redis),
+  }
+}
+
+/** @throws {Error} If Redis does not tell it. */
+function numberIn(info: string, name: string): number {
+  const text = new RegExp(`^${name}:([0-9]+)\\r?$`, 'm').exec(info)?.[1]
+  if (text === undefined) throw new Error(`Redis does not tell ${name}`)
+  return Number(text)
+}
