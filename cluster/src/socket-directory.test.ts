@@ -1,0 +1,42 @@
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { dataDirectory } from './data-directory.ts'
+import {
+  keptSocketDirectory,
+  makeSocketDirectory,
+  redisSocketOf,
+  removeSocketDirectory,
+} from './socket-directory.ts'
+
+let root: string
+beforeEach(() => {
+  root = mkdtempSync(join(realpathSync(tmpdir()), 'qs-data-'))
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+const cluster = (name: string) => {
+  mkdirSync(join(root, name), { recursive: true })
+  return dataDirectory(join(root, name))
+}
+
+it('clusters of one machine share no socket, be one a copy of the other, and each removes its own', () => {
+  const [a, b] = [cluster('a'), cluster('b')]
+  const ofA = makeSocketDirectory(a)
+  const ofB = makeSocketDirectory(b)
+  cpSync(join(root, 'a'), join(root, 'copy'), { recursive: true })
+  const copy = cluster('copy')
+  expect(keptSocketDirectory(copy)).toBe(null)
+  const ofCopy = makeSocketDirectory(copy)
+  const sockets = [ofA, ofB, ofCopy].flatMap((one) =>
+    ['synchronizer', 'validator', 'sv-1'].map((service) => redisSocketOf(one, service)),
+  )
+  expect(new Set(sockets).size).toBe(sockets.length)
+
+  removeSocketDirectory(copy)
+  expect([a, b, copy].map(keptSocketDirectory)).toEqual([ofA, ofB, null])
+  removeSocketDirectory(a)
+  removeSocketDirectory(b)
+  expect([a, b].map(keptSocketDirectory)).toEqual([null, null])
+})
