@@ -16,12 +16,12 @@ import {
   createLogClient,
   createPeerClocks,
   type HttpServer,
+  measureJobs,
   measureQueues,
   measureRedis,
   measureReplica,
   parsePeerTokens,
   readLogClientOptions,
-  timeJobs,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { svPartyOf } from '@quorumscan/ledger'
@@ -94,7 +94,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       }),
     )
     const ordering = createLogReader({
-      log: resources.opened(createLogClient(logOptions)),
+      log: resources.opened(createLogClient({ ...logOptions, tracer: app.tracer })),
       genesis: { ...genesis, hash: genesisHash },
       keep: keeper.keep,
       clock,
@@ -113,7 +113,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
     const jobs = resources.opened(
       await Jobs.create({
         redis,
-        definitions: timeJobs(metrics, clock, operatorJobs),
+        definitions: measureJobs(app, operatorJobs),
         deps: { ledger: replica, submitter, party, userId: nodeName },
         ledger: replica,
         isLive,

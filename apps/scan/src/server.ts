@@ -7,7 +7,6 @@ import {
   createCertifiedAnswers,
   createHealthHandlers,
   type HttpServer,
-  type Tracer,
 } from '@quorumscan/http'
 import type { Head } from '@quorumscan/ledger'
 import { formatTime } from '@quorumscan/model'
@@ -23,7 +22,7 @@ const PREFIX = '/api/scan'
 export function createServer(
   context: Context,
   /** `port` is the one listened on. */
-  { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
+  { port }: { readonly port: () => number },
 ): HttpServer {
   const { certifier, clock, clocks, genesis, genesisHash, logger, nodeName, party, replica } =
     context
@@ -70,7 +69,7 @@ export function createServer(
     },
     logger,
     metrics: context.metrics,
-    tracer,
+    tracer: context.tracer,
     clock,
     head: headHeaders(replica),
   })

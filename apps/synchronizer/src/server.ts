@@ -1,13 +1,13 @@
 /** Binds the synchronizer's routes to what answers them. */
 import { apiDocuments, synchronizerRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import { buildServer, createHealthHandlers, type HttpServer, type Tracer } from '@quorumscan/http'
+import { buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/http'
 import type { Context } from './context.ts'
 
 export function createServer(
   context: Context,
   /** `port` is the one listened on. */
-  { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
+  { port }: { readonly port: () => number },
 ): HttpServer {
   const { admission, clock, clocks, feed, log, logger } = context
   const server = buildServer({
@@ -49,7 +49,7 @@ export function createServer(
     rateLimit: { unitsPerSecond: context.config.rateLimit, peerTokens: context.peerTokens },
     logger,
     metrics: context.metrics,
-    tracer,
+    tracer: context.tracer,
     clock,
   })
   // Else closing would wait for the streams, which never end by themselves.

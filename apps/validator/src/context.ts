@@ -21,6 +21,7 @@ import {
   createPeerClocks,
   createUndiciTransport,
   type HttpServer,
+  measureJobs,
   measureMargins,
   measureQueues,
   measureRedis,
@@ -28,7 +29,7 @@ import {
   type PeerClocks,
   parseOriginTokens,
   readLogClientOptions,
-  timeJobs,
+  tracedTransport,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { createLogReader } from '@quorumscan/log'
@@ -145,7 +146,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         onEvidence: evidence.note,
       }),
     )
-    const log = resources.opened(createLogClient(logOptions))
+    const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
     // Of the log of one synchronizer, those who follow it see what it signed.
     if (genesis.ordering.driver === 'cometbft')
       resources.opened(
@@ -194,8 +195,11 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         fields: { fork },
       })
     }
+    const nodeAt = (url: string) =>
+      config.nodes.find((node) => node.url === url)?.name ?? new URL(url).host
     const nodes = {
-      ...{ genesis, genesisHash, seeds: config.seeds, transport, clock, onFork },
+      ...{ genesis, genesisHash, seeds: config.seeds, clock, onFork },
+      transport: tracedTransport(transport, app.tracer, nodeAt),
       allowPrivateAddresses: config.allowPrivateAddresses,
     }
     const certifiedReader = resources.opened(
@@ -233,7 +237,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       await Jobs.create({
         redis: { path: config.redisPath },
         prefix: JOBS_PREFIX,
-        definitions: timeJobs(metrics, clock, walletJobs),
+        definitions: measureJobs(app, walletJobs),
         deps: {
           ledger: replica,
           // Rehearsed first: another signatory may have been faster.

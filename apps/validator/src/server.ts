@@ -10,7 +10,6 @@ import {
   ledgerSocketDialect,
   mountLedger,
   mountSockets,
-  type Tracer,
 } from '@quorumscan/http'
 import type { Context } from './context.ts'
 import type { Principal } from './handlers/handlers.ts'
@@ -33,7 +32,7 @@ const PREFIX = '/api/validator'
 export function createServer(
   context: Context,
   /** `port` is the one listened on. */
-  { port, tracer }: { readonly port: () => number; readonly tracer: Tracer | null },
+  { port }: { readonly port: () => number },
 ): HttpServer {
   const server = buildServer({
     routes: validatorRoutes,
@@ -59,7 +58,7 @@ export function createServer(
     rateLimit: { unitsPerSecond: context.config.rateLimit },
     logger: context.logger,
     metrics: context.metrics,
-    tracer,
+    tracer: context.tracer,
     clock: context.clock,
   })
   mountLedger(server, {

@@ -8,7 +8,7 @@ import { defaultLimits } from './limits.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import type { HttpServer } from './server.ts'
-import { startTracing, type Tracer } from './tracing.ts'
+import { startTracing, type Tracing } from './tracing.ts'
 
 /** What tests and composed processes hand in. */
 export type AppOverrides = {
@@ -20,7 +20,7 @@ export type AppOverrides = {
 /** What every app begins with. @throws {GenesisError} If the file holds no genesis document. */
 export async function beginApp(
   name: string,
-  config: Pick<AppConfig, 'genesisFile' | 'logLevel'>,
+  config: Pick<AppConfig, 'genesisFile' | 'logLevel' | 'tracesEndpoint'>,
   overrides: AppOverrides,
 ) {
   const clock = overrides.clock ?? createSystemClock()
@@ -31,6 +31,7 @@ export async function beginApp(
     random: overrides.random ?? systemRandom,
     logger: overrides.logger ?? createLogger({ name, level: config.logLevel }),
     metrics: createMetrics({ clock }),
+    tracer: await startTracing({ service: name, endpoint: config.tracesEndpoint }),
     genesis,
     genesisHash: await hashGenesis(genesis),
   }
@@ -42,22 +43,18 @@ export async function beginApp(
  */
 export async function serve(
   context: AsyncDisposable & {
-    readonly name: string
     readonly logger: Logger
-    readonly config: Pick<AppConfig, 'host' | 'port' | 'tracesEndpoint'>
+    readonly tracer: Tracing | null
+    readonly config: Pick<AppConfig, 'host' | 'port'>
   },
-  createServer: (listening: {
-    /** The port listened on. */
-    readonly port: () => number
-    readonly tracer: Tracer | null
-  }) => HttpServer,
+  /** `port` is the one listened on. */
+  createServer: (listening: { readonly port: () => number }) => HttpServer,
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const { name, logger, config } = context
+  const { logger, config, tracer } = context
   try {
-    const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint })
     // Listening on TCP when it is asked for, so the address is no text. Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
-    const server: HttpServer = createServer({ port, tracer })
+    const server: HttpServer = createServer({ port })
     const { host, port: wanted } = config
     await server.listen({ host, port: wanted, backlog: defaultLimits.backlogMax })
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${port()}`

@@ -158,7 +158,9 @@ class Call implements ApiRequest<RouteDef, unknown> {
         reject(new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long'))
         this.#end()
       })
-      handler(this).then(
+      const { traced } = this.#request
+      const answer = traced === null ? handler(this) : traced.run(() => handler(this))
+      answer.then(
         (answer) => {
           stopTimer()
           // The client of a stream is there for as long as it reads.

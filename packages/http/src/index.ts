@@ -31,11 +31,11 @@ export {
 } from './peer-clocks.ts'
 export { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 export {
+  measureJobs,
   measureMargins,
   measureQueues,
   measureRedis,
   measureReplica,
-  timeJobs,
 } from './process-metrics.ts'
 export { createBudget } from './rate-limit.ts'
 export {
@@ -46,5 +46,5 @@ export {
 } from './server.ts'
 export { type ApiSocket, apiSocketDialect } from './sockets/api-sockets.ts'
 export { mountSockets } from './sockets/mount.ts'
-export { startTracing, type Tracer, type Tracing } from './tracing.ts'
+export { type Tracing, tracedTransport } from './tracing.ts'
 export { createUndiciTransport, type UndiciTransport } from './undici-transport.ts'

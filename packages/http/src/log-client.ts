@@ -4,6 +4,7 @@ import { createBodyPieces, type TransportRequest } from '@quorumscan/consensus'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import { type Dispatcher, Pool } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
+import { type Tracer, tracedTransport } from './tracing.ts'
 import { CONNECT_MS_MAX, createUndiciTransport } from './undici-transport.ts'
 
 /** The synchronizer's longest answer is an error body. */
@@ -50,13 +51,15 @@ export function createLogClient(options: {
   readonly token?: string | null
   /** Certificates of whoever may vouch for an https URL, PEM; null: those that the machine trusts. */
   readonly ca?: string | null
+  readonly tracer?: Tracer | null
 }): LogClient {
-  const { url, token = null, ca = null } = options
+  const { url, token = null, ca = null, tracer = null } = options
   const { origin, pathname } = new URL(url)
   const transport = createUndiciTransport({
     ca,
     ...(token === null ? {} : { peerTokenByOrigin: new Map([[origin, token]]) }),
   })
+  const asked = tracedTransport(transport, tracer, () => 'synchronizer')
   const streams = new Pool(origin, {
     connect: { timeout: CONNECT_MS_MAX, ...(ca === null ? {} : { ca }) },
     headersTimeout: STREAM_SILENCE_MS_MAX,
@@ -66,7 +69,7 @@ export function createLogClient(options: {
     request: Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax'>,
     signal: AbortSignal,
   ) =>
-    transport
+    asked
       .request({
         ...request,
         url,

@@ -1,13 +1,16 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createSystemClock } from '@quorumscan/base'
+import type { Transport } from '@quorumscan/consensus'
 import { catalogue, ScanError } from '@quorumscan/errors'
-import { createManualClock, until } from '@quorumscan/testkit'
+import { createManualClock } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { createLogger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
+import { measureJobs } from './process-metrics.ts'
 import { buildServer, type ServerOptions } from './server.ts'
-import { startTracing } from './tracing.ts'
+import { startTracing, tracedTransport, traceIdOf, traceparentOf } from './tracing.ts'
 
 const routes = {
   getItem: {
@@ -156,34 +159,115 @@ test('a request id goes on to whoever is asked on behalf of the request', async 
   expect(answer.json()).toEqual({ forward: { 'x-request-id': 'wallet-7' } })
 })
 
-test('nothing is traced without a collector, and everything is sent to one, within the caller’s trace', async () => {
-  expect(await startTracing({ service: 'sv-1', endpoint: null })).toBeNull()
-  const received: string[] = []
-  const collector = createServer((request, response) => {
+/** Spans that a collector was sent, by name. */
+async function startCollector() {
+  type Sent = { name: string; traceId: string; spanId: string; parentSpanId?: string; kind: number }
+  const spans: (Sent & {
+    status: { code?: number }
+    attributes: { key: string; value: object }[]
+  })[] = []
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
     let body = ''
     request.on('data', (chunk) => {
       body += chunk
     })
     request.on('end', () => {
-      received.push(`${request.url} ${body}`)
+      bodies.push(`${request.url} ${body}`)
+      for (const { scopeSpans } of JSON.parse(body).resourceSpans)
+        spans.push(...scopeSpans.flatMap((scope: { spans: object[] }) => scope.spans))
       response.end('{}')
     })
   })
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
-  const { port } = collector.address() as AddressInfo
-  const endpoint = `http://127.0.0.1:${port}`
-  const trace = 'ab'.repeat(16)
-  {
-    await using tracer = await startTracing({ service: 'sv-1', endpoint })
-    await using app = serverWith({ tracer })
-    const answer = await app.inject({
-      url: '/v0/items/a',
-      headers: { traceparent: `00-${trace}-${'cd'.repeat(8)}-01` },
-    })
-    expect(answer.json().forward.traceparent).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    bodies,
+    find: (name: string) => spans.find((span) => span.name === name),
+    [Symbol.asyncDispose]: async () => void server.close(),
   }
-  await until('the span', async () => received[0])
-  expect(received[0]).toContain('/v1/traces')
-  for (const word of [trace, 'getItem', 'quorumscan-sv-1']) expect(received[0]).toContain(word)
-  collector.close()
+}
+
+const TRACE = 'ab'.repeat(16)
+const TRACEPARENT = `00-${TRACE}-${'cd'.repeat(8)}-01`
+
+test('nothing is traced without a collector, and everything is sent to one, within the caller’s trace', async () => {
+  expect(await startTracing({ service: 'sv-1', endpoint: null })).toBeNull()
+  await using collector = await startCollector()
+  {
+    await using tracer = await startTracing({ service: 'sv-1', endpoint: collector.endpoint })
+    await using app = serverWith({ tracer })
+    const answer = await app.inject({ url: '/v0/items/a', headers: { traceparent: TRACEPARENT } })
+    expect(answer.json().forward.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`))
+  }
+  const [body] = collector.bodies
+  for (const word of ['/v1/traces', TRACE, 'getItem', 'quorumscan-sv-1'])
+    expect(body).toContain(word)
+})
+
+test('what is asked for the sake of a request or a job is a span below it, and what is asked besides is none', async () => {
+  const sent: (string | undefined)[] = []
+  const asked: Transport = {
+    async request({ path, headers }) {
+      sent.push(headers['traceparent'])
+      if (path.startsWith('/silent'))
+        throw new DOMException('nobody waits any more', 'TimeoutError')
+      return { status: 200, header: () => null, body: new Uint8Array() }
+    },
+  }
+  const ask = (transport: Transport, path: string, headers = {}) =>
+    transport
+      .request({
+        ...{ url: 'http://127.0.0.1:4611', method: 'GET', path, headers, body: null },
+        ...{ bytesMax: 1, channel: 'lookup', isPublicOnly: false },
+        signal: new AbortController().signal,
+      })
+      .catch(() => {})
+  await using collector = await startCollector()
+  {
+    await using tracer = await startTracing({ service: 'validator', endpoint: collector.endpoint })
+    const transport = tracedTransport(asked, tracer, (url) => `sv-1 at ${url}`)
+    const named = tracedTransport(asked, tracer, () => 'sv-2')
+    await ask(named, '/besides')
+    const getItem = async ({ forward }: { forward: object }) => {
+      await ask(transport, '/silent?name=alice', forward)
+      await ask(named, '/inside')
+      return { body: null }
+    }
+    await using app = serverWith({ tracer, handlers: { getItem } })
+    await app.inject({ url: '/v0/items/a', headers: { traceparent: TRACEPARENT } })
+    const [job] = measureJobs({ metrics: createMetrics(), clock: createSystemClock(), tracer }, [
+      {
+        name: 'renew',
+        process: async (_contractId: string, path: string) => void (await ask(transport, path)),
+      },
+    ])
+    await job?.process('00aa' as never, '/job' as never)
+  }
+  const spans = ['getItem', 'GET sv-1 at http://127.0.0.1:4611', 'GET sv-2', 'renew'].map(
+    collector.find,
+  )
+  const [request, silent, inside, run] = spans
+  expect(request).toMatchObject({ traceId: TRACE, kind: 2 })
+  expect(silent).toMatchObject({ traceId: TRACE, kind: 3, parentSpanId: request?.spanId })
+  expect(silent).toMatchObject({ status: { code: 2 } })
+  expect(inside).toMatchObject({ traceId: TRACE, kind: 3, parentSpanId: request?.spanId })
+  expect(run?.traceId).not.toBe(TRACE)
+  const traceOf = (span: (typeof spans)[number]) => `00-${span?.traceId}-${span?.spanId}-01`
+  expect(sent.slice(0, 3)).toEqual([undefined, traceOf(silent), traceOf(inside)])
+  expect(sent[3]).toContain(`00-${run?.traceId}-`)
+  expect(collector.bodies.join()).not.toContain('alice')
+})
+
+test.each<[string, string | null, string]>([
+  [TRACEPARENT, TRACEPARENT, 'as it came'],
+  [`01-${TRACEPARENT.slice(3)}-more`, TRACEPARENT, 'of a later version, in the words of this one'],
+  [`00-${'0'.repeat(32)}-${'cd'.repeat(8)}-01`, null, 'of no trace'],
+  [`00-${TRACE}-${'0'.repeat(16)}-01`, null, 'of no span'],
+  [`${TRACEPARENT}-more`, null, 'too long'],
+  ['hello', null, 'none'],
+])('%s is read as %s: %s', (traceparent, read, _why) => {
+  expect(traceparentOf({ traceparent })).toBe(read)
+  expect(traceIdOf({ traceparent })).toBe(read === null ? null : TRACE)
 })

@@ -5,6 +5,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Clock } from '@quorumscan/base'
 import type { Metrics, Sample } from './metrics.ts'
+import { type Tracer, traced } from './tracing.ts'
 
 const MICROS_PER_SECOND = 1_000_000
 const MS_PER_SECOND = 1000
@@ -123,14 +124,17 @@ export function measureQueues(
   })
 }
 
-/** The same definitions, each of whose runs is timed. */
-export function timeJobs<
+/** The same definitions, each of whose runs is timed, and traced. */
+export function measureJobs<
   Definition extends {
     readonly name: string
     // Bivariant on purpose: the dependencies are the business of the definition.
     process(contractId: never, deps: never): Promise<void>
   },
->(metrics: Metrics, clock: Clock, definitions: readonly Definition[]): readonly Definition[] {
+>(
+  { metrics, clock, tracer }: { metrics: Metrics; clock: Clock; tracer: Tracer | null },
+  definitions: readonly Definition[],
+): readonly Definition[] {
   const durationOf = metrics.durations({
     name: 'job_duration_seconds',
     help: 'Time of one run of a job; one that failed may run again.',
@@ -146,7 +150,10 @@ export function timeJobs<
       const startedMs = clock.monotonicMs()
       let outcome = 'failed'
       try {
-        await definition.process(contractId, deps)
+        const attributes = { 'quorumscan.contract_id': String(contractId) }
+        await traced(tracer, { kind: 'job', name: definition.name, attributes }, () =>
+          definition.process(contractId, deps),
+        )
         outcome = 'done'
       } finally {
         const seconds = (clock.monotonicMs() - startedMs) / MS_PER_SECOND

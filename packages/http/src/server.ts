@@ -43,7 +43,7 @@ import { parseQuery } from './query-parser.ts'
 import { givenRequestId, REQUEST_ID_BYTES } from './request-id.ts'
 import { createRequestLogger } from './request-logger.ts'
 import { createResponder, type Responder } from './responder.ts'
-import type { TracedRequest, Tracer } from './tracing.ts'
+import type { Span, Tracer } from './tracing.ts'
 import { createWorkInHand, type WorkInHand } from './work-in-hand.ts'
 
 declare module 'fastify' {
@@ -51,7 +51,7 @@ declare module 'fastify' {
     /** What `authenticate` returned, or null. */
     user: unknown
     /** The span of the request, where requests are traced. */
-    traced: TracedRequest | null
+    traced: Span | null
     /** Set before anything else looks at the request. */
     client: Client
   }
@@ -219,11 +219,11 @@ function createInstance<Routes extends RouteTable, User>(
 
 function installTracer(app: FastifyInstance, tracer: Tracer): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const traceparent = request.headers['traceparent']
     request.traced = tracer.start({
+      kind: 'server',
       name: request.routeOptions.config.route?.operationId ?? 'other',
-      requestId: request.id,
-      traceparent: typeof traceparent === 'string' ? traceparent : null,
+      within: request.headers,
+      attributes: { 'quorumscan.request_id': request.id },
     })
     done()
   })

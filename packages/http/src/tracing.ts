@@ -1,38 +1,106 @@
 /**
- * Traces for OpenTelemetry. Nothing of it is loaded unless a process is told where to send them.
+ * Traces for OpenTelemetry. Hardly anything of it is loaded unless a process is told where to send them.
  *
- * A process makes one span for each request; the trace's id travels with requests to other processes
- * (`traceparent`, W3C), beside the request id.
+ * A process makes a span of each request that it answers, of each job, and of each request that it makes for
+ * the sake of one of them; the trace's id travels along (`traceparent`, W3C), beside the request id.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Context, SpanKind } from '@opentelemetry/api'
+import { parseTraceParent } from '@opentelemetry/core'
+import type { Transport } from '@quorumscan/consensus'
 
-export type TracedRequest = {
+export type Span = {
   /** Headers that a request made on behalf of this one carries. */
   readonly headers: Readonly<Record<string, string>>
-  end(outcome: { readonly status: number }): void
+  /** Spans that begin in it, and are told no other parent, are its children. */
+  run<T>(work: () => T): T
+  end(outcome: { readonly status: number } | { readonly error: unknown } | 'done'): void
 }
 
 export type Tracer = {
-  start(request: {
+  /** `within`: headers that name the trace to be in; without it is the one that surrounds, or a new one. */
+  start(span: {
+    readonly kind: 'server' | 'client' | 'job'
     readonly name: string
-    readonly requestId: string
-    /** Of the caller's trace, or null. */
-    readonly traceparent: string | null
-  }): TracedRequest
+    readonly within?: Readonly<Record<string, unknown>>
+    readonly attributes: Readonly<Record<string, string | number>>
+  }): Span
+  /** Whether a span surrounds. */
+  isInSpan(): boolean
 }
 
 export type Tracing = Tracer & AsyncDisposable
 
-const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 /** Null where a request has none that is well-formed. */
 export function traceparentOf(headers: IncomingHttpHeaders): string | null {
-  const { traceparent } = headers
-  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : null
+  const trace = traceOf(headers)
+  if (trace === null) return null
+  // Version 00, whatever the caller's: what a later one adds is not for us.
+  const flags = trace.traceFlags.toString(16).padStart(2, '0')
+  return `00-${trace.traceId}-${trace.spanId}-${flags}`
 }
 
 /** Of the caller's trace; null where a request has none. */
 export function traceIdOf(headers: IncomingHttpHeaders): string | null {
-  return TRACEPARENT.exec(traceparentOf(headers) ?? '')?.[1] ?? null
+  return traceOf(headers)?.traceId ?? null
+}
+
+function traceOf({ traceparent }: IncomingHttpHeaders) {
+  return typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
+}
+
+/** Does the work in a span of its own, where there is a tracer. */
+export async function traced<T>(
+  tracer: Tracer | null,
+  span: Parameters<Tracer['start']>[0],
+  work: (headers: Span['headers']) => Promise<T>,
+  outcomeOf: (result: T) => Parameters<Span['end']>[0] = () => 'done',
+): Promise<T> {
+  if (tracer === null) return work({})
+  const started = tracer.start(span)
+  try {
+    const result = await started.run(() => work(started.headers))
+    started.end(outcomeOf(result))
+    return result
+  } catch (error) {
+    started.end({ error })
+    throw error
+  }
+}
+
+/** Makes a span of each request that belongs to a trace; what goes on by itself belongs to none. */
+export function tracedTransport(
+  transport: Transport,
+  tracer: Tracer | null,
+  /** Who stands at an address, for people. */
+  nameOf: (url: string) => string,
+): Transport {
+  if (tracer === null) return transport
+  return {
+    request(input) {
+      const { method, url, path, headers } = input
+      if (headers['traceparent'] === undefined && !tracer.isInSpan())
+        return transport.request(input)
+      const { hostname, port } = new URL(url)
+      const span = {
+        ...{ kind: 'client' as const, name: `${method} ${nameOf(url)}`, within: headers },
+        attributes: {
+          'http.request.method': method,
+          'server.address': hostname,
+          'server.port': Number(port),
+          // Without the query.
+          'url.path': path.split('?', 1)[0] ?? '',
+        },
+      }
+      return traced(
+        tracer,
+        span,
+        (own) => transport.request({ ...input, headers: { ...headers, ...own } }),
+        ({ status }) => ({ status }),
+      )
+    },
+  }
 }
 
 const STATUS_UNSET = 0
@@ -66,29 +134,43 @@ export async function startTracing(options: {
   })
   const tracer = provider.getTracer('quorumscan')
   const propagator = new core.W3CTraceContextPropagator()
+  const surrounding = new AsyncLocalStorage<Context>()
+  const kinds: Readonly<Record<'server' | 'client' | 'job', SpanKind>> = {
+    server: api.SpanKind.SERVER,
+    client: api.SpanKind.CLIENT,
+    job: api.SpanKind.CONSUMER,
+  }
   return {
-    start({ name, requestId, traceparent }) {
-      const context = propagator.extract(
-        api.ROOT_CONTEXT,
-        { traceparent },
+    isInSpan: () => surrounding.getStore() !== undefined,
+    start({ kind, name, within = {}, attributes }) {
+      const parent = propagator.extract(
+        surrounding.getStore() ?? api.ROOT_CONTEXT,
+        within,
         api.defaultTextMapGetter,
       )
-      const span = tracer.startSpan(
-        name,
-        { kind: api.SpanKind.SERVER, attributes: { 'quorumscan.request_id': requestId } },
-        context,
-      )
+      const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parent)
+      const context = api.trace.setSpan(parent, span)
       const headers: Record<string, string> = {}
-      propagator.inject(api.trace.setSpan(context, span), headers, api.defaultTextMapSetter)
+      propagator.inject(context, headers, api.defaultTextMapSetter)
       return {
         headers,
-        end({ status }) {
-          span.setAttribute('http.response.status_code', status)
-          span.setStatus({ code: status >= 500 ? STATUS_ERROR : STATUS_UNSET })
+        run: (work) => surrounding.run(context, work),
+        end(outcome) {
+          if (outcome === 'done') return span.end()
+          const isError = 'error' in outcome || outcome.status >= 500
+          if ('status' in outcome) span.setAttribute('http.response.status_code', outcome.status)
+          else span.setAttribute('error.type', nameOfError(outcome.error))
+          span.setStatus({ code: isError ? STATUS_ERROR : STATUS_UNSET })
           span.end()
         },
       }
     },
     [Symbol.asyncDispose]: () => provider.shutdown(),
   }
+}
+
+/** A code where it has one; no message, which may hold what a client sent. */
+function nameOfError(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error ? String(error.code) : error.name
 }
