@@ -17,6 +17,7 @@ export { type ErrorCode, isQuorumscanError, type PaymentState, QuorumscanError }
 export type { ServerErrorCode } from './generated/error-codes.ts'
 export type { WebSocketConstructor, WebSocketLike } from './http/socket.ts'
 export type { TokenSource } from './http/token.ts'
+export type { Traceparent } from './http/traced-fetch.ts'
 export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
 export type { ListOptions, Names } from './names/bound-reads.ts'

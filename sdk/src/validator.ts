@@ -8,6 +8,7 @@ import { assertPin } from './genesis-pin.ts'
 import { createHttp } from './http/http.ts'
 import type { WebSocketConstructor } from './http/socket.ts'
 import type { TokenSource } from './http/token.ts'
+import { type Traceparent, tracedFetch } from './http/traced-fetch.ts'
 import { type Commands, createCommands } from './ledger/commands.ts'
 import { createUpdates, type Updates } from './ledger/updates.ts'
 import type { Names } from './names/bound-reads.ts'
@@ -54,6 +55,8 @@ export type ValidatorOptions = {
   readonly store?: Store
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
+  /** The trace that requests belong to. */
+  readonly traceparent?: Traceparent
   /**
    * For `updates`, and for `activities` that follow. Default: the platform's, where it has one (browsers, Node 22); null: by pages over HTTP.
    * Pass one in Node 20, such as that of `ws` or undici.
@@ -106,7 +109,10 @@ export function createValidator(options: ValidatorOptions): Validator {
     ledgerUrl,
     token: options.token ?? null,
     // Called as a function of its own: browsers refuse a `fetch` that is a method of something else.
-    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    fetch: tracedFetch(
+      options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+      options.traceparent,
+    ),
     clock,
     random,
     timeoutMs,

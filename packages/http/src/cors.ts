@@ -3,7 +3,9 @@ import { exposedHeaders, type RouteTable } from '@quorumscan/api'
 
 /** Browsers keep a preflight for at most two hours, whatever more is said. */
 const PREFLIGHT_SECONDS = 7200
-const REQUEST_HEADERS = ['accept', 'authorization', 'content-type', 'x-request-id']
+const REQUEST_HEADERS = [
+  ...['accept', 'authorization', 'content-type', 'traceparent', 'tracestate', 'x-request-id'],
+]
 
 /** Headers of every answer. */
 export const corsHeaders: Readonly<Record<string, string>> = {

@@ -441,7 +441,7 @@ describe('answers', () => {
         'access-control-allow-origin': '*',
         'access-control-allow-methods': 'GET, POST',
         'access-control-allow-headers':
-          'accept, authorization, content-type, x-read-at-offset, x-request-id',
+          'accept, authorization, content-type, traceparent, tracestate, x-read-at-offset, x-request-id',
       })
     }
   })

@@ -67,6 +67,23 @@ describe('a request', () => {
     await connect().wallet.tap({ amount: '1.0', commandId: 'c-1' })
   })
 
+  it('names the trace that it is told, asked anew each time, and none that is none', async () => {
+    const trace = (span: string) => `00-${'ab'.repeat(16)}-${span.repeat(8)}-01`
+    const told = [trace('cd'), null, undefined, 'hello\nx: y', trace('ef')]
+    const seen: (string | null)[] = []
+    for (const _ of told)
+      nock(URL)
+        .get('/v0/wallet/balance')
+        .reply(200, function () {
+          seen.push(new Headers(this.req.headers as HeadersInit).get('traceparent'))
+          return BALANCE
+        })
+    const left = [...told]
+    const { wallet } = connect({ traceparent: () => left.shift() })
+    for (const _ of told) await wallet.balance()
+    expect(seen).toEqual([trace('cd'), null, null, null, trace('ef')])
+  })
+
   it('says where it shows, for those who are given the client, whether it writes or reads', async () => {
     const at = (offset: string) => ({ 'x-ledger-offset': offset })
     nock(URL).get('/v0/wallet/balance').reply(200, BALANCE, at('12'))

@@ -17,6 +17,7 @@ import {
   type CertifiedReaderOptions,
   createCertifiedReader,
 } from '@quorumscan/consensus/certified-reader'
+import { type Traceparent, tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { type Kept, keptValue } from '../platform/kept.ts'
@@ -36,6 +37,8 @@ export type NetworkOptions = {
   readonly genesis: Genesis | string
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
+  /** The trace that requests belong to; of lookups that share a request, when it is sent. */
+  readonly traceparent?: Traceparent
   /** SHA-256 and Ed25519. Default: WebCrypto; without either nothing is read. */
   readonly crypto?: CryptoPort
   /**
@@ -66,7 +69,7 @@ export type OpenedReader = {
 export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
   const { seeds, genesis: pinned, kept, clock, proxy, onFork, crypto = createWebCrypto() } = parts
   const isLocal = !seeds.some((seed) => parseNodeUrl(seed, false))
-  const transport = proxy?.transport ?? createFetchTransport(parts)
+  const transport = proxy?.transport ?? createFetchTransport({ fetch: fetchOf(parts) })
   let genesisHash: string
   let genesis: Genesis
   if (typeof pinned === 'string') {
@@ -100,6 +103,12 @@ export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
     ...(onFork && { onFork }),
   }
   return { reader: createCertifiedReader(options), options }
+}
+
+function fetchOf({ fetch, traceparent }: ReaderParts): typeof globalThis.fetch | undefined {
+  const platform = globalThis.fetch as typeof globalThis.fetch | undefined
+  const plain = fetch ?? platform
+  return plain && tracedFetch(plain, traceparent)
 }
 
 /** Of two floors; what is none counts for nothing, as something else may have been stored. */

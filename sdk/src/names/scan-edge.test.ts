@@ -189,6 +189,15 @@ describe('a lookup', () => {
     }
   })
 
+  it('names the trace that it is told', async () => {
+    asked = []
+    serve()
+    const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`
+    await using scan = connect({ traceparent })
+    await scan.names.resolve(ALICE)
+    expect(asked.at(-1)?.headers['traceparent']).toBe(traceparent)
+  })
+
   it('asks others for their newest certificates, too', async () => {
     asked = []
     serve()

@@ -1,0 +1,50 @@
+import { createSystemClock } from '@quorumscan/base'
+import { createMetrics } from '@quorumscan/http'
+import { expect, it, test } from 'vitest'
+import { measuredLog } from './metrics.ts'
+
+type Log = Parameters<typeof measuredLog>[0]
+
+/** What Prometheus is told of a log. */
+async function told(log: Partial<Log>, memberCount = 4): Promise<string> {
+  const metrics = createMetrics()
+  const measured = measuredLog(
+    {
+      append: async () => {},
+      head: () => ({ offset: 7, recordTime: 0 }),
+      refusal: () => null,
+      ordering: () => null,
+      state: () => 'live',
+      ...log,
+    },
+    { metrics, followerCount: () => 5, memberCount, clock: createSystemClock() },
+  )
+  await measured.append(new Uint8Array()).catch(() => {})
+  return (await metrics.expose()).text
+}
+
+test.each([
+  [4, 0, 1, 'live'],
+  [4, 1, 0, 'live'],
+  [4, 2, -1, 'live'],
+  [4, 0, -1, 'stalled'],
+  // More than two thirds, not as many as confirm.
+  [6, 0, 1, 'live'],
+  [6, 2, -1, 'live'],
+  [7, 1, 1, 'live'],
+])(
+  'of %i members, with %i away, %i more can be lost: %s',
+  async (count, awayCount, margin, state) => {
+    const absent = Array.from({ length: awayCount }, (_, at) => `sv-${at}`)
+    const ordering = () => ({ height: 1, round: 0, connected: [], absent })
+    const text = await told({ ordering, state: () => state }, count)
+    expect(text).toContain(`quorumscan_can_lose{kind="ordering"} ${margin}\n`)
+  },
+)
+
+it('says nothing of losing one that orders alone, and counts what fails beside what does not', async () => {
+  const text = await told({ append: () => Promise.reject(new Error('no')) })
+  expect(text).not.toContain('can_lose{')
+  expect(text).toContain('quorumscan_log_append_duration_seconds_count{outcome="failed"} 1\n')
+  expect(text).toContain('quorumscan_log_append_duration_seconds_count{outcome="done"} 0\n')
+})

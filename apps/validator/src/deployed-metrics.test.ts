@@ -1,0 +1,162 @@
+/** What the alert rules and the dashboard in `deploy/` name, against what real processes tell from their start on. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger } from '@quorumscan/http'
+import { LOG_RULES, LOG_USER } from '@quorumscan/log'
+import { startSynchronizer } from '@quorumscan/synchronizer'
+import { createTestNetwork, send, startRedis, until } from '@quorumscan/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startValidator } from './start.ts'
+import { startNetwork, type TestNetwork } from './testing/network.ts'
+
+const deploy = join(import.meta.dirname, '../../../deploy')
+const logger = createLogger({ name: 'test', level: 'silent' })
+const opened: AsyncDisposable[] = []
+let network: TestNetwork
+/** Of each kind of process. */
+let urls: readonly string[]
+/** What they told at once. */
+let first: string
+
+beforeAll(async () => {
+  network = keep(await startNetwork(4))
+  const config = { ...network.config, nodes: network.peers }
+  const validator = keep(await startValidator(config, { logger, clock: network.clock }))
+  const synchronizer = await startLoneSynchronizer()
+  urls = [validator.url, synchronizer.url, network.peers[0]?.url ?? '']
+  first = await scrape()
+})
+afterAll(async () => {
+  for (const resource of opened.toReversed()) await resource[Symbol.asyncDispose]()
+})
+
+function keep<T extends AsyncDisposable>(resource: T): T {
+  opened.push(resource)
+  return resource
+}
+
+/** One whose log nobody follows. */
+async function startLoneSynchronizer() {
+  const { genesis, synchronizer } = createTestNetwork()
+  const directory = await mkdtemp(join(tmpdir(), 'qs-metrics-'))
+  keep({ [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) })
+  const file = async (name: string, text: string) => {
+    await writeFile(join(directory, name), text)
+    return join(directory, name)
+  }
+  const redis = keep(
+    await startRedis([
+      ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
+      ...['--user', LOG_USER, 'on', '>w', ...LOG_RULES.split(' ')],
+    ]),
+  )
+  const config = {
+    ...{ host: '127.0.0.1', port: 0, logLevel: 'silent', tracesEndpoint: null, rateLimit: 1000 },
+    genesisFile: await file('genesis.json', JSON.stringify(genesis)),
+    ordering: {
+      driver: 'redis' as const,
+      redis: { path: redis.socketPath, passwordFile: await file('password', 'w') },
+      keyFile: await file('key', synchronizer.seed),
+    },
+    ...{ logDirectory: directory, diskFreeMibMin: 0, peerTokensFile: null },
+    nodes: genesis.nodes.map(({ name }) => ({ name, url: 'http://127.0.0.1:1' })),
+    entryRates: { stranger: 1, peer: 1, superValidator: 1 },
+  }
+  return keep(await startSynchronizer(config, { logger }))
+}
+
+async function scrape(): Promise<string> {
+  const answers = await Promise.all(urls.map((url) => send(`${url}/metrics`)))
+  return answers.map(({ text }) => text).join('\n')
+}
+
+const read = (path: string) => readFile(join(deploy, path), 'utf8')
+
+/** `name` or `name{label="value"}`, as rules ask for series. */
+const SELECTOR = /quorumscan_[a-z0-9_]+(?:\{[^}]*\})?/g
+
+async function alertSelectors(): Promise<readonly string[]> {
+  const selectors = [...new Set((await read('prometheus/alerts.yml')).match(SELECTOR))]
+  expect(selectors.length).toBeGreaterThan(15)
+  return selectors
+}
+
+/** The values of the series that a selector finds. */
+function valuesOf(selector: string, text: string): readonly number[] {
+  const [name, matchers = ''] = selector.split(/[{}]/)
+  const wanted = [...matchers.matchAll(/(\w+)(=~?)"([^"]*)"/g)].map(
+    ([, label, how, value = '']) =>
+      new RegExp(
+        `[{,]${label}="${how === '=' ? value.replace(/\W/g, '\\$&') : `(?:${value})`}"[,}]`,
+      ),
+  )
+  return text.split('\n').flatMap((line) => {
+    const labels = /^\w+(\{.*\})? /.exec(line)?.[1] ?? ''
+    const isFound =
+      line.startsWith(`${name}{`) || line.startsWith(`${name} `)
+        ? wanted.every((matcher) => matcher.test(labels))
+        : false
+    return isFound ? [Number(line.split(' ').at(-1))] : []
+  })
+}
+
+it('every counter that an alert watches is there from the start, at zero', async () => {
+  const counters = (await alertSelectors()).filter((selector) => /_(total|count)\b/.test(selector))
+  expect(counters.length).toBeGreaterThan(7)
+  expect(counters.filter((selector) => valuesOf(selector, first).length === 0)).toEqual([])
+  const moved = counters.filter((selector) => valuesOf(selector, first).some((value) => value > 0))
+  // What is done is no trouble.
+  expect(moved.filter((selector) => !selector.includes('"done"'))).toEqual([])
+})
+
+it('every series that an alert watches is there once the processes know each other', async () => {
+  const selectors = await alertSelectors()
+  let missing: readonly string[] = []
+  await until('every series of every alert', async () => {
+    const text = await scrape()
+    missing = selectors.filter((selector) => valuesOf(selector, text).length === 0)
+    return missing.length === 0 ? true : undefined
+  }).catch((cause: unknown) => {
+    throw new Error(`missing: ${missing.join(', ')}`, { cause })
+  })
+})
+
+it('every metric on the dashboard is one of theirs', async () => {
+  const names = new Set((await read('grafana/dashboard.json')).match(/quorumscan_[a-z0-9_]+/g))
+  expect(names.size).toBeGreaterThan(20)
+  const isKnown = (name: string) =>
+    [name, name.replace(/_(bucket|count|sum)$/, '')].some((one) => first.includes(`# TYPE ${one} `))
+  expect([...names].filter((name) => !isKnown(name))).toEqual([])
+})
+
+it('labels are none that Prometheus sets itself', async () => {
+  expect(first.split('\n').filter((line) => /[{,](job|instance)="/.test(line))).toEqual([])
+})
+
+it.runIf(spawnSync('promtool', ['--version']).status === 0)('promtool takes the files', () => {
+  const check = (...args: string[]) =>
+    execFileSync('promtool', args, { cwd: join(deploy, 'prometheus'), encoding: 'utf8' })
+  expect(check('check', 'config', 'prometheus.yml')).toContain('SUCCESS')
+  expect(check('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS')
+})
+
+it('Redis and disk of each process are told, and how much more can be lost', async () => {
+  const all = (selector: string, values: readonly number[]) =>
+    until(`${selector} to be ${values.join(', ')}`, async () => {
+      const found = valuesOf(selector, await scrape())
+      return found.join() === values.join() ? true : undefined
+    })
+  await all('quorumscan_can_lose{kind="lookups"}', [2])
+  await all('quorumscan_can_lose{kind="registrations"}', [1])
+  const text = await scrape()
+  for (const name of ['redis_memory_bytes', 'redis_aof_bytes', 'disk_free_bytes'])
+    expect([name, valuesOf(`quorumscan_${name}`, text).length]).toEqual([name, urls.length])
+  for (const name of ['redis_memory_bytes', 'disk_free_bytes'])
+    expect(Math.min(...valuesOf(`quorumscan_${name}`, text)), name).toBeGreaterThan(1_000_000)
+  // Others than the one that is scraped.
+  await Promise.all(network.scans.slice(2).map((scan) => scan.stop()))
+  await all('quorumscan_can_lose{kind="lookups"}', [0])
+  await all('quorumscan_can_lose{kind="registrations"}', [-1])
+})
