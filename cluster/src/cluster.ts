@@ -236,6 +236,11 @@ export class Cluster {
     return this.#breakage.heal(selection)
   }
 
+  /** What runs under the name of a node, what has that name first. @throws {ClusterError} If there is no such node. */
+  servicesOf(node: string): readonly [Service, ...Service[]] {
+    return this.#runner.servicesOf(node)
+  }
+
   /** What is in the job queues of each process, and what failed there of late; null where it does not say. */
   async jobs(): Promise<readonly ServiceJobs[]> {
     const services = this.#services.filter(({ kind }) => kind !== 'synchronizer')

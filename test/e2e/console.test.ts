@@ -22,6 +22,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
   let cluster: RunningCluster
   let browser: Browser
   let page: Page
+  let axe: string
   const foreign: string[] = []
   const failures: string[] = []
 
@@ -39,8 +40,9 @@ describe.skipIf(chromiumPath === null)('the console', () => {
       if (request.url().includes('token=') && !request.url().includes('#')) foreign.push('token')
     })
     page.on('pageerror', (error) => failures.push(String(error)))
+    axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
     await page.goto(url)
-    await page.getByText('Can lose 2 more').waitFor()
+    await budget('Lookups', 'Can lose 2 more').waitFor()
   })
   afterAll(async () => {
     await browser?.close()
@@ -48,30 +50,74 @@ describe.skipIf(chromiumPath === null)('the console', () => {
   })
   beforeEach(async () => {
     await cluster.heal()
-    await page.getByText('Can lose 2 more').waitFor()
+    await budget('Lookups', 'Can lose 2 more').waitFor()
   })
 
   const button = (name: string) => page.getByRole('button', { name, exact: true })
+  const budget = (label: string, text: string) =>
+    page.getByRole('listitem', { name: label, exact: true }).getByText(text, { exact: true })
+  const choose = async (node: string, what: string) => {
+    await button(`Actions for ${node}`).click()
+    await button(what).click()
+  }
+  const kill = async (node: string) => {
+    await choose(node, 'Kill …')
+    await button(`Kill ${node}`).click()
+  }
+  /** In both themes, as the page stands. */
+  const assertAccessible = async (what: string) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      // Through the debugger, as the page's own policy rightly refuses scripts from elsewhere.
+      await page.evaluate(axe)
+      const violations = await page.evaluate(
+        'axe.run().then(({violations}) => violations.map(({id, nodes}) => id + ": " + nodes.map(({html}) => html).join(" ")))',
+      )
+      expect(violations, `${what}, ${colorScheme}`).toEqual([])
+    }
+  }
 
   it('shows that the quorum is lost within 2 s of the click that loses it, and its return', async () => {
-    for (const node of ['sv-1', 'sv-2']) await button(`Kill ${node}`).click()
-    await page.getByText('Answering, cannot lose any more').waitFor()
-    await button('Kill sv-3').click()
-    const lost = page.getByText('Quorum lost: lookups refuse', { exact: true })
+    for (const node of ['sv-1', 'sv-2']) await kill(node)
+    await budget('Lookups', 'Cannot lose any more').waitFor()
+    await budget('Registrations', 'Registrations stand still').waitFor()
+    await kill('sv-3')
+    const lost = budget('Lookups', 'Quorum lost: lookups refuse')
     await untilTrue('the console to say so', () => lost.isVisible(), { timeoutMs: NOTICE_MS })
-    await page.getByText('n = 4, f = 1, need 2: 1 up').waitFor()
+    await page.getByText('1 of 4 up, 2 must agree').waitFor()
     await page
       .getByRole('list', { name: 'Events, newest first' })
       .getByText('quorum lost')
       .waitFor()
+    await assertAccessible('the quorum lost')
     await page.getByRole('button', { name: /^Heal all/ }).click()
-    await page.getByText('Can lose 2 more').waitFor()
+    await budget('Lookups', 'Can lose 2 more').waitFor()
+  })
+
+  it('kills nobody who is asked for and not confirmed', async () => {
+    await choose('sv-1', 'Kill …')
+    await page.getByRole('dialog', { name: 'Kill sv-1?' }).waitFor()
+    await assertAccessible('the question')
+    await button('Cancel').click()
+    await choose('sv-2', 'Wipe …')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await cluster.faults()).toEqual([])
+    expect((await cluster.status()).nodes.map(({ state }) => state)).not.toContain('down')
   })
 
   it('lets a node lie, shows its dissent, and lookups that stay right', async () => {
-    await page.getByRole('combobox', { name: 'Break sv-2' }).selectOption('lie deny')
+    await choose('sv-2', 'Break …')
+    await page.getByRole('combobox', { name: 'Kind' }).focus()
+    for (const _ of ['one', 'another']) await page.keyboard.press('ArrowDown')
+    expect(await cluster.faults()).toEqual([])
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('lie deny')
+    await page.getByRole('combobox', { name: 'Duration' }).first().selectOption('300')
+    await button('Apply').click()
     await page.getByRole('cell', { name: 'lies: deny' }).waitFor()
-    await page.getByText('n = 4, f = 1, need 2: 4 up, 1 not to be counted on').waitFor()
+    const [fault] = await cluster.faults()
+    expect(fault?.endsAt).not.toBeNull()
+    await page.getByText('4 of 4 up, 1 not to be counted on, 2 must agree').waitFor()
     await page.getByRole('textbox', { name: 'Name or party' }).fill('sv-1.sv.ns')
     // Of all, so that votes end only when the one that lies is heard.
     await page.getByRole('combobox', { name: 'Quorum' }).selectOption('all')
@@ -80,11 +126,29 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await page
       .getByRole('list', { name: 'Nodes asked for a proof' })
       .getByText('answered')
+      .first()
       .waitFor()
     const votes = page.getByRole('list', { name: 'Votes' })
     await votes.getByText('for no entry').waitFor()
     await page.getByText(/^Receipt: signed by sv-/).waitFor()
     await page.getByText(/disagrees/).waitFor()
+    await assertAccessible('a liar')
+  })
+
+  it('shows a node closely: its votes, certificate, log, queues, store and what it says', async () => {
+    await choose('sv-1', 'View …')
+    const view = page.getByRole('dialog', { name: 'sv-1' })
+    await view.getByText(/^offset \d+ of .*, signed by sv-.* of 4\)$/).waitFor()
+    await view.getByText(/B of memory, .*B on the disk$/).waitFor()
+    await view.getByText(/^[\d.]+ [KMGT]iB$/).waitFor()
+    await view.getByText(/^Of the last \d+: \d+ agreed/).waitFor()
+    await view.getByText('Nothing waits.').waitFor()
+    await view.getByText(/\d\d:\d\d:\d\d info /).waitFor()
+    await view.getByText('sv-1.redis', { exact: true }).click()
+    await view.getByText(/ready to accept connections/i).waitFor()
+    await assertAccessible('a node')
+    await button('Close').click()
+    await view.waitFor({ state: 'detached' })
   })
 
   it('walks a registration, with every confirmation, by keyboard alone', async () => {
@@ -94,11 +158,20 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByText('Pay for it: accept the subscription request').waitFor()
+    await assertAccessible('a registration')
     await page.getByText(/^[34] confirmed, 3 needed/).waitFor()
     await page.getByText('Look it up through the scan proxy').waitFor()
+    await button('Actions for sv-4').focus()
+    await page.keyboard.press('Enter')
+    await button('Kill …').focus()
+    await page.keyboard.press('Enter')
     await button('Kill sv-4').focus()
     await page.keyboard.press('Enter')
-    await page.getByText('Can lose 1 more').waitFor()
+    await budget('Lookups', 'Can lose 1 more').waitFor()
+    await choose('sv-4', 'View …')
+    await page.getByText('unknown: it does not answer').waitFor()
+    await page.getByText('none: refused').waitFor()
+    await button('Close').click()
   })
 
   it('runs chaos to a verdict, with the report a click away', async () => {
@@ -118,25 +191,19 @@ describe.skipIf(chromiumPath === null)('the console', () => {
   })
 
   it('is readable by machines, in both themes and on a telephone', async () => {
-    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-    for (const [colorScheme, width] of [
-      ['light', 1280],
-      ['dark', 360],
-    ] as const) {
-      await page.emulateMedia({ colorScheme })
+    for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 900 })
-      // Through the debugger, as the page's own policy rightly refuses scripts from elsewhere.
-      await page.evaluate(axe)
-      const violations = (await page.evaluate(
-        'axe.run().then(({violations}) => violations.map(({id, nodes}) => id + ": " + nodes.map(({html}) => html).join(" ")))',
-      )) as string[]
-      expect(violations, `${colorScheme} at ${width} px`).toEqual([])
+      await assertAccessible(`${width} px`)
       const overflow = await page.evaluate(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       )
-      expect(overflow, `${colorScheme} at ${width} px is wider than the screen`).toBe(0)
+      expect(overflow, `${width} px is wider than the screen`).toBe(0)
     }
-    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  it('has the lookup before the list of nodes', async () => {
+    const titles = await page.getByRole('heading', { level: 2 }).allTextContents()
+    expect(titles.slice(0, 2)).toEqual(['Lookup', 'Nodes'])
   })
 
   it('sends nothing elsewhere, shows its token to nobody, and throws nothing', () => {
@@ -150,7 +217,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await stranger.goto(String(console?.url).replace(/#.*/, '#token=00'))
     const refusal = stranger.getByText(/the token (of this address|is needed)/)
     await refusal.first().waitFor()
-    expect(await stranger.getByRole('button', { name: /^Kill/ }).count()).toBe(0)
+    expect(await stranger.getByRole('button', { name: /^Actions/ }).count()).toBe(0)
     await stranger.close()
   })
 

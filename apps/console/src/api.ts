@@ -17,8 +17,19 @@ type Answer<Query extends { query: (...args: never[]) => Promise<unknown> }> = A
   ReturnType<Query['query']>
 >
 
-export type Status = Answer<Api['cluster']['status']>
+type Told = Answer<Api['cluster']['status']>
+/** Of a process; unknown while the control plane does not answer. */
+export type State = Told['nodes'][number]['state'] | 'unknown'
+type Seen<Service> = Omit<Service, 'state'> & { readonly state: State }
+/** The cluster as it is shown. */
+export type Status = Omit<Told, 'nodes' | 'validator' | 'synchronizer' | 'members'> & {
+  readonly nodes: readonly Seen<Told['nodes'][number]>[]
+  readonly validator: Seen<Told['validator']>
+  readonly synchronizer: Seen<Told['synchronizer']>
+  readonly members: readonly Seen<Told['members'][number]>[]
+}
 export type NodeStatus = Status['nodes'][number]
+export type NodeView = Answer<Api['nodes']['view']>
 export type Fault = Status['faults'][number]
 export type FaultSpec = Parameters<Api['faults']['inject']['mutate']>[0]['fault']
 export type LieKind = NonNullable<Extract<FaultSpec, { kind: 'lie' }>['lie']>

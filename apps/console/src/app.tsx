@@ -29,18 +29,18 @@ function Console({ token }: { readonly token: string }) {
         ) : (
           <>
             <Strip status={status} />
-            <NodePanel api={api} status={status} samples={samples} />
-            <div className="columns">
+            <div className="columns lead">
+              <LookupPanel api={api} />
               <div className="column">
+                <NodePanel api={api} status={status} samples={samples} />
                 <ChartPanel samples={samples} events={events} faults={status.faults} />
-                <RegistrationPanel api={api} nodes={status.nodes.map(({ name }) => name)} />
-                <ChaosPanel api={api} f={status.cluster.f} />
-              </div>
-              <div className="column">
-                <LookupPanel api={api} />
                 <EventPanel events={events} />
-                <QueuePanel api={api} />
               </div>
+              <RegistrationPanel api={api} nodes={status.nodes.map(({ name }) => name)} />
+            </div>
+            <div className="columns">
+              <QueuePanel api={api} />
+              <ChaosPanel api={api} f={status.cluster.f} />
             </div>
           </>
         )}

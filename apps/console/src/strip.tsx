@@ -1,53 +1,50 @@
 /** What holds and what can still be lost, in one look. */
 import type { Status } from './api.ts'
-import { countedCount, headlineOf, type Stage, stagesOf } from './words.ts'
+import { type Budget, budgetsOf, liarsOf } from './budgets.ts'
 
 export function Strip({ status }: { readonly status: Status }) {
-  const headline = headlineOf(status)
+  const liars = liarsOf(status)
   return (
-    <section className={`strip ${headline.tone}`} aria-label="State of the quorum">
-      <div className="headline" role="status" aria-live="assertive">
-        <p className="headline-title">{headline.title}</p>
-        <p className="headline-detail">{headline.detail}</p>
-      </div>
-      <Meter status={status} />
-      <dl className="stages">
-        {stagesOf(status).map((stage) => (
-          <StageItem key={stage.label} stage={stage} />
+    <section className="strip" aria-label="State of the quorum">
+      <ul className="budgets" aria-live="assertive">
+        {budgetsOf(status).map((budget) => (
+          <BudgetItem key={budget.label} budget={budget} />
         ))}
-      </dl>
+      </ul>
+      <p className="small">
+        <span className={`dot ${liars.tone}`} aria-hidden="true" /> {liars.text}{' '}
+        <span className="muted">
+          n = {status.cluster.n}, f = {status.cluster.f}
+        </span>
+      </p>
     </section>
   )
 }
 
-/** A cell for each node, with a mark where the threshold is. */
-function Meter({ status }: { readonly status: Status }) {
-  const { n, readThreshold } = status.cluster
-  const counted = countedCount(status)
+function BudgetItem({ budget }: { readonly budget: Budget }) {
+  const { label, tone, title, detail, meter } = budget
   return (
-    <div
-      className="meter"
-      role="img"
-      aria-label={`${counted} of ${n} nodes can be counted on; ${readThreshold} must agree`}
-    >
-      {status.nodes.map((node, index) => (
-        <span
-          key={node.name}
-          className={`cell ${index < counted ? 'full' : ''} ${index === readThreshold - 1 ? 'needed' : ''}`}
-        />
-      ))}
-    </div>
+    <li className={`budget ${tone}`} aria-label={label}>
+      <p className="budget-label">{label}</p>
+      <p className="budget-title">{title}</p>
+      {meter === null ? null : <Meter {...meter} />}
+      <p className="budget-detail">{detail}</p>
+    </li>
   )
 }
 
-function StageItem({ stage }: { readonly stage: Stage }) {
+/** A cell for each node, with a mark where the threshold is. The detail beside it says the same. */
+function Meter(props: NonNullable<Budget['meter']>) {
+  const { have, need, of } = props
   return (
-    <div className="stage">
-      <dt>
-        <span className={`dot ${stage.tone}`} aria-hidden="true" />
-        {stage.label}
-      </dt>
-      <dd>{stage.text}</dd>
+    <div className="meter" aria-hidden="true">
+      {Array.from({ length: of }, (_, index) => (
+        <span
+          // biome-ignore lint/suspicious/noArrayIndexKey: cells are their places.
+          key={index}
+          className={`cell ${index < have ? 'full' : ''} ${index === need - 1 ? 'needed' : ''}`}
+        />
+      ))}
     </div>
   )
 }

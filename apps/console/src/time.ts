@@ -19,7 +19,12 @@ const clockFormat = new Intl.DateTimeFormat(undefined, {
 /** Hours, minutes and seconds where the reader is. */
 export function clockTime(time: string): string {
   const ms = msOf(time)
-  return Number.isNaN(ms) ? '' : clockFormat.format(ms)
+  return Number.isNaN(ms) ? '' : timeOfDay(ms)
+}
+
+/** As `clockTime`, of ms since the epoch. */
+export function timeOfDay(ms: number): string {
+  return clockFormat.format(ms)
 }
 
 /** Calls again and again until the returned function is called. */

@@ -1,6 +1,7 @@
 /** The cluster as the control plane tells it, for as long as the page is open. */
 import { useEffect, useMemo, useState } from 'react'
 import { type Api, connect, type LiveEvent, reasonOf, type Sample, type Status } from './api.ts'
+import { unknownOf } from './budgets.ts'
 import { every } from './time.ts'
 
 /** Ten minutes of samples; the control plane keeps no more. */
@@ -12,6 +13,7 @@ export type Connection = 'connecting' | 'open' | 'lost'
 export type ClusterView = {
   readonly api: Api
   readonly connection: Connection
+  /** Of what runs nothing is known while the connection is lost. */
   readonly status: Status | null
   /** Oldest first. */
   readonly events: readonly LiveEvent[]
@@ -39,11 +41,14 @@ export function useCluster(token: string): ClusterView {
         api.lookups.samples.query(),
       ])
       setStatus(first)
-      setEvents(past.slice(-EVENTS_MAX))
-      setSamples(measured.slice(-SAMPLES_MAX))
+      setEvents((known) => joined(past, known).slice(-EVENTS_MAX))
+      setSamples((known) => joined(measured, known).slice(-SAMPLES_MAX))
       setProblem(null)
     }
-    load().catch((error: unknown) => setProblem(reasonOf(error)))
+    // Also after the connection was lost: the control plane still knows what came meanwhile.
+    if (connection !== 'lost') load().catch((error: unknown) => setProblem(reasonOf(error)))
+  }, [api, connection])
+  useEffect(() => {
     const onError = (error: unknown) => setProblem(reasonOf(error))
     const subscriptions = [
       api.cluster.watch.subscribe(undefined, {
@@ -67,10 +72,20 @@ export function useCluster(token: string): ClusterView {
     }
   }, [api])
   useEffect(() => close, [close])
-  return { api, connection, status, events, samples, problem }
+  const shown = useMemo(
+    () => (status !== null && connection === 'lost' ? unknownOf(status) : status),
+    [status, connection],
+  )
+  return { api, connection, status: shown, events, samples, problem }
 }
 
-/** What a query answers, asked again and again; null before the first answer. */
+/** What the control plane remembers, with what has come since it was asked. */
+function joined<T extends { readonly at: string }>(past: readonly T[], known: readonly T[]): T[] {
+  const newest = past.at(-1)?.at ?? ''
+  return [...past, ...known.filter(({ at }) => at > newest)]
+}
+
+/** What a query answers, asked again and again; null before the first answer, and where there was none. */
 export function usePolled<T>(ask: () => Promise<T>, ms: number): T | null {
   const [value, setValue] = useState<T | null>(null)
   useEffect(() => {
@@ -80,7 +95,10 @@ export function usePolled<T>(ask: () => Promise<T>, ms: number): T | null {
         (answer) => {
           if (isMounted) setValue(answer)
         },
-        () => {}, // The header says that the control plane is away.
+        // The header says that the control plane is away.
+        () => {
+          if (isMounted) setValue(null)
+        },
       )
     }
     poll()

@@ -1,82 +1,18 @@
 /** What the page says about the state of the cluster. Pure. */
-import { type NodeState, wordOfState } from 'quorumscan/node-words'
-import type { FaultSpec, LieKind, Status } from './api.ts'
+import { wordOfState } from 'quorumscan/node-words'
+import type { FaultSpec, LieKind, State, Status } from './api.ts'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'idle'
 
-export type Headline = { readonly tone: Tone; readonly title: string; readonly detail: string }
-
-/** The one sentence that matters: are lookups answered, and how much can still be lost? */
-export function headlineOf(status: Status): Headline {
-  const { n, f, readThreshold } = status.cluster
-  const up = upCount(status)
-  const counted = countedCount(status)
-  const broken = counted < up ? `, ${up - counted} not to be counted on` : ''
-  const detail = `n = ${n}, f = ${f}, need ${readThreshold}: ${up} up${broken}`
-  const spare = counted - readThreshold
-  if (spare < 0) return { tone: 'bad', title: 'Quorum lost: lookups refuse', detail }
-  if (status.validator.state !== 'up')
-    return { tone: 'warn', title: 'The validator is not up: no lookups by quorum', detail }
-  const title = spare === 0 ? 'Answering, cannot lose any more' : `Can lose ${spare} more`
-  return { tone: spare === 0 ? 'warn' : 'good', title, detail }
-}
-
-export type Stage = { readonly label: string; readonly tone: Tone; readonly text: string }
-
-/** What works and what does not, beside plain lookups. */
-export function stagesOf(status: Status): readonly Stage[] {
-  const { confirmThreshold, n } = status.cluster
-  const up = upCount(status)
-  const members = status.members.filter(isUp).length
-  const isOrdering =
-    status.members.length === 0 ? isUp(status.synchronizer) : members >= confirmThreshold
-  const liars = status.nodes.filter((node) => node.faults.some(({ spec }) => spec.kind === 'lie'))
-  return [
-    {
-      label: 'Registrations',
-      tone: up >= confirmThreshold && isOrdering ? 'good' : 'bad',
-      text:
-        up >= confirmThreshold
-          ? `${up} of ${n} up, ${confirmThreshold} must confirm`
-          : `stand still: ${up} of ${confirmThreshold} that must confirm`,
-    },
-    {
-      label: 'Log',
-      tone: isOrdering ? 'good' : 'bad',
-      text: isOrdering ? 'entries are ordered' : 'stands still',
-    },
-    {
-      label: 'Lying',
-      tone: liars.length === 0 ? 'good' : liars.length <= status.cluster.f ? 'warn' : 'bad',
-      text:
-        liars.length === 0
-          ? 'nobody that we know of'
-          : `${liars.map(({ name }) => name).join(', ')} (tolerated: ${status.cluster.f})`,
-    },
-  ]
-}
-
-export function upCount(status: Status): number {
-  return status.nodes.filter(isUp).length
-}
-
-/** Up, and neither lying nor cut off. */
-export function countedCount(status: Status): number {
-  return status.nodes.filter(({ isCounted }) => isCounted).length
-}
-
-function isUp(service: { readonly state: string }): boolean {
-  return service.state === 'up'
-}
-
-/** A state in words, with a sign that needs no colour. */
-export const states: Readonly<Record<NodeState, { word: string; sign: string; tone: Tone }>> = {
+/** A state in words, with a sign that needs no colour; unknown while nobody tells it. */
+export const states: Readonly<Record<State, { word: string; sign: string; tone: Tone }>> = {
   up: { word: wordOfState.up, sign: '●', tone: 'good' },
   starting: { word: wordOfState.starting, sign: '◐', tone: 'warn' },
   'catching-up': { word: wordOfState['catching-up'], sign: '◐', tone: 'warn' },
-  silent: { word: wordOfState.silent, sign: '?', tone: 'bad' },
+  silent: { word: wordOfState.silent, sign: '…', tone: 'warn' },
   paused: { word: wordOfState.paused, sign: '❚❚', tone: 'warn' },
   down: { word: wordOfState.down, sign: '✕', tone: 'bad' },
+  unknown: { word: 'unknown', sign: '?', tone: 'idle' },
 }
 
 /** Lies in words, in the order in which they are offered. */
@@ -169,6 +105,16 @@ export function toneOfOutcome(outcome: string): Tone {
 export function milliseconds(ms: number | null): string {
   if (ms === null) return '–'
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`
+}
+
+const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
+
+/** Bytes with no more digits than mean something. */
+export function bytes(count: number | null): string {
+  if (count === null) return 'unknown'
+  const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(Math.max(count, 1)) / 10))
+  const value = count / 1024 ** power
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[power]}`
 }
 
 /** Keeps both ends of an identifier. */

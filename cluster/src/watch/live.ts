@@ -3,8 +3,8 @@ import type { Clock } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
 import type { Cluster } from '../cluster.ts'
 import { type Fault, takesVote } from '../faults/fault-spec.ts'
-import { wordOfState } from '../node-words.ts'
-import { type ClusterStatus, type NodeStatus, servicesOf } from '../status.ts'
+import type { ClusterStatus, NodeStatus } from '../status.ts'
+import { type EventMemory, type LiveEvent, step } from './events.ts'
 import { createFeed, type Feed } from './feed.ts'
 import type { NodeStatistics, Prober, Sample } from './prober.ts'
 
@@ -26,15 +26,6 @@ export type LiveStatus = Omit<ClusterStatus, 'nodes'> & {
   readonly nodes: readonly LiveNode[]
   /** All that are in force, those of validator and synchronizer, too. */
   readonly faults: readonly Fault[]
-}
-
-export type LiveEvent = {
-  /** ISO 8601. */
-  readonly at: string
-  readonly kind: 'state' | 'fault' | 'healed' | 'quorum' | 'ended'
-  /** Null where it is about all. */
-  readonly node: string | null
-  readonly sentence: string
 }
 
 export type Live = {
@@ -90,17 +81,16 @@ export function startLive(options: {
     }
   }
   const run = async () => {
-    let before: LiveStatus | null = null
+    let memory: EventMemory | null = null
     let text = ''
     while (!closing.signal.aborted) {
       const now = status()
       const nowText = JSON.stringify(now)
-      if (nowText !== text) {
-        if (before !== null) for (const event of eventsBetween(before, now)) publish(event)
-        statuses.publish(now)
-        before = now
-        text = nowText
-      }
+      const heard = step(memory, now, clock.monotonicMs())
+      memory = heard.memory
+      for (const event of heard.events) publish(event)
+      if (nowText !== text) statuses.publish(now)
+      text = nowText
       await clock.delay(INTERVAL_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
     }
   }
@@ -117,50 +107,4 @@ export function startLive(options: {
       await prober?.close()
     },
   }
-}
-
-/** What happened between two states, in words. Pure. */
-export function eventsBetween(
-  before: LiveStatus,
-  now: LiveStatus,
-): readonly Omit<LiveEvent, 'at'>[] {
-  const states = servicesOf(now).flatMap((service, index) =>
-    servicesOf(before)[index]?.state === service.state
-      ? []
-      : [
-          {
-            kind: 'state' as const,
-            node: service.name,
-            sentence: `${service.name} is ${wordOfState[service.state]}`,
-          },
-        ],
-  )
-  const missing = (from: LiveStatus, in_: LiveStatus) =>
-    from.faults.filter(({ id }) => !in_.faults.some((fault) => fault.id === id))
-  const isQuorum = (status: LiveStatus) =>
-    status.nodes.filter(({ isCounted }) => isCounted).length >= status.cluster.readThreshold
-  return [
-    ...missing(now, before).map(({ spec, words }) => ({
-      kind: 'fault' as const,
-      node: spec.node,
-      sentence: `${spec.node} ${words}`,
-    })),
-    ...missing(before, now).map(({ spec, words }) => ({
-      kind: 'healed' as const,
-      node: spec.node,
-      sentence: `${spec.node} no longer ${words}`,
-    })),
-    ...states,
-    ...(isQuorum(before) === isQuorum(now)
-      ? []
-      : [
-          {
-            kind: 'quorum' as const,
-            node: null,
-            sentence: isQuorum(now)
-              ? 'enough nodes can be counted on: lookups are answered again'
-              : 'quorum lost: lookups refuse',
-          },
-        ]),
-  ]
 }

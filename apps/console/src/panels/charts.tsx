@@ -1,23 +1,35 @@
-/** Latency and outcome of the steady lookup, with the times of faults shaded. */
+/** Latency and outcome of the steady lookup, with the faults of the time in lanes below. */
 import { useEffect, useRef, useState } from 'react'
 import type { Fault, LiveEvent, Sample } from '../api.ts'
-import { type Band, faultBands, niceMax, summaryOf } from '../chart.ts'
+import {
+  type Band,
+  faultBands,
+  GAP_MS,
+  gapsOf,
+  isAnswered,
+  lanesOf,
+  niceMax,
+  shadedTimes,
+  summaryOf,
+} from '../chart.ts'
 import { Panel } from '../panel.tsx'
 import { msOf, nowMs } from '../time.ts'
 import { milliseconds, toneOfOutcome } from '../words.ts'
 
 const MINUTE_MS = 60_000
 const WINDOWS = [2, 10] as const
-const HEIGHT = 190
 const EDGE = { left: 60, right: 10, top: 12 }
 const PLOT_HEIGHT = 122
 /** Below the latencies: one mark for each lookup. */
 const OUTCOME_TOP = EDGE.top + PLOT_HEIGHT + 12
 const OUTCOME_HEIGHT = 16
-/** A little more than between two lookups, so that the marks touch. */
-const TICK_MS = 1200
-/** A gap in the line where nobody answered for so long. */
-const GAP_MS = 6000
+const AXIS_TOP = OUTCOME_TOP + OUTCOME_HEIGHT
+const AXIS_HEIGHT = 20
+const LANE_HEIGHT = 18
+/** More at once are counted. */
+const LANES_MAX = 8
+/** Of the letters of a label, at most. */
+const LETTER_WIDTH = 6.5
 
 export function ChartPanel(props: {
   readonly samples: readonly Sample[]
@@ -85,33 +97,37 @@ function Chart(props: {
   const { samples, bands, fromMs, toMs } = props
   const [width, holder] = useWidth()
   const plotWidth = Math.max(10, width - EDGE.left - EDGE.right)
-  const tickWidth = Math.max(2, (plotWidth * TICK_MS) / (toMs - fromMs))
+  const right = EDGE.left + plotWidth
   const x = (ms: number) =>
     EDGE.left + (plotWidth * (Math.max(fromMs, Math.min(toMs, ms)) - fromMs)) / (toMs - fromMs)
-  const topMs = niceMax(Math.max(5, ...samples.map(({ latencyMs }) => latencyMs)))
+  const answered = samples.filter(isAnswered)
+  const topMs = niceMax(Math.max(5, ...answered.map(({ latencyMs }) => latencyMs)))
   const y = (ms: number) => EDGE.top + PLOT_HEIGHT * (1 - Math.min(ms, topMs) / topMs)
+  const bars = bands.map((band): Bar => {
+    const [left, end] = [x(band.fromMs), x(band.toMs ?? toMs)]
+    const labelWidth = band.label.length * LETTER_WIDTH
+    // On the bar, or behind it, or before it: wherever there is room.
+    const isInside = left + 4 + labelWidth <= end
+    const isBehind = end + 4 + labelWidth <= right
+    const labelLeft = isInside ? left + 4 : isBehind ? end + 4 : Math.max(0, left - 4 - labelWidth)
+    const to = Math.max(end, labelLeft + labelWidth)
+    return { band, left, end, labelLeft, from: Math.min(left, labelLeft), to }
+  })
+  // The newest first, so that of too many the oldest are counted only.
+  const lanes = lanesOf(bars.reverse())
+  const hidden = lanes.slice(LANES_MAX).flat().length
+  const lanesTop = AXIS_TOP + AXIS_HEIGHT
+  const height =
+    lanesTop + (Math.min(lanes.length, LANES_MAX) + (hidden > 0 ? 1 : 0)) * LANE_HEIGHT + 2
   return (
     <div ref={holder} className="chart">
-      <svg width={width} height={HEIGHT} role="img" aria-label={`Lookups: ${props.text}`}>
-        {bands.map((band) => (
-          <g key={band.id}>
-            <rect
-              className="band"
-              x={x(band.fromMs)}
-              y={EDGE.top}
-              width={Math.max(2, x(band.toMs ?? toMs) - x(band.fromMs))}
-              height={OUTCOME_TOP + OUTCOME_HEIGHT - EDGE.top}
-            >
-              <title>{band.label}</title>
-            </rect>
-          </g>
-        ))}
+      <svg width={width} height={height} role="img" aria-label={`Lookups: ${props.text}`}>
         {[0, 0.5, 1].map((share) => (
           <g key={share}>
             <line
               className="grid"
               x1={EDGE.left}
-              x2={EDGE.left + plotWidth}
+              x2={right}
               y1={y(topMs * share)}
               y2={y(topMs * share)}
             />
@@ -120,27 +136,112 @@ function Chart(props: {
             </text>
           </g>
         ))}
-        <path className="line" d={pathOf(samples, x, y)} />
-        {samples.map((sample) => (
-          <rect
-            key={sample.at}
-            className={`tick ${toneOfOutcome(sample.outcome)}`}
-            x={Math.min(x(msOf(sample.at)), EDGE.left + plotWidth - tickWidth)}
-            y={OUTCOME_TOP}
-            width={tickWidth}
-            height={OUTCOME_HEIGHT}
-          >
-            <title>{`${sample.outcome}, ${milliseconds(sample.latencyMs)}`}</title>
-          </rect>
+        {gapsOf(samples, fromMs, toMs).map((gap) => (
+          <g key={gap.fromMs} className="gap">
+            <rect
+              x={x(gap.fromMs)}
+              y={EDGE.top}
+              width={x(gap.toMs) - x(gap.fromMs)}
+              height={PLOT_HEIGHT}
+            />
+            <GapLabel from={x(gap.fromMs)} to={x(gap.toMs)} words={gap.words} />
+          </g>
         ))}
-        <text className="axis" x={EDGE.left} y={HEIGHT - 6}>
+        {shadedTimes(bands).map((time) => (
+          <rect
+            key={time.fromMs}
+            className="band"
+            x={x(time.fromMs)}
+            y={EDGE.top}
+            width={Math.max(2, x(time.toMs ?? toMs) - x(time.fromMs))}
+            height={AXIS_TOP - EDGE.top}
+          />
+        ))}
+        <path className="line" d={pathOf(answered, x, y)} />
+        {samples.map((sample, index) => {
+          const atMs = msOf(sample.at)
+          // Until the next one, so that what took long fills its time.
+          const endMs = Math.min(msOf(samples[index + 1]?.at ?? '') || toMs, atMs + GAP_MS)
+          return (
+            <rect
+              key={sample.at}
+              className={`tick ${toneOfOutcome(sample.outcome)}`}
+              x={x(atMs)}
+              y={OUTCOME_TOP}
+              width={Math.max(1, x(endMs) - x(atMs))}
+              height={OUTCOME_HEIGHT}
+            >
+              <title>{`${sample.outcome}, ${milliseconds(sample.latencyMs)}`}</title>
+            </rect>
+          )
+        })}
+        <text className="axis" x={EDGE.left} y={AXIS_TOP + 14}>
           {Math.round((toMs - fromMs) / MINUTE_MS)} min ago
         </text>
-        <text className="axis" x={EDGE.left + plotWidth} y={HEIGHT - 6} textAnchor="end">
+        <text className="axis" x={right} y={AXIS_TOP + 14} textAnchor="end">
           now
         </text>
+        {lanes
+          .slice(0, LANES_MAX)
+          .map((lane, row) =>
+            lane.map((bar) => (
+              <FaultBar key={bar.band.id} bar={bar} top={lanesTop + row * LANE_HEIGHT} />
+            )),
+          )}
+        {hidden === 0 ? null : (
+          <text className="axis" x={EDGE.left} y={height - 6}>
+            and {hidden} before
+          </text>
+        )}
       </svg>
     </div>
+  )
+}
+
+type Bar = {
+  readonly band: Band
+  readonly left: number
+  readonly end: number
+  readonly labelLeft: number
+  /** With its label. */
+  readonly from: number
+  readonly to: number
+}
+
+/** A fault in a lane of its own, with its name on it, or beside where it is short. */
+function FaultBar({ bar, top }: { readonly bar: Bar; readonly top: number }) {
+  return (
+    <g>
+      <rect
+        className="fault"
+        x={bar.left}
+        y={top}
+        width={Math.max(3, bar.end - bar.left)}
+        height={LANE_HEIGHT - 3}
+        rx={3}
+      />
+      <text className="fault-label" x={bar.labelLeft} y={top + 11.5}>
+        {bar.band.label}
+      </text>
+    </g>
+  )
+}
+
+/** Upright where it would not fit. */
+function GapLabel(props: { readonly from: number; readonly to: number; readonly words: string }) {
+  const { words } = props
+  const [middle, centre] = [(props.from + props.to) / 2, EDGE.top + PLOT_HEIGHT / 2]
+  const isNarrow = props.to - props.from < words.length * LETTER_WIDTH
+  return (
+    <text
+      className="axis"
+      textAnchor="middle"
+      x={middle}
+      y={centre + 4}
+      {...(isNarrow && { transform: `rotate(-90 ${middle} ${centre})` })}
+    >
+      {words}
+    </text>
   )
 }
 

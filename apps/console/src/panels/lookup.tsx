@@ -46,7 +46,7 @@ export function LookupPanel({ api }: { readonly api: Api }) {
     <Panel title="Lookup" note="one node proves it; all vote">
       <Form onSubmit={() => void ask()}>
         <ExactField
-          className="grow"
+          className="grow narrow"
           label="Name or party"
           value={subject}
           onText={setSubject}

@@ -1,14 +1,13 @@
-/** A row per node, with what can be done to it. */
+/** A row per node, with a menu of what can be done to it. */
 import { useState } from 'react'
 import { type Api, type NodeStatus, reasonOf, type Sample, type Status } from '../api.ts'
 import { Panel } from '../panel.tsx'
 import { Chips, Problem, Service, StateMark } from '../parts.tsx'
-import { breaksOf, milliseconds, orderingWords } from '../words.ts'
+import { milliseconds, orderingWords } from '../words.ts'
+import { type Action, NodeMenu } from './node-menu.tsx'
 
 const COLUMNS = ['Node', 'State', 'Offset', 'Lag', 'Latency', 'Agreement', 'Faults', 'Actions']
 const NUMBERS = ['Offset', 'Lag', 'Latency', 'Agreement']
-
-type Action = { readonly label: string; readonly run: () => Promise<unknown> }
 
 export function NodePanel(props: {
   readonly api: Api
@@ -60,17 +59,22 @@ export function NodePanel(props: {
               <Row
                 key={node.name}
                 node={node}
-                vote={newest?.nodes.find((one) => one.node === node.name)?.vote ?? 'unknown'}
+                vote={
+                  (node.state === 'up' &&
+                    newest?.nodes.find((one) => one.node === node.name)?.vote) ||
+                  'unknown'
+                }
                 isBusy={busy.has(node.name)}
-                isMember={status.members.length > 0}
                 api={api}
+                status={status}
+                samples={samples}
                 act={(action) => act(node.name, action)}
               />
             ))}
           </tbody>
         </table>
       </div>
-      <Services api={api} status={status} act={act} />
+      <Services api={api} status={status} samples={samples} act={act} />
       <Ordering status={status} />
     </Panel>
   )
@@ -79,13 +83,13 @@ export function NodePanel(props: {
 function Row(props: {
   readonly node: NodeStatus
   readonly vote: string
-  readonly isMember: boolean
   readonly isBusy: boolean
   readonly api: Api
+  readonly status: Status
+  readonly samples: readonly Sample[]
   readonly act: (action: Action) => void
 }) {
   const { node, vote, api, act, isBusy } = props
-  const { kill, restart, pause, resume, wipe } = api.nodes
   return (
     <tr className={isBusy ? 'busy' : ''}>
       <th scope="row" data-label="Node">
@@ -112,91 +116,22 @@ function Row(props: {
         </span>
         {vote === 'dissented' ? <span className="bad-text small"> disagrees</span> : null}
       </td>
-      <td data-label="Faults">
-        {node.faults.length === 0 ? <span className="muted">none</span> : null}
+      <td data-label="Faults" className={node.faults.length === 0 ? 'none' : ''}>
+        {node.faults.length === 0 ? (
+          <span className="muted">{node.state === 'unknown' ? '–' : 'none'}</span>
+        ) : null}
         <Chips faults={node.faults} />
       </td>
       <td data-label="Actions" className="actions">
-        <Button act={act} target={node.name} label="Kill" run={kill.mutate} danger />
-        <Button act={act} target={node.name} label="Restart" run={restart.mutate} />
-        {node.state === 'paused' ? (
-          <Button act={act} target={node.name} label="Resume" run={resume.mutate} />
-        ) : (
-          <Button act={act} target={node.name} label="Pause" run={pause.mutate} />
-        )}
-        <Button act={act} target={node.name} label="Wipe" run={wipe.mutate} />
-        <BreakPicker node={node} isMember={props.isMember} api={api} act={act} />
-        <Button
+        <NodeMenu
+          target={{ ...node, kind: 'node' }}
+          api={api}
+          status={props.status}
+          samples={props.samples}
           act={act}
-          target={node.name}
-          label="Heal"
-          run={api.faults.heal.mutate}
-          isDisabled={node.faults.length === 0}
         />
       </td>
     </tr>
-  )
-}
-
-/** What can be done to a node beside its process: lies with its own keys, and its network, clock and memory. */
-function BreakPicker(props: {
-  readonly node: NodeStatus
-  readonly isMember: boolean
-  readonly api: Api
-  readonly act: (action: Action) => void
-}) {
-  const { node, api, act } = props
-  const inForce = node.faults.find(({ spec }) => spec.kind === 'lie')
-  const value = inForce?.spec.kind === 'lie' ? `lie ${inForce.spec.lie}` : ''
-  const breaks = breaksOf(node.name, props.isMember)
-  return (
-    <select
-      className={value === '' ? '' : 'lying'}
-      aria-label={`Break ${node.name}`}
-      value={value}
-      onChange={(event) => {
-        const chosen = breaks
-          .flatMap(({ faults }) => faults)
-          .find(({ id }) => id === event.target.value)
-        if (chosen === undefined) return
-        act({ label: 'Break', run: () => api.faults.inject.mutate({ fault: chosen.fault }) })
-      }}
-    >
-      <option value="" disabled>
-        Break …
-      </option>
-      {breaks.map(({ title, faults }) => (
-        <optgroup key={title} label={title}>
-          {faults.map(({ id, words }) => (
-            <option key={id} value={id}>
-              {words}
-            </option>
-          ))}
-        </optgroup>
-      ))}
-    </select>
-  )
-}
-
-function Button(props: {
-  readonly act: (action: Action) => void
-  readonly target: string
-  readonly label: string
-  readonly run: (target: { readonly node: string }) => Promise<unknown>
-  readonly danger?: boolean
-  readonly isDisabled?: boolean
-}) {
-  const { target, label, run } = props
-  return (
-    <button
-      type="button"
-      className={props.danger === true ? 'danger' : ''}
-      disabled={props.isDisabled ?? false}
-      aria-label={`${label} ${target}`}
-      onClick={() => props.act({ label, run: () => run({ node: target }) })}
-    >
-      {label}
-    </button>
   )
 }
 
@@ -204,20 +139,25 @@ function Button(props: {
 function Services(props: {
   readonly api: Api
   readonly status: Status
+  readonly samples: readonly Sample[]
   readonly act: (node: string, action: Action) => void
 }) {
   const { api, status } = props
   return (
     <div className="services">
       {(['validator', 'synchronizer'] as const).map((name) => {
-        const act = (action: Action) => props.act(name, action)
+        const { state } = status[name]
+        const faults = status.faults.filter(({ spec }) => spec.node === name)
         return (
           <Service key={name} name={name} process={status[name]}>
-            <Chips faults={status.faults.filter(({ spec }) => spec.node === name)} />
-            <span className="actions">
-              <Button act={act} target={name} label="Kill" run={api.nodes.kill.mutate} danger />
-              <Button act={act} target={name} label="Restart" run={api.nodes.restart.mutate} />
-            </span>
+            <Chips faults={faults} />
+            <NodeMenu
+              target={{ name, kind: name, state, faults }}
+              api={api}
+              status={status}
+              samples={props.samples}
+              act={(action) => props.act(name, action)}
+            />
           </Service>
         )
       })}

@@ -22,14 +22,7 @@ export function QueuePanel({ api }: { readonly api: Api }) {
   return (
     <Panel title="Queues" note="jobs that wait, are put off, or run">
       <Problem text={problem} />
-      {services === null ? (
-        <p className="empty">Asking …</p>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-        <section className="scroll" tabIndex={0} aria-label="Queues by process">
-          <QueueTable services={services} />
-        </section>
-      )}
+      {services === null ? <p className="empty">Asking …</p> : <Waiting services={services} />}
       <h3>Last failures</h3>
       {failures.length === 0 ? (
         <p className="empty">None.</p>
@@ -60,45 +53,37 @@ export function QueuePanel({ api }: { readonly api: Api }) {
   )
 }
 
-function QueueTable({ services }: { readonly services: readonly ServiceJobs[] }) {
-  const names = [...new Set(services.flatMap(({ jobs }) => Object.keys(jobs?.queues ?? {})))]
+const countNames = { waiting: 'waiting', delayed: 'put off', active: 'running' } as const
+
+/** What is in the queues of these processes and is not nothing; who does not say is told apart. */
+export function Waiting({ services }: { readonly services: readonly ServiceJobs[] }) {
+  const silent = services.filter(({ jobs }) => jobs === null).map(({ node }) => node)
+  const rows = services.flatMap(({ node, jobs }) =>
+    Object.entries(jobs?.queues ?? {}).flatMap(([job, counts]) => {
+      const parts = (['waiting', 'delayed', 'active'] as const)
+        .filter((name) => counts[name] > 0)
+        .map((name) => `${counts[name]} ${countNames[name]}`)
+      return parts.length === 0 ? [] : [{ node, job, text: parts.join(', ') }]
+    }),
+  )
   return (
-    <table className="queues">
-      <thead>
-        <tr>
-          <th scope="col">Job</th>
-          {services.map(({ node }) => (
-            <th key={node} scope="col" className="number">
-              {node}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {names.map((name) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            {services.map(({ node, jobs }) => {
-              const counts = jobs?.queues[name]
-              const total =
-                counts === undefined ? null : counts.waiting + counts.delayed + counts.active
-              return (
-                <td
-                  key={node}
-                  className={`number ${total ? '' : 'muted'}`}
-                  title={
-                    counts === undefined
-                      ? undefined
-                      : `${counts.waiting} waiting, ${counts.delayed} put off, ${counts.active} running`
-                  }
-                >
-                  {total ?? (jobs === null ? '?' : '')}
-                </td>
-              )
-            })}
-          </tr>
+    <>
+      {rows.length === 0 && silent.length < services.length ? (
+        <p className="empty">Nothing waits.</p>
+      ) : null}
+      <ul className="failures">
+        {rows.map(({ node, job, text }) => (
+          <li key={`${node} ${job}`}>
+            <span>
+              <strong>{node}</strong> {job}
+            </span>
+            <span>{text}</span>
+          </li>
         ))}
-      </tbody>
-    </table>
+        {silent.length === 0 ? null : (
+          <li className="idle-text">Unknown, as they do not say: {silent.join(', ')}</li>
+        )}
+      </ul>
+    </>
   )
 }

@@ -26,7 +26,7 @@ export function RegistrationPanel(props: { readonly api: Api; readonly nodes: re
     <Panel title="Register a name" note="as a user would">
       <Form onSubmit={start}>
         <ExactField
-          className="grow"
+          className="grow narrow"
           label="Name"
           value={label}
           onText={setLabel}

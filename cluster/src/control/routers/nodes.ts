@@ -1,11 +1,15 @@
-/** Starting and stopping single processes. What breaks them is a fault as well. */
+/** Single processes: looked at, started and stopped. What breaks them is a fault as well. */
 import { z } from 'zod'
 import { nodeName, part } from '../../faults/fault-spec.ts'
+import { viewNode } from '../../watch/node-view.ts'
 import { procedure, router } from '../trpc.ts'
 
 const target = z.strictObject({ node: nodeName, part })
 
 export const nodesRouter = router({
+  view: procedure
+    .input(z.object({ node: nodeName }))
+    .query(({ ctx, input }) => viewNode(ctx.cluster.servicesOf(input.node), ctx.reading.genesis)),
   kill: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.kill(input)),
   pause: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.pause(input)),
   resume: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.resume(input)),

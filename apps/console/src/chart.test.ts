@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest'
+import type { LiveEvent, Sample } from './api.ts'
+import { faultBands, gapsOf, lanesOf, niceMax, shadedTimes } from './chart.ts'
+import { msOf } from './time.ts'
+
+it('a fault is shaded from its beginning to its end, or until now', () => {
+  const event = (second: number, kind: LiveEvent['kind'], sentence: string): LiveEvent => ({
+    at: `2026-01-01T00:00:0${second}.000000Z`,
+    kind,
+    node: 'sv-2',
+    sentence,
+  })
+  const bands = faultBands(
+    [event(1, 'fault', 'sv-2 killed'), event(4, 'healed', 'sv-2 no longer killed')],
+    [
+      {
+        id: 'fault-2',
+        spec: { kind: 'lie', node: 'sv-3', lie: 'deny' },
+        words: 'lies: deny',
+        startedAt: '2026-01-01T00:00:05.000000Z',
+        endsAt: null,
+      },
+    ],
+  )
+  expect(
+    bands.map(({ label, fromMs, toMs }) => [label, toMs === null ? null : toMs - fromMs]),
+  ).toEqual([
+    ['sv-2 killed', 3000],
+    ['sv-3 lies: deny', null],
+  ])
+})
+
+it.each([
+  [0, 1],
+  [7, 10],
+  [12, 20],
+  [201, 500],
+])('the scale for %d ends at %d', (value, want) => {
+  expect(niceMax(value)).toBe(want)
+})
+
+it('shades times in which several faults were in force once', () => {
+  const band = (fromMs: number, toMs: number | null) => ({ id: '', label: '', fromMs, toMs })
+  expect(shadedTimes([band(1, 5), band(2, 3), band(4, 7), band(9, null), band(10, 11)])).toEqual([
+    { fromMs: 1, toMs: 7 },
+    { fromMs: 9, toMs: null },
+  ])
+})
+
+it('lays nothing on top of another', () => {
+  const [a, b, c, d] = [
+    { from: 10, to: 12 },
+    { from: 8, to: 20 },
+    { from: 5, to: 8 },
+    { from: 0, to: 10 },
+  ] as const
+  expect(lanesOf([a, b, c, d])).toEqual([[a, c], [b], [d]])
+})
+
+it('tells a time in which nobody asked from one in which nobody was answered', () => {
+  const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000000Z`
+  const ms = (second: number) => msOf(at(second))
+  const sample = (second: number, outcome: string) =>
+    ({ at: at(second), outcome, latencyMs: 1 }) as Sample
+  const samples = [
+    sample(7, 'verified'),
+    sample(8, 'NOT_ENOUGH_NODES'),
+    sample(14, 'verified'),
+    sample(15, 'unreachable'),
+    sample(21, 'verified'),
+    sample(22, 'verified'),
+  ]
+  expect(gapsOf(samples, ms(0), ms(24))).toEqual([
+    { fromMs: ms(0), toMs: ms(7), words: 'not measured' },
+    { fromMs: ms(7), toMs: ms(14), words: 'refused' },
+    { fromMs: ms(14), toMs: ms(21), words: 'no answer' },
+  ])
+})

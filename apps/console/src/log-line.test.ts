@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { logLineOf } from './log-line.ts'
+
+it('shows of a line of JSON what a person reads', () => {
+  const { text, isTrouble } = logLineOf(
+    '{"level":"error","time":0,"pid":1,"hostname":"h","name":"sv-1","url":"x","msg":"it failed"}',
+  )
+  expect(text).toMatch(/^\d\d:00:00 error it failed \{"url":"x"\}$/)
+  expect(isTrouble).toBe(true)
+})
+
+it.each([
+  ['{"level":"info","time":0,"msg":"listening"}', false],
+  ['{"level":"warn","time":0,"msg":"late"}', true],
+  ['{half a line', false],
+  ['123:M 22 Nov 2026 * Ready to accept connections', false],
+  ['123:M 22 Nov 2026 # Fatal error loading the DB', true],
+])('the line %s tells of trouble: %s', (line, want) => {
+  expect(logLineOf(line).isTrouble).toBe(want)
+})

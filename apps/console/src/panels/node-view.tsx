@@ -1,0 +1,209 @@
+/** One process looked at closely: how it votes, what it holds, what waits, and what it says. */
+import { type ReactNode, useCallback } from 'react'
+import type { Api, Fault, Sample, NodeView as Seen, ServiceJobs, State, Status } from '../api.ts'
+import { logLineOf } from '../log-line.ts'
+import { CloseButton, Modal } from '../modal.tsx'
+import { Chips, StateMark } from '../parts.tsx'
+import { clockTime, timeOfDay } from '../time.ts'
+import { usePolled } from '../use-cluster.ts'
+import { bytes, milliseconds, orderingWords, type Tone } from '../words.ts'
+import { Waiting } from './queues.tsx'
+
+/** A node, the validator, or the synchronizer. */
+export type Target = {
+  readonly name: string
+  readonly kind: 'node' | 'validator' | 'synchronizer'
+  readonly state: State
+  readonly faults: readonly Fault[]
+}
+
+const POLL_MS = 2000
+/** As many as the measured share of agreement is of. */
+const VOTES_SHOWN = 60
+const ERRORS_SHOWN_MAX = 5
+
+export function NodeView(props: {
+  readonly target: Target
+  readonly api: Api
+  readonly status: Status
+  readonly samples: readonly Sample[]
+  readonly onClose: () => void
+}) {
+  const { target, api, status } = props
+  const { name } = target
+  const seen = usePolled(
+    useCallback(() => api.nodes.view.query({ node: name }), [api, name]),
+    POLL_MS,
+  )
+  const services = usePolled(
+    useCallback(() => api.jobs.list.query(), [api]),
+    POLL_MS,
+  )
+  const node = status.nodes.find((one) => one.name === name)
+  const jobs = services?.find((one) => one.node === name)
+  return (
+    <Modal title={name} className="node-view" onClose={props.onClose}>
+      <p className="result">
+        <StateMark state={target.state} /> <Chips faults={target.faults} />
+        {node?.detail ? <span className="muted">{node.detail}</span> : null}
+      </p>
+      <dl className="fields">
+        <Field name="Log height">{heightOf(name, status)}</Field>
+        {target.kind === 'node' ? (
+          <>
+            <Field name="Certificate">{certificateWords(seen, status)}</Field>
+            <Field name="Latency">
+              {milliseconds(node?.p50Ms ?? null)}, p99 {milliseconds(node?.p99Ms ?? null)}
+            </Field>
+          </>
+        ) : null}
+        <Field name="Redis">{storeWords(seen)}</Field>
+        <Field name="Disk left">
+          {seen === null ? 'asking …' : bytes(seen.store.diskFreeBytes)}
+        </Field>
+      </dl>
+      {target.kind === 'node' ? <Votes name={name} samples={props.samples} /> : null}
+      {target.kind === 'synchronizer' ? null : (
+        <>
+          <h3>Queues</h3>
+          {jobs === undefined ? <p className="empty">Asking …</p> : <Waiting services={[jobs]} />}
+        </>
+      )}
+      <h3>Last errors</h3>
+      <Errors lastError={node?.lastError ?? null} jobs={jobs} logs={seen?.logs ?? []} />
+      <h3>Logs</h3>
+      {seen?.logs.map(({ process, lines }, index) => (
+        <details key={process} open={index === 0}>
+          <summary>{process}</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+          <section className="log" tabIndex={0} aria-label={`Log of ${process}, newest first`}>
+            <pre>{lines.length === 0 ? 'It has said nothing yet.' : textOf(lines)}</pre>
+          </section>
+        </details>
+      ))}
+      <p className="dialog-actions">
+        <CloseButton label="Close" />
+      </p>
+    </Modal>
+  )
+}
+
+function Field(props: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{props.name}</dt>
+      <dd>{props.children}</dd>
+    </div>
+  )
+}
+
+/** Newest first, so that what has just been said is in sight. */
+function textOf(lines: readonly string[]): string {
+  return lines
+    .map((line) => logLineOf(line).text)
+    .reverse()
+    .join('\n')
+}
+
+function heightOf(name: string, status: Status): string {
+  const node = status.nodes.find((one) => one.name === name)
+  const member = status.members.find((one) => one.name === name)
+  const newest = Math.max(...status.nodes.map(({ offset }) => offset ?? 0))
+  const applied =
+    node === undefined
+      ? `the nodes have come to offset ${newest}`
+      : node.offset === null
+        ? `unknown; the newest is offset ${newest}`
+        : `offset ${node.offset}, ${node.lag ? `${node.lag} behind` : 'the newest'}`
+  return member === undefined ? applied : `${applied}; ${orderingWords(member, false)}`
+}
+
+function certificateWords(seen: Seen | null, status: Status): string {
+  if (seen === null) return 'asking …'
+  const { certificate } = seen
+  if (certificate === null) return 'none'
+  if ('problem' in certificate) return `none: ${certificate.problem}`
+  const { offset, recordTime, signers } = certificate
+  return `offset ${offset} of ${clockTime(recordTime)}, signed by ${signers.join(', ')} (${signers.length} of ${status.cluster.n})`
+}
+
+function storeWords(seen: Seen | null): string {
+  if (seen === null) return 'asking …'
+  const { memoryBytes, fileBytes } = seen.store
+  if (memoryBytes === null && fileBytes === null) return 'unknown: it does not answer'
+  return `${bytes(memoryBytes)} of memory, ${bytes(fileBytes)} on the disk`
+}
+
+const toneOfVote: Readonly<Record<Sample['nodes'][number]['vote'], Tone>> = {
+  agreed: 'good',
+  dissented: 'bad',
+  failed: 'warn',
+  unknown: 'idle',
+}
+const wordsOfVote = {
+  ...toneOfVote,
+  agreed: 'agreed',
+  dissented: 'dissented',
+  failed: 'gave no answer',
+  unknown: 'with nothing to compare',
+}
+
+/** What it said each second, as lookups heard it. */
+function Votes({ name, samples }: { readonly name: string; readonly samples: readonly Sample[] }) {
+  const votes = samples
+    .slice(-VOTES_SHOWN)
+    .flatMap(({ at, nodes }) =>
+      nodes.filter(({ node }) => node === name).map((vote) => ({ at, ...vote })),
+    )
+  const kinds = Object.keys(toneOfVote) as (keyof typeof toneOfVote)[]
+  const text = kinds
+    .map((kind) => [votes.filter(({ vote }) => vote === kind).length, wordsOfVote[kind]] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, words]) => `${count} ${words}`)
+    .join(', ')
+  return (
+    <>
+      <h3>Votes</h3>
+      <div className="vote-strip" aria-hidden="true">
+        {votes.map(({ at, vote, reason }) => (
+          <span key={at} className={toneOfVote[vote]} title={reason ?? wordsOfVote[vote]} />
+        ))}
+      </div>
+      <p className="muted small">
+        {votes.length === 0 ? 'None measured yet.' : `Of the last ${votes.length}: ${text}.`}
+      </p>
+    </>
+  )
+}
+
+function Errors(props: {
+  readonly lastError: string | null
+  readonly jobs: ServiceJobs | undefined
+  readonly logs: Seen['logs']
+}) {
+  const { lastError, jobs, logs } = props
+  const failed = (jobs?.jobs?.failures ?? []).map(
+    ({ at, job, code, message }) => `${timeOfDay(at)} ${job} failed: ${code}, ${message}`,
+  )
+  const logged = logs.flatMap(({ lines }) =>
+    lines
+      .map(logLineOf)
+      .filter(({ isTrouble }) => isTrouble)
+      .map(({ text }) => text)
+      .slice(-ERRORS_SHOWN_MAX)
+      .reverse(),
+  )
+  const errors = [
+    ...(lastError === null ? [] : [`To a lookup within the last minute: ${lastError}`]),
+    ...failed.slice(0, ERRORS_SHOWN_MAX),
+    ...logged,
+  ]
+  if (errors.length === 0) return <p className="empty">None.</p>
+  return (
+    <ul className="failures">
+      {[...new Set(errors)].map((error) => (
+        <li key={error}>{error}</li>
+      ))}
+    </ul>
+  )
+}

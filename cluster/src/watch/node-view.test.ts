@@ -1,0 +1,60 @@
+/** A node looked at closely: a small HTTP server, and a file that it has logged to. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Genesis } from '@quorumscan/consensus'
+import { expect, it } from 'vitest'
+import type { Service } from '../topology.ts'
+import { viewNode } from './node-view.ts'
+
+// Looked at only where a certificate is well-formed.
+const genesis = {} as Genesis
+
+function serviceAt(url: string, logFile: string): Service {
+  return {
+    kind: 'scan',
+    url,
+    app: { id: 'sv-1', logFile },
+    redis: { id: 'sv-1.redis', logFile: `${logFile}.none` },
+  } as Service
+}
+
+it('tells what the process measures and logs, and takes no document for a certificate that is none', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'qs-view-'))
+  const logFile = join(directory, 'sv-1.log')
+  // Longer than what is read of it, which begins in the middle of a line.
+  const lines = Array.from({ length: 200 }, (_, index) => `${index} `.padEnd(500, 'x'))
+  writeFileSync(logFile, `${lines.join('\n')}\n`)
+  const server = createServer((request, response) => {
+    response.end(
+      request.url === '/metrics'
+        ? '# HELP quorumscan_redis_memory_bytes Memory.\nquorumscan_redis_memory_bytes 1024\n' +
+            'quorumscan_redis_memory_max_bytes 7\nquorumscan_disk_free_bytes{disk="a"} 2e9\n'
+        : '{"offset":1}',
+    )
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  // Listening on TCP, so the address is no text.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  try {
+    const { certificate, store, logs } = await viewNode([serviceAt(url, logFile)], genesis)
+    expect(certificate).toEqual({ problem: expect.stringContaining('not well-formed') })
+    expect(store).toEqual({ memoryBytes: 1024, fileBytes: null, diskFreeBytes: 2e9 })
+    expect(logs.map(({ process }) => process)).toEqual(['sv-1', 'sv-1.redis'])
+    const shown = logs[0]?.lines ?? []
+    expect(shown.length).toBeGreaterThan(50)
+    expect(shown).toEqual(lines.slice(-shown.length))
+    expect(logs[1]?.lines).toEqual([])
+  } finally {
+    server.close()
+    server.closeAllConnections()
+    rmSync(directory, { recursive: true })
+  }
+  const gone = await viewNode([serviceAt(url, logFile)], genesis)
+  expect(gone.certificate).toEqual({ problem: 'refused' })
+  expect(gone.store).toEqual({ memoryBytes: null, fileBytes: null, diskFreeBytes: null })
+})

@@ -1,0 +1,102 @@
+/** One process of the cluster looked at closely: its newest certificate, its store, and what it logged. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { createWebCrypto, type Genesis, hashGenesis } from '@quorumscan/consensus'
+import { parseCertificate, verifySignatures } from '@quorumscan/consensus/certified'
+import { formatTime } from '@quorumscan/model'
+import { ask } from '../ask.ts'
+import { wordOfRefusal } from '../node-words.ts'
+import type { Service } from '../topology.ts'
+
+/** Whoever looks waits for this; a healthy process answers within milliseconds. */
+const TIMEOUT_MS = 1500
+/** A certificate of a hundred members has under 20 000 bytes; metrics of a process under 200 000. */
+const ANSWER_BYTES_MAX = 1_000_000
+/** Of each log: more lines than anybody reads on a page. */
+const LOG_TAIL_BYTES = 32_768
+const LOG_LINES_MAX = 100
+
+export type NodeView = {
+  /** The newest that it has; null with the reason where it has, or says, none. */
+  readonly certificate:
+    | { readonly offset: number; readonly recordTime: string; readonly signers: readonly string[] }
+    | { readonly problem: string }
+    | null
+  /** Of its Redis, in bytes; null where it does not say. */
+  readonly store: {
+    readonly memoryBytes: number | null
+    readonly fileBytes: number | null
+    readonly diskFreeBytes: number | null
+  }
+  /** The end of the log of each of its processes. */
+  readonly logs: readonly { readonly process: string; readonly lines: readonly string[] }[]
+}
+
+/** Asks it, within bounds; what does not answer is null. */
+export async function viewNode(
+  services: readonly [Service, ...Service[]],
+  genesis: Genesis,
+): Promise<NodeView> {
+  const [main] = services
+  const [certificate, metrics] = await Promise.all([
+    main.kind === 'scan' ? askCertificate(main.url, genesis) : null,
+    ask(`${main.url}/metrics`, { timeoutMs: TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX }),
+  ])
+  const specs = new Set(services.flatMap(({ app, redis }) => [app, redis]))
+  const logFiles = new Map([...specs].map(({ id, logFile }) => [id, logFile]))
+  return {
+    certificate,
+    store: {
+      memoryBytes: gauge(metrics.text, 'redis_memory_bytes'),
+      fileBytes: gauge(metrics.text, 'redis_aof_bytes'),
+      diskFreeBytes: gauge(metrics.text, 'disk_free_bytes'),
+    },
+    logs: [...logFiles].map(([process, file]) => ({ process, lines: lastLines(file) })),
+  }
+}
+
+async function askCertificate(url: string, genesis: Genesis): Promise<NodeView['certificate']> {
+  const answer = await ask(`${url}/v0/certificate`, {
+    timeoutMs: TIMEOUT_MS,
+    bytesMax: ANSWER_BYTES_MAX,
+  })
+  if (answer.status !== 200)
+    return { problem: answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body) }
+  try {
+    const certificate = parseCertificate(JSON.stringify(Object(answer.body).certificate ?? null))
+    const genesisHash = await hashGenesis(genesis)
+    await verifySignatures(certificate, { genesis, genesisHash, crypto: createWebCrypto() })
+    return {
+      offset: certificate.offset,
+      recordTime: formatTime(certificate.recordTime),
+      signers: certificate.signatures.map(([signer]) => signer),
+    }
+  } catch (error) {
+    return { problem: String(Object(error).message ?? error) }
+  }
+}
+
+/** The first value of a gauge in the text that Prometheus reads. */
+function gauge(text: string, name: string): number | null {
+  const found = new RegExp(`^quorumscan_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)
+  return found === null ? null : Number(found[1])
+}
+
+/** The whole lines at the end of a file; none where there is none. */
+function lastLines(path: string): readonly string[] {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      const { size } = fstatSync(file)
+      const bytes = Buffer.alloc(Math.min(size, LOG_TAIL_BYTES))
+      const from = size - bytes.length
+      const read = readSync(file, bytes, 0, bytes.length, from)
+      const lines = bytes.toString('utf8', 0, read).trimEnd().split('\n')
+      // Where it does not begin at the start, the first line is half of one.
+      return lines.slice(from === 0 ? 0 : 1).slice(-LOG_LINES_MAX)
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return [] // It has said nothing yet.
+  }
+}
