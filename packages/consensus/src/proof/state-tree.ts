@@ -118,21 +118,19 @@ export function createStateTree(
 
   const isKeyOf = (id: number, key: Uint8Array) => compareKeys(leaves.keyAt(id), key) === 0
 
-  /** An inner node of the next version with these children: the node itself, or a copy in its place. */
-  const withChildren = (node: number, left: number, right: number): number => {
-    if (commits[node] !== commitNumber) {
-      retiring.push(node)
-      return allocate(at(bits, node), left, right)
-    }
-    lefts[node] = left
-    rights[node] = right
-    return node
+  /** An inner node that the next version may change: the node itself, or a copy for its place. */
+  const ownOf = (node: number): number => {
+    if (commits[node] === commitNumber) return node
+    retiring.push(node)
+    return allocate(at(bits, node), at(lefts, node), at(rights, node))
   }
 
-  const replaceChild = (node: number, key: Uint8Array, child: number): number =>
-    bitAt(key, at(bits, node)) === 0
-      ? withChildren(node, child, at(rights, node))
-      : withChildren(node, at(lefts, node), child)
+  /** Puts a child in the place of the one on the way to the key; below `NONE` is the root. */
+  const link = (parent: number, key: Uint8Array, child: number): void => {
+    if (parent === NONE) root = child
+    else if (bitAt(key, at(bits, parent)) === 0) lefts[parent] = child
+    else rights[parent] = child
+  }
 
   const hashOf = (node: number) => hashes.subarray(node * HASH_BYTES, (node + 1) * HASH_BYTES)
 
@@ -162,29 +160,40 @@ export function createStateTree(
       const nearest = leaves.keyAt(nearestTo(key, root))
       if (compareKeys(nearest, key) === 0) return false
       const bit = firstDifference(key, nearest)
-      const leaf = allocate(IS_LEAF, id, NONE)
-      const place = (node: number): number => {
-        if (at(bits, node) < bit) return replaceChild(node, key, place(childOf(node, key)))
-        return bitAt(key, bit) === 0 ? allocate(bit, leaf, node) : allocate(bit, node, leaf)
+      let parent = NONE
+      let node = root
+      while (at(bits, node) < bit) {
+        const own = ownOf(node)
+        if (own !== node) link(parent, key, own)
+        parent = own
+        node = childOf(own, key)
       }
-      root = place(root)
+      const leaf = allocate(IS_LEAF, id, NONE)
+      const isLeft = bitAt(key, bit) === 0
+      link(parent, key, isLeft ? allocate(bit, leaf, node) : allocate(bit, node, leaf))
       leafCount += 1
       return true
     },
     remove(key) {
       if (root === NONE || !isKeyOf(nearestTo(key, root), key)) return false
-      const without = (node: number): number => {
-        if (bits[node] === IS_LEAF) {
-          drop(node)
-          return NONE
+      let [parent, grandparent] = [NONE, NONE]
+      let node = root
+      while (bits[node] !== IS_LEAF) {
+        if (parent !== NONE) {
+          const own = ownOf(parent)
+          if (own !== parent) link(grandparent, key, own)
+          grandparent = own
         }
-        const child = without(childOf(node, key))
-        if (child !== NONE) return replaceChild(node, key, child)
-        const other = at(bitAt(key, at(bits, node)) === 0 ? rights : lefts, node)
-        drop(node)
-        return other
+        parent = node
+        node = childOf(node, key)
       }
-      root = without(root)
+      drop(node)
+      if (parent === NONE) root = NONE
+      else {
+        const isLeft = bitAt(key, at(bits, parent)) === 0
+        link(grandparent, key, at(isLeft ? rights : lefts, parent))
+        drop(parent)
+      }
       leafCount -= 1
       return true
     },

@@ -79,14 +79,15 @@ export function createLeafStore(): LeafStore {
 
   /** The text at a place of the record, and the one behind it. */
   const write = (key: Uint8Array, position: number, from: number, length: number): number => {
-    key.set(bytes.subarray(from, from + length), position)
+    // Short: a view of it would take longer.
+    for (let index = 0; index < length; index++) key[position + index] = bytes[from + index] ?? 0
     return position + length
   }
   const writeHex = (key: Uint8Array, position: number, from: number): number => {
     for (let index = 0; index < HASH_BYTES; index++) {
       const byte = bytes[from + index] ?? 0
-      key[position + 2 * index] = hexDigit(byte >> 4)
-      key[position + 2 * index + 1] = hexDigit(byte & 15)
+      key[position + 2 * index] = HEX_DIGITS[byte >> 4] ?? 0
+      key[position + 2 * index + 1] = HEX_DIGITS[byte & 15] ?? 0
     }
     return position + 2 * HASH_BYTES
   }
@@ -173,6 +174,7 @@ const BY_PARTY = 'p'.charCodeAt(0)
 const END = 0
 const ZEROS = '0'.repeat(2 * HASH_BYTES)
 const PARTICIPANT_PREFIX_BYTES = utf8(PARTICIPANT_PREFIX)
+const HEX_DIGITS = utf8('0123456789abcdef')
 const CONTRACT_PREFIX_BYTES = utf8(CONTRACT_PREFIX)
 
 function blockCount(textBytes: number): number {
@@ -183,8 +185,4 @@ function hashBytes(hex: string): Uint8Array {
   const bytes = fromHex(hex)
   assert(bytes.byteLength === HASH_BYTES, 'contract ids and participants are hashes')
   return bytes
-}
-
-function hexDigit(value: number): number {
-  return value + (value < 10 ? 0x30 : 0x57)
 }
