@@ -32,7 +32,6 @@ export type CertifiedReaderOptions = Pick<
   | 'floorStore'
   | 'addressStore'
   | 'allowPrivateAddresses'
-  | 'defer'
 > & {
   /** Default: in plain script; Node has a quicker one. */
   readonly sha256?: Sha256 | undefined
@@ -90,7 +89,7 @@ export type CertifiedReaderStatus = {
 
 export interface CertifiedReader extends AsyncDisposable {
   /**
-   * Answers in the order asked; lookups of one turn share a request.
+   * Answers in the order asked; lookups of one moment share a request.
    *
    * @throws {ReaderError} OVERLOADED, INVALID_THRESHOLD, INVALID_ARGUMENT (more than 256 lookups), CLOSED, NO_FLOOR.
    * @throws The signal's reason when aborted.
@@ -211,7 +210,7 @@ export function createCertifiedReader(
         return { ...outcome, answer, kind: kindOf(answer, nodeCount) }
       })
     },
-    options.defer ?? queueMicrotask,
+    clock,
   )
 
   return {

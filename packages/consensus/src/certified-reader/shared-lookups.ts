@@ -1,9 +1,12 @@
-/** Lookups of one turn, put together: as few requests as they fit into, and not more at a time than help. */
+/** Lookups of one moment, put together: as few requests as they fit into, and not more at a time than help. */
 import { BATCH_LOOKUPS_MAX } from '../answers/lookups.ts'
+import type { ReaderClock } from '../reader/reader-options.ts'
 import type { Lookup } from '../statements/requests.ts'
 
 /** More at a time would wait at the node; those that wait here can be put together with others. */
 const REQUESTS_MAX = 8
+/** So long a call waits for those that the answer under way brings. Where none is, it waits for its own turn's alone. */
+const GATHER_MS = 1
 
 export type Call<Options> = {
   /** At most 256. */
@@ -37,10 +40,11 @@ export function createSharedLookups<Options, Outcome>(
     options: Options,
     signal: AbortSignal,
   ) => Promise<readonly Outcome[]>,
-  defer: (run: () => void) => void,
+  clock: Pick<ReaderClock, 'delay'>,
 ): SharedLookups<Options, Outcome> {
   const waiting = new Set<Waiting<Options, Outcome>>()
   let requestCount = 0
+  let isGathering = false
 
   /** Those that fit together with the one that has waited longest. */
   const next = (): readonly Waiting<Options, Outcome>[] => {
@@ -77,12 +81,20 @@ export function createSharedLookups<Options, Outcome>(
     }
   }
 
+  const gather = (): void => {
+    if (isGathering) return
+    isGathering = true
+    if (requestCount === 0) queueMicrotask(pump)
+    else void clock.delay(GATHER_MS).then(pump)
+  }
+
   const pump = (): void => {
+    isGathering = false
     while (waiting.size > 0 && requestCount < REQUESTS_MAX) {
       requestCount++
       void send(next()).then(() => {
         requestCount--
-        pump()
+        if (waiting.size > 0) gather()
       })
     }
   }
@@ -116,8 +128,8 @@ export function createSharedLookups<Options, Outcome>(
           },
         }
         signal?.addEventListener('abort', leave)
-        if (waiting.size === 0) defer(pump)
         waiting.add(own)
+        gather()
       }),
   }
 }
