@@ -2,16 +2,24 @@
 import { type CryptoPort, type Genesis, hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import { invalidArgument } from './errors.ts'
 
-/** @throws {QuorumscanError} INVALID_ARGUMENT, with the member that is wrong. */
+/**
+ * A copy of the document: what was checked is what is believed, whatever the caller's object says later.
+ *
+ * @throws {QuorumscanError} INVALID_ARGUMENT, with the member that is wrong.
+ */
 export function checkedGenesis(document: unknown): Genesis {
   try {
-    return parseGenesis(document)
+    return parseGenesis(JSON.parse(JSON.stringify(document)))
   } catch (cause) {
     throw invalidArgument(`No genesis document: ${(cause as Error).message}`, cause)
   }
 }
 
-/** Resolves with the document's hash. @throws {QuorumscanError} As `checkedGenesis`. */
-export async function checkGenesis(document: unknown, crypto: CryptoPort): Promise<string> {
-  return hashGenesis(checkedGenesis(document), crypto)
+/** The copy with its hash. @throws {QuorumscanError} As `checkedGenesis`. */
+export async function checkGenesis(
+  document: unknown,
+  crypto: CryptoPort,
+): Promise<{ readonly genesis: Genesis; readonly genesisHash: string }> {
+  const genesis = checkedGenesis(document)
+  return { genesis, genesisHash: await hashGenesis(genesis, crypto) }
 }

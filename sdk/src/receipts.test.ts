@@ -1,4 +1,5 @@
 /** Receipts: what one proves under which pin, and what is said of the others. */
+import { createWebCrypto } from '@quorumscan/consensus'
 import { askName, askParty, sha256 } from '@quorumscan/consensus/certified'
 import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
@@ -11,9 +12,9 @@ const { genesis, genesisHash } = testNetwork
 /** A member of it, or its pin, is another one's: nothing else differs. */
 const OTHER_HASH = 'ab'.repeat(32)
 const otherDocument = { ...genesis, nonce: 'cd'.repeat(32) }
+const AT = { offset: 7, recordTime: 1_763_719_200_123_456 }
 const state = createSignedState(testNetwork, {
-  offset: 7,
-  recordTime: 1_763_719_200_123_456,
+  ...AT,
   entries: [simEntry(ALICE, { user: PARTY, expiresAt: 4_000_000_000_000_000 })],
 })
 const document = state.document(askName(ALICE))
@@ -52,6 +53,32 @@ describe('a receipt', () => {
   ])('is believed where %s', async (_, options) => {
     expect(await verify(options)).toMatchObject({ entry: { party: PARTY }, genesisHash })
   })
+})
+
+it('is not believed by keys that a genesis document shows once its hash was taken', async () => {
+  const liar = createTestNetwork({ network: 1 })
+  const forged = createSignedState({ ...liar, genesisHash }, { ...AT, entries: [] })
+  const platform = createWebCrypto()
+  let isHashed = false
+  const turning = {
+    ...genesis,
+    get nodes() {
+      return isHashed ? liar.genesis.nodes : genesis.nodes
+    },
+  }
+  const crypto = {
+    ...platform,
+    sha256(bytes: Uint8Array<ArrayBuffer>) {
+      isHashed = true
+      return platform.sha256(bytes)
+    },
+  }
+  for (const pins of [{ documents: [turning] }, { genesis: turning, documents: [] }]) {
+    isHashed = false
+    const believed = verify({ ...pins, crypto }, forged.document(askName(ALICE)))
+    await expect(believed).rejects.toMatchObject({ details: { reason: 'BAD_SIGNATURE' } })
+    expect(isHashed).toBe(true)
+  }
 })
 
 it.each<[string, Partial<VerifyReceiptOptions>, RegExp]>([

@@ -121,10 +121,10 @@ async function pinnedDocuments(
   const pinned = listed.filter((pin) => !isGenesisHash(pin))
   const byHash = new Map<string, Genesis>()
   for (const document of [...pinned, ...documents]) {
-    const hash = await checkGenesis(document, crypto)
-    if (!listed.includes(hash) && !pinned.includes(document))
-      throw wrongGenesis(`A document has the hash ${hash}, which is not pinned.`)
-    byHash.set(hash, document as Genesis) // It was checked.
+    const { genesis, genesisHash } = await checkGenesis(document, crypto)
+    if (!listed.includes(genesisHash) && !pinned.includes(document))
+      throw wrongGenesis(`A document has the hash ${genesisHash}, which is not pinned.`)
+    byHash.set(genesisHash, genesis)
   }
   return byHash
 }

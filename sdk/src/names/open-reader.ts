@@ -83,10 +83,9 @@ export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
       void known.save(genesis)
     }
   } else {
-    genesis = pinned
     // What was pinned by its hash needs no check.
     const { checkGenesis } = await loadPart(() => import('../checked-genesis.ts'))
-    genesisHash = await checkGenesis(pinned, crypto)
+    ;({ genesis, genesisHash } = await checkGenesis(pinned, crypto))
   }
   if (proxy?.isTrusted !== true) await requireEd25519(crypto, genesis)
 
