@@ -13,7 +13,7 @@ import type { Handlers } from './handler.ts'
 import { createLogClient } from './log-client.ts'
 import { buildServer } from './server.ts'
 
-async function start(submitEntry: (bytes: Uint8Array) => void) {
+async function start(submitEntry: (bytes: Uint8Array) => void | Promise<void>) {
   const unused = async () => expect.fail('not called')
   const handlers: Handlers<typeof synchronizerRoutes> = {
     livez: unused,
@@ -23,7 +23,7 @@ async function start(submitEntry: (bytes: Uint8Array) => void) {
     followLog: unused,
     listOrderingEvidence: unused,
     submitEntry: async ({ body }) => {
-      submitEntry(body)
+      await submitEntry(body)
       return { body: { accepted: true } }
     },
   }
@@ -52,6 +52,22 @@ test('the bytes arrive as they are', async () => {
   const entry = Uint8Array.of(1, 0, 255, 2).subarray(1, 3)
   await running.client.submit(entry, signal)
   expect(received).toEqual([Uint8Array.of(0, 255)])
+})
+
+test('as many wait for one block as a busy validator submits', async () => {
+  const count = 64
+  let waitingCount = 0
+  let decide = () => {}
+  const decided = new Promise<void>((resolve) => {
+    decide = resolve
+  })
+  await using running = await start(async () => {
+    if (++waitingCount === count) decide()
+    await decided
+  })
+  const entries = Array.from({ length: count }, (_, index) => Uint8Array.of(index))
+  await Promise.all(entries.map((entry) => running.client.submit(entry, signal)))
+  expect(waitingCount).toBe(count)
 })
 
 test.each([

@@ -9,6 +9,8 @@ import { CONNECT_MS_MAX, createUndiciTransport } from './undici-transport.ts'
 
 /** The synchronizer's longest answer is an error body. */
 const REPLY_BYTES_MAX = 64 * 1024
+/** Under way at once: each waits for its block, a third of a second, so that these are some 200 a second. */
+const SUBMISSIONS_MAX = 64
 /** 32 pieces of each member of the largest network, twice over. */
 const EVIDENCE_BYTES_MAX = 1024 * 1024
 
@@ -57,6 +59,7 @@ export function createLogClient(options: {
   const { origin, pathname } = new URL(url)
   const transport = createUndiciTransport({
     ca,
+    connectionsMax: SUBMISSIONS_MAX,
     ...(token === null ? {} : { peerTokenByOrigin: new Map([[origin, token]]) }),
   })
   const asked = tracedTransport(transport, tracer, () => 'synchronizer')

@@ -43,6 +43,8 @@ export type UndiciTransportOptions = {
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
   /** Certificates of whoever may vouch for https, PEM; those that the machine trusts without it. */
   readonly ca?: string | null
+  /** For each node and channel, where the default is too few. */
+  readonly connectionsMax?: number
 }
 
 /** A node at its address. */
@@ -76,7 +78,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
     const { origin, pathname } = new URL(url)
     const peerToken = options.peerTokenByOrigin?.get(origin)
     return {
-      pool: createPool(origin, kind, options.ca ?? null),
+      pool: createPool(origin, kind, options),
       basePath: pathname.replace(/\/$/, ''),
       ownHeaders: peerToken === undefined ? {} : { [PEER_TOKEN_HEADER]: peerToken },
     }
@@ -171,9 +173,13 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 type PoolKind = Pick<TransportRequest, 'channel' | 'isPublicOnly'>
 
-function createPool(origin: string, kind: PoolKind, ca: string | null): Pool {
+function createPool(
+  origin: string,
+  kind: PoolKind,
+  { ca = null, connectionsMax }: UndiciTransportOptions,
+): Pool {
   return new Pool(origin, {
-    connections: CONNECTIONS_MAX[kind.channel],
+    connections: connectionsMax ?? CONNECTIONS_MAX[kind.channel],
     pipelining: 1,
     connect: {
       timeout: CONNECT_MS_MAX,

@@ -49,11 +49,14 @@ export async function serveAbci(options: {
 async function converse(socket: Socket, application: Pick<Application, 'answer'>): Promise<void> {
   const read = createMessageReader()
   // What the engine is told at the end must still reach it.
-  for await (const chunk of socket.iterator({ destroyOnReturn: false }))
-    for (const message of read(chunk)) {
-      const answer = await application.answer(Request.decode(message))
-      if (!socket.write(encoded(answer))) await once(socket, 'drain')
-    }
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    // Entries come many at once, and a write costs more than what it carries.
+    socket.cork()
+    for (const message of read(chunk))
+      socket.write(encoded(await application.answer(Request.decode(message))))
+    socket.uncork()
+    if (socket.writableNeedDrain) await once(socket, 'drain')
+  }
 }
 
 function encoded(answer: Response): Uint8Array {
