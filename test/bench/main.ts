@@ -4,11 +4,13 @@
  *
  *   npm run bench                    some ten minutes
  *   npm run bench -- --full          100 000 names, five rounds
- *   npm run bench -- names           only these: certified, names, proxy, splice, streams
+ *   npm run bench -- names           only these: certified, names, ordering, proxy, splice, streams
+ *   … ordering --driver cometbft --nodes 7     only this driver and so many members
  */
 import { parseArgs } from 'node:util'
 import { measureCertified } from './certified/measure.ts'
 import { measureNames } from './names/measure.ts'
+import { measureOrdering, ORDERING_DRIVERS } from './ordering/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
 import { print } from './report.ts'
 import { measureSplice } from './splice/measure.ts'
@@ -17,6 +19,7 @@ import { measureStreams } from './streams/measure.ts'
 const QUICK = {
   certified: { nameCount: 100_000, rounds: 1, ms: 1_500 },
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
+  ordering: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
   splice: { readCount: 30 },
   streams: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
@@ -24,18 +27,23 @@ const QUICK = {
 const FULL = {
   certified: { nameCount: 100_000, rounds: 5, ms: 6_000 },
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
+  ordering: { nodeCounts: [4, 7], ms: 15_000, idleMs: 60_000 },
   proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },
   splice: { readCount: 200 },
   streams: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
 }
-const PARTS = ['certified', 'names', 'proxy', 'splice', 'streams']
+const PARTS = ['certified', 'names', 'ordering', 'proxy', 'splice', 'streams']
 
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { full: { type: 'boolean', default: false } },
+    options: {
+      full: { type: 'boolean', default: false },
+      driver: { type: 'string' },
+      nodes: { type: 'string' },
+    },
     allowPositionals: true,
   })
   const unknown = positionals.find((part) => !PARTS.includes(part))
@@ -47,6 +55,12 @@ async function main(args: readonly string[]): Promise<number> {
   const sizes = values.full ? FULL : QUICK
   if (parts.includes('certified')) await measureCertified(sizes.certified)
   if (parts.includes('names')) await measureNames(sizes.names)
+  if (parts.includes('ordering'))
+    await measureOrdering({
+      ...sizes.ordering,
+      ...(values.nodes === undefined ? {} : { nodeCounts: [Number(values.nodes)] }),
+      drivers: ORDERING_DRIVERS.filter((driver) => driver === (values.driver ?? driver)),
+    })
   if (parts.includes('proxy')) await measureProxy(sizes.proxy)
   if (parts.includes('splice')) await measureSplice(sizes.splice)
   if (parts.includes('streams')) await measureStreams(sizes.streams)

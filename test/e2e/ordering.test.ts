@@ -4,11 +4,20 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { LogEntry } from '@quorumscan/ledger'
 import { until, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
+import {
+  createEntries,
+  openSynchronizers,
+  readSameLog,
+  recordTimesIn,
+  type SignedEntry,
+  type Synchronizer,
+} from '../support/synchronizers.ts'
 import { clock, createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 
@@ -23,6 +32,12 @@ const REGISTRATION_COUNT = IS_LONG ? 25 : 5
 const AWAY_MS = IS_LONG ? 300_000 : 0
 /** How much longer a registration may take with one away; the median of five says little beside other tests. */
 const SLOWER_MAX = IS_LONG ? 2 : 4
+/** How often something is killed under load. */
+const BLOW_COUNT = Number(process.env['BLOWS'] ?? 100)
+/** How long nothing is ordered while two wait for it, one entry of each a minute. */
+const WAITING_MINUTES = 15
+/** Of the entries that waited: those of the last two minutes. */
+const IN_TIME_COUNT = 4
 const ALICE = 'alice.unverified.ns'
 
 let cluster: RunningCluster
@@ -86,6 +101,27 @@ async function expectEqualReplicas(): Promise<void> {
 const heightOf = async (name: string): Promise<number> => {
   const file = join(cluster.dataDir, 'engines', name, 'data/priv_validator_state.json')
   return Number(JSON.parse(await readFile(file, 'utf8').catch(() => '{"height":0}')).height)
+}
+
+/** Two blocks more than now, by what the others say. */
+async function untilOthersOrder(node: string): Promise<void> {
+  const height = async () => {
+    const { members } = await cluster.status()
+    const others = members.filter(({ name }) => name !== node)
+    return Math.max(...others.map(({ ordering }) => ordering?.height ?? 0))
+  }
+  const before = await height()
+  await untilTrue('the others to order two blocks', async () => (await height()) >= before + 2)
+}
+
+/** All have the same log, which holds each of these once; the log. */
+async function expectOnce(
+  synchronizers: readonly Synchronizer[],
+  entries: readonly SignedEntry[],
+): Promise<readonly LogEntry[]> {
+  const log = await readSameLog(synchronizers)
+  expect(recordTimesIn(log, entries).map(({ length }) => length)).toEqual(entries.map(() => 1))
+  return log
 }
 
 describe.skipIf(enginePath === null)('four that order together', () => {
@@ -183,4 +219,78 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     await cluster.kill('sv-2')
     await register()
   })
+
+  it.runIf(IS_LONG)(
+    'lose nothing, and double nothing, while engines and synchronizers are killed at any moment',
+    async () => {
+      const synchronizers = await openSynchronizers(cluster)
+      const nextEntry = await createEntries(cluster)
+      const acknowledged: SignedEntry[] = []
+      let isOver = false
+      const load = Promise.all(
+        synchronizers.map(async ({ order }) => {
+          while (!isOver) {
+            const entry = nextEntry()
+            if (await order(entry)) acknowledged.push(entry)
+          }
+        }),
+      )
+      for (let blow = 0; blow < BLOW_COUNT; blow++) {
+        const node = `sv-${1 + (blow % 4)}`
+        const part = blow % 2 === 0 ? 'synchronizer' : 'cometbft'
+        // A block that is decided waits for it: what is killed then is between the decision and the commit.
+        const isBetween = blow % 3 === 0
+        if (isBetween) {
+          await cluster.pause(node, { part: 'redis' })
+          await untilOthersOrder(node)
+        }
+        await cluster.kill(node, { part })
+        await cluster.heal(node)
+      }
+      isOver = true
+      await load
+      await untilWhole()
+      await expectOnce(synchronizers, acknowledged)
+      process.stdout.write(`${BLOW_COUNT} killed, ${acknowledged.length} entries acknowledged\n`)
+      await expectEqualReplicas()
+    },
+  )
+
+  it.runIf(IS_LONG)(
+    'order what waited for a quarter of an hour with two dead, each in its time',
+    async () => {
+      const synchronizers = await openSynchronizers(cluster)
+      const nextEntry = await createEntries(cluster)
+      const acknowledged: SignedEntry[] = []
+      const order = async (one: Synchronizer, entry = nextEntry()) => {
+        if (await one.order(entry)) acknowledged.push(entry)
+      }
+      await Promise.all(synchronizers.map((one) => order(one)))
+      const before = acknowledged.length
+      expect(before).toBe(synchronizers.length)
+      for (const dead of ['sv-1', 'sv-4']) await cluster.kill(dead)
+      const offered: SignedEntry[] = []
+      const waiting: Promise<void>[] = []
+      for (let minute = 0; minute < WAITING_MINUTES; minute++) {
+        for (const one of synchronizers.filter(({ name }) => ['sv-2', 'sv-3'].includes(name))) {
+          const entry = nextEntry()
+          offered.push(entry)
+          waiting.push(order(one, entry))
+        }
+        await clock.delay(60_000)
+      }
+      expect(acknowledged.length).toBe(before)
+      await cluster.heal('sv-4')
+      await Promise.all(waiting)
+      // The last ones are in time for whoever is back.
+      expect(acknowledged).toEqual(expect.arrayContaining(offered.slice(-IN_TIME_COUNT)))
+      await untilRegistering()
+      await register()
+      await untilWhole()
+      const log = await expectOnce(synchronizers, acknowledged)
+      for (const [index, times] of recordTimesIn(log, offered).entries())
+        for (const time of times) expect(time).toBeLessThan(offered[index]?.notAfter ?? 0)
+      await expectEqualReplicas()
+    },
+  )
 })

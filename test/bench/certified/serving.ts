@@ -174,7 +174,7 @@ async function cpuSeconds(cluster: RunningCluster): Promise<number> {
 }
 
 /** The entry, as soon as a node proves it. */
-function untilCertified(
+export function untilCertified(
   cluster: RunningCluster,
   name: string,
 ): Promise<{ readonly expires_at: string }> {
