@@ -85,7 +85,6 @@ export class Cluster {
       clock: options.clock,
       faultsOf: ({ node }) => this.#breakage.of(node),
       isKilled: (id) => this.#breakage.isKilled(id),
-      logFileOf: (id) => directory.logFile(id),
       tell: options.onIncident,
       onRevived: () => this.#breakage.refresh(),
     })

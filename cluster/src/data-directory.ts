@@ -19,7 +19,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { REPOSITORY_ROOT } from './built-files.ts'
-import { ClusterError } from './cluster-error.ts'
+import { ClusterError, messageOf } from './cluster-error.ts'
 
 const DIRECTORY_MODE = 0o700
 const SECRET_MODE = 0o600
@@ -109,13 +109,30 @@ export function writeFileOnce(path: string, makeText: () => string): string {
   return readFileSync(path, 'utf8')
 }
 
-/** The file's JSON, or null where there is no file. */
+/** The file's JSON, or null where there is no file. @throws {ClusterError} If it is half written. */
 export function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return null
-    throw error
+    throw error instanceof SyntaxError ? damageOf(path, error) : error
+  }
+}
+
+/** Of a file that says something else than what was written there. */
+function damageOf(path: string, cause: unknown): ClusterError {
+  return new ClusterError(
+    `${path} is damaged (${messageOf(cause)}): put a whole copy back, or begin anew with another --data-dir`,
+    { cause },
+  )
+}
+
+/** What `read` makes of a file. @throws {ClusterError} If it throws: the file is damaged. */
+export function unlessDamaged<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof ClusterError ? error : damageOf(path, error)
   }
 }
 
@@ -143,6 +160,16 @@ export function readOwnJson(path: string): unknown {
 export function identityOfDirectory(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats === undefined ? null : `${stats.dev}:${stats.ino}`
+}
+
+/** Of a secret, such as that with which tokens are signed. */
+export const SECRET_BYTES = 32
+
+/** A secret, in hex. @throws {ClusterError} If the file does not hold one; the system's error if it cannot be read. */
+export function readSecret(file: string): string {
+  const secret = readFileSync(file, 'utf8')
+  if (new RegExp(`^[0-9a-f]{${2 * SECRET_BYTES}}$`).test(secret)) return secret
+  throw damageOf(file, `it does not hold ${SECRET_BYTES} bytes`)
 }
 
 /** Whether the error is of the system and has this code, e.g. `ENOENT`. */

@@ -45,6 +45,11 @@ const wordOfCode: Readonly<Record<string, string>> = {
 /** Of the code of a refusal. Others write it. */
 const CODE = /^[A-Z_]{1,40}$/
 
+/** Whether a lookup that ended so was answered: with an entry, or that there is none. */
+export function isAnswer(kind: string): boolean {
+  return /^(verified|trusted)/.test(kind)
+}
+
 /** Why a node could not be heard: of what a request to it threw. */
 export function wordOfFailure(error: unknown): string {
   const { name, code, message, cause } = Object(error)

@@ -9,11 +9,15 @@ import {
 } from '@quorumscan/base'
 import { type CometbftOrdering, type Genesis, parseGenesis } from '@quorumscan/consensus'
 import { nodeIdOf, VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
+import { z } from 'zod'
 import { ClusterError } from './cluster-error.ts'
 import {
   type DataDirectory,
   makePrivateDirectory,
   readJson,
+  readSecret,
+  SECRET_BYTES,
+  unlessDamaged,
   writeFileAtomic,
   writeFileOnce,
 } from './data-directory.ts'
@@ -22,6 +26,7 @@ import {
   createGenesis,
   type GenesisOverrides,
   hashGenesis,
+  ORDERING_DRIVERS,
   type OrderingDriver,
 } from './genesis.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'
@@ -65,16 +70,18 @@ type Secrets = {
   readonly control: string
 }
 
+const PORT_MAX = 65_535
 /** Of what lies in a data directory, and how. */
 const LAYOUT = 2
 
-type ClusterFile = {
-  readonly version: typeof LAYOUT
-  readonly nodeCount: number
-  readonly basePort: number
+const clusterFile = z.object({
+  version: z.literal(LAYOUT),
+  nodeCount: z.int().min(1).max(NODE_COUNT_MAX),
+  basePort: z.int().min(1).max(PORT_MAX),
   /** Left out by those of one synchronizer. */
-  readonly ordering?: OrderingDriver
-}
+  ordering: z.enum(ORDERING_DRIVERS).optional(),
+})
+type ClusterFile = Readonly<z.infer<typeof clusterFile>>
 
 /** @throws {ClusterError} If the wishes contradict what the directory holds, or a port is taken. */
 export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
@@ -106,20 +113,22 @@ export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
 
 async function decideShape(input: PrepareInput): Promise<ClusterFile> {
   const { directory } = input
-  const existing = readJson(directory.clusterFile) as ClusterFile | null
-  if (existing === null) {
+  const kept = readJson(directory.clusterFile)
+  if (kept === null) {
     const nodeCount = input.nodeCount ?? DEFAULT_NODE_COUNT
     const ordering = input.ordering ?? 'redis'
     const basePort = await drawBasePort(input.basePort, { nodeCount, ordering })
     const shape: ClusterFile = { version: LAYOUT, nodeCount, basePort, ordering }
     return JSON.parse(writeFileOnce(directory.clusterFile, () => JSON.stringify(shape)))
   }
-  if (existing.version !== LAYOUT)
+  const { version } = Object(kept)
+  if (typeof version === 'number' && version !== LAYOUT)
     throw new ClusterError(
-      `${directory.path} holds a cluster of layout ${existing.version}, and this quorumscan reads layout ${LAYOUT}: ` +
+      `${directory.path} holds a cluster of layout ${version}, and this quorumscan reads layout ${LAYOUT}: ` +
         'its genesis says nothing of ordering, and no network can change its genesis. Nothing was changed. Start ' +
         'it with the quorumscan that made it, or a new cluster with another --data-dir',
     )
+  const existing = unlessDamaged(directory.clusterFile, () => clusterFile.parse(kept))
   if (input.nodeCount !== null && input.nodeCount !== existing.nodeCount)
     throw new ClusterError(
       `${directory.path} holds a cluster of ${existing.nodeCount} nodes, which its genesis fixes; ` +
@@ -170,7 +179,7 @@ function loadOrCreateGenesis(
     })
     return `${JSON.stringify(genesis, null, 2)}\n`
   })
-  return parseGenesis(JSON.parse(text))
+  return unlessDamaged(directory.genesisFile, () => parseGenesis(JSON.parse(text)))
 }
 
 /**
@@ -191,8 +200,9 @@ function makeMember(
 
 /** Makes the key unless it is there, and returns its public half. */
 function makeKey(directory: DataDirectory, name: string): string {
-  return keyPairFromSeed(writeFileOnce(directory.keyFile(name), () => createKeyPair().seed))
-    .publicKey
+  const file = directory.keyFile(name)
+  const seed = writeFileOnce(file, () => createKeyPair().seed)
+  return unlessDamaged(file, () => keyPairFromSeed(seed).publicKey)
 }
 
 /** A token of its own for each process that follows the log, and in a file those that follow one synchronizer. */
@@ -214,5 +224,7 @@ export const logTokensOf = (synchronizer: string) => `log-tokens-${synchronizer}
 export const logTokenOf = (name: string) => `log-token-${name}`
 
 function makeSecret(directory: DataDirectory, name: string): string {
-  return writeFileOnce(directory.secretFile(name), () => randomHex(systemRandom, 32))
+  const file = directory.secretFile(name)
+  writeFileOnce(file, () => randomHex(systemRandom, SECRET_BYTES))
+  return readSecret(file)
 }

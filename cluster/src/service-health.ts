@@ -85,7 +85,7 @@ export class ServiceHealth {
     if (kind === 'synchronizer')
       return `the log is in ${service.redisDirectory}: \`quorumscan log repair\` mends it, or says what can; ${logs}`
     if (this.healthOf(service)?.code === 'USERS_LOST')
-      return `restore ${service.redisDirectory}, or \`down\` and \`up --accept-lost-users\``
+      return `restore ${service.redisDirectory}, or \`quorumscan down\` and \`quorumscan up --accept-lost-users\``
     if (kind === 'validator' && isRedisBroken)
       return `its users live there only: mend or restore ${service.redisDirectory}; ${logs}`
     return isRedisBroken || standsStill
@@ -98,12 +98,13 @@ export class ServiceHealth {
     return this.#heardOf(service)?.ordering ?? null
   }
 
-  /** What was last heard of it; null if nothing, or it does not run: then that is not so any more. */
+  /** What was last heard of it; null if nothing, or it or its Redis does not run: then that is not so any more. */
   healthOf(service: Service): Health | null {
     return this.#heardOf(service)?.health ?? null
   }
 
-  #heardOf({ name, app }: Service): Heard | undefined {
-    return this.#supervisor.state(app.id) === 'running' ? this.#heardByName.get(name) : undefined
+  #heardOf({ name, app, redis }: Service): Heard | undefined {
+    const doRun = [app, redis].every(({ id }) => this.#supervisor.state(id) === 'running')
+    return doRun ? this.#heardByName.get(name) : undefined
   }
 }

@@ -4,9 +4,9 @@
  * be done to it. What is broken on purpose it is told by `faultsOf`.
  */
 import { setMaxListeners } from 'node:events'
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { ClusterError } from './cluster-error.ts'
+import { ClusterError, UsageError } from './cluster-error.ts'
 import { writeFileUnlessEqual } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
 import { type FaultSpec, type ProcessFaults, processFaultsOf } from './faults/fault-spec.ts'
@@ -25,8 +25,6 @@ const STOP_GRACE_MS = 12_000
 const POLL_INTERVAL_MS = 500
 const READY_INTERVAL_MS = 50
 const LOG_CHECK_INTERVAL_MS = 10_000
-/** Lines of a log that an error shows. */
-const LOG_TAIL_LINES = 15
 
 export type ServiceRunnerOptions = {
   readonly services: readonly Service[]
@@ -36,8 +34,6 @@ export type ServiceRunnerOptions = {
   readonly faultsOf: (service: Pick<Service, 'node'>) => readonly FaultSpec[]
   /** Whether a process is killed on purpose, by its id. */
   readonly isKilled: (id: string) => boolean
-  /** Where a process writes what it says, by its id. */
-  readonly logFileOf: (id: string) => string
   /** Told what happened to a service without anybody's doing. */
   readonly tell: (node: string, sentence: string) => void
   /** Called when something that had ended was started again. */
@@ -98,7 +94,7 @@ export class ServiceRunner {
   /**
    * Starts the Redis of a service, if it does not run, and waits until it answers.
    *
-   * @throws {ClusterError} If it ends meanwhile; the end of its log is shown.
+   * @throws {ClusterError} If it ends meanwhile.
    */
   async startRedis(service: RedisService): Promise<void> {
     if (this.#supervisor.pid(service.redis.id) !== null) return
@@ -254,12 +250,12 @@ export class ServiceRunner {
     return await done
   }
 
-  /** @throws {ClusterError} If there is none of that name. */
+  /** @throws {UsageError} If there is none of that name. */
   service(name: string): Service {
     const service = this.#options.services.find((candidate) => candidate.name === name)
     if (service !== undefined) return service
     const nodes = new Set(this.#options.services.map((candidate) => candidate.node))
-    throw new ClusterError(`there is no node ${name}; there are ${[...nodes].join(', ')}`)
+    throw new UsageError(`there is no node ${name}; there are ${[...nodes].join(', ')}`)
   }
 
   /** What runs under the name of a node, what has that name first. @throws {ClusterError} If there is no such node. */
@@ -268,11 +264,10 @@ export class ServiceRunner {
     return [main, ...this.#options.services.filter((one) => one.node === node && one !== main)]
   }
 
-  /** @throws {ClusterError} If the process does not run; the end of its log is shown. */
+  /** @throws {ClusterError} If the process does not run. */
   assertRunning(id: string): void {
     if (this.#supervisor.pid(id) !== null) return
-    const logFile = this.#options.logFileOf(id)
-    throw new ClusterError(`${id} does not run. Its log (${logFile}) ends with:\n${tail(logFile)}`)
+    throw new ClusterError(`${id} does not run; \`quorumscan logs ${id}\` says why`)
   }
 
   /** Ends a process, by its id, in order; by force if it takes too long. */
@@ -330,13 +325,5 @@ export class ServiceRunner {
           .map((service) => this.stop(service.app.id)),
       )
     await Promise.all(services.map((service) => this.stop(service.redis.id)))
-  }
-}
-
-function tail(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n')
-  } catch {
-    return '(no log)'
   }
 }

@@ -1,5 +1,5 @@
 /** What the nodes signed of the state of the ledger, for a look from outside. */
-import { createWebCrypto, type Genesis, hashGenesis } from '@quorumscan/consensus'
+import { createWebCrypto, type Genesis, hashGenesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type Certificate,
   parseCertificate,
@@ -13,23 +13,29 @@ const TIMEOUT_MS = 10_000
 
 export type SignedState = {
   readonly node: string
-  /** At the offset that was asked for, if the node signed something there. */
+  /** At the offset that is compared, if the node signed something there. */
   readonly state: { readonly historyHash: string; readonly stateRoot: string } | null
-  /** The newest offset that it signed something of; null: of none that was asked for. */
-  readonly newest: number | null
-  /** Why it said nothing at all. */
+  /** The newest that it signed something of; null: it signed nothing of what was asked for. */
+  readonly newest: { readonly offset: number; readonly recordTime: number } | null
+  /** Why it said nothing at all, in the words of `node-words.ts`. */
   readonly reason: string | null
 }
 
 export type SignedStates = {
-  /** The newest at which the most nodes signed something; null: none did. */
+  /** The newest that so many signed as an answer needs, or all that said something where those are fewer; null: none did. */
   readonly offset: number | null
   readonly states: readonly SignedState[]
 }
 
+type Asked = {
+  readonly node: string
+  readonly signed: readonly Certificate[]
+  readonly reason: string | null
+}
+
 /**
- * Asks every node of the genesis at its address for what it signed behind an offset; waits a while for it.
- * What is not signed by the node's key counts for nothing.
+ * Asks every node of the genesis at its address for what it signed behind an offset; waits a while for it, and for those
+ * that have not come as far as the others. What is not signed by the node's key counts for nothing.
  */
 export async function askSignedStates(
   after: number,
@@ -40,14 +46,13 @@ export async function askSignedStates(
 ): Promise<SignedStates> {
   const { genesis, nodes } = options
   const network = { genesis, genesisHash: await hashGenesis(genesis), crypto: createWebCrypto() }
-  const askNode = async (name: string): Promise<readonly Certificate[]> => {
+  const statementsOf = async (name: string, from: number): Promise<readonly Certificate[]> => {
     const url = nodes.find((node) => node.name === name)?.url
-    const path = `/v0/state-statements?after=${after}`
+    const path = `/v0/state-statements?after=${from}`
     const answer = await ask(`${url}${path}`, { timeoutMs: TIMEOUT_MS })
-    const body = Object(answer.body)
     if (answer.status !== 200)
       throw new Error(answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body))
-    const statements = (body.statements as unknown[]).map((statement) =>
+    const statements = (Object(answer.body).statements as unknown[]).map((statement) =>
       parseCertificate(JSON.stringify(statement)),
     )
     for (const statement of statements) {
@@ -57,30 +62,48 @@ export async function askSignedStates(
     }
     return statements
   }
+  const askNode = async (node: string, from: number): Promise<Asked> => {
+    try {
+      return { node, signed: await statementsOf(node, from), reason: null }
+    } catch (error) {
+      return { node, signed: [], reason: String(Object(error).message ?? error) }
+    }
+  }
+  const first = await Promise.all(genesis.nodes.map(({ name }) => askNode(name, after)))
+  const answers = first.filter(({ signed }) => signed.length > 0)
+  const needed = Math.min(maxFaulty(genesis.nodes.length) + 1, answers.length)
+  const offset = newestSigned(
+    answers.map(({ signed }) => signed.map((one) => one.offset)),
+    needed,
+  )
   const asked = await Promise.all(
-    genesis.nodes.map(async ({ name }) => {
-      try {
-        return { node: name, signed: await askNode(name), reason: null }
-      } catch (error) {
-        return { node: name, signed: [], reason: String(Object(error).message ?? error) }
-      }
+    first.map(async (one) => {
+      const newest = one.signed.at(-1)
+      if (offset === null || one.reason !== null || (newest?.offset ?? 0) >= offset) return one
+      const more = await askNode(one.node, offset - 1)
+      return more.signed.length === 0 ? { ...one, reason: more.reason } : more
     }),
   )
-  const offset = newestCommonOffset(asked.map(({ signed }) => signed.map((one) => one.offset)))
   return {
     offset,
     states: asked.map(({ node, signed, reason }) => {
       const found = signed.find((one) => one.offset === offset)
       const state = found && { historyHash: found.historyHash, stateRoot: found.stateRoot }
-      return { node, state: state ?? null, newest: signed.at(-1)?.offset ?? null, reason }
+      const newest = signed.at(-1)
+      return {
+        node,
+        state: state ?? null,
+        newest: newest ? { offset: newest.offset, recordTime: newest.recordTime } : null,
+        reason,
+      }
     }),
   }
 }
 
-/** The offset that the most lists hold, of those the highest. */
-export function newestCommonOffset(lists: readonly (readonly number[])[]): number | null {
+/** The highest offset that so many lists hold; null if there is none. */
+export function newestSigned(lists: readonly (readonly number[])[], needed: number): number | null {
   const counts = new Map<number, number>()
   for (const offset of lists.flat()) counts.set(offset, (counts.get(offset) ?? 0) + 1)
-  const [best] = [...counts].sort(([a, countA], [b, countB]) => countB - countA || b - a)
-  return best?.[0] ?? null
+  const enough = [...counts].flatMap(([offset, count]) => (count >= needed ? [offset] : []))
+  return enough.length === 0 || needed === 0 ? null : Math.max(...enough)
 }

@@ -1,8 +1,10 @@
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { describe, expect, it } from 'vitest'
-import { formatStatus, formatSummary, shorten, wrap } from './cli/format.ts'
+import { formatStatus, formatSummary, shorten } from './cli/format.ts'
+import { wrap } from './cli/options.ts'
 import type { NodeState } from './node-words.ts'
 import {
+  type AtNodes,
   type ClusterStatus,
   canLookUp,
   describeMargin,
@@ -87,6 +89,46 @@ describe('what can still be lost', () => {
     expect(describeMargin({ ...status, nodes })[0]).toBe(
       'lookups        3 of 4 nodes up, 1 not to be counted on, 2 must agree: no more can be lost',
     )
+  })
+})
+
+describe('whether names can be looked up', () => {
+  const read: AtNodes = {
+    kind: 'verified',
+    latencyMs: 3.4,
+    needed: 2,
+    signers: ['sv-1', 'sv-2', 'sv-3'],
+    asked: [{ node: 'sv-1', reason: 'answered' }],
+  }
+  const refused: AtNodes = {
+    ...read,
+    kind: 'insufficient',
+    signers: [],
+    asked: ['sv-1', 'sv-2'].map((node) => ({ node, reason: 'timeout (1000 ms)' })),
+  }
+
+  it('is what a reader of the nodes sees, whatever the validator does', () => {
+    const status = { ...statusOf([up, up, up, up]), atNodes: read }
+    const lost = { ...status, validator: { ...status.validator, state: down } }
+    expect(canLookUp(lost)).toBe(true)
+    expect(describeMargin(lost)).toContain(
+      '               a reader of the nodes: verified, 3 signed, 2 needed, 3 ms',
+    )
+    expect(describeMargin(lost).at(-1)).toBe(
+      'The validator is not up: nobody is registered, or looks names up, through it.',
+    )
+    expect(
+      formatStatus(lost)
+        .split('\n')
+        .every((line) => line.length <= 80),
+    ).toBe(true)
+  })
+
+  it('is denied where the reader gets none, with what each node did', () => {
+    const status = { ...statusOf([up, up, up, up]), atNodes: refused }
+    expect(canLookUp(status)).toBe(false)
+    expect(formatStatus(status)).toContain('insufficient (sv-1: timeout (1000 ms),')
+    expect(describeMargin(status)[0]).toContain('not answered all the same')
   })
 })
 

@@ -1,6 +1,6 @@
 /** What a cluster says about itself, and what it can still lose. Pure. */
 import type { OrderingDriver } from './genesis.ts'
-import type { NodeState } from './node-words.ts'
+import { isAnswer, type NodeState } from './node-words.ts'
 
 export type ServiceStatus = {
   readonly url: string
@@ -33,6 +33,17 @@ export type OrderingReport = {
   readonly connected: readonly string[]
   /** Members whose votes on that block were missed. */
   readonly absent: readonly string[]
+}
+
+/** How a lookup at the nodes themselves ended. */
+export type AtNodes = {
+  /** `verified` … */
+  readonly kind: string
+  readonly latencyMs: number
+  readonly needed: number
+  /** Who signed the state that proves the answer. */
+  readonly signers: readonly string[]
+  readonly asked: readonly { readonly node: string; readonly reason: string }[]
 }
 
 type NamedService = ServiceStatus & { readonly name: string }
@@ -90,19 +101,11 @@ function upCount(services: readonly ServiceStatus[]): number {
   return services.filter(({ state }) => state === 'up').length
 }
 
-/** Whether names can be looked up by quorum. */
+/** Whether a reader of the nodes gets answers: as one that reads all the time sees it, or by what is up. */
 export function canLookUp(status: Measured): boolean {
-  return (
-    marginOf(status).lookups >= 0 &&
-    isOrdering(status) &&
-    isThere(status.synchronizer) &&
-    isThere(status.validator)
-  )
-}
-
-/** Whether it may answer: it runs, and has started. */
-function isThere({ state }: ServiceStatus): boolean {
-  return state === 'up' || state === 'catching-up'
+  const { atNodes = null } = status
+  if (atNodes !== null) return isAnswer(atNodes.kind)
+  return marginOf(status).lookups >= 0 && isOrdering(status)
 }
 
 /** How many more nodes may be lost before something stops; negative when it has stopped. */
@@ -120,6 +123,7 @@ function marginOf(status: Measured): Margin {
 /** A status with or without what is known about faults. */
 type Measured = Omit<ClusterStatus, 'nodes'> & {
   readonly nodes: readonly (NodeStatus & { readonly isCounted?: boolean })[]
+  readonly atNodes?: AtNodes | null
 }
 
 /** Nodes that are up and not known to be broken in a way that takes their vote. */
@@ -134,9 +138,12 @@ export function describeMargin(status: Measured): readonly string[] {
   const counted = countedOf(status)
   const { n, readThreshold, confirmThreshold } = status.cluster
   const have = `${up} of ${n} nodes up`
+  const { atNodes = null } = status
+  const lookups = describeLookups(margin.lookups, atNodes)
   const broken = counted < up ? `, ${up - counted} not to be counted on` : ''
   return [
-    `lookups        ${have}${broken}, ${readThreshold} must agree: ${inWords(margin.lookups)}`,
+    `lookups        ${have}${broken}, ${readThreshold} must agree: ${lookups}`,
+    ...(atNodes === null ? [] : [`               ${describeRead(atNodes)}`]),
     `registrations  ${have}, ${confirmThreshold} must confirm: ${inWords(margin.confirmations)}`,
     ...(status.members.length === 0
       ? []
@@ -150,12 +157,30 @@ export function describeMargin(status: Measured): readonly string[] {
     ...(isOrdering(status) && status.synchronizer.state !== 'up'
       ? ['The synchronizer beside the validator is not up: nobody is registered through it.']
       : []),
-    ...(status.validator.state === 'up'
-      ? []
-      : isThere(status.validator)
-        ? ['The validator is not ready: names are looked up, but nobody is registered.']
-        : ['The validator is not up: names can be looked up at the nodes, but not by quorum.']),
+    ...(status.validator.state === 'up' ? [] : [describeValidator(status.validator)]),
   ]
+}
+
+/** What the reader got counts for more than what is up: what those sign that nobody can count on may be true as well. */
+function describeLookups(margin: number, atNodes: AtNodes | null): string {
+  if (atNodes === null || isAnswer(atNodes.kind) === margin >= 0) return inWords(margin)
+  return isAnswer(atNodes.kind) ? 'answered all the same' : 'not answered all the same'
+}
+
+/** What is lost without it. The nodes are read as before. */
+function describeValidator({ state }: ServiceStatus): string {
+  // It answers lookups before it is ready.
+  return state === 'catching-up'
+    ? 'The validator is not ready: nobody is registered through it.'
+    : 'The validator is not up: nobody is registered, or looks names up, through it.'
+}
+
+/** What a reader of the nodes got. */
+function describeRead({ kind, needed, signers, asked, latencyMs }: AtNodes): string {
+  if (isAnswer(kind))
+    return `a reader of the nodes: ${kind}, ${signers.length} signed, ${needed} needed, ${Math.round(latencyMs)} ms`
+  const why = asked.map(({ node, reason }) => `${node}: ${reason}`).join(', ')
+  return `a reader of the nodes: ${kind}${why === '' ? '' : ` (${why})`}`
 }
 
 /** Size and thresholds, a sentence each. */

@@ -193,17 +193,7 @@ export class Supervisor {
 
   /** Moves full log files of running processes aside; where there is no room for that, empties them. */
   boundLogs(): void {
-    for (const { spec } of this.#runningById.values()) {
-      const size = statSync(spec.logFile, { throwIfNoEntry: false })?.size ?? 0
-      if (size <= LOG_BYTES_MAX) continue
-      // The process keeps its descriptor, opened to append: copy and empty instead of renaming.
-      try {
-        copyFileSync(spec.logFile, `${spec.logFile}.1`)
-      } catch {
-        rmSync(`${spec.logFile}.1`, { force: true })
-      }
-      truncateSync(spec.logFile)
-    }
+    for (const { spec } of this.#runningById.values()) boundLog(spec.logFile)
     if (!this.#isRecorded) this.#record()
   }
 
@@ -291,6 +281,22 @@ function startOf({ command, args, env }: ProcessSpec): string {
   const settings = Object.entries(env).filter(([name]) => SETTING.test(name))
   const text = JSON.stringify([command, args, settings.sort()])
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
+}
+
+/** Empties a log that is too long; what it held stays beside it. */
+export function boundLog(path: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= LOG_BYTES_MAX) return
+  // The process keeps its descriptor, opened to append: copy and empty instead of renaming.
+  try {
+    copyFileSync(path, `${path}.1`)
+  } catch {
+    rmSync(`${path}.1`, { force: true })
+  }
+  try {
+    truncateSync(path)
+  } catch {
+    // Where nothing can be changed nothing is written, either.
+  }
 }
 
 /** Null where there can be no log: a process that says nothing is better than none. */

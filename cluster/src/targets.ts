@@ -1,5 +1,5 @@
 /** What a command or a fault is about: which processes of which node. Pure. */
-import { ClusterError } from './cluster-error.ts'
+import { UsageError } from './cluster-error.ts'
 import type { FaultSpec, Part } from './faults/fault-spec.ts'
 import type { SignalScope } from './process-identity.ts'
 import type { Service } from './topology.ts'
@@ -19,7 +19,7 @@ export type Hit = {
 /**
  * What runs under the name of a node (what has that name first), or a part of it.
  *
- * @throws {ClusterError} If the node has no such part.
+ * @throws {UsageError} If the node has no such part.
  */
 export function hitBy(services: readonly [Service, ...Service[]], part: Part | null): Hit {
   const [main] = services
@@ -30,17 +30,17 @@ export function hitBy(services: readonly [Service, ...Service[]], part: Part | n
   const chosen = services.find(({ kind, engineDirectory }) =>
     part === 'cometbft' ? engineDirectory !== null : kind === part,
   )
-  if (chosen === undefined) throw new ClusterError(`${main.node} has no ${part} of its own`)
+  if (chosen === undefined) throw new UsageError(`${main.node} has no ${part} of its own`)
   return part === 'cometbft' ? { ...none, engineOf: chosen } : { ...none, services: [chosen] }
 }
 
-/** What makes no sense is refused before anything is done. @throws {ClusterError} */
+/** What makes no sense is refused before anything is done. @throws {UsageError} */
 export function assertPossible(
   [service, ...beside]: readonly [Service, ...Service[]],
   spec: FaultSpec,
 ): void {
   const refuse = (why: string): never => {
-    throw new ClusterError(`${service.name}: ${why}`)
+    throw new UsageError(`${service.name}: ${why}`)
   }
   const hasEngine = [service, ...beside].some(({ engineDirectory }) => engineDirectory !== null)
   const edge = 'edge' in spec ? spec.edge : null

@@ -1,9 +1,8 @@
 /** Development tokens of a local cluster (D-32). */
-import { readFileSync } from 'node:fs'
 import { createDevelopmentToken, DEFAULT_AUDIENCE, FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { type Clock, fromHex } from '@quorumscan/base'
-import { ClusterError } from './cluster-error.ts'
-import { type DataDirectory, isErrno } from './data-directory.ts'
+import { ClusterError, UsageError } from './cluster-error.ts'
+import { type DataDirectory, isErrno, readSecret } from './data-directory.ts'
 
 export { FIRST_ADMIN_USER }
 
@@ -12,13 +11,13 @@ const SECONDS_BY_UNIT = { s: 1, m: 60, h: 3600, d: 86_400 }
 /** Longer-lived tokens are no development tokens any more. */
 const TTL_SECONDS_MAX = 366 * 86_400
 
-/** Seconds of `90s`, `15m`, `24h` or `7d`. @throws {ClusterError} For anything else. */
+/** Seconds of `90s`, `15m`, `24h` or `7d`. @throws {UsageError} For anything else. */
 export function parseTtl(text: string): number {
   const match = /^([1-9][0-9]{0,8})([smhd])$/.exec(text)
   const unit = match?.[2] as keyof typeof SECONDS_BY_UNIT | undefined
   const seconds = unit === undefined ? Number.NaN : Number(match?.[1]) * SECONDS_BY_UNIT[unit]
   if (seconds <= TTL_SECONDS_MAX) return seconds
-  throw new ClusterError(`"${text}" is no lifetime such as 90s, 15m, 24h or 7d, of at most 366d`)
+  throw new UsageError(`"${text}" is no lifetime such as 90s, 15m, 24h or 7d, of at most 366d`)
 }
 
 /**
@@ -31,7 +30,7 @@ export function createToken(
   options: { readonly user: string; readonly ttlSeconds: number; readonly clock: Clock },
 ): Promise<string> {
   return createDevelopmentToken({
-    secret: fromHex(readSecret(directory)),
+    secret: fromHex(secretOf(directory)),
     user: options.user,
     ttlSeconds: options.ttlSeconds,
     audience: DEFAULT_AUDIENCE,
@@ -39,11 +38,11 @@ export function createToken(
   })
 }
 
-function readSecret(directory: DataDirectory): string {
+function secretOf(directory: DataDirectory): string {
   try {
-    return readFileSync(directory.secretFile('jwt'), 'utf8')
+    return readSecret(directory.secretFile('jwt'))
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error
-    throw new ClusterError(`there is no cluster in ${directory.path}: run \`npm start\` first`)
+    throw new ClusterError(`there is no cluster in ${directory.path}: \`quorumscan up\` makes one`)
   }
 }

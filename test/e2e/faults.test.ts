@@ -247,6 +247,34 @@ describe('registration', () => {
   })
 })
 
+describe('the command line', () => {
+  it('kills several, says so of each, and tells who said nothing, and who killed them', async () => {
+    const killed = await runCommand(cluster, 'kill', 'sv-1', 'sv-2')
+    expect(killed).toEqual({ code: 0, text: 'sv-1 is killed\nsv-2 is killed\n' })
+    const check = await runCommand(cluster, 'check')
+    expect(check.code, check.text).toBe(4)
+    expect(check.text).toMatch(
+      /sv-1, sv-2 said nothing\n {2}sv-1 {4}refused\n {2}sv-2 {4}refused\n/,
+    )
+    const log = await runCommand(cluster, 'logs', 'control', '-n', '1')
+    expect(log.text).toMatch(/"caller":"process \d+ of .*"nodes\.kill".*sv-2/)
+    const unknown = await runCommand(cluster, 'kill', 'sv-9')
+    expect(unknown).toMatchObject({ code: 2, text: expect.stringContaining('no node sv-9') })
+  })
+
+  it('names who stands behind, and since when', async () => {
+    await cluster.partition('sv-4', { from: 'log' })
+    await alice.pay('behind.unverified.ns')
+    await untilFound(cluster, 'behind.unverified.ns')
+    const { code, text } = await runCommand(cluster, 'check')
+    await cluster.heal()
+    expect(code, text).toBe(3)
+    expect(text).toMatch(
+      /sv-4 stands behind\n(.*\n){3} {2}sv-4 {4}behind by \d+: at offset \d+ since 2/,
+    )
+  })
+})
+
 describe('the control plane', () => {
   it('takes over after a crash what runs, with the faults in force', async () => {
     const pid = controlPid(cluster)
@@ -257,7 +285,7 @@ describe('the control plane', () => {
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
     const status = await runCommand(cluster, 'status')
     expect([status.code, status.text]).toEqual([
-      1,
+      4,
       expect.stringMatching(
         new RegExp(`control plane \\(process ${pid}\\) died.*quorumscan up`, 's'),
       ),

@@ -129,7 +129,7 @@ describe('house rules', () => {
     }
   })
 
-  it('the console imports types of ours at most: a page holds nothing of a server', () => {
+  it('the console imports types and words of ours at most: a page holds nothing of a server', () => {
     const page = productSources.filter((file) => file.startsWith('apps/console/'))
     const ours = /(from|import\() ?'(@quorumscan\/|quorumscan)/
     expect(page.length).toBeGreaterThan(5)

@@ -3,7 +3,10 @@ import type { Clock } from '@quorumscan/base'
 import type { Transport, TransportReply } from '@quorumscan/consensus'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/consensus/certified'
 import type { CertifiedNodeStatus } from '@quorumscan/consensus/certified-reader'
-import { ANSWERED, TIMEOUT, wordOfFailure, wordOfRefusal } from '../node-words.ts'
+import { ANSWERED, BEHIND, TIMEOUT, wordOfFailure, wordOfRefusal } from '../node-words.ts'
+
+/** A node that is well answers by then; one that was asked beside another may not be waited for at all. */
+const GIVEN_UP_MS = 1000
 
 export type Attempt = {
   readonly node: string
@@ -21,7 +24,7 @@ export function noteAttempts(transport: Transport, clock: Clock) {
     async request(input) {
       if (input.headers['accept'] !== CERTIFIED_MEDIA_TYPE) return transport.request(input)
       const startedMs = clock.monotonicMs()
-      const late = () => `${TIMEOUT} (${Math.round(clock.monotonicMs() - startedMs)} ms)`
+      const late = () => wordOfSilence(Math.round(clock.monotonicMs() - startedMs))
       const note = (reason: string) => reasons.set(input.url, () => reason)
       reasons.set(input.url, late)
       try {
@@ -34,19 +37,30 @@ export function noteAttempts(transport: Transport, clock: Clock) {
       }
     },
   }
+  /** `offset`: that of the answer; what is older did not count. */
   const attempts = (
     nodes: readonly { readonly name: string; readonly url: string }[],
     seen: readonly CertifiedNodeStatus[],
+    offset: number,
   ): readonly Attempt[] =>
     [...reasons].map(([url, reasonOf]) => {
       const status = seen.find((one) => one.url === url)
       const node = status?.name ?? nodes.find((one) => one.url === url)?.name ?? url
-      const reason = reasonOf()
-      // What was answered may prove nothing, as the reader says.
-      const isProven = reason === ANSWERED && !status?.lastError
-      return { node, url, isProven, reason: (reason === ANSWERED && status?.lastError) || reason }
+      const reason = reasonOf() === ANSWERED ? judge(status, offset) : reasonOf()
+      return { node, url, isProven: reason === ANSWERED, reason }
     })
   return { transport: noting, attempts }
+}
+
+function wordOfSilence(ms: number): string {
+  return ms < GIVEN_UP_MS ? `no answer in ${ms} ms` : `${TIMEOUT} (${ms} ms)`
+}
+
+/** What was answered may prove nothing, as the reader says, or be too old. */
+function judge(status: CertifiedNodeStatus | undefined, offset: number): string {
+  const { lastError = null, head = null } = status ?? {}
+  if (lastError !== null) return lastError
+  return head !== null && head < offset ? `${BEHIND} (at offset ${head})` : ANSWERED
 }
 
 function refusalOf({ status, body }: TransportReply): string {

@@ -16,8 +16,7 @@ import { holdControlPlane } from '../control/launch.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { type GenesisOverrides, ORDERING_DRIVERS, type OrderingDriver } from '../genesis.ts'
 import { type MakeCommand, milliseconds } from './fault-commands.ts'
-import { wrap } from './format.ts'
-import { integer, print } from './options.ts'
+import { integer, print, wrap } from './options.ts'
 
 const DURATION_DEFAULT_MS = 60_000
 const NODES_MAX = 13

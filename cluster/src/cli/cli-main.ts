@@ -3,6 +3,7 @@ import { CommanderError } from 'commander'
 import { messageOf } from '../cluster-error.ts'
 import { isErrno } from '../data-directory.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
+import { tell } from './options.ts'
 import { runCommandLine } from './program.ts'
 
 /** Returns the exit status, one of `EXIT`. */
@@ -18,8 +19,7 @@ export async function main(args: readonly string[]): Promise<number> {
     })
   } catch (error) {
     // commander has printed its own errors and, when asked, the help.
-    if (!(error instanceof CommanderError))
-      process.stderr.write(`quorumscan: ${messageOf(error)}\n`)
+    if (!(error instanceof CommanderError)) tell(`quorumscan: ${messageOf(error)}`)
     return exitCodeOf(error)
   }
 }

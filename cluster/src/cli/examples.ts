@@ -5,13 +5,14 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   up: ['up --nodes 7 --detach', 'up --genesis-overrides seconds.json --base-port 0'],
   down: ['down'],
   status: ['status', 'status --watch', 'status --json | jq .console.url'],
-  kill: ['kill sv-2', 'kill synchronizer redis'],
+  help: ['help', 'help log verify'],
+  kill: ['kill sv-1 sv-2', 'kill synchronizer redis'],
   pause: ['pause sv-3'],
   resume: ['resume sv-3'],
   restart: ['restart sv-2'],
   wipe: ['wipe sv-4'],
   faults: ['faults --json'],
-  check: ['check', 'check --offset 100'],
+  check: ['check', 'check --json'],
   token: ['token alice --ttl 15m', 'token --admin'],
   demo: ['demo'],
   resolve: [
@@ -32,7 +33,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'config get': ['config get --json'],
   'config set': ['config set entry-fee=2.5 entry-lifetime=90d'],
   events: ['events', 'events --json'],
-  logs: ['logs sv-1', 'logs sv-1.redis'],
+  logs: ['logs sv-1', 'logs sv-1.redis -n 200', 'logs control -f'],
 }
 
 /** Shows the examples of the commands that do not show their own; `group` is what these are typed behind. */

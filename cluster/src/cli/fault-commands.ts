@@ -1,7 +1,7 @@
 /** The commands that break and mend: each is one call to the control plane. */
 import type { Clock } from '@quorumscan/base'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { ClusterError } from '../cluster-error.ts'
+import { UsageError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
 import {
@@ -13,7 +13,7 @@ import {
   LIE_KINDS,
 } from '../faults/fault-spec.ts'
 import { formatFaults } from './format.ts'
-import { print, slowly } from './options.ts'
+import { answer, slowly, wrap } from './options.ts'
 
 type Common = { dataDir: string; json?: boolean }
 type Timed = Common & { for?: number }
@@ -35,7 +35,7 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
     const begun = await call(
       client.faults.inject.mutate({ fault, durationMs: options.for ?? null }),
     )
-    print(options.json ? JSON.stringify(begun) : sentence(begun))
+    answer(options, begun, wrap(sentence(begun)).join('\n'))
   }
   const edge = () =>
     new Option(
@@ -109,7 +109,7 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
     .action(async (options: Common) => {
       const client = connectControl(dataDirectory(options.dataDir))
       const faults = await call(client.faults.list.query())
-      print(options.json ? JSON.stringify(faults) : formatFaults(faults))
+      answer(options, faults, formatFaults(faults))
     })
 
   command('heal', 'end faults')
@@ -120,7 +120,7 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
     .addHelpText('after', '\nExample:\n  $ quorumscan heal --all')
     .action(async (node: string | undefined, options: Common & { all?: boolean; id?: string }) => {
       const chosen = [node, options.all, options.id].filter((choice) => choice !== undefined)
-      if (chosen.length !== 1) throw new ClusterError('name a node, say --id, or say --all')
+      if (chosen.length !== 1) throw new UsageError('name a node, say --id, or say --all')
       const client = connectControl(dataDirectory(options.dataDir))
       const selection = {
         ...(node === undefined ? {} : { node }),
@@ -129,13 +129,8 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
       const healed = await slowly('waiting for what was down', clock, () =>
         call(client.faults.heal.mutate(selection)),
       )
-      if (options.json) print(JSON.stringify(healed))
-      else
-        print(
-          healed.length === 0
-            ? 'nothing was broken'
-            : healed.map(({ spec, words }) => `healed: ${spec.node} ${words}`).join('\n'),
-        )
+      const lines = healed.map(({ spec, words }) => `healed: ${spec.node} ${words}`)
+      answer(options, healed, lines.length === 0 ? 'nothing was broken' : lines.join('\n'))
     })
 }
 
@@ -158,6 +153,6 @@ function fraction(text: string): number {
 }
 
 function sentence({ spec, words, id, endsAt }: Fault): string {
-  const end = endsAt === null ? `until \`heal ${spec.node}\`` : `until ${endsAt}`
+  const end = endsAt === null ? `until \`quorumscan heal ${spec.node}\`` : `until ${endsAt}`
   return `${spec.node} ${words}, ${end} (${id})`
 }

@@ -12,8 +12,8 @@ import {
   servicesOf,
 } from '../status.ts'
 import type { LiveStatus } from '../watch/live.ts'
+import { COLUMNS, hint, wrap } from './options.ts'
 
-const WIDTH = 80
 /** Quorum headers of a proxied answer (D-40), in the order in which they read best. */
 const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 'offset']
 
@@ -50,12 +50,26 @@ export function formatSummary(status: ClusterStatus, controlUrl: string): string
     ...describeSize(status.cluster),
     '',
     'Try:',
-    '  npx --no quorumscan demo          register a name, step by step',
-    status.cluster.f === 0
-      ? '  npx --no quorumscan token alice   a token for a user of the validator'
-      : '  npx --no quorumscan kill sv-2     and look names up all the same',
-    '  npx --no quorumscan status        what runs, and what can still be lost',
+    ...tryLines([
+      ['demo', 'register a name, step by step'],
+      status.cluster.f === 0
+        ? ['token alice', 'a token for a user of the validator']
+        : ['kill sv-2', 'and look names up all the same'],
+      ['status', 'what runs, and what can still be lost'],
+    ]),
+    '',
+    '`npx --no -- quorumscan --help` shows all commands.',
   ].join('\n')
+}
+
+/** Commands with what they do: beside them, or below where that is too long. */
+function tryLines(tries: readonly (readonly [command: string, does: string])[]): string[] {
+  const typed = tries.map(([command, does]) => [`  npx --no -- ${hint(command)}`, does] as const)
+  const width = Math.max(...typed.map(([command]) => command.length)) + 2
+  const isWide = typed.some(([, does]) => width + does.length > COLUMNS)
+  return typed.flatMap(([command, does]) =>
+    isWide ? [command, `      ${does}`] : [command.padEnd(width) + does],
+  )
 }
 
 /** The table of `status`, with what can still be lost in words. */
@@ -125,7 +139,7 @@ function measured(status: ClusterStatus | LiveStatus): string[] {
     )
   const errors = status.nodes
     .filter(({ lastError }) => lastError !== null)
-    .map(({ name, lastError }) => shorten(`${name.padEnd(14)}last error ${lastError}`, WIDTH))
+    .map(({ name, lastError }) => shorten(`${name.padEnd(14)}last error ${lastError}`, COLUMNS))
   const faults = status.faults.length === 0 ? [] : ['', ...formatFaults(status.faults).split('\n')]
   return [...(rows.length === 0 ? [] : ['', ...rows, ...errors]), ...faults]
 }
@@ -138,24 +152,11 @@ export function formatExchange(exchange: Exchange): string {
     return value === null || value === '' ? [] : [`     x-quorum-${header}: ${value}`]
   })
   return [
-    `  -> ${shorten(request.filter((part) => part !== '').join(' '), WIDTH - 5)}`,
+    `  -> ${shorten(request.filter((part) => part !== '').join(' '), COLUMNS - 5)}`,
     `  <- ${exchange.status}`,
     ...quorum,
     ...fieldLines(exchange.body),
   ].join('\n')
-}
-
-/** Breaks a text between words so that no line is longer than 80 columns. */
-export function wrap(text: string): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > WIDTH) {
-      lines.push(line)
-      line = word
-    } else line = line === '' && lines.length === 0 ? word : `${line} ${word}`.trimStart()
-  }
-  return [...lines, line]
 }
 
 /** Keeps both ends of a text that is too long: identifiers differ at either. */
@@ -187,7 +188,7 @@ function fieldLines(body: unknown, path = ''): string[] {
     return Object.entries(body).flatMap(([key, value]) =>
       fieldLines(value, path === '' ? key : `${path}.${key}`),
     )
-  return [`     ${shorten(`${path}: ${JSON.stringify(body)}`, WIDTH - 5)}`]
+  return [`     ${shorten(`${path}: ${JSON.stringify(body)}`, COLUMNS - 5)}`]
 }
 
 /** The faults in force, a line each. */

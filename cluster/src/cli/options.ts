@@ -1,6 +1,8 @@
-/** What several commands share: parsing of numbers, and the ways to the terminal. */
+/** What several commands share: numbers as they are typed, and the ways to the terminal. */
 import type { Clock } from '@quorumscan/base'
 import { InvalidArgumentError } from 'commander'
+
+export const COLUMNS = 80
 
 export function integer(min: number, max: number) {
   return (text: string): number => {
@@ -10,8 +12,62 @@ export function integer(min: number, max: number) {
   }
 }
 
+/** What the command that runs was given, and commands that it hints at need to be given as well. */
+let repeated = ''
+
+/** From now on hints name this data directory; null: a command finds it without. */
+export function repeatDataDir(dataDir: string | null): void {
+  const isPlain = /^[A-Za-z0-9_./@%+=:,-]+$/.test(dataDir ?? '')
+  const word = isPlain ? dataDir : `'${dataDir?.replaceAll("'", "'\\''")}'`
+  repeated = dataDir === null ? '' : ` --data-dir ${word}`
+}
+
+/** A command to type, as hints name it. */
+export function hint(command: string): string {
+  return `quorumscan ${command}${repeated}`
+}
+
+/** For a person: its hints, such as `quorumscan down`, are about the same data directory. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`)
+  process.stdout.write(`${withHints(text)}\n`)
+}
+
+/** Prints a value as JSON where that was asked for, or else the text. */
+export function answer(
+  options: { readonly json?: boolean | undefined },
+  value: unknown,
+  text: string,
+): void {
+  if (options.json) process.stdout.write(`${JSON.stringify(value)}\n`)
+  else print(text)
+}
+
+/** On stderr, so that stdout is the result alone; in lines that fit a terminal. */
+export function tell(text: string): void {
+  process.stderr.write(`${text.split('\n').flatMap(wrap).join('\n')}\n`)
+}
+
+function withHints(text: string): string {
+  return text.replace(/`quorumscan ([^`]+)`/g, (typed, command: string) =>
+    command.includes('--data-dir') ? typed : `\`${hint(command)}\``,
+  )
+}
+
+/** Breaks a text between words into lines of at most 80 columns, indented as it is. What is to be typed stays whole. */
+export function wrap(prose: string): string[] {
+  const text = withHints(prose)
+  if (text.length <= COLUMNS) return [text]
+  const indent = /^ */.exec(text)?.[0] ?? ''
+  const lines: string[] = []
+  let line = ''
+  // Each with what is before it, which is more than a blank in a table.
+  for (const word of text.trimStart().match(/\s*(`[^`]*`|\S)+/g) ?? []) {
+    if (indent.length + line.length + word.length > COLUMNS) {
+      lines.push(line)
+      line = word.trimStart()
+    } else line += word
+  }
+  return [...lines, line].map((one) => indent + one)
 }
 
 /** Longer than this, and a person wonders. */
@@ -25,7 +81,7 @@ export async function slowly<T>(
 ): Promise<T> {
   const over = new AbortController()
   clock.delay(QUIET_MS, over.signal).then(
-    () => process.stderr.write(`${sentence} …\n`),
+    () => tell(`${sentence} …`),
     () => {}, // Done before.
   )
   try {

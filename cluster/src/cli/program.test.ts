@@ -1,18 +1,22 @@
 /** What every command promises, read off its help as a person reads it. */
 import { CommanderError } from 'commander'
 import { afterEach, expect, it, vi } from 'vitest'
+import { UsageError } from '../cluster-error.ts'
 import { runCommandLine } from './program.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
+const environment = { cwd: '/somewhere', redisServer: 'redis-server' }
+
+/** What it prints before it ends as commander ends where it has helped. */
 async function helpOf(...command: readonly string[]): Promise<string> {
   let text = ''
   vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
     text += String(chunk)
     return true
   })
-  const environment = { cwd: '/somewhere', redisServer: 'redis-server' }
-  const ended = await runCommandLine([...command, '--help'], environment).catch((error) => error)
+  const words = command[0] === 'help' ? command : [...command, '--help']
+  const ended = await runCommandLine(words, environment).catch((error) => error)
   vi.restoreAllMocks()
   expect(ended).toBeInstanceOf(CommanderError)
   return text
@@ -32,7 +36,7 @@ it('every command has examples and an answer as JSON, in 80 columns', async () =
     groups.map(async (group) => commandsIn(await helpOf(group)).map((name) => [group, name])),
   )
   for (const command of [
-    ...names.filter((name) => !groups.includes(name)).map((name) => [name]),
+    ...names.filter((name) => ![...groups, 'help'].includes(name)).map((name) => [name]),
     ...grouped.flat(),
   ]) {
     const help = await helpOf(...command)
@@ -40,4 +44,12 @@ it('every command has examples and an answer as JSON, in 80 columns', async () =
     expect(help, command.join(' ')).toContain('--json')
     expect(help.split('\n').filter((line) => line.length > 80)).toEqual([])
   }
+})
+
+it('help is --help, of a command in a group as well', async () => {
+  expect(await helpOf('help')).toBe(await helpOf())
+  expect(await helpOf('help', 'kill')).toBe(await helpOf('kill'))
+  expect(await helpOf('help', 'log', 'verify')).toBe(await helpOf('log', 'verify'))
+  const unknown = runCommandLine(['help', 'nonsense'], environment)
+  await expect(unknown).rejects.toThrow(UsageError)
 })

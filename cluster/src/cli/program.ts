@@ -1,34 +1,35 @@
 /** The command line: what can be typed, and which call each command is. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { resolve as absolute } from 'node:path'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { type Clock, createSystemClock } from '@quorumscan/base'
 import type { CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
-import { Argument, Command, Option } from 'commander'
-import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
+import { Command, Option } from 'commander'
+import { ClusterError, messageOf, SilentError, UsageError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { DISK_FREE_MIB_MIN, LOCAL_RATE_LIMIT } from '../control/control-plane.ts'
-import { stopCluster } from '../control/down.ts'
+import { type DownOutcome, stopCluster } from '../control/down.ts'
 import { describeRemains } from '../control/remains.ts'
 import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data-directory.ts'
-import { PARTS, type Part } from '../faults/fault-spec.ts'
 import { ORDERING_DRIVERS } from '../genesis.ts'
-import { wordOfState } from '../node-words.ts'
 import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
-import { servicesOf } from '../status.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { addCometbftCommands } from './cometbft.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
 import { addExamples } from './examples.ts'
+import { EXIT } from './exit-codes.ts'
 import { addFaultCommands } from './fault-commands.ts'
-import { formatExchange, formatStatus, wrap } from './format.ts'
+import { formatExchange, formatStatus } from './format.ts'
 import { repairLogOf } from './log-repair.ts'
 import { verifyLogOf } from './log-verify.ts'
+import { follow, lastLines, logFileOf } from './logs.ts'
 import { addMirrorCommand } from './mirror.ts'
-import { integer, print, slowly } from './options.ts'
-import { formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
-import { freshLabel, up } from './up.ts'
+import { addNodeCommands } from './node-commands.ts'
+import { answer, integer, print, repeatDataDir, slowly, tell, wrap } from './options.ts'
+import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
+import { freshLabel, untilInterrupted, up } from './up.ts'
 import { type Asked, parseVotes, readGenesis, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
 import { addWatchCommands } from './watch-commands.ts'
@@ -41,6 +42,7 @@ const STATUS_TIMEOUT_MS = 1200
 /** The control plane asks its processes twice a second. */
 const WATCH_INTERVAL_MS = 1000
 const LOG_LINES_SHOWN = 50
+const LOG_LINES_MAX = 1_000_000
 
 type Common = { dataDir: string; json?: boolean }
 type ResolveFlags = { quorum: string; receipt?: string; votes?: boolean }
@@ -51,17 +53,23 @@ export async function runCommandLine(
   environment: { readonly cwd: string; readonly redisServer: string },
 ): Promise<number> {
   const clock = createSystemClock()
-  let exitCode = 0
+  const defaultDir = defaultDataDirectory(environment.cwd)
+  let exitCode: number = EXIT.done
   const program = new Command('quorumscan')
     .description('A local cluster of super-validators that resolve names by quorum.')
     .exitOverride()
+    .configureOutput({ outputError: (text) => tell(text.trimEnd()) })
     .helpCommand(false)
+    .hook('preAction', (_, called) => {
+      const { dataDir = defaultDir } = called.opts<Partial<Common>>()
+      repeatDataDir(absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
+    })
 
   const command = (name: string, description: string, parent: Command = program) =>
     parent
       .command(name)
       .description(description)
-      .option('--data-dir <dir>', 'where the cluster lives', defaultDataDirectory(environment.cwd))
+      .option('--data-dir <dir>', 'where the cluster lives', defaultDir)
 
   command('up', 'start a cluster (or the one that the data directory holds)')
     .option(
@@ -125,46 +133,20 @@ export async function runCommandLine(
       const client = connectControl(directory, { timeoutMs: STATUS_TIMEOUT_MS })
       for (;;) {
         const status = await call(client.cluster.status.query()).catch((cause: unknown) => {
-          throw new ClusterError(`${messageOf(cause)}\n${describeRemains(directory)}`, { cause })
+          throw cause instanceof SilentError
+            ? new SilentError(`${cause.message}\n${describeRemains(directory)}`, { cause })
+            : cause
         })
         // Home, and clear what is below: the table stays in its place.
         const clear =
           options.watch && !options.json && process.stdout.isTTY ? '\u001b[H\u001b[J' : ''
-        print(options.json ? JSON.stringify(status) : `${clear}${formatStatus(status)}`)
+        answer(options, status, `${clear}${formatStatus(status)}`)
         if (!options.watch) return
         await clock.delay(WATCH_INTERVAL_MS)
       }
     })
 
-  for (const { name, description, done } of [
-    { name: 'kill', description: 'SIGKILL a process', done: 'is killed' },
-    { name: 'pause', description: 'SIGSTOP a process: it hangs', done: 'is paused' },
-    { name: 'resume', description: 'SIGCONT a paused process', done: 'runs on' },
-    {
-      name: 'restart',
-      description: 'stop a process if it runs, and start it',
-      done: 'was started',
-    },
-  ] as const)
-    command(name, description)
-      .argument('<node>', 'sv-1 …, validator or synchronizer')
-      .addArgument(new Argument('[part]', 'one process of it').choices(PARTS))
-      .option('--json', 'print the status as JSON')
-      .action(async (node: string, part: Part | undefined, options: Common) => {
-        const client = connectControl(dataDirectory(options.dataDir))
-        const target = { node, part: part ?? null }
-        await slowly(`waiting for ${node}`, clock, () => call(client.nodes[name].mutate(target)))
-        const directory = dataDirectory(options.dataDir)
-        if (name === 'restart' && part === undefined)
-          await reportOn(directory, options, { node, done })
-        else
-          await report(
-            directory,
-            options,
-            `${part === undefined ? '' : `the ${part} of `}${node} ${done}`,
-          )
-      })
-
+  addNodeCommands(command, clock)
   addFaultCommands(command, clock)
   const context = {
     clock,
@@ -175,42 +157,25 @@ export async function runCommandLine(
   addChaosCommands(command, context)
   addWatchCommands(command, context)
 
-  command('wipe', 'delete the replica of a node or of the validator; it is rebuilt from the log')
-    .argument('<node>', 'sv-1 … or validator')
-    .option('--disk', 'where all order together: all that sv-1 … has on its disk but its keys')
-    .option('--json', 'print the status as JSON')
-    .action(async (node: string, options: Common & { disk?: boolean }) => {
-      const client = connectControl(dataDirectory(options.dataDir))
-      await slowly(`${node} rebuilds its replica`, clock, () =>
-        call(client.nodes.wipe.mutate({ node, disk: options.disk ?? false })),
-      )
-      await reportOn(dataDirectory(options.dataDir), options, { node, done: 'was wiped' })
-    })
-
   command('events', 'what happened of late, oldest first')
     .option('--json', 'as JSON')
     .action(async (options: Common) => {
       const events = await call(
         connectControl(dataDirectory(options.dataDir)).cluster.events.query(),
       )
-      print(
-        options.json
-          ? JSON.stringify(events)
-          : events.flatMap(({ at, sentence }) => wrap(`${at} ${sentence}`)).join('\n'),
+      answer(
+        options,
+        events,
+        events.flatMap(({ at, sentence }) => wrap(`${at} ${sentence}`)).join('\n'),
       )
     })
 
   command('down', 'stop everything')
     .option('--json', 'print the outcome as JSON')
     .action(async (options: Common) => {
-      const outcome = await slowly('stopping', clock, () =>
-        stopCluster(dataDirectory(options.dataDir), clock),
-      )
-      if (options.json) print(JSON.stringify(outcome))
-      else if (outcome.kind === 'stopped') print('stopped')
-      else if (outcome.kind === 'nothing-ran') print(`no cluster runs in ${options.dataDir}`)
-      else
-        print(`the control plane was gone or hung; ended ${outcome.processCount} processes it left`)
+      const directory = dataDirectory(options.dataDir)
+      const outcome = await slowly('stopping', clock, () => stopCluster(directory, clock))
+      answer(options, outcome, describeDown(outcome, directory))
     })
 
   command('token', 'print a development token for a user of the validator')
@@ -221,13 +186,13 @@ export async function runCommandLine(
     .action(
       async (user: string | undefined, options: Common & { admin?: boolean; ttl: string }) => {
         if ((user === undefined) === (options.admin === undefined))
-          throw new ClusterError('name a user, or say --admin')
+          throw new UsageError('name a user, or say --admin')
         const token = await createToken(dataDirectory(options.dataDir), {
           user: user ?? FIRST_ADMIN_USER,
           ttlSeconds: parseTtl(options.ttl),
           clock,
         })
-        print(options.json ? JSON.stringify({ token }) : token)
+        answer(options, { token }, token)
       },
     )
 
@@ -250,15 +215,15 @@ export async function runCommandLine(
       if (votes) {
         parseVotes(quorum, genesis)
         const voted = await askVotes({ validatorUrl: validator.url, subject, quorum })
-        print(options.json ? JSON.stringify(voted) : formatVoted(subject, voted))
-        exitCode = voted.reason === null ? 0 : 1
+        answer(options, voted, formatVoted(subject, voted))
+        exitCode = exitOfLookup(voted.kind, Number.parseInt(voted.heard, 10))
         return
       }
       const resolved = await resolve({ genesis, nodes, subject, quorum, clock })
       const { outcome } = resolved
       if (receipt !== undefined && isAnswered(outcome)) keep(receipt, outcome.receipt)
-      print(options.json ? resolvedJson(resolved) : formatResolved(subject, resolved))
-      exitCode = isAnswered(outcome) ? 0 : 1
+      answer(options, resolvedJson(resolved), formatResolved(subject, resolved))
+      exitCode = exitOfLookup(outcome.kind, outcome.answered)
     })
 
   command('verify', 'check offline what a certified answer or evidence proves')
@@ -283,8 +248,8 @@ export async function runCommandLine(
           asked: options,
           threshold: options.threshold,
         })
-        print(options.json ? JSON.stringify(json) : text)
-        exitCode = isValid ? 0 : 1
+        answer(options, json, text)
+        exitCode = isValid ? EXIT.done : EXIT.failed
       },
     )
 
@@ -301,8 +266,8 @@ export async function runCommandLine(
       const { isWhole, text, json } = await slowly('reading the log', clock, () =>
         verifyLogOf(dataDirectory(options.dataDir)),
       )
-      print(options.json ? JSON.stringify(json) : text.split('\n').flatMap(wrap).join('\n'))
-      exitCode = isWhole ? 0 : 1
+      answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
+      exitCode = isWhole ? EXIT.done : EXIT.failed
     })
 
   command('repair', 'make a damaged log whole again; exit status 1 if that cannot be', log)
@@ -316,8 +281,8 @@ export async function runCommandLine(
           clock,
         }),
       )
-      print(options.json ? JSON.stringify(json) : text.split('\n').flatMap(wrap).join('\n'))
-      exitCode = isWhole ? 0 : 1
+      answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
+      exitCode = isWhole ? EXIT.done : EXIT.failed
     })
 
   const config = program
@@ -330,7 +295,7 @@ export async function runCommandLine(
       const inForce = await call(
         connectControl(dataDirectory(options.dataDir)).names.config.query(),
       )
-      print(options.json ? JSON.stringify(inForce) : formatConfig(inForce))
+      answer(options, inForce, formatConfig(inForce))
     })
   command('set', 'change the rules, confirmed by a quorum of the super-validators', config)
     .argument('<change...>', 'entry-fee=2.5 entry-lifetime=90d renewal-duration=30d …')
@@ -339,18 +304,34 @@ export async function runCommandLine(
       const change = parseConfigChange(changes)
       const client = connectControl(dataDirectory(options.dataDir))
       const inForce = await call(client.names.setConfig.mutate(change))
-      print(options.json ? JSON.stringify(inForce) : formatConfig(inForce))
+      answer(options, inForce, formatConfig(inForce))
     })
 
-  command('logs', `the last ${LOG_LINES_SHOWN} lines of a log`)
+  command('logs', 'what a process wrote of late')
     .argument('<process>', 'sv-1 …, validator, synchronizer or control; sv-1.redis for its Redis')
-    .option('--json', 'as JSON')
-    .action((name: string, options: Common) => {
-      const file = dataDirectory(options.dataDir).logFile(name)
-      if (!/^[a-z0-9.-]{1,40}$/.test(name) || !existsSync(file))
-        throw new ClusterError(`there is no log of ${name}; there are those of sv-1, sv-1.redis, …`)
-      const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_LINES_SHOWN)
-      print(options.json ? JSON.stringify({ file, lines }) : [file, ...lines].join('\n'))
+    .option('-n, --lines <n>', 'how many lines', integer(0, LOG_LINES_MAX), LOG_LINES_SHOWN)
+    .option('-f, --follow', 'and what it writes from then on, until interrupted')
+    .option('--json', 'as JSON; with --follow an object for each piece')
+    .action(async (name: string, options: Common & { lines: number; follow?: boolean }) => {
+      const file = logFileOf(dataDirectory(options.dataDir), name)
+      const { lines, end } = lastLines(file, options.lines)
+      answer(options, { file, lines }, [file, ...lines].join('\n'))
+      if (!options.follow) return
+      const over = new AbortController()
+      void untilInterrupted().then(() => over.abort())
+      for await (const piece of follow(file, { from: end, clock, signal: over.signal }))
+        process.stdout.write(options.json ? `${JSON.stringify({ file, piece })}\n` : piece)
+    })
+
+  command('help', 'the same as --help behind a command')
+    .argument('[command...]', 'such as kill, or log verify')
+    .action((path: string[]) => {
+      const named = path.reduce<Command | undefined>(
+        (group, name) => group?.commands.find((one) => one.name() === name),
+        program,
+      )
+      if (named === undefined) throw new UsageError(`there is no command ${path.join(' ')}`)
+      named.help()
     })
 
   addExamples(program)
@@ -359,12 +340,12 @@ export async function runCommandLine(
 }
 
 async function demo(directory: DataDirectory, options: Common, clock: Clock): Promise<void> {
-  const tell = (text: string) => (options.json ? undefined : print(text))
+  const say = (text: string) => (options.json ? undefined : print(text))
   const status = await call(connectControl(directory).cluster.status.query())
   const label = freshLabel()
   const name = `${label}.unverified.ns`
   const token = await createToken(directory, { user: label, ttlSeconds: DEMO_TTL_SECONDS, clock })
-  tell(`Registering ${name} as user ${label} at ${status.validator.url}`)
+  say(`Registering ${name} as user ${label} at ${status.validator.url}`)
   let count = 0
   const found = await registerName({
     validatorUrl: status.validator.url,
@@ -374,14 +355,21 @@ async function demo(directory: DataDirectory, options: Common, clock: Clock): Pr
     clock,
     onStep: (title, exchange) => {
       count += 1
-      tell(`\n${count}. ${title}\n${formatExchange(exchange)}`)
-      if (options.json) print(JSON.stringify({ step: title, ...exchange }))
+      say(`\n${count}. ${title}\n${formatExchange(exchange)}`)
+      if (options.json) answer(options, { step: title, ...exchange }, '')
     },
   })
   const outcome = found.headers.get('x-quorum-outcome')
   const isExpected = outcome === (status.cluster.f === 0 ? 'trusted' : 'verified')
   if (!isExpected) throw new ClusterError(`the lookup was answered, but its outcome is ${outcome}`)
-  tell(`\n${name} is registered, and its lookup is ${outcome}.`)
+  say(`\n${name} is registered, and its lookup is ${outcome}.`)
+}
+
+function describeDown(outcome: DownOutcome, directory: DataDirectory): string {
+  if (outcome.kind === 'stopped') return 'stopped'
+  return outcome.kind === 'nothing-ran'
+    ? `no cluster runs in ${directory.path}`
+    : `the control plane had died, or hung; ended ${outcome.processCount} processes that it left`
 }
 
 /** Beside the request, which `verify` needs; the document itself as it came. */
@@ -389,28 +377,6 @@ function keep(file: string, receipt: CertifiedReceipt): void {
   try {
     writeFileSync(file, `${JSON.stringify(receipt)}\n`)
   } catch (error) {
-    throw new ClusterError(`cannot keep the receipt: ${messageOf(error)}`)
+    throw new ClusterError(`the receipt is not kept: ${messageOf(error)}`)
   }
-}
-
-/** After what should have brought it up: whether it did. */
-async function reportOn(
-  directory: DataDirectory,
-  options: Common,
-  what: { readonly node: string; readonly done: string },
-): Promise<void> {
-  const { node, done } = what
-  const status = await call(connectControl(directory).cluster.status.query())
-  const { state, detail } = servicesOf(status).find(({ name }) => name === node) ?? {
-    state: 'down' as const,
-    detail: null,
-  }
-  const how =
-    state === 'up' ? 'is up' : `is ${wordOfState[state]}${detail === null ? '' : `: ${detail}`}`
-  await report(directory, options, wrap(`${node} ${done} and ${how}`).join('\n'))
-}
-
-async function report(directory: DataDirectory, options: Common, sentence: string): Promise<void> {
-  const status = await call(connectControl(directory).cluster.status.query())
-  print(options.json ? JSON.stringify(status) : `${sentence}\n\n${formatStatus(status)}`)
 }

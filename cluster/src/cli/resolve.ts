@@ -18,8 +18,10 @@ import {
   createCertifiedReader,
 } from '@quorumscan/consensus/certified-reader'
 import { formatTime } from '@quorumscan/model'
-import { ClusterError } from '../cluster-error.ts'
+import { UsageError } from '../cluster-error.ts'
+import { isAnswer } from '../node-words.ts'
 import { type Attempt, noteAttempts } from './attempts.ts'
+import { EXIT } from './exit-codes.ts'
 import { entryLines, field, lookupOf, printable } from './text.ts'
 import { parseVotes } from './verify.ts'
 
@@ -44,7 +46,7 @@ export type Resolved = {
   readonly asked: readonly Attempt[]
 }
 
-/** @throws {ClusterError} If the options make no sense. */
+/** @throws {UsageError} If the options make no sense. */
 export async function resolve(options: ResolveOptions): Promise<Resolved> {
   const { clock, genesis, nodes, subject } = options
   const threshold = parseVotes(options.quorum, genesis)
@@ -63,19 +65,25 @@ export async function resolve(options: ResolveOptions): Promise<Resolved> {
     const [found] = await reader.lookup([lookup], { threshold })
     const outcome = found as Resolved['outcome'] // One asked, one answered.
     const match = 'party' in lookup ? await leadsBack(reader, outcome, threshold) : null
-    const asked = attempts(nodes, reader.status().nodes)
+    const asked = attempts(nodes, reader.status().nodes, offsetThatCounts(outcome))
     if (!isAnswered(outcome)) return { outcome, match, asked }
     // However it was asked for, it proves the lookup.
     const receipt = { ...outcome.receipt, request: requestOfLookup(lookup) }
     return { outcome: { ...outcome, receipt }, match, asked }
   } catch (error) {
-    if (error instanceof ReaderError) throw new ClusterError(error.message, { cause: error })
+    if (error instanceof ReaderError) throw new UsageError(error.message, { cause: error })
     throw error
   }
 }
 
 export function isAnswered(outcome: Resolved['outcome']): outcome is Answer {
   return 'answer' in outcome
+}
+
+/** Of the answer; where all that was answered was too old, none does. */
+function offsetThatCounts(outcome: Resolved['outcome']): number {
+  if (isAnswered(outcome)) return outcome.offset
+  return outcome.kind === 'lagging' ? Number.POSITIVE_INFINITY : 0
 }
 
 /** Whether the name that was found for a party is that party's, by a lookup of the name. */
@@ -102,9 +110,16 @@ export function formatResolved(subject: string, { outcome, match, asked }: Resol
   ].join('\n')
 }
 
-/** For a program; `verify` takes it as it is. */
-export function resolvedJson({ outcome, ...more }: Resolved): string {
-  return JSON.stringify({ ...outcome, ...more })
+/** For a program; as JSON `verify` takes it as it is. */
+export function resolvedJson({ outcome, ...more }: Resolved) {
+  return { ...outcome, ...more }
+}
+
+/** The exit status of a lookup that ended so, of as many nodes as were heard. */
+export function exitOfLookup(kind: string, heardCount: number): number {
+  if (isAnswer(kind)) return EXIT.done
+  if (kind === 'disputed') return EXIT.failed
+  return heardCount === 0 ? EXIT.silent : EXIT.inconclusive
 }
 
 function answerLines(outcome: Answer): string[] {

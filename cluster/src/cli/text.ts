@@ -1,5 +1,6 @@
 /** Texts that come from elsewhere: what a person types, and what others wrote. Pure. */
 import type { Lookup } from '@quorumscan/consensus'
+import { COLUMNS } from './options.ts'
 
 /** A party identifier has a double colon, a name never has. */
 export function lookupOf(text: string): Lookup {
@@ -14,7 +15,6 @@ export function printable(text: string): string {
   )
 }
 
-const COLUMNS = 80
 const NAME_COLUMNS = 12
 
 /** A name with its value: on a line of its own where it does not fit beside the name, and whole, to be copied. */

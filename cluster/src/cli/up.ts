@@ -12,7 +12,9 @@ import type { GenesisOverrides, OrderingDriver } from '../genesis.ts'
 import { isRegistered, registerName } from '../registration.ts'
 import { type ClusterStatus, canLookUp } from '../status.ts'
 import { createToken } from '../token.ts'
+import { EXIT } from './exit-codes.ts'
 import { formatSummary, formatUp } from './format.ts'
+import { answer, print, tell } from './options.ts'
 
 export type UpOptions = {
   readonly directory: DataDirectory
@@ -35,21 +37,19 @@ const SEED_LABELS = ['alice', 'bob', 'carol']
 const TOKEN_TTL_SECONDS = 600
 /** A control plane that is killed sooner than this after it was ready is not started again. */
 const CONTROL_LASTED_MS = 10_000
-/** Of a shell's convention: 128 and the number of SIGINT. */
-const EXIT_INTERRUPTED = 130
 
 /** Returns the exit code: when the cluster is ready if detached, else when it has stopped. */
 export async function up(options: UpOptions): Promise<number> {
   if (readControlFile(options.directory) !== null) return await showRunning(options)
   // From the first moment on: an interrupted start is stopped in order too.
   const interrupted = untilInterrupted()
-  const launch = launchControlPlane(asked(options), progress)
+  const launch = launchControlPlane(asked(options), tell)
   if ((await Promise.race([launch.ready, interrupted])) === 'interrupted') {
-    progress('stopping')
+    tell('stopping')
     launch.abort()
     await Promise.allSettled([launch.ready, launch.ended])
-    progress('stopped')
-    return EXIT_INTERRUPTED
+    tell('stopped')
+    return EXIT.interrupted
   }
   if (options.seedNames) await Promise.race([seedNames(options), interrupted])
   await showStatus(options)
@@ -57,7 +57,7 @@ export async function up(options: UpOptions): Promise<number> {
     launch.release()
     return 0
   }
-  if (!options.json) process.stdout.write('\nCtrl-C stops the cluster.\n')
+  if (!options.json) print('\nCtrl-C stops the cluster.')
   return follow(launch, interrupted, options)
 }
 
@@ -68,7 +68,7 @@ async function showRunning(options: UpOptions): Promise<number> {
   if (basePort !== null && basePort !== 0 && basePort !== runningPort)
     throw new ClusterError(
       `the cluster in ${directory.path} runs on the ports from ${runningPort} on; ` +
-        `\`quorumscan down\`, then \`up --base-port ${basePort}\` moves it`,
+        `\`quorumscan down\`, then \`quorumscan up --base-port ${basePort}\` moves it`,
     )
   const status = await showStatus(options)
   if (nodeCount !== null && nodeCount !== status.cluster.n)
@@ -77,8 +77,8 @@ async function showRunning(options: UpOptions): Promise<number> {
     throw new ClusterError(
       `a cluster that is ordered by ${status.cluster.ordering} runs in ${directory.path}`,
     )
-  process.stderr.write('This cluster was running already; `quorumscan down` stops it.\n')
-  return canLookUp(status) ? 0 : 1
+  tell('This cluster was running already; `quorumscan down` stops it.')
+  return canLookUp(status) ? EXIT.done : EXIT.failed
 }
 
 function asked({ directory, genesisOverridesFile, ...options }: UpOptions): ControlOptions {
@@ -101,27 +101,27 @@ async function follow(
   const readyMs = options.clock.monotonicMs()
   const first = await Promise.race([launch.ended, interrupted])
   if (first === 'interrupted') {
-    progress('stopping')
+    tell('stopping')
     await stopCluster(options.directory, options.clock)
     await launch.ended
-    progress('stopped')
+    tell('stopped')
     return 0
   }
   if (first.exitCode === 0) {
-    progress('the cluster was stopped')
+    tell('the cluster was stopped')
     return 0
   }
   // Killed by a stranger: another one takes its processes over.
   const lasted = options.clock.monotonicMs() - readyMs >= CONTROL_LASTED_MS
   if (first.exitCode === null && lasted) {
-    progress('the control plane was killed; starting it again')
-    const again = launchControlPlane({ ...asked(options), wipe: false, overrides: null }, progress)
+    tell('the control plane was killed; starting it again')
+    const again = launchControlPlane({ ...asked(options), wipe: false, overrides: null }, tell)
     const outcome = await Promise.race([again.ready.catch((error) => error), interrupted])
     if (outcome === undefined || outcome === 'interrupted')
       return follow(again, interrupted, options)
-    progress(messageOf(outcome))
+    tell(messageOf(outcome))
   }
-  progress('the control plane crashed; ending what it left')
+  tell('the control plane crashed; ending what it left')
   await stopCluster(options.directory, options.clock)
   return 1
 }
@@ -130,11 +130,7 @@ async function follow(
 async function showStatus(options: UpOptions): Promise<ClusterStatus> {
   const status = await call(connectControl(options.directory).cluster.status.query())
   const controlUrl = readControlFile(options.directory)?.url ?? ''
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify(status)}\n`
-      : `\n${formatUp(status)}\n\n${formatSummary(status, controlUrl)}\n`,
-  )
+  answer(options, status, `\n${formatUp(status)}\n\n${formatSummary(status, controlUrl)}`)
   return status
 }
 
@@ -142,7 +138,7 @@ async function showStatus(options: UpOptions): Promise<ClusterStatus> {
 async function seedNames(options: UpOptions): Promise<void> {
   const { directory, clock } = options
   const { validator } = await call(connectControl(directory).cluster.status.query())
-  progress(`registering ${SEED_LABELS.map(nameOf).join(', ')}`)
+  tell(`registering ${SEED_LABELS.map(nameOf).join(', ')}`)
   const outcomes = await Promise.allSettled(
     SEED_LABELS.map(async (label) => {
       const name = nameOf(label)
@@ -163,7 +159,7 @@ async function seedNames(options: UpOptions): Promise<void> {
     }),
   )
   for (const outcome of outcomes)
-    if (outcome.status === 'rejected') progress(`not registered: ${messageOf(outcome.reason)}`)
+    if (outcome.status === 'rejected') tell(`not registered: ${messageOf(outcome.reason)}`)
 }
 
 function nameOf(label: string): string {
@@ -189,9 +185,4 @@ export function untilInterrupted(): Promise<'interrupted'> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.on(signal, () => resolve('interrupted'))
   })
-}
-
-/** Progress goes to stderr, so that stdout is the result alone. */
-function progress(sentence: string): void {
-  process.stderr.write(`${sentence}\n`)
 }

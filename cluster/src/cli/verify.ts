@@ -50,7 +50,7 @@ export async function verify(
   const genesis = readGenesis(options.genesisFile)
   const request = requestOf(options.asked)
   const threshold = parseVotes(options.threshold, genesis)
-  const document = options.file === '-' ? await textOf(process.stdin) : read(options.file)
+  const document = options.file === '-' ? await readInput() : read(options.file)
   try {
     const proven = await judgeProof(document, { genesis, request, threshold })
     const parts = proven.map((one) => formatProven(one, { genesis, threshold }))
@@ -69,10 +69,11 @@ export async function verify(
 
 /** @throws {UsageError} */
 export function readGenesis(file: string): Genesis {
+  const text = read(file)
   try {
-    return parseGenesis(JSON.parse(read(file)))
+    return parseGenesis(JSON.parse(text))
   } catch (error) {
-    throw new UsageError(`${file} is no genesis document: ${messageOf(error)}; see --genesis`)
+    throw new UsageError(`${file} is no genesis document: ${messageOf(error)}`)
   }
 }
 
@@ -224,6 +225,13 @@ function parseRequest(text: string): CanonicalRequest {
   throw new UsageError(
     'a request is JSON such as {"operation":"getDso","parameters":{"shared":true}}',
   )
+}
+
+/** What is piped in: nothing at all says that the command before failed. */
+async function readInput(): Promise<string> {
+  const text = await textOf(process.stdin)
+  if (text.trim() === '') throw new UsageError('the standard input is empty: nothing was judged')
+  return text
 }
 
 function read(file: string): string {

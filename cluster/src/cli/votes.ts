@@ -1,10 +1,12 @@
 /** `resolve --votes`: what the nodes vote, as the scan proxy heard them, also where they contradict each other. */
 import { ask } from '../ask.ts'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError, SilentError, UsageError } from '../cluster-error.ts'
+import { wrap } from './options.ts'
 import { entryLines, lookupOf, printable } from './text.ts'
 
 /** The proxy waits 2 s for its nodes. */
 const TIMEOUT_MS = 5000
+const BAD_REQUEST = 400
 
 /** Nodes that say the same. */
 export type Group = {
@@ -37,14 +39,17 @@ export async function askVotes(options: {
   const lookup = lookupOf(options.subject)
   const way = 'name' in lookup ? 'by-name' : 'by-party'
   const path = `/v0/scan-proxy/ans-entries/${way}/${encodeURIComponent(options.subject)}`
-  const { status, headers, body } = await ask(options.validatorUrl + path, {
+  const { status, headers, body, reason } = await ask(options.validatorUrl + path, {
     headers: { 'x-quorum': options.quorum },
     timeoutMs: TIMEOUT_MS,
   })
-  if (status === null) throw new ClusterError('the validator does not answer')
+  if (status === null) throw new SilentError(`the validator does not answer (${reason})`)
   const kind = headers.get('x-quorum-outcome')
   const { entry = null, error = `status ${status}`, details } = Object(body)
-  if (kind === null) throw new ClusterError(`the scan proxy answers: ${error}`)
+  if (kind === null) {
+    const Kind = status === BAD_REQUEST ? UsageError : ClusterError
+    throw new Kind(`the scan proxy answers: ${error}`)
+  }
   const isDecided = status === 200 || status === 404
   const nodesIn = (name: string) => (headers.get(`x-quorum-${name}`) || null)?.split(',') ?? []
   const offset = Number(headers.get('x-quorum-offset'))
@@ -83,6 +88,6 @@ export function formatVoted(subject: string, voted: Voted): string {
       ...(entry === undefined ? [] : entryLines(entry)),
       ...(digest === null ? [] : [`  digest      ${printable(digest)}`]),
     ]),
-    ...(reason === null ? [] : [printable(reason)]),
+    ...(reason === null ? [] : wrap(printable(reason))),
   ].join('\n')
 }

@@ -1,16 +1,17 @@
 /** The commands of who looks after a cluster: replicas compared and pruned, job queues, a steady load. */
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { ask } from '../ask.ts'
-import { ClusterError } from '../cluster-error.ts'
+import { UsageError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { prune, VALIDATOR } from '../prune.ts'
 import { registerName } from '../registration.ts'
-import { askSignedStates, type SignedStates } from '../signed-states.ts'
+import { askSignedStates } from '../signed-states.ts'
 import { createToken, parseTtl } from '../token.ts'
 import { percentile } from '../watch/prober.ts'
+import { judgeStates } from './check.ts'
 import { type MakeCommand, milliseconds } from './fault-commands.ts'
-import { integer, print } from './options.ts'
+import { answer, integer, slowly, tell, wrap } from './options.ts'
 import { readGenesis } from './verify.ts'
 
 const LOAD_DURATION_MS = 10_000
@@ -31,18 +32,18 @@ export function addWatchCommands(
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
-      '\nExit status: 0 equal, 1 not equal, 4 a node said nothing, or stands behind.',
+      '\nExit status: 0 all are equal, 1 they differ, 3 one is behind, 4 one is silent.',
     )
     .action(async (options: Common) => {
       const directory = dataDirectory(options.dataDir)
       const { nodes } = await call(connectControl(directory).cluster.status.query())
       const genesis = readGenesis(directory.genesisFile)
-      const { offset, states } = await askSignedStates(0, { genesis, nodes })
-      const roots = new Set(states.flatMap(({ state }) => state?.stateRoot ?? []))
-      const isWhole = states.every(({ state }) => state !== null)
-      context.exitWith(roots.size > 1 ? 1 : isWhole ? 0 : 4)
-      if (options.json) print(JSON.stringify({ offset, equal: roots.size === 1, states }))
-      else print(checkLines({ offset, states }, roots.size).join('\n'))
+      const signed = await slowly('waiting for what the nodes sign', context.clock, () =>
+        askSignedStates(0, { genesis, nodes }),
+      )
+      const { exitCode, text, json } = judgeStates(signed)
+      context.exitWith(exitCode)
+      answer(options, json, text)
     })
 
   command('prune', 'forget what precedes an offset: updates of the validator, reads of a node')
@@ -59,7 +60,7 @@ export function addWatchCommands(
         node === VALIDATOR
           ? `updates and completions begin after offset ${offset}`
           : `${node} answers from offset ${offset} on`
-      print(json ? JSON.stringify({ node, offset }) : sentence)
+      answer({ json }, { node, offset }, sentence)
     })
 
   const jobs = command('jobs', 'what waits in the job queues, and what failed of late')
@@ -73,14 +74,15 @@ export function addWatchCommands(
       const [job = '', contractId = ''] = options.retry.split('/')
       const { node } = options
       if (node === undefined || contractId === '')
-        throw new ClusterError('say --node, and --retry as `jobs` shows it: job/contract')
+        throw new UsageError('say --node, and --retry as `quorumscan jobs` shows it: job/contract')
       await call(client.jobs.retry.mutate({ node, job, contractId }))
-      print(options.json ? '{}' : `${job} was added again`)
+      answer(options, {}, `${job} was added again`)
       return
     }
     const all = await call(client.jobs.list.query())
     const shown = all.filter(({ node }) => options.node === undefined || node === options.node)
-    print(options.json ? JSON.stringify(shown) : shown.flatMap(jobLines).join('\n'))
+    if (shown.length === 0) throw new UsageError(`${options.node} has no jobs`)
+    answer(options, shown, shown.flatMap(jobLines).flatMap(wrap).join('\n'))
   })
 
   command('load', 'a steady mix of lookups and registrations')
@@ -90,28 +92,8 @@ export function addWatchCommands(
     .addHelpText('after', '\nExample:\n  $ quorumscan load --rate 100 --duration 30s')
     .action(async (options: Common & { duration: number; rate: number }) => {
       const outcome = await load(options, context.clock)
-      print(options.json ? JSON.stringify(outcome) : loadLines(outcome).join('\n'))
+      answer(options, outcome, loadLines(outcome).join('\n'))
     })
-}
-
-function checkLines({ offset, states }: SignedStates, rootCount: number): string[] {
-  if (offset === null)
-    return ['no node says anything:', ...states.map(({ node, reason }) => `  ${node} ${reason}`)]
-  const others = states.some(({ state }) => state === null)
-  const verdict =
-    rootCount > 1
-      ? 'the replicas DIFFER'
-      : others
-        ? 'those below are equal'
-        : 'all replicas are equal'
-  return [
-    `at offset ${offset}: ${verdict}`,
-    ...states.map(({ node, state, newest, reason }) => {
-      const why =
-        reason ?? (newest === null ? 'signed nothing of late' : `stands at offset ${newest}`)
-      return `  ${node.padEnd(8)}${state?.stateRoot ?? `- (${why})`}`
-    }),
-  ]
 }
 
 type Load = {
@@ -168,7 +150,7 @@ async function load(
     if (count % LOOKUPS_PER_REGISTRATION === 0) start(register())
     if (clock.monotonicMs() - toldMs >= REPORT_MS) {
       toldMs = clock.monotonicMs()
-      process.stderr.write(`${latencies.length} lookups, ${registered} names\n`)
+      tell(`${latencies.length} lookups, ${registered} names`)
     }
     const waitMs = startedMs + ((count + 1) * 1000) / options.rate - clock.monotonicMs()
     if (waitMs > 0) await clock.delay(waitMs)

@@ -143,7 +143,7 @@ export function createAnsConfigControl(
         const nowMs = clock.monotonicMs()
         if (nowMs > startedMs + CHANGE_TIMEOUT_MS)
           throw new ClusterError(
-            'the change was confirmed, but is not in force yet: look again with `config get`',
+            'the change was confirmed, but is not in force yet: look again with `quorumscan config get`',
           )
         if (nowMs >= confirmAgainMs) {
           confirmAgainMs = nowMs + CONFIRM_AGAIN_MS

@@ -1,8 +1,12 @@
 /** How commands and tests talk to the control plane of a data directory. */
+import { userInfo } from 'node:os'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError, SilentError, UsageError } from '../cluster-error.ts'
 import type { DataDirectory } from '../data-directory.ts'
+import { wordOfFailure } from '../node-words.ts'
+import { CALLER_HEADER } from './caller.ts'
 import { readControlFile, readControlToken, readDeadControl } from './control-file.ts'
+import { CODES } from './refusal.ts'
 import { describeRemains } from './remains.ts'
 import type { AppRouter } from './router.ts'
 
@@ -11,7 +15,7 @@ const CALL_TIMEOUT_MS = 120_000
 
 export type ControlClient = ReturnType<typeof createTRPCClient<AppRouter>>
 
-/** A client of the running control plane. @throws {ClusterError} If none runs; it names one that died. */
+/** A client of the running control plane. @throws {ClusterError} If none runs; SilentError if it died. */
 export function connectControl(
   directory: DataDirectory,
   options: { readonly timeoutMs: number } = { timeoutMs: CALL_TIMEOUT_MS },
@@ -19,11 +23,13 @@ export function connectControl(
   const running = readControlFile(directory)
   if (running === null) {
     const dead = readDeadControl(directory)
-    throw new ClusterError(
-      dead === null
-        ? `no cluster runs in ${directory.path}: run \`npm start\` first`
-        : `the control plane (process ${dead.process.pid}) died; ${describeRemains(directory)}\n` +
-            '`quorumscan up` takes its place, `quorumscan down` ends what is left',
+    if (dead === null)
+      throw new ClusterError(
+        `no cluster runs in ${directory.path}: \`quorumscan up --detach\` starts one`,
+      )
+    throw new SilentError(
+      `the control plane (process ${dead.process.pid}) died; ${describeRemains(directory)}\n` +
+        '`quorumscan up --detach` takes its place, `quorumscan down` ends what is left',
     )
   }
   const token = readControlToken(directory)
@@ -31,7 +37,7 @@ export function connectControl(
     links: [
       httpLink({
         url: `${running.url}/trpc`,
-        headers: { authorization: `Bearer ${token}` },
+        headers: { authorization: `Bearer ${token}`, [CALLER_HEADER]: nameOfSelf() },
         fetch: (url, init) =>
           fetch(url, { ...(init as RequestInit), signal: AbortSignal.timeout(options.timeoutMs) }),
       }),
@@ -45,11 +51,20 @@ export async function call<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     if (!(error instanceof TRPCClientError)) throw error
-    throw new ClusterError(
-      error.data === undefined || error.data === null
-        ? `the control plane does not answer (${error.message}); \`quorumscan down\` ends what is left`
-        : error.message,
-      { cause: error },
-    )
+    const { code } = Object(error.data)
+    if (code === undefined)
+      throw new SilentError(
+        `the control plane does not answer (${wordOfFailure(error)}); \`quorumscan down\` ends what is left`,
+        { cause: error },
+      )
+    const Kind =
+      code === CODES.usage ? UsageError : code === CODES.silent ? SilentError : ClusterError
+    throw new Kind(error.message, { cause: error })
   }
+}
+
+/** For the log of the control plane. */
+function nameOfSelf(): string {
+  const { username } = userInfo()
+  return `process ${process.pid} of ${username}`
 }

@@ -1,6 +1,12 @@
 /** Where the running control plane of a data directory is, so that commands find it. */
-import { readFileSync, rmSync } from 'node:fs'
-import { type DataDirectory, isErrno, readOwnJson, writeOwnJson } from '../data-directory.ts'
+import { rmSync } from 'node:fs'
+import {
+  type DataDirectory,
+  isErrno,
+  readOwnJson,
+  readSecret,
+  writeOwnJson,
+} from '../data-directory.ts'
 import { identityOf, type ProcessIdentity, stateOf } from '../process-identity.ts'
 
 export type ControlFile = { readonly url: string; readonly process: ProcessIdentity }
@@ -39,7 +45,7 @@ export function removeControlFile(directory: DataDirectory): void {
 /** The token that the control plane of this directory wants; '' before the first `up`. */
 export function readControlToken(directory: DataDirectory): string {
   try {
-    return readFileSync(directory.secretFile('control'), 'utf8')
+    return readSecret(directory.secretFile('control'))
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return ''
     throw error

@@ -1,5 +1,6 @@
 /** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
 import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
+import { createLogger } from '@quorumscan/http'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { TRPCError } from '@trpc/server'
 import type { FastifyInstance } from 'fastify'
@@ -15,7 +16,9 @@ import { openClusterLog } from '../log-reader.ts'
 import { findTakenPort, usedPorts } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
 import { assertRedisUsable } from '../redis-version.ts'
+import { boundLog } from '../supervisor.ts'
 import { createToken } from '../token.ts'
+import { lookUpAtNodes } from '../watch/at-nodes.ts'
 import { type ConfirmationWatch, watchConfirmations } from '../watch/confirmations.ts'
 import { type Live, startLive } from '../watch/live.ts'
 import { startProber } from '../watch/prober.ts'
@@ -135,6 +138,7 @@ export async function createControlPlane(
     },
     clock,
   })
+  const logger = createLogger({ name: 'control', level: 'info' })
   const server = await startControlServer({
     port: prepared.ports.control,
     token: prepared.secrets.control,
@@ -151,6 +155,7 @@ export async function createControlPlane(
         registrations,
         reading: { genesis: prepared.genesis, nodes, clock },
         ansConfig,
+        note: (act) => logger.info(act, `${act.caller}: ${act.call}`),
         down: async () => {
           await cluster?.stop()
           void stop()
@@ -184,8 +189,10 @@ export async function createControlPlane(
       tryToWriteControlFile(directory, controlUrl)
       return true
     }
-    while (stopping === null && isOurs())
+    while (stopping === null && isOurs()) {
+      boundLog(directory.logFile('control'))
       await clock.delay(FORGOTTEN_CHECK_MS, ended.signal).catch(() => {}) // Stopped: the loop ends.
+    }
     await stop()
   }
   try {
@@ -217,6 +224,8 @@ export async function createControlPlane(
         ? startProber({
             validatorUrl: `http://127.0.0.1:${prepared.ports.validator}`,
             nodes,
+            lookUp: (subject) =>
+              lookUpAtNodes({ genesis: prepared.genesis, nodes, subject, clock }),
             clock,
             after: ready,
           })

@@ -10,5 +10,5 @@ export function describeRemains(directory: DataDirectory): string {
     ids.length === 1
       ? 'one process of its cluster runs'
       : `${ids.length} processes of its cluster run`
-  return `${count} on:\n  ${ids.join('\n  ')}`
+  return `${count} on: ${ids.join(', ')}`
 }

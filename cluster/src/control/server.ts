@@ -17,6 +17,7 @@ import { type FastifyInstance, fastify } from 'fastify'
 import { WebSocketServer } from 'ws'
 import { ClusterError } from '../cluster-error.ts'
 import { isErrno } from '../data-directory.ts'
+import { callerOf } from './caller.ts'
 import { type AppRouter, appRouter } from './router.ts'
 import type { ControlContext } from './trpc.ts'
 
@@ -32,7 +33,7 @@ const PONG_MS = 10_000
 export type ControlServerInput = {
   readonly port: number
   readonly token: string
-  readonly context: () => ControlContext
+  readonly context: () => Omit<ControlContext, 'caller'>
   /** Served at `/metrics`, to whoever has the token. */
   readonly metrics?: Metrics
   /** Adds what needs no token, such as the files of the console. */
@@ -66,7 +67,10 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
       })
     await scope.register(fastifyTRPCPlugin, {
       prefix: PATH,
-      trpcOptions: { router: appRouter, createContext: input.context },
+      trpcOptions: {
+        router: appRouter,
+        createContext: ({ req }) => ({ ...input.context(), caller: callerOf(req.headers) }),
+      },
     } satisfies FastifyTRPCPluginOptions<AppRouter>)
   })
   await input.extend?.(server)
@@ -89,10 +93,10 @@ function acceptSockets(server: FastifyInstance, input: ControlServerInput): void
   const handler = applyWSSHandler({
     wss: sockets,
     router: appRouter,
-    createContext: ({ info }) => {
+    createContext: ({ info, req }) => {
       if (!isEqualSecret(info.connectionParams?.['token'] ?? '', input.token))
         throw new TRPCError({ code: 'UNAUTHORIZED', message: 'the token is needed' })
-      return input.context()
+      return { ...input.context(), caller: callerOf(req.headers) }
     },
     keepAlive: { enabled: true, pingMs: PING_MS, pongWaitMs: PONG_MS },
   })

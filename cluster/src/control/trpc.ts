@@ -1,14 +1,15 @@
 /** What all routers of the control plane share. */
 import type { Clock } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
-import { initTRPC, TRPCError } from '@trpc/server'
+import { initTRPC } from '@trpc/server'
 import { z } from 'zod'
 import type { ChaosRuns } from '../chaos/runs.ts'
 import type { Cluster } from '../cluster.ts'
-import { ClusterError } from '../cluster-error.ts'
 import type { Live } from '../watch/live.ts'
 import type { Registrations } from '../watch/registrations.ts'
 import type { AnsConfigControl } from './ans-config.ts'
+import { type Act, actOf } from './caller.ts'
+import { refusalOf } from './refusal.ts'
 
 export type ControlContext = {
   readonly cluster: Cluster
@@ -24,6 +25,10 @@ export type ControlContext = {
   }
   /** Stops the cluster, then the control plane itself. Returns when the cluster has stopped. */
   readonly down: () => Promise<void>
+  /** Who calls, in its own words. */
+  readonly caller: string
+  /** Keeps what somebody did. */
+  readonly note: (act: Act) => void
 }
 
 /** Nobody is sent where in the program an error arose. */
@@ -31,11 +36,16 @@ const trpc = initTRPC.context<ControlContext>().create({ isDev: false })
 
 export const { router } = trpc
 
-/** Errors for a person keep their sentence; a bug stays an internal error. */
-export const procedure = trpc.procedure.use(async ({ next }) => {
+/** Errors for a person keep their sentence; a bug stays an internal error. Who changed what is noted. */
+export const procedure = trpc.procedure.use(async ({ next, type, path, ctx, getRawInput }) => {
   const result = await next()
-  if (!result.ok && result.error.cause instanceof ClusterError)
-    throw new TRPCError({ code: 'BAD_REQUEST', message: result.error.cause.message })
+  const refusal = result.ok ? null : refusalOf(result.error)
+  if (type === 'mutation') {
+    const { caller } = ctx
+    const outcome = refusal === null ? 'done' : refusal.message
+    ctx.note(actOf({ caller, call: path, input: await getRawInput(), outcome }))
+  }
+  if (refusal !== null) throw refusal
   return result
 })
 

@@ -3,7 +3,7 @@ import type { Clock } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
 import type { Cluster } from '../cluster.ts'
 import { type Fault, takesVote } from '../faults/fault-spec.ts'
-import type { ClusterStatus, NodeStatus } from '../status.ts'
+import type { AtNodes, ClusterStatus, NodeStatus } from '../status.ts'
 import { type EventMemory, type LiveEvent, step } from './events.ts'
 import { createFeed, type Feed } from './feed.ts'
 import type { NodeStatistics, Prober, Sample } from './prober.ts'
@@ -26,6 +26,8 @@ export type LiveStatus = Omit<ClusterStatus, 'nodes'> & {
   readonly nodes: readonly LiveNode[]
   /** All that are in force, those of validator and synchronizer, too. */
   readonly faults: readonly Fault[]
+  /** What a reader of the nodes got last; null where nobody reads. */
+  readonly atNodes: AtNodes | null
 }
 
 export type Live = {
@@ -65,6 +67,7 @@ export function startLive(options: {
     return {
       ...plain,
       faults,
+      atNodes: prober?.samples.recent().at(-1)?.atNodes ?? null,
       nodes: plain.nodes.map((node) => {
         const own = faults.filter(({ spec }) => spec.node === node.name)
         const statistics = prober?.statistics(node.name) ?? NO_STATISTICS

@@ -38,11 +38,14 @@ it('tells who agrees with the proxy, who does not, and who does not answer', asy
     name: `sv-${index + 1}`,
     url,
   }))
-  const prober = startProber({ validatorUrl: validator.url, nodes, clock })
+  const atNodes = { kind: 'verified', latencyMs: 1, needed: 2, signers: ['sv-1'], asked: [] }
+  const lookUp = async () => atNodes
+  const prober = startProber({ validatorUrl: validator.url, nodes, lookUp, clock })
   const sample = await until('a sample in which the proxy was in time', () =>
     prober.samples.recent().find(({ outcome }) => outcome === 'verified'),
   )
   expect(sample.offset).toBe(7)
+  expect(sample.atNodes).toEqual(atNodes)
   expect(sample.nodes.map(({ vote }) => vote)).toEqual([
     'agreed',
     'dissented',

@@ -6,6 +6,7 @@ import type { Clock } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
 import { type Asked, ask } from '../ask.ts'
 import { DISAGREES, wordOfRefusal } from '../node-words.ts'
+import type { AtNodes } from '../status.ts'
 import { createFeed, type Feed } from './feed.ts'
 
 const INTERVAL_MS = 1000
@@ -41,6 +42,7 @@ export type Sample = {
   readonly latencyMs: number
   readonly offset: number | null
   readonly nodes: readonly NodeSample[]
+  readonly atNodes: AtNodes
 }
 
 /** Of the last minute; null where there was no answer. */
@@ -61,6 +63,8 @@ export type Prober = {
 export function startProber(options: {
   readonly validatorUrl: string
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
+  /** Looks a name up at the nodes. */
+  readonly lookUp: (name: string) => Promise<AtNodes>
   readonly clock: Clock
   /** Nobody is asked before this: a cluster that starts refuses nothing. */
   readonly after?: Promise<unknown>
@@ -72,6 +76,7 @@ export function startProber(options: {
   const probe = async (): Promise<void> => {
     const at = formatTime(clock.nowMicros())
     const path = `/ans-entries/by-name/${NAME}`
+    const atNodes = options.lookUp(NAME)
     const proxied = await ask(`${options.validatorUrl}/v0/scan-proxy${path}`, {
       timeoutMs: PROXY_TIMEOUT_MS,
       signal: closing.signal,
@@ -95,6 +100,7 @@ export function startProber(options: {
       latencyMs: proxied.latencyMs,
       offset: offset === null ? null : Number(offset),
       nodes,
+      atNodes: await atNodes,
     })
   }
   const closed = new Promise<void>((resolve) => {

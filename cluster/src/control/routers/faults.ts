@@ -5,7 +5,10 @@ import { procedure, router } from '../trpc.ts'
 
 /** Nothing selected: all. */
 const selection = z
-  .object({ id: z.string().max(32).optional(), node: nodeName.optional() })
+  .object({
+    id: z.string().max(32, 'no fault has such an id').optional(),
+    node: nodeName.optional(),
+  })
   .transform(({ id, node }) => ({
     ...(id === undefined ? {} : { id }),
     ...(node === undefined ? {} : { node }),

@@ -7,7 +7,9 @@ export const lookupsRouter = router({
   /** Proven by one node: outcome, answer, and the document that proves it. As text, which is kept as it is. */
   resolve: procedure
     .input(lookupInput)
-    .query(async ({ ctx, input }) => resolvedJson(await resolve({ ...input, ...ctx.reading }))),
+    .query(async ({ ctx, input }) =>
+      JSON.stringify(resolvedJson(await resolve({ ...input, ...ctx.reading }))),
+    ),
   /** What each node votes, as the scan proxy heard it. */
   votes: procedure
     .input(lookupInput)

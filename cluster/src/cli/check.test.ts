@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest'
+import { newestSigned, type SignedState } from '../signed-states.ts'
+import { judgeStates } from './check.ts'
+
+const root = 'ab'.repeat(32)
+
+function state(node: string, more: Partial<SignedState> = {}): SignedState {
+  const newest = { offset: 252, recordTime: 1_700_000_000_000_000 }
+  return { node, state: { historyHash: root, stateRoot: root }, newest, reason: null, ...more }
+}
+
+const honest = ['sv-1', 'sv-2', 'sv-3'].map((node) => state(node))
+
+it('is content only if every node signed the same state', () => {
+  expect(judgeStates({ offset: 252, states: [...honest, state('sv-4')] })).toMatchObject({
+    exitCode: 0,
+    text: expect.stringMatching(/^at offset 252: all replicas are equal\n/),
+    json: { equal: true },
+  })
+})
+
+it('names who stands behind, by how much and since when', () => {
+  const newest = { offset: 32, recordTime: 1_700_000_000_000_000 }
+  const { exitCode, text, json } = judgeStates({
+    offset: 252,
+    states: [...honest, state('sv-4', { state: null, newest })],
+  })
+  expect(exitCode).toBe(3)
+  expect(text.split('\n')).toEqual([
+    'at offset 252: 3 of 4 replicas are equal; sv-4 stands behind',
+    ...honest.map(({ node }) => `  ${node}    ${root}`),
+    '  sv-4    behind by 220: at offset 32 since 2023-11-14T22:13:20.000000Z',
+  ])
+  expect(json).toMatchObject({ equal: false })
+})
+
+it('tells who said nothing, and why, also where nobody said anything', () => {
+  const silent = (node: string) => state(node, { state: null, newest: null, reason: 'timeout' })
+  expect(judgeStates({ offset: 252, states: [...honest, silent('sv-4')] })).toMatchObject({
+    exitCode: 4,
+    text: expect.stringMatching(/equal; sv-4 said nothing\n(.*\n)+ {2}sv-4 {4}timeout$/),
+  })
+  expect(judgeStates({ offset: null, states: [silent('sv-1'), silent('sv-2')] })).toMatchObject({
+    exitCode: 4,
+    text: 'no node said anything\n  sv-1    timeout\n  sv-2    timeout',
+  })
+})
+
+it('shouts where replicas differ, whoever else is silent', () => {
+  const other = state('sv-3', { state: { historyHash: root, stateRoot: '00'.repeat(32) } })
+  const silent = state('sv-4', { state: null, newest: null, reason: 'refused' })
+  expect(
+    judgeStates({ offset: 252, states: [...honest.slice(0, 2), other, silent] }),
+  ).toMatchObject({
+    exitCode: 1,
+    text: expect.stringContaining('the replicas DIFFER; sv-4 said nothing'),
+  })
+})
+
+it('compares at the newest offset that enough signed, and not where one that stands still is', () => {
+  const stuck = [30, 31, 32]
+  const ahead = [31, 32, 251, 252]
+  expect(newestSigned([stuck, ahead, ahead, ahead], 2)).toBe(252)
+  // One alone may have signed what is not.
+  expect(newestSigned([stuck, ahead, ahead, [...ahead, 9999]], 2)).toBe(252)
+  expect(newestSigned([], 0)).toBe(null)
+})

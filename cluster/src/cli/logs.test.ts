@@ -1,0 +1,39 @@
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock } from '@quorumscan/base'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { follow, lastLines } from './logs.ts'
+
+let directory: string
+let file: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'qs-logs-'))
+  file = join(directory, 'sv-1.log')
+  writeFileSync(file, 'one\ntwo\nthree\n')
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+it('gives the last lines, and none of a log that is empty', () => {
+  expect(lastLines(file, 2)).toEqual({ lines: ['two', 'three'], end: 14 })
+  expect(lastLines(file, 0).lines).toEqual([])
+  writeFileSync(file, '')
+  expect(lastLines(file, 9)).toEqual({ lines: [], end: 0 })
+})
+
+it('follows what is written from then on, also in a file that was emptied, until it is told to end', async () => {
+  const over = new AbortController()
+  const pieces = follow(file, { from: 14, clock: createSystemClock(), signal: over.signal })
+  // Half of a letter first.
+  const [first, second] = [Buffer.from('vié').subarray(0, 3), Buffer.from('é').subarray(1)]
+  appendFileSync(file, first)
+  expect(await pieces.next()).toEqual({ done: false, value: 'vi' })
+  appendFileSync(file, second)
+  expect(await pieces.next()).toEqual({ done: false, value: 'é' })
+  truncateSync(file)
+  appendFileSync(file, 'new\n')
+  expect(await pieces.next()).toEqual({ done: false, value: 'new\n' })
+  const waiting = pieces.next()
+  over.abort()
+  expect(await waiting).toEqual({ done: true, value: undefined })
+})

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { UsageError } from '../cluster-error.ts'
+import type { ClusterStatus } from '../status.ts'
+import { targetsOf } from './node-commands.ts'
+
+const named = ['sv-1', 'sv-2'].map((name) => ({ name }))
+// Of a status only the names count.
+const status = (members: readonly { name: string }[]) =>
+  ({ nodes: named, members }) as unknown as Pick<ClusterStatus, 'nodes' | 'members'>
+const alone = status([])
+const together = status(named)
+
+const textOf = (words: string, of = alone) =>
+  targetsOf(words.split(' '), of).map(({ node, part }) =>
+    part === null ? node : `${part} of ${node}`,
+  )
+
+it('takes several nodes, and behind a node a process of it', () => {
+  expect(textOf('sv-1 sv-2')).toEqual(['sv-1', 'sv-2'])
+  expect(textOf('sv-1 redis sv-2 validator')).toEqual(['redis of sv-1', 'sv-2', 'validator'])
+  expect(textOf('synchronizer redis')).toEqual(['redis of synchronizer'])
+})
+
+it('means by a synchronizer behind a node the process of it where it has one, and else the one', () => {
+  expect(textOf('sv-1 synchronizer')).toEqual(['sv-1', 'synchronizer'])
+  expect(textOf('sv-1 synchronizer', together)).toEqual(['synchronizer of sv-1'])
+  expect(textOf('synchronizer cometbft', together)).toEqual(['cometbft of synchronizer'])
+})
+
+it('does nothing for a name that no node has', () => {
+  expect(() => textOf('sv-1 sv-9')).toThrow(UsageError)
+  expect(() => textOf('redis')).toThrow('there is no node redis; there are sv-1, sv-2, validator')
+})

@@ -1,0 +1,43 @@
+import { TRPCError } from '@trpc/server'
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { ClusterError, SilentError, UsageError } from '../cluster-error.ts'
+import { nodeName } from '../faults/fault-spec.ts'
+import { actOf, callerOf } from './caller.ts'
+import { refusalOf } from './refusal.ts'
+
+const told = (cause: Error) => {
+  const { code, message } = refusalOf(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }))
+  return { code, message }
+}
+
+it('tells by its code what made no sense, who said nothing, and what could not be done', () => {
+  expect(told(new UsageError('no such node'))).toEqual({
+    code: 'BAD_REQUEST',
+    message: 'no such node',
+  })
+  expect(told(new SilentError('no answer'))).toEqual({ code: 'TIMEOUT', message: 'no answer' })
+  expect(told(new ClusterError('it is down'))).toEqual({ code: 'CONFLICT', message: 'it is down' })
+})
+
+it('makes a sentence of what was refused before it was looked at, and a line of a bug', () => {
+  const { error } = z.object({ node: nodeName }).safeParse({ node: 'SV 1' })
+  expect(told(error as Error)).toEqual({
+    code: 'BAD_REQUEST',
+    message: 'node: no name of a node, such as sv-1',
+  })
+  expect(told(new TypeError('x is undefined\n    at y'))).toEqual({
+    code: 'INTERNAL_SERVER_ERROR',
+    message: 'x is undefined',
+  })
+})
+
+it('names a caller as it says, a page as the console, and keeps no more of an input than a line', () => {
+  expect(callerOf({ 'x-quorumscan-caller': 'process 7 of me\u001b[2J' })).toBe(
+    'process 7 of me\\u{1b}[2J',
+  )
+  expect(callerOf({ 'x-quorumscan-caller': 'x'.repeat(101) })).toBe('unknown')
+  expect(callerOf({ origin: 'http://127.0.0.1:4600' })).toBe('console')
+  const act = actOf({ caller: 'me', call: 'chaos.start', input: 'x'.repeat(9999), outcome: 'done' })
+  expect(act.input.length).toBe(1000)
+})
