@@ -6,8 +6,9 @@ import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
 import { answer, childArgument } from '../bench/child.ts'
+import { median } from '../bench/report.ts'
 import type { OpenLoop, OpenLoopArgument } from './open-loop.ts'
-import { open } from './wire.ts'
+import { first, open } from './wire.ts'
 
 const TICK_MS = 5
 /** Before anything is counted: connections open, code is compiled, queues fill. */
@@ -20,7 +21,9 @@ const { url, path, addresses, connections, perSecond, ms, patienceMs, pid } =
   childArgument<OpenLoopArgument>()
 const clock = createSystemClock()
 const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)
+const probe = 'GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
 const counts = { good: 0, refused: 0, late: 0, bad: 0, due: 0, unsent: 0 }
+let heardCount = 0
 const times: number[] = []
 let bad = ''
 let start = Number.POSITIVE_INFINITY
@@ -65,6 +68,7 @@ class Asker {
   }
 
   #hear(head: string): void {
+    heardCount++
     const tookMs = clock.monotonicMs() - (this.#sentAtMs ?? Number.NaN)
     this.#sentAtMs = null
     const status = head.slice(9, 12)
@@ -82,6 +86,20 @@ function note(what: keyof typeof counts, text = ''): void {
   if (nowMs < start || nowMs >= end) return
   counts[what]++
   if (what === 'bad') bad = text
+}
+
+/** How many of the crowd were answered while each newcomer, one after the other, waited for an answer. */
+async function comeAnew(): Promise<readonly number[]> {
+  const before: number[] = []
+  while (clock.monotonicMs() < end) {
+    const heardBefore = heardCount
+    const socket = open(url)
+    socket.write(probe)
+    await first(socket, 'data')
+    socket.destroy()
+    if (clock.monotonicMs() >= start) before.push(heardCount - heardBefore)
+  }
+  return before
 }
 
 /** Of the process that is asked, since it began. */
@@ -107,6 +125,7 @@ const beginMs = clock.monotonicMs()
 start = beginMs + WARM_UP * ms
 end = start + ms
 if (perSecond === null) for (const asker of askers) asker.ask()
+const newcomers = perSecond === null ? [] : comeAnew()
 let dueCount = 0
 let cpuAtStart: number | null = null
 while (clock.monotonicMs() < end) {
@@ -119,6 +138,7 @@ while (clock.monotonicMs() < end) {
   if (clock.monotonicMs() >= start) cpuAtStart ??= cpuSeconds()
 }
 const cpuSpent = cpuSeconds() - (cpuAtStart ?? Number.NaN)
+const before = await newcomers
 times.sort((a, b) => a - b)
 const rate = (count: number) => (count * 1000) / ms
 answer({
@@ -130,6 +150,7 @@ answer({
   lateCount: counts.late,
   badCount: counts.bad,
   bad,
+  beforeNewcomer: perSecond === null ? null : median(before),
   p99Ms: times[Math.floor(times.length * 0.99)] ?? Number.NaN,
 } satisfies OpenLoop)
 process.exit()
