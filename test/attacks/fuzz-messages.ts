@@ -64,7 +64,8 @@ export function messagesOf(route: Route, token: string): fc.Arbitrary<Message> {
       params: part(route.params),
       query: part(route.query),
       headers: part(route.headers),
-      body: typeof route.body === 'object' ? part(route.body) : fc.string({ unit: 'binary' }),
+      body:
+        typeof route.body === 'object' ? textsOf(part(route.body)) : fc.string({ unit: 'binary' }),
     })
   }
   const requests = fc
@@ -75,10 +76,7 @@ export function messagesOf(route: Route, token: string): fc.Arbitrary<Message> {
       const pairs = Object.entries(query ?? {}).map(
         ([name, value]) => `${name}=${asSegment(value)}`,
       )
-      const text =
-        route.method === 'GET'
-          ? ''
-          : Buffer.from(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''))
+      const text = route.method === 'GET' ? '' : Buffer.from(body)
       const lines = [
         `${route.method} ${path}${pairs.length > 0 ? '?' : ''}${pairs.join('&')} HTTP/1.1`,
         'host: a',
@@ -92,12 +90,23 @@ export function messagesOf(route: Route, token: string): fc.Arbitrary<Message> {
   return requestsAndChanged(route.operationId, requests, { codes })
 }
 
+/** The values as JSON; every fourth is text that is none, or is none any more. Its length is told as it is. */
+function textsOf(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
+  const texts = values.map((value) => JSON.stringify(value) ?? '')
+  const cutOff = fc.tuple(texts, fc.nat()).map(([text, at]) => text.slice(0, at % text.length))
+  return fc.oneof(
+    { weight: 6, arbitrary: texts },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+    { weight: 1, arbitrary: cutOff },
+  )
+}
+
 /** First frames of a WebSocket, and bytes that are none. */
 export function framesOf(path: string, schema: unknown, token: string): fc.Arbitrary<Message> {
   const begin = upgrade(path, `authorization: Bearer ${token}`)
-  const requests = valuesAndNearly(schema as Schema).map((value) => [
+  const requests = textsOf(valuesAndNearly(schema as Schema)).map((text) => [
     begin,
-    frame(TEXT_FRAME, JSON.stringify(value)),
+    frame(TEXT_FRAME, text),
   ])
   return requestsAndChanged(path, requests, { codes: EVERY_CODE, isStream: true })
 }

@@ -103,7 +103,8 @@ export const fuzz: Attack = {
       const sample = (numRuns: number, ofSeed: number) =>
         kinds.flatMap((kind) => fc.sample(kind, { seed: ofSeed, numRuns }))
       await send(sample(2, seed + 1)) // Code is compiled, and memory taken, once.
-      const { stallMs, residentBytes } = await spentOn(url, () => send(sample(count, seed)), token)
+      const messages = sample(count, seed)
+      const { stallMs, residentBytes } = await spentOn(url, () => send(messages), token)
       figures[service] =
         `${JSON.stringify(statuses)}, stall ${Math.round(stallMs)} ms, ${inMib(residentBytes)} MiB`
       holds &&= stallMs <= STALL_MS_MAX && residentBytes <= MEMORY_BYTES_MAX

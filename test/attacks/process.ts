@@ -1,5 +1,5 @@
 /** What a process of the cluster spends, as it says itself. */
-
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createSystemClock } from '@quorumscan/base'
 import { send } from '@quorumscan/testkit'
 
@@ -53,14 +53,21 @@ export async function spentOn(
     ms: spent.ms,
     cpuMs: Math.max(0, spent.cpuMs - (idle.cpuMs * spent.ms) / idle.ms),
     residentBytes: spent.residentBytes,
-    // A machine that others use stalls everybody.
-    stallMs: Math.max(0, spent.stallMs - idle.stallMs),
+    // A machine that others use, or that stands still for a moment, stalls everybody, us as well.
+    stallMs: Math.max(0, spent.stallMs - Math.max(idle.stallMs, spent.ownStallMs)),
   }
 }
 
-async function spentIn(url: string, work: () => Promise<unknown>, token: string): Promise<Spent> {
+async function spentIn(
+  url: string,
+  work: () => Promise<unknown>,
+  token: string,
+): Promise<Spent & { readonly ownStallMs: number }> {
   const before = await spentBy(url, token)
+  const own = monitorEventLoopDelay()
+  own.enable()
   await work()
+  own.disable()
   const after = await spentBy(url, token)
   if (after.began !== before.began) throw new Error(`the process at ${url} ended`)
   return {
@@ -68,6 +75,7 @@ async function spentIn(url: string, work: () => Promise<unknown>, token: string)
     cpuMs: after.cpuMs - before.cpuMs,
     residentBytes: after.residentBytes - before.residentBytes,
     stallMs: after.stallMs,
+    ownStallMs: own.max / 1e6,
   }
 }
 
