@@ -6,13 +6,15 @@ import type { LoadArgument } from '../bench/proxy/load-child.ts'
 import { median } from '../bench/report.ts'
 import type { Attack, Target, Verdict } from './attack.ts'
 import { COSTLY_LIES, type CostlyLie, type LyingNodeArgument } from './lying-node.ts'
+import { spentOn } from './process.ts'
 
 const LOAD = new URL('../bench/proxy/load-child.js', import.meta.url)
 const LYING_NODE = new URL('./lying-node-child.js', import.meta.url)
 const LIAR = 'sv-4'
+/** In full only: a p99 of two seconds is the few slowest requests, on a machine that others use as well. */
 const SLOWER_MAX = 2
-/** A p99 of two seconds is the few slowest requests, on a machine that the liar and the callers use as well. */
-const SLOWER_MAX_SHORT = 10
+/** Of the proxy's processor time for what it answers. */
+const DEARER_MAX = 5
 const MEMORY_MB_MAX = 100
 const SAMPLE_MS = 100
 const clock = createSystemClock()
@@ -22,7 +24,8 @@ export const costlyAnswers: Attack = {
   claim:
     'One scan node, whoever operates it, answers every request with what is dear to read: ' +
     `${Object.values(COSTLY_LIES).join(', ')}; all the time anybody reads pages through the proxy. ` +
-    'Lookups at the proxy are all answered, with a p99 of at most twice the healthy one, and it needs at most 100 MB more.',
+    'Lookups at the proxy are all answered, with a p99 of at most twice the healthy one, and take it at most five times ' +
+    'the processor time and 100 MB more.',
   async run(target) {
     const lies = Object.keys(COSTLY_LIES) as CostlyLie[]
     const rounds: Round[] = []
@@ -31,7 +34,13 @@ export const costlyAnswers: Attack = {
   },
 }
 
-type Measured = { readonly lookups: Load; readonly pages: Load; readonly memoryMb: number }
+type Measured = {
+  /** Of lookups, and of pages. */
+  readonly loads: readonly Load[]
+  /** For each lookup and page that was answered. */
+  readonly cpuMs: number
+  readonly memoryMb: number
+}
 type Round = {
   readonly healthy: Measured
   readonly lied: Readonly<Record<CostlyLie, Measured>>
@@ -61,30 +70,32 @@ function verdictOf(
   lies: readonly CostlyLie[],
   rounds: readonly Round[],
 ): Verdict {
-  const slowerMax = isLong ? SLOWER_MAX : SLOWER_MAX_SHORT
+  const slowerMax = isLong ? SLOWER_MAX : Number.POSITIVE_INFINITY
   const figures: Record<string, number | string> = {}
   let holds = true
   for (const lie of lies) {
-    const slower = median(
-      rounds.map(({ healthy, lied }) => lied[lie].lookups.p99Ms / healthy.lookups.p99Ms),
-    )
+    const slower = median(rounds.map(({ healthy, lied }) => p99Of(lied[lie]) / p99Of(healthy)))
+    const dearer = median(rounds.map(({ healthy, lied }) => lied[lie].cpuMs / healthy.cpuMs))
     const memoryMb = Math.max(
       ...rounds.map(({ healthy, lied }) => lied[lie].memoryMb - healthy.memoryMb),
     )
     let [answeredCount, failureCount] = [0, 0]
     for (const { lied } of rounds)
-      for (const load of [lied[lie].lookups, lied[lie].pages]) {
+      for (const load of lied[lie].loads) {
         answeredCount += load.perSecond
         failureCount += load.failureCount
       }
-    holds &&=
-      failureCount === 0 && answeredCount > 0 && slower <= slowerMax && memoryMb <= MEMORY_MB_MAX
+    holds &&= failureCount === 0 && answeredCount > 0 && slower <= slowerMax
+    holds &&= dearer <= DEARER_MAX && memoryMb <= MEMORY_MB_MAX
     figures[`${lie}: lookups and pages that failed`] = failureCount
-    figures[`${lie}: p99 ÷ healthy (at most ${slowerMax})`] = slower.toFixed(2)
+    figures[`${lie}: p99 ÷ healthy (in full at most ${SLOWER_MAX})`] = slower.toFixed(2)
+    figures[`${lie}: processor time ÷ healthy (at most ${DEARER_MAX})`] = dearer.toFixed(2)
     figures[`${lie}: more memory, MB (at most ${MEMORY_MB_MAX})`] = Math.round(memoryMb)
   }
   return { holds, figures }
 }
+
+const p99Of = ({ loads: [lookups] }: Measured) => lookups?.p99Ms ?? Number.NaN
 
 /** Lookups at the proxy beside pages, and the most memory that it had meanwhile. */
 async function measure({ cluster, isLong }: Target): Promise<Measured> {
@@ -98,16 +109,17 @@ async function measure({ cluster, isLong }: Target): Promise<Measured> {
     } satisfies LoadArgument)
   const over = new AbortController()
   const memory = watchMemory(await pidOfValidator(cluster), over.signal)
-  try {
-    const [lookups, pages] = await Promise.all([
-      load('/by-name/dso.ns', { connections: 4, perSecond: 200 }),
-      load('?page_size=1000', { connections: 4, perSecond: 20 }),
-    ])
-    over.abort()
-    return { lookups, pages, memoryMb: await memory }
-  } finally {
-    over.abort()
-  }
+  const loads: Load[] = []
+  const { cpuMs } = await spentOn(cluster.urls.validator, async () => {
+    loads.push(
+      ...(await Promise.all([
+        load('/by-name/dso.ns', { connections: 4, perSecond: 200 }),
+        load('?page_size=1000', { connections: 4, perSecond: 20 }),
+      ])),
+    )
+  }).finally(() => over.abort())
+  const count = loads.reduce((sum, load) => sum + load.count, 0)
+  return { loads, cpuMs: cpuMs / count, memoryMb: await memory }
 }
 
 async function pidOfValidator(cluster: Target['cluster']): Promise<number> {
