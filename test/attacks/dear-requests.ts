@@ -51,6 +51,11 @@ function requests({ cluster }: Target): Readonly<Record<string, Request>> {
     'a megabyte of empty lists': json(node, batch, `[${filled(MIB - 8, '[],')}]`),
     'a megabyte of backslashes': json(node, batch, `"${'\\\\'.repeat(MIB / 2 - 2)}"`),
     'members with alike names': json(node, batch, `{${alike(60_000)}}`),
+    'a member doubled': { ...json(node, batch, '{"lookups":[],"lookups":[]}'), status: 400 },
+    'a lookup by name and party': {
+      ...json(node, batch, '{"lookups":[{"name":"dso.ns","party":"dso"}]}'),
+      status: 400,
+    },
     'a member named a megabyte': json(node, batch, `{"${'k'.repeat(MIB - 16)}":0}`),
     'a name of a megabyte': json(node, batch, `{"lookups":[{"name":"${'a'.repeat(MIB - 64)}"}]}`),
     // Refused before it is read.
