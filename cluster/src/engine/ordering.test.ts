@@ -10,7 +10,7 @@ import { type Member, type MembersOptions, startMembers } from './testing/member
 
 const clock = createSystemClock()
 const IS_LONG = process.env['LONG'] === '1'
-const BLOW_COUNT = IS_LONG ? 100 : 5
+const BLOW_COUNT = IS_LONG ? 100 : 2
 /** Of 199 contracts each: a block of one member may name 4096. */
 const DEAR_COUNT = 20
 const ROUNDS = IS_LONG ? 6 : 2
