@@ -7,7 +7,9 @@ import { ClusterError } from './cluster-error.ts'
 import { askAgent } from './faults/agent-client.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import { type Fault, type FaultSpec, nodesOf, type Part } from './faults/fault-spec.ts'
+import { findFaketime, stepBack } from './faults/machine-clock.ts'
 import { limitMemory } from './faults/redis-memory.ts'
+import { clearDisk, fillDisk } from './faults/small-disk.ts'
 import type { ServiceRunner } from './service-runner.ts'
 import type { Supervisor } from './supervisor.ts'
 import {
@@ -25,6 +27,7 @@ export class Breakage {
   readonly #runner: ServiceRunner
   readonly #supervisor: Supervisor
   readonly #faults: FaultControl
+  readonly #dataDirectory: string
 
   constructor(options: {
     readonly runner: ServiceRunner
@@ -32,7 +35,10 @@ export class Breakage {
     readonly clock: Clock
     /** Where the list of faults is kept. */
     readonly faultsFile: string
+    /** On the disk that a fault fills. */
+    readonly dataDirectory: string
   }) {
+    this.#dataDirectory = options.dataDirectory
     this.#runner = options.runner
     this.#supervisor = options.supervisor
     this.#faults = new FaultControl({
@@ -137,6 +143,17 @@ export class Breakage {
       case 'memory':
         this.#runner.assertRunning(service.redis.id)
         return await limitMemory(service.redisAddress.socketPath, true)
+      case 'disk':
+        return await fillDisk(this.#dataDirectory, 0)
+      case 'machine-clock':
+        findFaketime()
+        await this.#startAnew(spec)
+        if (spec.run !== 'back') return
+        for (const one of this.#runner.servicesOf(spec.node)) {
+          await this.#runner.untilUpOrLate(one)
+          stepBack(one.faultSocket)
+        }
+        return
       default:
         await this.#tell(spec)
     }
@@ -149,7 +166,9 @@ export class Breakage {
       if (spec.kind === 'memory') {
         if (this.#supervisor.state(main.redis.id) === 'running')
           await limitMemory(main.redisAddress.socketPath, false)
-      } else if (spec.kind === 'pause' && hit?.engineOf === null)
+      } else if (spec.kind === 'disk') clearDisk(this.#dataDirectory)
+      else if (spec.kind === 'machine-clock') await this.#startAnew(spec)
+      else if (spec.kind === 'pause' && hit?.engineOf === null)
         await this.#resume(spec.part, idsOf(hit))
       else if (spec.kind === 'kill' && hit?.engineOf === null) {
         if (!this.isKilled(main.redis.id)) await runner.startRedis(main)
@@ -159,10 +178,20 @@ export class Breakage {
       }
       await this.#tell(spec)
     })
-    const started = spec.kind === 'kill' ? (hit?.services ?? []) : []
+    const isStarted = spec.kind === 'kill' || spec.kind === 'machine-clock'
+    const started = isStarted ? (hit?.services ?? runner.servicesOf(spec.node)) : []
     const whole = started.filter(({ app }) => !this.isKilled(app.id))
     await Promise.all(whole.map((service) => runner.untilUpOrLate(service)))
     for (const service of runner.servicesOf(spec.node)) await runner.health.ask(service)
+  }
+
+  /** A machine that gets another clock: its programs are started with it. */
+  async #startAnew({ node }: FaultSpec): Promise<void> {
+    const running = this.#runner
+      .servicesOf(node)
+      .filter(({ app }) => this.#supervisor.pid(app.id) !== null)
+    for (const { app } of running) await this.#runner.stop(app.id)
+    for (const service of running) await this.#runner.startApp(service)
   }
 
   /** Tells everybody whom a fault is about what is in force now. */

@@ -93,6 +93,7 @@ export class Cluster {
       supervisor: this.#supervisor,
       clock: options.clock,
       faultsFile: directory.faultsFile,
+      dataDirectory: directory.path,
     })
     this.#diskWork = new DiskWork({
       prepared: options.prepared,

@@ -10,6 +10,7 @@ import { ClusterError, UsageError } from './cluster-error.ts'
 import { writeFileUnlessEqual } from './data-directory.ts'
 import { askAgent } from './faults/agent-client.ts'
 import { type FaultSpec, type ProcessFaults, processFaultsOf } from './faults/fault-spec.ts'
+import { clockEnvironment } from './faults/machine-clock.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { Keeper } from './keeper.ts'
 import { answersByQuorum, isRedisReady } from './probe.ts'
@@ -87,7 +88,11 @@ export class ServiceRunner {
     this.#untold.delete(service.name)
     await this.#supervisor.start({
       ...service.app,
-      env: { ...service.app.env, QS_FAULTS: faults },
+      env: {
+        ...service.app.env,
+        QS_FAULTS: faults,
+        ...clockEnvironment(this.#options.faultsOf(service), service.faultSocket),
+      },
     })
   }
 

@@ -11,6 +11,9 @@ import { wordOfRefusal } from './node-words.ts'
 /** A node waits 5 s for a statement that it does not have yet; on a machine under load it takes longer. */
 const TIMEOUT_MS = 10_000
 
+/** How what a node says of itself begins when it signed two states of one offset. */
+export const CONTRADICTS_ITSELF = 'it signed two states'
+
 export type SignedState = {
   readonly node: string
   /** At the offset that is compared, if the node signed something there. */
@@ -42,14 +45,16 @@ export async function askSignedStates(
   options: {
     readonly genesis: Genesis
     readonly nodes: readonly { readonly name: string; readonly url: string }[]
+    readonly signal?: AbortSignal
   },
 ): Promise<SignedStates> {
-  const { genesis, nodes } = options
+  const { genesis, nodes, signal } = options
+  const bounds = signal === undefined ? {} : { signal }
   const network = { genesis, genesisHash: await hashGenesis(genesis), crypto: createWebCrypto() }
   const statementsOf = async (name: string, from: number): Promise<readonly Certificate[]> => {
     const url = nodes.find((node) => node.name === name)?.url
     const path = `/v0/state-statements?after=${from}`
-    const answer = await ask(`${url}${path}`, { timeoutMs: TIMEOUT_MS })
+    const answer = await ask(`${url}${path}`, { timeoutMs: TIMEOUT_MS, ...bounds })
     if (answer.status !== 200)
       throw new Error(answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body))
     const statements = (Object(answer.body).statements as unknown[]).map((statement) =>
@@ -60,6 +65,10 @@ export async function askSignedStates(
       if (statement.signatures.map(([signer]) => signer).join() !== name)
         throw new Error('it tells what others signed')
     }
+    const twice = statements.find(({ offset, stateRoot }) =>
+      statements.some((other) => other.offset === offset && other.stateRoot !== stateRoot),
+    )
+    if (twice !== undefined) throw new Error(`${CONTRADICTS_ITSELF} of offset ${twice.offset}`)
     return statements
   }
   const askNode = async (node: string, from: number): Promise<Asked> => {

@@ -47,7 +47,10 @@ export function assertPossible(
   if (!hasEngine && (spec.kind === 'split' || edge === 'p2p'))
     refuse('it has no engine that orders with others')
   if (spec.kind === 'lie' && service.kind !== 'scan') refuse('only super-validators can lie')
-  if (service.kind !== 'synchronizer') return
+  if (service.kind !== 'synchronizer') {
+    if (spec.kind === 'disk') refuse('all here share one disk: say that it is the synchronizer’s')
+    return
+  }
   if (spec.kind === 'memory')
     refuse(
       hasEngine

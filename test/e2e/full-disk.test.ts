@@ -61,7 +61,7 @@ describe.runIf(disk !== null)('a full disk', () => {
   }
 
   it('below what stays free, writes are refused for certain, and reads stay fresh', async () => {
-    small.fill(FREE_MIB_MIN - 4)
+    await small.fill(FREE_MIB_MIN - 4)
     const refused = await until('the refusal', async () => {
       const answer = await register(`late-${clock.monotonicMs()}`.replace('.', '-'))
       return answer.status === 200 ? undefined : answer
@@ -83,10 +83,10 @@ describe.runIf(disk !== null)('a full disk', () => {
       return [...nodes, validator].map(({ pid }) => pid)
     }
     const pids = await pidsOf()
-    small.fill(0)
+    await small.fill(0)
     // Redis that must keep every write gives up; whoever restarts it cannot help before there is room.
     await untilTrue('one of them to give up', async () => {
-      small.fill(0)
+      await small.fill(0)
       return (await cluster.status()).validator.redisPid === null
     })
     const { ms, text } = await statusMs()

@@ -30,7 +30,10 @@ const lies: Readonly<Record<LieKind, string>> = {
   'other-name': 'the entry of another name',
   signature: 'a signature that does not fit',
   head: 'a head far beyond the log',
+  withhold: 'no signed state, no proof',
   confirm: 'confirms what does not exist',
+  against: 'asks to give good payments back',
+  flood: 'submits as much as it can',
 }
 
 type WithoutNode<Spec> = Spec extends unknown ? Omit<Spec, 'node'> : never

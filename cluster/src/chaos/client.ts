@@ -1,16 +1,18 @@
 /**
- * A user under chaos: registers, renews, transfers, looks up and streams through the validator, as a wallet
- * would, and writes down what it was told. It trusts nothing and repeats nothing.
+ * A user under chaos: registers, renews, transfers and streams through the validator, as a wallet would, and
+ * writes down what it was told. It trusts nothing and repeats nothing. It waits for each answer; who looks names up
+ * meanwhile does not (`readers.ts`).
  */
 import type { Clock } from '@quorumscan/base'
+import { parseTime } from '@quorumscan/model'
 import { type Asked, ask } from '../ask.ts'
-import type { HistoryEvent, SeenEntry, Subject, WriteOutcome } from './history.ts'
+import type { HistoryEvent, WriteOutcome } from './history.ts'
 import type { Seeded } from './seeded-random.ts'
 
 /** More than any wait of the proxy and of a submission that must say whether it may have happened. */
 const REQUEST_TIMEOUT_MS = 12_000
-const LOOKUP_TIMEOUT_MS = 5000
-const PAUSE_MS = { min: 20, max: 200 }
+const PAUSE_MS = { min: 50, max: 400 }
+/** Beyond that a name that has expired is registered again. */
 const NAMES_MAX = 40
 const STREAM_PAGE = 200
 /** Far beyond a run: an offer must not end by itself while the run waits for it. */
@@ -25,16 +27,17 @@ export type Shared = {
   /** Milliseconds since the run began. */
   readonly nowMs: () => number
   readonly record: (event: HistoryEvent) => void
-  /** Names that somebody asked for, and parties. */
+  /** Names that somebody registers, and parties. */
   readonly names: string[]
   readonly parties: string[]
+  /** Before the labels of all names of the run. */
+  readonly prefix: string
 }
 
 export type ChaosClient = {
   readonly party: string
   /** Acts until the signal aborts. */
   run(signal: AbortSignal): Promise<void>
-  lookup(subject: Subject, quorum: 'weak' | 'strong'): Promise<boolean>
   stream(): Promise<void>
 }
 
@@ -44,11 +47,9 @@ export async function createChaosClient(options: {
   readonly client: string
   readonly token: string
   readonly random: Seeded
-  /** Before the labels of its names. */
-  readonly prefix: string
 }): Promise<ChaosClient> {
   const { shared, client, random } = options
-  const { clock, nowMs, record } = shared
+  const { clock, nowMs, record, prefix } = shared
   let nameCount = 0
   let transferCount = 0
   let streamedThrough = 0
@@ -84,64 +85,47 @@ export async function createChaosClient(options: {
     })
   }
 
-  const lookup = async (subject: Subject, quorum: 'weak' | 'strong'): Promise<boolean> => {
-    const path =
-      'name' in subject
-        ? `by-name/${encodeURIComponent(subject.name)}`
-        : `by-party/${encodeURIComponent(subject.party)}`
-    const startMs = nowMs()
-    const answer = await send(`/v0/scan-proxy/ans-entries/${path}`, {
-      headers: { 'x-quorum': quorum },
-      timeoutMs: LOOKUP_TIMEOUT_MS,
-    })
-    const said = answer.headers.get('x-quorum-outcome') ?? null
-    const isDecided =
-      said !== null &&
-      (answer.status === 200 || (answer.status === 404 && said.endsWith('-absent')))
-    record({
-      kind: 'lookup',
-      client,
-      startMs,
-      endMs: nowMs(),
-      subject,
-      quorum,
-      outcome: isDecided
-        ? {
-            kind: 'decided',
-            offset: Number(answer.headers.get('x-quorum-offset')),
-            entry: answer.status === 200 ? (Object(answer.body).entry as SeenEntry) : null,
-            dissented: namesIn(answer.headers.get('x-quorum-dissented') ?? ''),
-          }
-        : { kind: 'undecided', code: codeOf(answer) ?? 'UNREACHABLE' },
-    })
-    return isDecided
-  }
-
-  const register = async () => {
-    if (nameCount >= NAMES_MAX) return
-    // Now and then a name that somebody has already.
-    const known = shared.names[random.below(shared.names.length + 1)]
-    const isContested = known !== undefined && random.below(4) === 0
-    nameCount += 1
-    const name = isContested ? known : `${options.prefix}-${client}-${nameCount}.unverified.ns`
-    if (!isContested) shared.names.push(name)
+  const request = async (name: string): Promise<string | null> => {
     const created = await send('/v0/entry/create', {
       body: { name, url: '', description: `of ${client}` },
     })
     const reference = Object(created.body).subscriptionRequestCid
-    if (created.status !== 200 || typeof reference !== 'string') return
-    await write(
+    return created.status === 200 && typeof reference === 'string' ? reference : null
+  }
+
+  const accept = (reference: string) =>
+    write(
       'accept',
-      { path: `/v0/wallet/subscription-requests/${reference}/accept`, body: {}, reference },
+      {
+        path: `/v0/wallet/subscription-requests/${reference}/accept`,
+        // The others are renewed by hand, or run out of time.
+        body: { auto_renew: random.below(2) === 0 },
+        reference,
+      },
       (body) => Object(body).initial_payment_contract_id,
     )
+
+  const register = async () => {
+    const known = shared.names[random.below(shared.names.length)]
+    const isNew = known === undefined || (nameCount < NAMES_MAX && random.below(4) > 0)
+    const name = isNew ? `${prefix}-${client}-${nameCount}.unverified.ns` : known
+    if (isNew) {
+      nameCount += 1
+      shared.names.push(name)
+    }
+    // Now and then two ask for it at once, one of whom gets the coin back; and some never pay.
+    const count = random.below(3) === 0 ? 2 : 1
+    for (let index = 0; index < count; index++) {
+      const reference = await request(name)
+      if (reference !== null && random.below(10) > 0) await accept(reference)
+    }
   }
 
   const transfer = async () => {
     const receiver = shared.parties[random.below(shared.parties.length)]
     if (receiver === undefined || receiver === party) return
     transferCount += 1
-    const reference = `${options.prefix}-${client}-${transferCount}`
+    const reference = `${prefix}-${client}-${transferCount}`
     await write(
       'transfer',
       {
@@ -175,10 +159,14 @@ export async function createChaosClient(options: {
     }
   }
 
+  /** One whose window is open, if there is any. */
   const renew = async () => {
     const list = Object((await send('/v0/wallet/subscriptions')).body).subscriptions
-    const subscriptions = Array.isArray(list) ? list : []
-    const chosen = subscriptions[random.below(Math.max(1, subscriptions.length))]
+    const open = (Array.isArray(list) ? list : []).filter((item) => {
+      const idle = Object(Object(item).state).idle
+      return Object(item).auto_renew === false && isWindowOpen(Object(Object(idle).payload))
+    })
+    const chosen = open[random.below(Math.max(1, open.length))]
     const reference = Object(Object(chosen).subscription).contract_id
     if (typeof reference !== 'string') return
     await write(
@@ -186,6 +174,11 @@ export async function createChaosClient(options: {
       { path: `/v0/wallet/subscriptions/${reference}/pay`, body: {}, reference },
       (body) => Object(body).payment_contract_id,
     )
+  }
+  const isWindowOpen = (idle: Readonly<Record<string, unknown>>): boolean => {
+    const dueAt = parseTime(String(idle['nextPaymentDueAt'])) ?? 0
+    const { microseconds } = Object(Object(idle['payData']).paymentDuration)
+    return dueAt - Number(microseconds) <= clock.nowMicros()
   }
 
   const stream = async () => {
@@ -227,23 +220,12 @@ export async function createChaosClient(options: {
     })
   }
 
-  const lookupSomething = async () => {
-    const quorum = random.pick(['weak', 'strong'])
-    const name = shared.names[random.below(shared.names.length)]
-    const draw = random.below(10)
-    if (draw < 7 && name !== undefined) await lookup({ name }, quorum)
-    else if (draw < 9)
-      await lookup({ name: `${options.prefix}-nobody-${random.below(5)}.unverified.ns` }, quorum)
-    else await lookup({ party }, quorum)
-  }
-
   const actions: readonly (readonly [number, () => Promise<unknown>])[] = [
-    [62, lookupSomething],
-    [12, register],
-    [8, transfer],
-    [7, acceptTransfer],
-    [6, renew],
-    [5, stream],
+    [40, register],
+    [15, transfer],
+    [13, acceptTransfer],
+    [20, renew],
+    [12, stream],
   ]
 
   const registered = await send('/v0/register', { body: {} })
@@ -255,7 +237,6 @@ export async function createChaosClient(options: {
 
   return {
     party,
-    lookup,
     stream,
     async run(signal) {
       while (!signal.aborted) {
@@ -283,8 +264,4 @@ function codeOf(answer: Asked): string | null {
   const code = Object(answer.body).code
   if (typeof code === 'string') return code
   return answer.status === null ? 'UNREACHABLE' : `HTTP_${answer.status}`
-}
-
-function namesIn(list: string): string[] {
-  return list.split(',').filter((name) => name !== '')
 }

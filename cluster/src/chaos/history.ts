@@ -3,6 +3,7 @@
  * other checkers can be written for it. Times are milliseconds since the run began, by a monotonic clock.
  */
 import type { FaultSpec } from '../faults/fault-spec.ts'
+import type { NodeSample } from '../watch/prober.ts'
 
 /** An entry on the wire (D-8); null is absence. */
 export type SeenEntry = {
@@ -21,8 +22,40 @@ type Timed = { readonly client: string; readonly startMs: number; readonly endMs
 /** What a client knows of a write: it took effect, it certainly did not, or nobody knows. */
 export type WriteOutcome = 'acknowledged' | 'refused' | 'unknown'
 
-/** A fault, or the deletion of a replica, which is over at once. */
-export type ChaosFault = FaultSpec | { readonly kind: 'wipe'; readonly node: string }
+/** A fault, or the deletion of a replica, or of all that a member has on its disk, which is over at once. */
+export type ChaosFault =
+  | FaultSpec
+  | { readonly kind: 'wipe'; readonly node: string; readonly disk: boolean }
+
+/**
+ * How an answer is come by: through the scan proxy by votes or by signatures, or from the nodes themselves with
+ * a proof. What ends in `strong` needs a quorum, the others f + 1.
+ */
+export type ReadKind =
+  | 'weak'
+  | 'strong'
+  | 'certified'
+  | 'certified-strong'
+  | 'proof'
+  | 'proof-strong'
+
+/** The client that reads everything once more when all is healed, as fast as it can. */
+export const FINAL_READER = 'final reader'
+
+/** How an attempt to look something up ended: each cause for itself. */
+export type ReadOutcome =
+  | {
+      readonly kind: 'answered'
+      readonly offset: number
+      readonly entry: SeenEntry | null
+      /** Nodes that were heard in time and said something else (D-40). */
+      readonly dissented: readonly string[]
+    }
+  /** By the proxy, or by a reader of proofs that no node gave one: says nothing about the name. */
+  | { readonly kind: 'refused'; readonly code: string }
+  /** Nobody took the connection (`refused`), or it ended before an answer (`reset`). */
+  | { readonly kind: 'no-connection'; readonly code: string }
+  | { readonly kind: 'timed-out' }
 
 export type HistoryEvent =
   | {
@@ -31,22 +64,26 @@ export type HistoryEvent =
       readonly nodes: number
       readonly budget: 'f' | 'beyond-f'
       readonly durationMs: number
+      /** Whether the verdict may rest on rules that nothing put to the test. */
+      readonly allowsUnexercised: boolean
     }
   | (Timed & {
       readonly kind: 'lookup'
       readonly subject: Subject
-      readonly quorum: 'weak' | 'strong'
-      /** Undecided outcomes say nothing about the name. */
-      readonly outcome:
-        | {
-            readonly kind: 'decided'
-            readonly offset: number
-            readonly entry: SeenEntry | null
-            /** Nodes that were heard in time and said something else (D-40). */
-            readonly dissented?: readonly string[]
-          }
-        | { readonly kind: 'undecided'; readonly code: string }
+      readonly read: ReadKind
+      readonly outcome: ReadOutcome
     })
+  /** What each node says by itself, beside an answer that enough of them agreed on. */
+  | {
+      readonly kind: 'probe'
+      readonly atMs: number
+      readonly node: string
+      readonly vote: NodeSample['vote']
+      /** What it signed of the state of the ledger does not fit, so: as a person is told. */
+      readonly signedProblem: string | null
+      /** The end of the log, as the node tells it. */
+      readonly head: number | null
+    }
   | (Timed & {
       readonly kind: 'write'
       readonly operation: 'accept' | 'transfer' | 'accept-transfer' | 'renew'
@@ -67,13 +104,17 @@ export type HistoryEvent =
     })
   | {
       readonly kind: 'fault'
+      /** When the schedule has it, from the beginning of the chaos. */
+      readonly plannedMs: number
       readonly startMs: number
+      /** Why it was not done, e.g. because this machine cannot; null: it was. */
+      readonly refused: string | null
       /** When the control plane first saw that the node is not up; null if it always was. */
-      readonly seenMs?: number | null
+      readonly seenMs: number | null
       /** When the fault was ended. */
-      readonly healedMs?: number
+      readonly healedMs: number
       /** When the node was up again, be it behind the others. */
-      readonly upMs?: number | null
+      readonly upMs: number | null
       /** When the node had recovered, and was where the others are. */
       readonly endMs: number
       readonly fault: ChaosFault
@@ -84,7 +125,11 @@ export type HistoryEvent =
       /** Pairs of signed statements by which the node contradicts itself (D-43), as the proxy keeps them. */
       readonly pairs: number
     }
-  | { readonly kind: 'phase'; readonly atMs: number; readonly phase: 'healing' | 'final' | 'end' }
+  | {
+      readonly kind: 'phase'
+      readonly atMs: number
+      readonly phase: 'chaos' | 'healing' | 'final' | 'end'
+    }
   | {
       readonly kind: 'signed-state'
       readonly node: string
@@ -103,14 +148,20 @@ export type LogLine = {
 }
 
 export type Verdict = {
-  readonly verdict: 'valid' | 'invalid' | 'unknown'
+  readonly verdict: 'valid' | 'invalid' | 'inconclusive'
   /** Why, for a person. */
   readonly sentence: string
-  readonly findings: readonly Finding[]
+  readonly rules: readonly RuleTally[]
 }
 
-/** Something that must not be. */
-export type Finding = { readonly rule: string; readonly sentence: string }
+/** A rule that the verdict rests on. */
+export type RuleTally = {
+  readonly rule: string
+  /** How often it was put to the test; 0: not exercised. */
+  readonly samples: number
+  /** What must not be, a sentence each. */
+  readonly findings: readonly string[]
+}
 
 export function toJsonLines(items: readonly unknown[]): string {
   return items.map((item) => `${JSON.stringify(item)}\n`).join('')

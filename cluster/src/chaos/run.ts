@@ -1,11 +1,15 @@
 /**
- * One chaos run: clients act while the schedule breaks things; then everything is healed, everybody reads
- * once more, and every replica says what it holds. Ends with a history and the log, and judges nothing.
+ * One chaos run: clients write, and readers read, while the schedule breaks things; then everything is healed,
+ * everything is read once more, and every replica says what it holds. Ends with a history and the log, and judges
+ * nothing.
  */
 import { type Clock, waitFor } from '@quorumscan/base'
-import { messageOf } from '../cluster-error.ts'
+import type { Genesis } from '@quorumscan/consensus'
+import { ClusterError, messageOf } from '../cluster-error.ts'
+import { describeFault } from '../faults/fault-spec.ts'
 import { type ChaosClient, createChaosClient, type Shared } from './client.ts'
-import type { HistoryEvent, LogLine } from './history.ts'
+import { type ChaosFault, FINAL_READER, type HistoryEvent, type LogLine } from './history.ts'
+import { createReaders, type Readers } from './readers.ts'
 import type { Scenario, Step } from './schedule.ts'
 import { seededRandom } from './seeded-random.ts'
 import type { ChaosTarget } from './target.ts'
@@ -28,6 +32,7 @@ export type RunResult = {
 
 export type RunOptions = {
   readonly target: ChaosTarget
+  readonly genesis: Genesis
   readonly scenario: Scenario
   /** Tells users and names of different runs apart: letters, digits and dashes. */
   readonly runId: string
@@ -46,8 +51,10 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
     if (history.length < EVENTS_MAX) history.push(event)
   }
   const trouble = (sentence: string) => record({ kind: 'trouble', atMs: nowMs(), sentence })
-  const { seed, nodes, budget, durationMs } = scenario
-  record({ kind: 'run', seed, nodes, budget, durationMs })
+  const { seed, nodes, budget, durationMs, allowsUnexercised } = scenario
+  record({ kind: 'run', seed, nodes, budget, durationMs, allowsUnexercised })
+  const phase = (phase: 'chaos' | 'healing' | 'final' | 'end') =>
+    record({ kind: 'phase', atMs: nowMs(), phase })
 
   const shared: Shared = {
     validatorUrl: target.validatorUrl,
@@ -56,19 +63,34 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
     record,
     names: [],
     parties: [],
+    prefix: `chaos-${options.runId}`,
   }
   let log: readonly LogLine[] = []
   try {
     onProgress('clients register')
     const clients = await createClients(options, shared)
-    onProgress(`chaos for ${durationMs / 1000} s, seed ${seed}`)
-    await breakThings(options, { clients, nowMs, record, trouble })
-    record({ kind: 'phase', atMs: nowMs(), phase: 'healing' })
-    onProgress('healing')
-    await healAll(options)
-    record({ kind: 'phase', atMs: nowMs(), phase: 'final' })
+    await using readers = await createReaders({
+      shared,
+      genesis: options.genesis,
+      nodes: target.status().nodes,
+      seed,
+    })
+    const reading = new AbortController()
+    const read = readers.run(reading.signal)
+    try {
+      onProgress(`chaos for ${durationMs / 1000} s, seed ${seed}`)
+      phase('chaos')
+      await breakThings(options, { clients, nowMs, record, trouble })
+      phase('healing')
+      onProgress('healing')
+      await healAll(options)
+    } finally {
+      reading.abort()
+      await read
+    }
+    phase('final')
     onProgress('final reads')
-    await finalReads(options, { clients, shared })
+    await finalReads(options, { clients, readers, shared })
     const offset = newestOffset(target)
     onProgress(`comparing replicas from offset ${offset} on`)
     const signed = await target.signedStates(offset - 1)
@@ -76,7 +98,7 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
       record({ kind: 'signed-state', node, offset: signed.offset, state })
     for (const { node, pairs } of await target.evidence()) record({ kind: 'evidence', node, pairs })
     log = await target.readLog(signed.offset ?? offset)
-    record({ kind: 'phase', atMs: nowMs(), phase: 'end' })
+    phase('end')
   } catch (error) {
     trouble(messageOf(error))
     await target.heal({}).catch(() => {}) // Already in trouble.
@@ -95,7 +117,6 @@ async function createClients(options: RunOptions, shared: Shared): Promise<Chaos
         client: `client-${index}`,
         token: await options.target.token(user),
         random: seededRandom(options.scenario.seed, `client ${index}`),
-        prefix: `chaos-${options.runId}`,
       }),
     )
   }
@@ -103,72 +124,109 @@ async function createClients(options: RunOptions, shared: Shared): Promise<Chaos
 }
 
 type Running = {
-  readonly clients: readonly ChaosClient[]
   readonly nowMs: () => number
   readonly record: (event: HistoryEvent) => void
   readonly trouble: (sentence: string) => void
 }
 
-async function breakThings(options: RunOptions, running: Running): Promise<void> {
+async function breakThings(
+  options: RunOptions,
+  running: Running & { readonly clients: readonly ChaosClient[] },
+): Promise<void> {
   const { scenario, clock } = options
   const over = new AbortController()
-  const beganMs = running.nowMs()
   const stop = () => over.abort()
   options.signal.addEventListener('abort', stop)
-  const time = clock.delay(scenario.durationMs, over.signal).catch(() => {}) // Stopped early.
-  const lanes = [...new Set(scenario.steps.map((step) => step.lane))]
-  const breaking = lanes.map((lane) =>
-    runLane(
-      scenario.steps.filter((step) => step.lane === lane),
-      { options, running, beganMs, signal: over.signal },
-    ),
-  )
   const acting = running.clients.map((client) => client.run(over.signal))
-  await time
+  const breaking = runSchedule(options, { ...running, signal: over.signal })
+  await clock.delay(scenario.durationMs, over.signal).catch(() => {}) // Stopped early.
   stop()
   options.signal.removeEventListener('abort', stop)
-  await Promise.all([...acting, ...breaking])
+  await Promise.all([...acting, breaking])
+}
+
+/** Does the steps of a scenario, each lane for itself, until the signal aborts. */
+export async function runSchedule(
+  options: Pick<RunOptions, 'target' | 'scenario' | 'clock' | 'onProgress'>,
+  running: Running & { readonly signal: AbortSignal },
+): Promise<void> {
+  const { steps } = options.scenario
+  const beganMs = running.nowMs()
+  const lanes = [...new Set(steps.map((step) => step.lane))]
+  await Promise.all(
+    lanes.map((lane) =>
+      runLane(
+        steps.filter((step) => step.lane === lane),
+        { options, running, beganMs },
+      ),
+    ),
+  )
 }
 
 async function runLane(
   steps: readonly Step[],
   lane: {
-    readonly options: RunOptions
-    readonly running: Running
+    readonly options: Pick<RunOptions, 'target' | 'clock' | 'onProgress'>
+    readonly running: Running & { readonly signal: AbortSignal }
     readonly beganMs: number
-    readonly signal: AbortSignal
   },
 ): Promise<void> {
   const { target, clock, onProgress } = lane.options
-  const { nowMs, record, trouble } = lane.running
+  const { nowMs, record, trouble, signal } = lane.running
   for (const { atMs, durationMs, fault } of steps) {
     const waitMs = lane.beganMs + atMs - nowMs()
-    if (waitMs > 0) await clock.delay(waitMs, lane.signal).catch(() => {}) // Looked at below.
-    if (lane.signal.aborted) return
+    if (waitMs > 0) await clock.delay(waitMs, signal).catch(() => {}) // Looked at below.
+    if (signal.aborted) return
     const startMs = nowMs()
     const watch = watchNode(lane.options, { node: fault.node, nowMs })
     let healedMs = startMs
-    onProgress(`${fault.node}: ${fault.kind}${fault.kind === 'lie' ? ` ${fault.lie}` : ''}`)
+    let refused: string | null = null
+    onProgress(`${fault.node}: ${describeChaosFault(fault)}`)
     try {
-      if (fault.kind === 'wipe') await target.wipe(fault.node)
-      else {
-        const { id } = await target.inject(fault, null)
-        await clock.delay(durationMs, lane.signal).catch(() => {}) // Healed early.
+      refused = await carryOut(fault, target, async () => {
+        await clock.delay(durationMs, signal).catch(() => {}) // Healed early.
         healedMs = nowMs()
-        await target.heal({ id })
-      }
+      })
       await untilRecovered(lane.options, fault.node)
     } catch (error) {
       trouble(`${fault.node} did not recover from ${fault.kind}: ${messageOf(error)}`)
     }
     const { seenMs, upMs } = await watch.stop(healedMs)
-    record({ kind: 'fault', startMs, seenMs, healedMs, upMs, endMs: nowMs(), fault })
+    const times = { plannedMs: atMs, startMs, seenMs, healedMs, upMs, endMs: nowMs() }
+    record({ kind: 'fault', ...times, refused, fault })
   }
+}
+
+/** Breaks, waits and heals; or says why it cannot be done here. */
+async function carryOut(
+  fault: ChaosFault,
+  target: ChaosTarget,
+  untilHealed: () => Promise<void>,
+): Promise<string | null> {
+  if (fault.kind === 'wipe') {
+    await target.wipe(fault)
+    return null
+  }
+  let id: string
+  try {
+    id = (await target.inject(fault, null)).id
+  } catch (error) {
+    if (error instanceof ClusterError) return error.message
+    throw error
+  }
+  await untilHealed()
+  await target.heal({ id })
+  return null
+}
+
+export function describeChaosFault(fault: ChaosFault): string {
+  if (fault.kind !== 'wipe') return describeFault(fault)
+  return fault.disk ? 'disk deleted' : 'replica deleted'
 }
 
 /** When the control plane saw a node go, and come back. */
 function watchNode(
-  options: RunOptions,
+  options: Pick<RunOptions, 'target' | 'clock'>,
   { node, nowMs }: { readonly node: string; readonly nowMs: () => number },
 ) {
   const over = new AbortController()
@@ -207,7 +265,10 @@ function stateOf(target: ChaosTarget, name: string) {
   return services.find((service) => service.name === name)?.state
 }
 
-async function untilRecovered(options: RunOptions, name: string): Promise<void> {
+async function untilRecovered(
+  options: Pick<RunOptions, 'target' | 'clock'>,
+  name: string,
+): Promise<void> {
   await waitFor(() => (isWhole(options.target, name) ? true : undefined), {
     clock: options.clock,
     timeoutMs: RECOVERY_TIMEOUT_MS,
@@ -246,17 +307,20 @@ async function healAll(options: RunOptions): Promise<void> {
 /** Everything that anybody asked for, once more, strongly; a refusal is asked again. */
 async function finalReads(
   options: RunOptions,
-  { clients, shared }: { readonly clients: readonly ChaosClient[]; readonly shared: Shared },
+  known: {
+    readonly clients: readonly ChaosClient[]
+    readonly readers: Readers
+    readonly shared: Shared
+  },
 ): Promise<void> {
-  const [reader] = clients
-  if (reader === undefined) return
+  const { clients, readers, shared } = known
   const subjects = [
     ...shared.names.map((name) => ({ name })),
     ...shared.parties.map((party) => ({ party })),
   ]
   for (const subject of subjects)
     for (let attempt = 0; attempt < FINAL_TRIES; attempt++) {
-      if (await reader.lookup(subject, 'strong')) break
+      if (await readers.read(subject, 'strong', FINAL_READER)) break
       await options.clock.delay(POLL_MS)
     }
   for (const client of clients) await client.stream()

@@ -16,6 +16,7 @@ const scenario = scenarioOf({
   durationMs: 1000,
   nodeNames,
   budget: 'f',
+  allowsUnexercised: false,
   ordering: 'redis',
 })
 
@@ -37,7 +38,7 @@ const absent: ChaosTarget = {
 const untilDone = (runs: ChaosRuns, id: string) =>
   until('the end of the run', () => (runs.get(id).state === 'running' ? undefined : runs.get(id)))
 
-it('a run that cannot be judged is unknown, has a report, and is known after a restart', async () => {
+it('a run that cannot be judged is inconclusive, has a report, and is known after a restart', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'qs-runs-'))
   const create = () => createChaosRuns({ target: absent, genesis, directory, clock })
   const runs = create()
@@ -46,7 +47,7 @@ it('a run that cannot be judged is unknown, has a report, and is known after a r
   expect(() => runs.report(id)).toThrow('it has no report')
   const run = await untilDone(runs, id)
   expect(run).toMatchObject({
-    verdict: 'unknown',
+    verdict: 'inconclusive',
     seed: '7',
     summary: { wrongAnswers: 0, decided: 0 },
   })

@@ -1,20 +1,22 @@
 /** The chaos runs of one cluster: one at a time, their files kept in the data directory. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import { formatTime } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
+import { VERSION } from '../built-files.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { readJson, writeFileAtomic } from '../data-directory.ts'
 import type { OrderingDriver } from '../genesis.ts'
 import { createFeed, type Feed } from '../watch/feed.ts'
 import { check } from './checker/check.ts'
-import { toJsonLines } from './history.ts'
+import { toJsonLines, type Verdict } from './history.ts'
 import { renderReport } from './report.ts'
 import { runChaos } from './run.ts'
 import { planSchedule, type Scenario, scenario as scenarioFile } from './schedule.ts'
-import { type Summary, summarize } from './summary.ts'
+import { SUMMARY_SCHEMA, type Summary, summarize } from './summary.ts'
 import type { ChaosTarget } from './target.ts'
 
 const RUN_ID_BYTES = 4
@@ -35,8 +37,8 @@ export type RunState = {
   readonly budget: Scenario['budget']
   /** The verdict, or why there is none, or what it does now. */
   readonly sentence: string
-  readonly verdict: 'valid' | 'invalid' | 'unknown' | null
-  /** Where its files are: `report.html`, `report.json`, `history.jsonl`, `log.jsonl`, `scenario.json`. */
+  readonly verdict: Verdict['verdict'] | null
+  /** Where its files are: `report.html`, `report.json` with its schema, `history.jsonl`, `log.jsonl`, `scenario.json`. */
   readonly directory: string
   /** The numbers that everybody looks for; null before the verdict. */
   readonly summary: RunNumbers | null
@@ -73,7 +75,8 @@ export function scenarioOf(options: {
   readonly seed: string
   readonly durationMs: number
   readonly nodeNames: readonly string[]
-  readonly budget: 'f' | 'beyond-f'
+  readonly budget: Scenario['budget']
+  readonly allowsUnexercised: boolean
   readonly ordering: OrderingDriver
 }): Scenario {
   const f = maxFaulty(options.nodeNames.length)
@@ -83,6 +86,7 @@ export function scenarioOf(options: {
     durationMs: options.durationMs,
     nodes: options.nodeNames.length,
     budget: options.budget,
+    allowsUnexercised: options.allowsUnexercised,
     steps: planSchedule({ ...options, faultyMax }),
   }
 }
@@ -127,8 +131,10 @@ export function createChaosRuns(options: {
       }
     }
     try {
+      write('scenario.json', toJson(scenario))
       const result = await runChaos({
         target,
+        genesis,
         scenario,
         runId: first.id,
         clock,
@@ -137,13 +143,20 @@ export function createChaosRuns(options: {
       })
       tell({ ...known(first.id), sentence: 'checking' })
       const verdict = await check({ ...result, genesis })
-      const summary = summarize(result.history, { verdict, scenario })
+      const { id, startedAt } = first
+      const summary = summarize(result.history, {
+        run: { id, startedAt, ...thisMachine() },
+        ordering: genesis.ordering.driver,
+        faultyMax: maxFaulty(genesis.nodes.length),
+        verdict,
+        scenario,
+      })
       write('history.jsonl', toJsonLines(result.history))
       write('log.jsonl', toJsonLines(result.log))
-      write('genesis.json', `${JSON.stringify(genesis, null, 2)}\n`)
-      write('scenario.json', `${JSON.stringify(scenario, null, 2)}\n`)
-      write('report.json', `${JSON.stringify(summary, null, 2)}\n`)
-      write('report.html', renderReport(result.history, summary))
+      write('genesis.json', toJson(genesis))
+      write('report.json', toJson(summary))
+      write('report.schema.json', toJson(SUMMARY_SCHEMA))
+      write('report.html', renderReport(summary))
       end({
         ...first,
         state: 'done',
@@ -152,7 +165,7 @@ export function createChaosRuns(options: {
         summary: numbersOf(summary),
       })
     } catch (error) {
-      end({ ...first, state: 'failed', verdict: 'unknown', sentence: messageOf(error) })
+      end({ ...first, state: 'failed', verdict: 'inconclusive', sentence: messageOf(error) })
     }
   }
 
@@ -217,8 +230,22 @@ function readRuns(directory: string): RunState[] {
     .sort((left, right) => (left.startedAt < right.startedAt ? -1 : 1))
 }
 
-function numbersOf(summary: Summary): RunNumbers {
-  const { decided, undecidedByCode, p50Ms, p99Ms } = summary.lookups
-  const refused = Object.values(undecidedByCode).reduce((sum, count) => sum + count, 0)
-  return { wrongAnswers: summary.wrongAnswers, decided, refused, p50Ms, p99Ms }
+function numbersOf({ wrongAnswers, lookups }: Summary): RunNumbers {
+  const { attempted, answered, p50Ms, p99Ms } = lookups
+  return { wrongAnswers, decided: answered, refused: attempted - answered, p50Ms, p99Ms }
+}
+
+/** What ran it, so that figures of different machines are not compared by mistake. */
+function thisMachine(): { readonly version: string; readonly machine: string } {
+  const [cpu] = cpus()
+  const gib = Math.round(totalmem() / 2 ** 30)
+  const size = `${cpus().length} × ${cpu?.model ?? 'unknown'}, ${gib} GiB`
+  return {
+    version: VERSION,
+    machine: `${type()} ${release()}, ${size}, Node.js ${process.version}`,
+  }
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
 }

@@ -28,6 +28,12 @@ it.each([0, 1, 2, 4])('has never more than %d super-validators faulty at once', 
   }
 })
 
+it('has each lane begin with a lie that leaves evidence', () => {
+  const steps = plan('1')
+  const first = [0, 1].map((lane) => steps.find((step) => step.lane === lane)?.fault)
+  expect(first).toMatchObject([{ lie: 'equivocate' }, { lie: 'equivocate' }])
+})
+
 it('breaks engines and their links where members order, and nowhere else', () => {
   const isOfMember = ({ fault }: Step) =>
     ('part' in fault && (fault.part === 'cometbft' || fault.part === 'synchronizer')) ||
@@ -39,7 +45,14 @@ it('breaks engines and their links where members order, and nowhere else', () =>
 
 it('is a scenario that can be written down and run again', () => {
   const steps = plan('7')
-  const written = { seed: '7', durationMs: 60_000, nodes: 7, budget: 'f', steps }
+  const written = {
+    seed: '7',
+    durationMs: 60_000,
+    nodes: 7,
+    budget: 'f',
+    allowsUnexercised: false,
+    steps,
+  }
   expect(scenario.parse(JSON.parse(JSON.stringify(written))).steps).toEqual(steps)
 })
 

@@ -1,6 +1,6 @@
 /** Which faults a run has, and when: a pure function of the seed. */
 import { z } from 'zod'
-import { faultSpec, LIE_KINDS, type Part } from '../faults/fault-spec.ts'
+import { CLOCK_RUNS, faultSpec, LIE_KINDS, type Part } from '../faults/fault-spec.ts'
 import type { OrderingDriver } from '../genesis.ts'
 import type { ChaosFault } from './history.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
@@ -44,6 +44,7 @@ export const scenario = z.object({
   durationMs: z.number().int().min(1000).max(3_600_000),
   nodes: z.number().int().min(1).max(13),
   budget: z.enum(['f', 'beyond-f']),
+  allowsUnexercised: z.boolean().default(false),
   steps: z
     .array(
       z.object({
@@ -52,7 +53,11 @@ export const scenario = z.object({
         durationMs: z.number().int().min(0),
         fault: z.union([
           faultSpec,
-          z.object({ kind: z.literal('wipe'), node: z.string().max(32) }),
+          z.object({
+            kind: z.literal('wipe'),
+            node: z.string().max(32),
+            disk: z.boolean().default(false),
+          }),
         ]),
       }),
     )
@@ -60,7 +65,10 @@ export const scenario = z.object({
 })
 export type Scenario = z.output<typeof scenario>
 
-/** A lane has the nodes whose place is its own modulo the lanes: two lanes never hit the same node. */
+/**
+ * A lane has the nodes whose place is its own modulo the lanes: two lanes never hit the same node. It begins
+ * with the one lie that leaves evidence, for long enough, so that no run does without.
+ */
 function planLane(lane: number, options: ScheduleOptions): Step[] {
   const random = seededRandom(options.seed, `lane ${lane}`)
   const nodes = options.nodeNames.filter((_, index) => index % options.faultyMax === lane)
@@ -68,15 +76,17 @@ function planLane(lane: number, options: ScheduleOptions): Step[] {
   if (first === undefined) return []
   const steps: Step[] = []
   for (let atMs = between(random, GAP_MS); atMs < options.durationMs; ) {
-    const durationMs = Math.min(between(random, FAULT_MS), options.durationMs - atMs)
+    const drawnMs = steps.length === 0 ? FAULT_MS.max : between(random, FAULT_MS)
+    const durationMs = Math.min(drawnMs, options.durationMs - atMs)
+    const node = random.pick([first, ...others])
     steps.push({
       lane,
       atMs,
       durationMs,
-      fault: drawFault(random, {
-        node: random.pick([first, ...others]),
-        ordering: options.ordering,
-      }),
+      fault:
+        steps.length === 0
+          ? { kind: 'lie', node, lie: 'equivocate' }
+          : drawFault(random, { ...options, node }),
     })
     atMs += durationMs + between(random, GAP_MS)
   }
@@ -88,17 +98,16 @@ function planInfrastructure(options: ScheduleOptions): Step[] {
   const steps: Step[] = []
   for (let atMs = between(random, INFRASTRUCTURE_GAP_MS); atMs < options.durationMs; ) {
     const durationMs = between(random, INFRASTRUCTURE_FAULT_MS)
-    const [node, part] = random.pick<readonly [string, Part | null]>([
-      ['validator', null],
-      ['synchronizer', null],
-      ['synchronizer', 'redis'],
+    const kill = (node: string, part: Part | null) => ({ kind: 'kill', node, part }) as const
+    const fault = random.pick<ChaosFault>([
+      kill('validator', null),
+      kill('synchronizer', null),
+      kill('synchronizer', 'redis'),
+      { kind: 'pause', node: 'validator', part: null },
+      { kind: 'pause', node: 'synchronizer', part: null },
+      { kind: 'disk', node: 'synchronizer' },
     ])
-    steps.push({
-      lane: INFRASTRUCTURE_LANE,
-      atMs,
-      durationMs,
-      fault: { kind: 'kill', node, part },
-    })
+    steps.push({ lane: INFRASTRUCTURE_LANE, atMs, durationMs, fault })
     atMs += durationMs + between(random, INFRASTRUCTURE_GAP_MS)
   }
   return steps
@@ -106,8 +115,9 @@ function planInfrastructure(options: ScheduleOptions): Step[] {
 
 function drawFault(
   random: Seeded,
-  { node, ordering }: { readonly node: string; readonly ordering: OrderingDriver },
+  options: Pick<ScheduleOptions, 'ordering' | 'nodeNames'> & { readonly node: string },
 ): ChaosFault {
+  const { node } = options
   const lie = () => ({ kind: 'lie', node, lie: random.pick(LIE_KINDS) }) as const
   const part = () => (random.below(3) === 0 ? 'redis' : null)
   const edge = random.pick(['http', 'log', 'redis'] as const)
@@ -120,20 +130,25 @@ function drawFault(
     lie,
     () => ({ kind: 'kill', node, part: part() }),
     () => ({ kind: 'pause', node, part: part() }),
-    () => ({ kind: 'wipe', node }),
+    () => ({ kind: 'wipe', node, disk: false }),
     () => ({ kind: 'partition', node, from: random.pick(['log', 'proxy', 'all']) }),
     () => ({ kind: 'slow', node, edge, latencyMs: 50 + random.below(1500), jitterMs: 50 }),
     () => ({ kind: 'drop', node, edge, rate: random.pick([0.3, 1]) }),
     () => ({ kind: 'reset', node, edge }),
     () => ({ kind: 'clock', node, offsetMs: (random.below(2) === 0 ? 1 : -1) * 30_000 }),
+    () => ({ kind: 'machine-clock', node, run: random.pick(CLOCK_RUNS) }),
     () => ({ kind: 'memory', node }),
-    ...(ordering === 'cometbft' ? drawsOfMember(random, node) : []),
+    ...(options.ordering === 'cometbft' ? drawsOfMember(random, options) : []),
   ])
   return draw()
 }
 
 /** What can go wrong with a node that orders, too: its synchronizer, its engine, and the links of that. */
-function drawsOfMember(random: Seeded, node: string): readonly (() => ChaosFault)[] {
+function drawsOfMember(
+  random: Seeded,
+  { node, nodeNames }: { readonly node: string; readonly nodeNames: readonly string[] },
+): readonly (() => ChaosFault)[] {
+  const others = nodeNames.filter((name) => name !== node)
   const part = () => random.pick(['synchronizer', 'cometbft'] as const)
   return [
     () => ({ kind: 'kill', node, part: part() }),
@@ -141,6 +156,10 @@ function drawsOfMember(random: Seeded, node: string): readonly (() => ChaosFault
     () => ({ kind: 'slow', node, edge: 'p2p', latencyMs: 50 + random.below(1500), jitterMs: 50 }),
     () => ({ kind: 'drop', node, edge: 'p2p', rate: random.pick([0.3, 1]) }),
     () => ({ kind: 'reset', node, edge: 'p2p' }),
+    // From one of the others, and from all but one.
+    () => ({ kind: 'split', node, others: others.slice(0, 1) }),
+    () => ({ kind: 'split', node, others: others.slice(1) }),
+    () => ({ kind: 'wipe', node, disk: true }),
   ]
 }
 

@@ -1,91 +1,163 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, it } from 'vitest'
-import type { HistoryEvent } from './history.ts'
+import type { ChaosFault, HistoryEvent, ReadOutcome, Verdict } from './history.ts'
 import { renderReport } from './report.ts'
 import type { Scenario } from './schedule.ts'
-import { summarize } from './summary.ts'
+import { SUMMARY_SCHEMA, summarize } from './summary.ts'
 
 const scenario: Scenario = {
   seed: '<script>',
   durationMs: 10_000,
   nodes: 4,
   budget: 'f',
+  allowsUnexercised: false,
   steps: [],
 }
 
-function lookup(startMs: number, dissented: readonly string[] | null): HistoryEvent {
-  return {
-    kind: 'lookup',
-    client: 'client-1',
-    startMs,
-    endMs: startMs + 10,
-    subject: { name: 'alice.unverified.ns' },
-    quorum: 'weak',
-    outcome:
-      dissented === null
-        ? { kind: 'undecided', code: 'NOT_ENOUGH_NODES' }
-        : { kind: 'decided', offset: 7, entry: null, dissented },
-  }
-}
+const answered = (dissented: readonly string[] = []): ReadOutcome => ({
+  kind: 'answered',
+  offset: 7,
+  entry: null,
+  dissented,
+})
+const lookup = (startMs: number, outcome: ReadOutcome): HistoryEvent => ({
+  kind: 'lookup',
+  client: 'reader',
+  startMs,
+  endMs: startMs + 10,
+  subject: { name: 'alice.unverified.ns' },
+  read: 'weak',
+  outcome,
+})
+const probe = (atMs: number, node: string, head: number | null): HistoryEvent => ({
+  kind: 'probe',
+  atMs,
+  node,
+  vote: 'agreed',
+  signedProblem: null,
+  head,
+})
+const fault = (
+  [startMs, healedMs, upMs, endMs]: readonly [number, number, number | null, number],
+  what: ChaosFault,
+  more: object = {},
+): HistoryEvent => ({
+  kind: 'fault',
+  plannedMs: startMs,
+  startMs,
+  refused: null,
+  seenMs: null,
+  healedMs,
+  upMs,
+  endMs,
+  fault: what,
+  ...more,
+})
 
 const history: HistoryEvent[] = [
-  lookup(500, []),
-  lookup(1200, ['sv-2']),
-  lookup(5600, null),
-  {
-    kind: 'fault',
-    startMs: 1000,
-    seenMs: null,
-    healedMs: 3000,
-    upMs: 3000,
-    endMs: 3000,
-    fault: { kind: 'lie', node: 'sv-2', lie: 'value' },
-  },
-  {
-    kind: 'fault',
-    startMs: 5000,
-    seenMs: 5500,
-    healedMs: 6000,
-    upMs: 7500,
-    endMs: 8000,
-    fault: { kind: 'kill', node: 'sv-1', part: null },
-  },
-  {
-    kind: 'fault',
-    startMs: 8500,
-    seenMs: null,
-    healedMs: 9000,
-    upMs: null,
-    endMs: 9000,
-    fault: { kind: 'slow', node: 'sv-3', edge: 'http', latencyMs: 50, jitterMs: 0 },
-  },
+  lookup(500, answered()),
+  lookup(1200, answered(['sv-2'])),
+  // They end later than those that began after them.
+  lookup(5700, { kind: 'no-connection', code: 'refused' }),
+  lookup(5600, { kind: 'refused', code: 'NOT_ENOUGH_NODES' }),
+  lookup(5800, { kind: 'timed-out' }),
+  lookup(7000, answered()),
+  probe(1000, 'sv-1', 7),
+  probe(1100, 'sv-3', 7),
+  probe(8600, 'sv-4', 1_000_007),
+  fault([5000, 6000, 7500, 8000], { kind: 'kill', node: 'sv-10', part: null }, { seenMs: 5500 }),
+  fault([1000, 3000, 3000, 3000], { kind: 'lie', node: 'sv-2', lie: 'value' }),
+  fault([8500, 9000, null, 9000], { kind: 'lie', node: 'sv-4', lie: 'head' }),
+  fault([9000, 9500, 9500, 9500], { kind: 'lie', node: 'sv-4', lie: 'flood' }),
+  fault(
+    [9600, 9600, 9600, 9600],
+    { kind: 'machine-clock', node: 'sv-1', run: 'back' },
+    { refused: 'libfaketime is not installed' },
+  ),
   { kind: 'evidence', node: 'sv-2', pairs: 3 },
 ]
-const verdict = { verdict: 'valid', sentence: 'all <b>true</b>', findings: [] } as const
-const summary = summarize(history, { verdict, scenario })
+const verdict: Verdict = {
+  verdict: 'inconclusive',
+  sentence: 'all <b>true</b>',
+  rules: [
+    { rule: 'answers are true', samples: 3, findings: [] },
+    { rule: 'names are unique', samples: 0, findings: [] },
+  ],
+}
+const summary = summarize(history, {
+  run: { id: 'ab12', startedAt: '2026-01-02T03:04:05.000000Z', version: '9.8.7', machine: 'a PC' },
+  ordering: 'redis',
+  faultyMax: 1,
+  verdict,
+  scenario,
+})
 
-it('tells how soon a fault was seen, the node was up, and where the others are', () => {
+it('keeps the ways apart in which lookups go without an answer', () => {
+  expect(summary.lookups).toMatchObject({
+    attempted: 6,
+    answered: 3,
+    refused: { NOT_ENOUGH_NODES: 1 },
+    noConnection: { refused: 1 },
+    timedOut: 1,
+  })
+  const { stepMs, points } = summary.availability
+  expect(stepMs).toBe(1000)
+  expect(points.map((point) => point.answered)).toEqual([1, 1, 0, 0, 0, 0, 0, 1])
+  expect(points[5]).toMatchObject({ refused: { NOT_ENOUGH_NODES: 1 }, timedOut: 1 })
+  expect(summary.outages).toHaveLength(1)
+  expect(summary.outages[0]).toMatchObject({
+    startMs: 5600,
+    endMs: 5810,
+    inForce: ['sv-10 killed'],
+  })
+})
+
+it('tells who noticed a fault and how soon, and what no read can show', () => {
   expect(
-    summary.faults.map(({ node, detectionMs, recoveryMs, catchUpMs }) => [
+    summary.faults.map(({ node, detections, isVisible }) => [
       node,
-      detectionMs,
-      recoveryMs,
-      catchUpMs,
+      detections.map(({ by, afterMs }) => `${by} ${afterMs}`).join(),
+      isVisible,
     ]),
   ).toEqual([
-    ['sv-2', 210, 0, 0],
-    ['sv-1', 500, 1500, 500],
-    ['sv-3', null, null, null],
+    ['sv-2', 'votes 210', true],
+    ['sv-10', 'status 500', true],
+    ['sv-4', 'prober 100', true],
+    ['sv-4', '', false],
+    ['sv-1', '', true],
   ])
-  expect(summary.faults.map(({ decided, undecided }) => [decided, undecided])).toEqual([
-    [1, 0],
-    [0, 1],
+  expect(summary.faults.map(({ recoveryMs, catchUpMs }) => [recoveryMs, catchUpMs])).toEqual([
+    [0, 0],
+    [1500, 500],
+    [null, null],
+    [0, 0],
     [0, 0],
   ])
 })
 
+it('is data that its schema describes', () => {
+  const isValid = new Ajv2020({ strict: true }).compile(SUMMARY_SCHEMA)
+  const written: unknown = JSON.parse(JSON.stringify(summary))
+  expect([isValid(written), isValid.errors]).toEqual([true, null])
+  expect(isValid({ ...summary, wrongAnswers: -1 })).toBe(false)
+  expect(isValid({ ...summary, lookups: {} })).toBe(false)
+})
+
 it('is one page that needs nothing else, in which nothing can pose as a part of it', () => {
-  const html = renderReport(history, summary)
-  expect(html).toContain('wrong answers served: 0')
-  expect(html).toContain('<td>sv-2<td class=n>3')
+  const html = renderReport(summary)
+  for (const shown of [
+    'wrong answers served: 0',
+    'ab12',
+    '2026-01-02T03:04:05',
+    '9.8.7',
+    'a PC',
+    'not exercised',
+    'no read can show it',
+    'not done: libfaketime is not installed',
+    '1 refused NOT_ENOUGH_NODES, 1 no connection refused, 1 timed out',
+  ])
+    expect(html).toContain(shown)
+  // Lanes in the order of people, not of letters.
+  expect(html.indexOf('>sv-2</span>')).toBeLessThan(html.indexOf('>sv-10</span>'))
   expect(html).not.toMatch(/<script|<b>true|(src|href)=/)
 })

@@ -1,127 +1,288 @@
-/** The numbers of a run, for the report and for a terminal: from the history alone. Pure. */
-import { describeFault } from '../faults/fault-spec.ts'
+/** The numbers of a run, for the report, a terminal and other programs: from the history alone. Pure. */
+import { z } from 'zod'
+import { SHOWN_BY } from '../faults/fault-spec.ts'
+import { ORDERING_DRIVERS, type OrderingDriver } from '../genesis.ts'
 import { percentile } from '../watch/prober.ts'
-import type { ChaosFault, HistoryEvent, Verdict } from './history.ts'
-import type { Scenario } from './schedule.ts'
+import { attemptsIn } from './checker/availability.ts'
+import { detectionsOf, type FaultEvent } from './checker/detection.ts'
+import { TRUTH_RULES } from './checker/lookups.ts'
+import { FINAL_READER, type HistoryEvent, type ReadOutcome, type Verdict } from './history.ts'
+import { describeChaosFault } from './run.ts'
+import { type Scenario, scenario } from './schedule.ts'
 
-export type Summary = {
-  readonly verdict: Verdict
-  readonly scenario: Scenario
-  readonly lookups: {
-    readonly decided: number
-    readonly undecidedByCode: Readonly<Record<string, number>>
-    readonly p50Ms: number | null
-    readonly p99Ms: number | null
-  }
-  readonly writes: Readonly<Record<string, Readonly<Record<string, number>>>>
-  /** The line that everybody looks for. */
-  readonly wrongAnswers: number
-  readonly faults: readonly FaultSummary[]
-  readonly healingMs: number | null
-  /** Pairs of signed statements by which a node contradicts itself, as the scan proxy keeps them. */
-  readonly evidence: readonly { readonly node: string; readonly pairs: number }[]
-  readonly replicas: readonly {
-    readonly node: string
-    readonly offset: number | null
-    readonly state: { readonly historyHash: string; readonly stateRoot: string } | null
-  }[]
-}
+/** Points of a curve that a screen can show apart. */
+const POINTS_MAX = 120
+const STEP_MS_MIN = 1000
+/** Dots that a browser draws without effort. */
+const LATENCIES_MAX = 4000
 
-export type FaultSummary = {
-  readonly fault: string
-  readonly node: string
-  readonly startMs: number
-  readonly endMs: number
-  /** From its begin to the node being seen as not up, or as saying something else; null if it never was. */
-  readonly detectionMs: number | null
-  /** From the end of the fault to the node being up. */
-  readonly recoveryMs: number | null
-  /** From there to the node being where the others are. */
-  readonly catchUpMs: number | null
-  readonly decided: number
-  readonly undecided: number
-  readonly p99Ms: number | null
-}
+const ms = z.number().min(0).describe('Milliseconds since the run began.')
+const took = z.number().min(0).nullable().describe('Milliseconds; null: never.')
+const count = z.number().int().min(0)
+const countByCode = z.record(z.string(), count)
+
+/** How attempts ended, each cause for itself. */
+const outcomes = z.object({
+  answered: count,
+  refused: countByCode.describe(
+    'By the scan proxy, or by a reader that nobody gave a proof, by code.',
+  ),
+  noConnection: countByCode.describe('By what the operating system said.'),
+  timedOut: count,
+})
+export type Outcomes = z.output<typeof outcomes>
+
+const summarySchema = z
+  .object({
+    version: z.literal(1).describe('Of this form.'),
+    run: z.object({
+      id: z.string(),
+      startedAt: z.string().describe('ISO 8601.'),
+      version: z.string().describe('Of the software.'),
+      machine: z.string(),
+    }),
+    ordering: z.enum(ORDERING_DRIVERS),
+    scenario,
+    verdict: z.object({
+      verdict: z.enum(['valid', 'invalid', 'inconclusive']),
+      sentence: z.string(),
+      rules: z.array(
+        z.object({
+          rule: z.string(),
+          samples: count.describe('How often it was put to the test; 0: not exercised.'),
+          findings: z.array(z.string()).describe('What must not be.'),
+        }),
+      ),
+    }),
+    wrongAnswers: count,
+    lookups: outcomes.extend({
+      attempted: count,
+      withinBudget: z
+        .object({ attempted: count, answered: count })
+        .describe('Those during which at most f nodes, and nothing else, were faulty.'),
+      p50Ms: took,
+      p99Ms: took,
+    }),
+    availability: z.object({
+      stepMs: count,
+      points: z.array(outcomes.extend({ atMs: ms })).describe('By when an attempt began.'),
+    }),
+    outages: z.array(
+      outcomes.extend({
+        startMs: ms,
+        endMs: ms,
+        inForce: z
+          .array(z.string())
+          .describe('At some time meanwhile: no cause, but what there was.'),
+      }),
+    ),
+    latencies: z
+      .array(z.tuple([ms, z.number().min(0)]))
+      .describe('Begin and duration of answered lookups; of many, evenly chosen ones.'),
+    writes: z.record(z.string(), countByCode),
+    phases: z.array(z.object({ phase: z.string(), atMs: ms })),
+    faults: z.array(
+      z.object({
+        node: z.string(),
+        fault: z.string(),
+        kind: z.string(),
+        startMs: ms,
+        endMs: ms,
+        refused: z.string().nullable().describe('Why it was not done.'),
+        detections: z.array(
+          z.object({ by: z.enum(['votes', 'prober', 'status']), afterMs: z.number().min(0) }),
+        ),
+        isVisible: z.boolean().describe('Whether anything that is read can show it.'),
+        recoveryMs: took,
+        catchUpMs: took,
+      }),
+    ),
+    healingMs: took,
+    evidence: z.array(z.object({ node: z.string(), pairs: count })),
+    replicas: z.array(
+      z.object({
+        node: z.string(),
+        offset: count.nullable(),
+        state: z.object({ historyHash: z.string(), stateRoot: z.string() }).nullable(),
+      }),
+    ),
+  })
+  .describe('The outcome of a chaos run.')
+export type Summary = z.output<typeof summarySchema>
+
+/** JSON Schema of a summary, as it lies beside each. */
+export const SUMMARY_SCHEMA = z.toJSONSchema(summarySchema)
+
+type Lookup = Extract<HistoryEvent, { kind: 'lookup' }>
 
 export function summarize(
   history: readonly HistoryEvent[],
-  known: { readonly verdict: Verdict; readonly scenario: Scenario },
+  known: {
+    readonly run: Summary['run']
+    readonly ordering: OrderingDriver
+    readonly faultyMax: number
+    readonly verdict: Verdict
+    readonly scenario: Scenario
+  },
 ): Summary {
-  const lookups = history.filter((event) => event.kind === 'lookup')
-  const decided = lookups.filter(({ outcome }) => outcome.kind === 'decided')
-  const undecidedByCode: Record<string, number> = {}
-  for (const { outcome } of lookups)
-    if (outcome.kind === 'undecided')
-      undecidedByCode[outcome.code] = (undecidedByCode[outcome.code] ?? 0) + 1
+  const { faultyMax, verdict, ...rest } = known
+  const attempts = attemptsIn(history, faultyMax)
+  const lookups = attempts.map(({ lookup }) => lookup)
+  const paced = lookups.filter(({ client }) => client !== FINAL_READER)
+  const answered = lookups.filter(({ outcome }) => outcome.kind === 'answered')
+  const latencies = answered
+    .map(({ startMs, endMs }) => endMs - startMs)
+    .sort((one, other) => one - other)
+  const within = attempts.filter(({ isWithinBudget }) => isWithinBudget)
+  const faults = history.filter((event): event is FaultEvent => event.kind === 'fault')
+  const truthRules: readonly string[] = Object.values(TRUTH_RULES)
+  return {
+    version: 1,
+    ...rest,
+    verdict: {
+      ...verdict,
+      rules: verdict.rules.map((rule) => ({ ...rule, findings: [...rule.findings] })),
+    },
+    wrongAnswers: verdict.rules
+      .filter(({ rule }) => truthRules.includes(rule))
+      .reduce((sum, { findings }) => sum + findings.length, 0),
+    lookups: {
+      attempted: lookups.length,
+      ...countOutcomes(lookups.map(({ outcome }) => outcome)),
+      withinBudget: {
+        attempted: within.length,
+        answered: within.filter(({ lookup }) => lookup.outcome.kind === 'answered').length,
+      },
+      p50Ms: percentile(latencies, 0.5),
+      p99Ms: percentile(latencies, 0.99),
+    },
+    availability: availabilityOf(paced),
+    outages: outagesOf(paced, faults),
+    latencies: evenly(answered, LATENCIES_MAX).map(({ startMs, endMs }) => [
+      startMs,
+      endMs - startMs,
+    ]),
+    writes: writesOf(history),
+    phases: history.flatMap((event) =>
+      event.kind === 'phase' ? { phase: event.phase, atMs: event.atMs } : [],
+    ),
+    faults: faults
+      .map((fault) => faultSummary(fault, history))
+      .sort((one, other) => one.startMs - other.startMs || compareNodes(one.node, other.node)),
+    healingMs: healingMs(history),
+    evidence: history
+      .flatMap((event) =>
+        event.kind === 'evidence' ? { node: event.node, pairs: event.pairs } : [],
+      )
+      .sort((one, other) => compareNodes(one.node, other.node)),
+    replicas: history
+      .flatMap((event) =>
+        event.kind === 'signed-state'
+          ? { node: event.node, offset: event.offset, state: event.state }
+          : [],
+      )
+      .sort((one, other) => compareNodes(one.node, other.node)),
+  }
+}
+
+/** `sv-10` behind `sv-2`. */
+export function compareNodes(one: string, other: string): number {
+  return one.localeCompare(other, 'en', { numeric: true })
+}
+
+function countOutcomes(all: readonly ReadOutcome[]): Outcomes {
+  const counted: Outcomes = { answered: 0, refused: {}, noConnection: {}, timedOut: 0 }
+  for (const outcome of all) {
+    if (outcome.kind === 'answered') counted.answered += 1
+    else if (outcome.kind === 'timed-out') counted.timedOut += 1
+    else {
+      const byCode = outcome.kind === 'refused' ? counted.refused : counted.noConnection
+      byCode[outcome.code] = (byCode[outcome.code] ?? 0) + 1
+    }
+  }
+  return counted
+}
+
+/** From the first attempt to the last, also where nobody asked. */
+function availabilityOf(lookups: readonly Lookup[]): Summary['availability'] {
+  const endMs = lookups.at(-1)?.startMs ?? 0
+  const stepMs = STEP_MS_MIN * Math.max(1, Math.ceil(endMs / STEP_MS_MIN / POINTS_MAX))
+  const buckets: ReadOutcome[][] = Array.from(
+    { length: lookups.length === 0 ? 0 : Math.floor(endMs / stepMs) + 1 },
+    () => [],
+  )
+  for (const { startMs, outcome } of lookups) buckets[Math.floor(startMs / stepMs)]?.push(outcome)
+  return {
+    stepMs,
+    points: buckets.map((bucket, index) => ({ atMs: index * stepMs, ...countOutcomes(bucket) })),
+  }
+}
+
+/** Times in which attempts went without an answer, with no answer between. */
+function outagesOf(lookups: readonly Lookup[], faults: readonly FaultEvent[]): Summary['outages'] {
+  const runs: Lookup[][] = []
+  let isOpen = false
+  for (const lookup of lookups) {
+    const isAnswered = lookup.outcome.kind === 'answered'
+    if (!isAnswered && isOpen) runs.at(-1)?.push(lookup)
+    else if (!isAnswered) runs.push([lookup])
+    isOpen = !isAnswered
+  }
+  return runs.map((run) => {
+    const startMs = Math.min(...run.map((one) => one.startMs))
+    const endMs = Math.max(...run.map((one) => one.endMs))
+    const inForce = faults
+      .filter((one) => one.refused === null && one.startMs < endMs && one.endMs > startMs)
+      .map(({ fault }) => `${fault.node} ${describeChaosFault(fault)}`)
+    return {
+      startMs,
+      endMs,
+      ...countOutcomes(run.map(({ outcome }) => outcome)),
+      inForce: inForce.sort(compareNodes),
+    }
+  })
+}
+
+function writesOf(history: readonly HistoryEvent[]): Summary['writes'] {
   const writes: Record<string, Record<string, number>> = {}
   for (const event of history) {
     if (event.kind !== 'write') continue
     const counts = writes[event.operation] ?? {}
     writes[event.operation] = { ...counts, [event.outcome]: (counts[event.outcome] ?? 0) + 1 }
   }
-  const phaseAt = (phase: string) => {
-    const event = history.find((one) => one.kind === 'phase' && one.phase === phase)
-    return event?.kind === 'phase' ? event.atMs : null
-  }
-  const [healing, final] = [phaseAt('healing'), phaseAt('final')]
-  const latencies = latenciesOf(decided)
-  return {
-    ...known,
-    lookups: {
-      decided: decided.length,
-      undecidedByCode,
-      p50Ms: percentile(latencies, 0.5),
-      p99Ms: percentile(latencies, 0.99),
-    },
-    writes,
-    wrongAnswers: known.verdict.findings.filter(({ rule }) => rule === 'answers are true').length,
-    faults: history.flatMap((event) =>
-      event.kind === 'fault' ? [faultSummary(event, lookups)] : [],
-    ),
-    healingMs: healing === null || final === null ? null : final - healing,
-    evidence: history.flatMap((event) =>
-      event.kind === 'evidence' ? [{ node: event.node, pairs: event.pairs }] : [],
-    ),
-    replicas: history.flatMap((event) =>
-      event.kind === 'signed-state'
-        ? [{ node: event.node, offset: event.offset, state: event.state }]
-        : [],
-    ),
-  }
+  return Object.fromEntries(Object.entries(writes).sort())
 }
-
-type Lookup = Extract<HistoryEvent, { kind: 'lookup' }>
 
 function faultSummary(
-  event: Extract<HistoryEvent, { kind: 'fault' }>,
-  lookups: readonly Lookup[],
-): FaultSummary {
-  const during = lookups.filter(({ startMs }) => startMs >= event.startMs && startMs < event.endMs)
-  const decided = during.filter(({ outcome }) => outcome.kind === 'decided')
-  const { startMs, endMs, seenMs, healedMs, upMs } = event
-  const dissent = decided.find(
-    ({ outcome }) =>
-      outcome.kind === 'decided' && outcome.dissented?.includes(event.fault.node) === true,
-  )
-  const noticed = [seenMs, dissent?.endMs].filter((ms) => typeof ms === 'number')
+  event: FaultEvent,
+  history: readonly HistoryEvent[],
+): Summary['faults'][number] {
+  const { fault, startMs, endMs, healedMs, upMs, refused } = event
+  const isVisible = fault.kind !== 'lie' || SHOWN_BY[fault.lie] !== null
   return {
-    fault: describeChaosFault(event.fault),
-    node: event.fault.node,
+    node: fault.node,
+    fault: describeChaosFault(fault),
+    kind: fault.kind,
     startMs,
     endMs,
-    detectionMs: noticed.length === 0 ? null : Math.min(...noticed) - startMs,
-    recoveryMs: upMs == null || healedMs === undefined ? null : upMs - healedMs,
-    catchUpMs: upMs == null ? null : endMs - upMs,
-    decided: decided.length,
-    undecided: during.length - decided.length,
-    p99Ms: percentile(latenciesOf(decided), 0.99),
+    refused,
+    // What is seen of others is the end of what was before.
+    detections: refused === null && isVisible ? [...detectionsOf(event, history)] : [],
+    isVisible,
+    recoveryMs: upMs === null ? null : upMs - healedMs,
+    catchUpMs: upMs === null ? null : endMs - upMs,
   }
 }
 
-export function describeChaosFault(fault: ChaosFault): string {
-  return fault.kind === 'wipe' ? 'wiped' : describeFault(fault)
+function healingMs(history: readonly HistoryEvent[]): number | null {
+  const at = (phase: string) =>
+    history.flatMap((event) => (event.kind === 'phase' && event.phase === phase ? event.atMs : []))
+  const [healing] = at('healing')
+  const [final] = at('final')
+  return healing === undefined || final === undefined ? null : final - healing
 }
 
-function latenciesOf(lookups: readonly Lookup[]): number[] {
-  return lookups.map(({ startMs, endMs }) => endMs - startMs).sort((left, right) => left - right)
+function evenly<T>(all: readonly T[], max: number): readonly T[] {
+  const step = Math.ceil(all.length / max)
+  return all.filter((_, index) => index % step === 0)
 }

@@ -14,7 +14,9 @@ import { call, connectControl } from '../control/client.ts'
 import { controlOptions } from '../control/control-plane.ts'
 import { holdControlPlane } from '../control/launch.ts'
 import { dataDirectory } from '../data-directory.ts'
+import { mountDisk } from '../faults/small-disk.ts'
 import { type GenesisOverrides, ORDERING_DRIVERS, type OrderingDriver } from '../genesis.ts'
+import { EXIT } from './exit-codes.ts'
 import { type MakeCommand, milliseconds } from './fault-commands.ts'
 import { integer, print, wrap } from './options.ts'
 
@@ -24,12 +26,19 @@ const SEED_BYTES = 4
 /** Each is a whole run. */
 const SHRINK_RUNS_MAX = 12
 const SECOND = 1_000_000
-/** Names that end and can be renewed within a run. */
+/** Names end, are renewed, and requests run out, again and again within a run; the lock of a payment lasts 9 s. */
 const SHORT_LIVES: GenesisOverrides = {
-  names: { entryLifetimeMicros: 30 * SECOND, renewalDurationMicros: 25 * SECOND },
-  coin: { tickMicros: 10 * SECOND },
+  names: {
+    entryLifetimeMicros: 12 * SECOND,
+    renewalDurationMicros: 8 * SECOND,
+    requestLifetimeMicros: 6 * SECOND,
+  },
+  coin: { tickMicros: 3 * SECOND },
 }
-const EXIT_CODES = { valid: 0, invalid: 1, unknown: 2 }
+/** Of the disk of a cluster of its own, so that it can be full, and what stays free of it at other times. */
+const DISK_MIB = 256
+const DISK_FREE_MIB_MIN = 32
+const EXIT_CODES = { valid: EXIT.done, invalid: EXIT.failed, inconclusive: EXIT.inconclusive }
 
 type ChaosFlags = {
   dataDir: string
@@ -42,6 +51,7 @@ type ChaosFlags = {
   beyondF?: boolean
   scenario?: string
   shrink?: boolean
+  allowUnexercised?: boolean
   out?: string
 }
 
@@ -61,13 +71,17 @@ export function addChaosCommands(
     )
     .option('--beyond-f', 'up to 2f nodes faulty: strong reads may refuse, never be wrong')
     .option('--scenario <file>', 'run these steps: a scenario.json, also of an earlier run')
+    .option(
+      '--allow-unexercised',
+      'a verdict also where nothing put some rule to the test, as in a short run',
+    )
     .option('--shrink', 'if it is invalid, look for the fewest steps that still are')
     .option('--out <dir>', 'copy the files of the run there')
     .option('--json', 'print the outcome as JSON')
     .addHelpText(
       'after',
       `
-Exit status: 0 valid, 1 invalid, 2 unknown.
+Exit status: 0 valid, 1 invalid, 3 inconclusive.
 
 Examples:
   $ quorumscan chaos --seed 42 --duration 60s
@@ -108,8 +122,9 @@ async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
           seed,
           durationMs: flags.duration,
           budget: flags.beyondF === true ? ('beyond-f' as const) : ('f' as const),
+          allowsUnexercised: flags.allowUnexercised === true,
         }
-      : { scenario: steps }),
+      : { scenario: flags.allowUnexercised ? { ...steps, allowsUnexercised: true } : steps }),
     onProgress: tell,
   }
   // Kept where the person is, because the cluster's own directory goes with it.
@@ -131,7 +146,7 @@ async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
     const fewest = await shrink(failing.steps, { fails, runsMax: SHRINK_RUNS_MAX })
     print(JSON.stringify({ ...failing, steps: fewest }))
   }
-  return EXIT_CODES[outcome.verdict ?? 'unknown']
+  return EXIT_CODES[outcome.verdict ?? 'inconclusive']
 }
 
 /** On a new cluster if a size was given, else on the one that runs. */
@@ -155,12 +170,14 @@ async function runOne(
   }
   how.tell(`starting ${flags.nodes} nodes`)
   const dataDir = mkdtempSync(join(tmpdir(), 'qs-cluster-'))
+  const unmount = mountDisk(dataDir, DISK_MIB)
   const asked = controlOptions({
     dataDir,
     nodeCount: flags.nodes,
     ordering: flags.ordering ?? null,
     basePort: 0,
     overrides: SHORT_LIVES,
+    ...(unmount === null ? {} : { diskFreeMibMin: DISK_FREE_MIB_MIN }),
     redisServer: process.env['REDIS_SERVER'] || 'redis-server',
   })
   try {
@@ -168,6 +185,7 @@ async function runOne(
     const client = connectControl(dataDirectory(dataDir))
     return keep(await runChaosOn(client, { ...options, clock }))
   } finally {
+    unmount?.()
     rmSync(dataDir, { recursive: true, force: true })
   }
 }

@@ -5,6 +5,7 @@ import { UsageError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
 import {
+  CLOCK_RUNS,
   docOfLie,
   EDGES,
   FAULT_DURATION_MS_MAX,
@@ -94,15 +95,27 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
     .argument('<others...>', 'sv-1 …')
     .action((node, others, options) => inject({ kind: 'split', node, others }, options))
 
-  breaking('clock', 'give a process a wrong wall clock', 'clock sv-2 --offset -30s')
-    .requiredOption('--offset <time>', 'how wrong, e.g. 30s or -5m', signedMilliseconds)
-    .action((node, { offset, ...options }) =>
-      inject({ kind: 'clock', node, offsetMs: offset }, options),
+  breaking('clock', 'give a node a wrong wall clock', 'clock sv-2 --offset -30s')
+    .option('--offset <time>', 'of its process: how wrong, e.g. 30s or -5m', signedMilliseconds)
+    .addOption(
+      new Option('--machine <how>', 'of all its programs, with libfaketime').choices(CLOCK_RUNS),
     )
+    .action((node, { offset, machine, ...options }) => {
+      if ((offset === undefined) === (machine === undefined))
+        throw new UsageError('say either --offset or --machine')
+      return inject(
+        machine === undefined
+          ? { kind: 'clock', node, offsetMs: offset }
+          : { kind: 'machine-clock', node, run: machine },
+        options,
+      )
+    })
 
-  breaking('fill', 'fill the Redis of a node: it refuses writes', 'fill sv-2 --for 30s').action(
-    (node, options) => inject({ kind: 'memory', node }, options),
-  )
+  breaking('fill', 'fill the Redis of a node: it refuses writes', 'fill sv-2 --for 30s')
+    .option('--disk', 'or the disk of all, if it is a small one: said of the synchronizer')
+    .action((node, { disk, ...options }) =>
+      inject({ kind: disk === true ? 'disk' : 'memory', node }, options),
+    )
 
   command('faults', 'the faults in force')
     .option('--json', 'as JSON')

@@ -18,6 +18,7 @@ export async function runChaosOn(
           seed: options.seed,
           durationMs: options.durationMs,
           budget: options.budget ?? 'f',
+          allowsUnexercised: options.allowsUnexercised ?? false,
         }),
   )
   for (let sentence = ''; ; ) {

@@ -12,7 +12,7 @@ import { createToken, parseTtl } from '../token.ts'
 
 const LOG_BATCH = 1000
 const LOG_TIMEOUT_MS = 30_000
-const EVIDENCE_TIMEOUT_MS = 5000
+const EVIDENCE_TIMEOUT_MS = 20_000
 /** Longer than the longest run. */
 const TOKEN_TTL = '4h'
 
@@ -30,7 +30,7 @@ export function createChaosTarget(options: {
     inject: (spec, durationMs) => cluster.inject(spec, durationMs),
     heal: (selection) => cluster.heal(selection),
     // Refused while the log cannot be read: then nothing happened. Whether the node is back is looked at.
-    wipe: (node) => cluster.wipe(node).catch(() => {}),
+    wipe: ({ node, disk }) => (disk ? cluster.wipeDisk(node) : cluster.wipe(node)).catch(() => {}),
     async readLog(throughOffset) {
       await using reader = openClusterLog(prepared, clock)
       const log: LogLine[] = []
@@ -47,14 +47,16 @@ export function createChaosTarget(options: {
       const { nodes } = cluster.status()
       return await askSignedStates(after, { genesis, nodes })
     },
-    evidence: () => askEvidence(`http://127.0.0.1:${prepared.ports.validator}`).catch(() => []),
+    evidence: () => askEvidence(`http://127.0.0.1:${prepared.ports.validator}`),
   }
 }
 
 /** How many pairs of contradicting statements the scan proxy keeps of each node. */
 async function askEvidence(validatorUrl: string): Promise<{ node: string; pairs: number }[]> {
   const url = `${validatorUrl}/v0/scan-proxy/evidence`
-  const { body } = await ask(url, { timeoutMs: EVIDENCE_TIMEOUT_MS })
+  const { status, body, reason } = await ask(url, { timeoutMs: EVIDENCE_TIMEOUT_MS })
+  if (status !== 200)
+    throw new ClusterError(`the validator tells no evidence: ${reason ?? `status ${status}`}`)
   const { evidence } = body as { evidence: readonly { signer: string }[] }
   const signers = evidence.map(({ signer }) => signer)
   return [...new Set(signers)]

@@ -19,7 +19,10 @@ export const LIE_KINDS = [
   'other-name',
   'signature',
   'head',
+  'withhold',
   'confirm',
+  'against',
+  'flood',
 ] as const
 export type LieKind = (typeof LIE_KINDS)[number]
 
@@ -29,7 +32,7 @@ export const docOfLie: Readonly<Record<LieKind, string>> = {
   invent: 'names that nobody registered exist',
   deny: 'names that are registered do not exist',
   equivocate: 'the truth for some, a wrong value for others; signs two states',
-  stale: 'the answers of the moment when the lie began, as today’s',
+  stale: 'answers and proofs of the moment when the lie began, as today’s',
   garbage: 'random bytes',
   oversize: '100 MB for each answer',
   trickle: 'one byte a second',
@@ -38,12 +41,43 @@ export const docOfLie: Readonly<Record<LieKind, string>> = {
   'other-name': 'the entry of another name',
   signature: 'the truth, with signatures that do not fit',
   head: 'a head far beyond the log, with true answers',
+  withhold: 'true answers, but no statement that it signed, and no proof',
   confirm: 'confirms payments that do not exist, and everything that it sees',
+  against: 'asks for each good payment to be given back, instead of resolved',
+  flood: 'submits as much as it can, all of it in vain',
+}
+
+/**
+ * What shows each lie to who looks from outside: what the node answers, what it signs of the state of the ledger, or
+ * nothing that is read: then it stands in the log, where interpretation does not care.
+ */
+export const SHOWN_BY: Readonly<Record<LieKind, 'answers' | 'signatures' | null>> = {
+  value: 'answers',
+  invent: 'answers',
+  deny: 'answers',
+  equivocate: 'signatures',
+  stale: 'answers',
+  garbage: 'answers',
+  oversize: 'answers',
+  trickle: 'answers',
+  'content-type': 'answers',
+  redirect: 'answers',
+  'other-name': 'answers',
+  signature: 'signatures',
+  head: 'answers',
+  withhold: 'signatures',
+  confirm: null,
+  against: null,
+  flood: null,
 }
 
 /** The processes of a node that can be broken apart from each other. */
 export const PARTS = ['scan', 'validator', 'synchronizer', 'cometbft', 'redis'] as const
 export type Part = (typeof PARTS)[number]
+
+/** How the clock of a machine goes wrong: far too fast, far too slow, or a step back while it runs. */
+export const CLOCK_RUNS = ['fast', 'slow', 'back'] as const
+export type ClockRun = (typeof CLOCK_RUNS)[number]
 
 /** The connections of a node that a byte-level proxy can stand on. */
 export const EDGES = ['http', 'log', 'redis', 'p2p'] as const
@@ -103,7 +137,9 @@ export const faultSpec = z.discriminatedUnion('kind', [
     node: nodeName,
     offsetMs: z.number().int().min(-CLOCK_OFFSET_MS_MAX).max(CLOCK_OFFSET_MS_MAX),
   }),
+  z.object({ kind: z.literal('machine-clock'), node: nodeName, run: z.enum(CLOCK_RUNS) }),
   z.object({ kind: z.literal('memory'), node: nodeName }),
+  z.object({ kind: z.literal('disk'), node: nodeName }),
 ])
 export type FaultSpec = z.output<typeof faultSpec>
 /** With what may be left out. */
@@ -204,7 +240,7 @@ export function nodesOf(spec: FaultSpec): readonly string[] {
 export function takesVote(spec: FaultSpec): boolean {
   switch (spec.kind) {
     case 'lie':
-      return spec.lie !== 'confirm' // Its lookups are true.
+      return SHOWN_BY[spec.lie] !== null // Else its lookups are true.
     case 'partition':
       return spec.from !== 'log' // Cut off from the log it lags, which its state tells.
     case 'drop':
@@ -238,8 +274,12 @@ export function describeFault(spec: FaultSpec): string {
       return `split from ${spec.others.join(', ')}`
     case 'clock':
       return `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`
+    case 'machine-clock':
+      return spec.run === 'back' ? 'machine’s clock steps back' : `machine’s clock runs ${spec.run}`
     case 'memory':
       return 'Redis out of memory'
+    case 'disk':
+      return 'disk full'
   }
 }
 

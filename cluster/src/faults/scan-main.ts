@@ -1,13 +1,13 @@
 /** Entry of a scan node of a cluster: the app, composed with everything that can go wrong with it. */
 import { readFile } from 'node:fs/promises'
 import { keyPairFromSeed, runProcess, systemRandom } from '@quorumscan/base'
-import { createLogClient } from '@quorumscan/http'
+import { createLogClient, type LogClient, readLogClientOptions } from '@quorumscan/http'
 import { envToConfig, type Overrides, type ScanConfig, startScan } from '@quorumscan/scan'
 import type { AgentHandlers } from './agent.ts'
 import type { ProcessFaults } from './fault-spec.ts'
 import { jobHandlers } from './job-handlers.ts'
-import { createFalseConfirmer } from './lies/confirmations.ts'
 import { installLiar } from './lies/liar.ts'
+import { createFalseSubmitter } from './lies/submissions.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
 import { pruneHandlers } from './prune-handlers.ts'
 
@@ -26,12 +26,18 @@ await runProcess(async () => {
     log: { ...plain.log, url: routed.logUrl },
   }
   const operatorSeed = await readFile(config.operatorKeyFile, 'utf8')
+  const submitting = createLogClient(await readLogClientOptions(config.log))
   let start: () => Promise<void> = async () => {}
   const scan = await startScan(config, {
     clock: faulty.clock,
     extend: (parts) => {
       faulty.guard(parts.server)
-      const apply = makeByzantine(parts, { config, faulty, operatorSeed: operatorSeed.trim() })
+      const apply = makeByzantine(parts, {
+        config,
+        faulty,
+        submitting,
+        operatorSeed: operatorSeed.trim(),
+      })
       start = () => faulty.listen({ apply, handlers: handlersOf(parts.context) })
     },
   })
@@ -49,13 +55,13 @@ function makeByzantine(
   options: {
     readonly config: ScanConfig
     readonly faulty: FaultyProcess
+    readonly submitting: LogClient
     readonly operatorSeed: string
   },
 ): (faults: ProcessFaults) => void {
-  const { config, faulty } = options
+  const { config, faulty, submitting } = options
   const { genesisHash, party, replica, scanKey } = context
   const shared = { genesisHash, clock: faulty.clock, random: systemRandom }
-  const submitting = createLogClient({ url: config.log.url })
   const liar = installLiar(server, {
     ...shared,
     sign: (statement) => scanKey.sign(statement),
@@ -66,7 +72,7 @@ function makeByzantine(
       lookupNames: (names, offset) => replica.lookupNames(names, offset),
     },
   })
-  const confirmer = createFalseConfirmer({
+  const submitter = createFalseSubmitter({
     ...shared,
     ledger: replica,
     submit: (bytes, signal) => submitting.submit(bytes, signal),
@@ -75,11 +81,11 @@ function makeByzantine(
     userId: config.nodeName,
   })
   server.addHook('onClose', async () => {
-    await confirmer.close()
+    await submitter.close()
     await submitting[Symbol.asyncDispose]()
   })
   return ({ lie }) => {
     liar.set(lie)
-    confirmer.set(lie === 'confirm')
+    submitter.set(lie)
   }
 }

@@ -11,10 +11,11 @@ const TRUTH = '{"entry":{"name":"dso.ns"}}'
 
 const DENIAL = '{"code":"ENTRY_NOT_FOUND"}'
 
-async function serve(paths: Readonly<Record<string, string>>) {
+async function serve(paths: Readonly<Record<string, string>>, type = 'application/json') {
   const server = createServer((request, response) => {
     const body = paths[request.url ?? '']
-    if (body === undefined || body === DENIAL) response.statusCode = 404
+    if (body === undefined || body.includes('ENTRY_NOT_FOUND')) response.statusCode = 404
+    response.setHeader('content-type', type)
     response.setHeader('x-quorum-outcome', 'verified')
     response.setHeader('x-quorum-offset', '7')
     response.end(body ?? '{"code":"ROUTE_NOT_FOUND"}')
@@ -27,6 +28,9 @@ async function serve(paths: Readonly<Record<string, string>>) {
   return { url, [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() }
 }
 
+const atNodes = { kind: 'verified', latencyMs: 1, needed: 2, signers: ['sv-1'], asked: [] }
+const lookUp = async () => atNodes
+
 it('tells who agrees with the proxy, who does not, and who does not answer', async () => {
   const path = '/v0/ans-entries/by-name/dso.ns'
   await using validator = await serve({ '/v0/scan-proxy/ans-entries/by-name/dso.ns': TRUTH })
@@ -38,8 +42,6 @@ it('tells who agrees with the proxy, who does not, and who does not answer', asy
     name: `sv-${index + 1}`,
     url,
   }))
-  const atNodes = { kind: 'verified', latencyMs: 1, needed: 2, signers: ['sv-1'], asked: [] }
-  const lookUp = async () => atNodes
   const prober = startProber({ validatorUrl: validator.url, nodes, lookUp, clock })
   const sample = await until('a sample in which the proxy was in time', () =>
     prober.samples.recent().find(({ outcome }) => outcome === 'verified'),
@@ -54,6 +56,28 @@ it('tells who agrees with the proxy, who does not, and who does not answer', asy
   ])
   expect(nodes.map(({ name }) => prober.statistics(name).agreement)).toEqual([100, 0, 0, null])
   expect(prober.statistics('sv-4').lastError).toBe('ROUTE_NOT_FOUND')
+  await prober.close()
+})
+
+it('asks for a name that nobody has, too, and sees who invents it or calls the truth something else', async () => {
+  const name = 'nobody-at-all.unverified.ns'
+  const path = `/v0/ans-entries/by-name/${name}`
+  await using validator = await serve({ [`/v0/scan-proxy/ans-entries/by-name/${name}`]: DENIAL })
+  await using honest = await serve({
+    [path]: '{"error":"in other words","code":"ENTRY_NOT_FOUND"}',
+  })
+  await using inventor = await serve({ [path]: TRUTH })
+  await using disguised = await serve({ [path]: DENIAL }, 'text/html')
+  const nodes = [honest, inventor, disguised].map(({ url }, index) => ({
+    name: `sv-${index + 1}`,
+    url,
+  }))
+  const prober = startProber({ validatorUrl: validator.url, nodes, lookUp, clock })
+  const sample = await until('a sample of an absence', () =>
+    prober.samples.recent().find((one) => one.nodes.some(({ vote }) => vote === 'agreed')),
+  )
+  expect(sample.nodes.map(({ vote }) => vote)).toEqual(['agreed', 'dissented', 'failed'])
+  expect(sample.nodes[2]?.reason).toBe('answers with text/html')
   await prober.close()
 })
 

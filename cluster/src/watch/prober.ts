@@ -1,6 +1,7 @@
 /**
  * A lookup a second, as a user would make it through the scan proxy, and the same question to every node:
- * where the latencies, the outcomes and the agreement of `status` and of the console come from.
+ * where the latencies, the outcomes and the agreement of `status` and of the console come from. Every other one is
+ * about a name that nobody has, because some lie about nothing else.
  */
 import type { Clock } from '@quorumscan/base'
 import { formatTime } from '@quorumscan/model'
@@ -17,10 +18,12 @@ const NODE_TIMEOUT_MS = 2000
 const SAMPLES_MAX = 600
 /** What percentages and percentiles are of: the last minute. */
 const WINDOW_SAMPLES = 60
-/** Always there, and the same on every honest node. */
-const NAME = 'dso.ns'
-/** What a node says that denies it. */
+/** Always there, and never; the same on every honest node. */
+const NAMES = ['dso.ns', 'nobody-at-all.unverified.ns'] as const
+/** What a node says that knows no such entry. */
 const ABSENT = 'ENTRY_NOT_FOUND'
+/** Of a type that a node makes up. */
+const TYPE_SHOWN_MAX = 40
 /** An answer of that name has under 1 KiB. */
 const ANSWER_BYTES_MAX = 65_536
 
@@ -63,7 +66,7 @@ export type Prober = {
 export function startProber(options: {
   readonly validatorUrl: string
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
-  /** Looks a name up at the nodes. */
+  /** Looks a name up at the nodes: always the one that is there. */
   readonly lookUp: (name: string) => Promise<AtNodes>
   readonly clock: Clock
   /** Nobody is asked before this: a cluster that starts refuses nothing. */
@@ -73,33 +76,22 @@ export function startProber(options: {
   const samples = createFeed<Sample>(SAMPLES_MAX)
   const closing = new AbortController()
 
-  const probe = async (): Promise<void> => {
+  const probe = async (name: string): Promise<void> => {
     const at = formatTime(clock.nowMicros())
-    const path = `/ans-entries/by-name/${NAME}`
-    const atNodes = options.lookUp(NAME)
+    const path = `/ans-entries/by-name/${name}`
+    const atNodes = options.lookUp(NAMES[0])
     const proxied = await ask(`${options.validatorUrl}/v0/scan-proxy${path}`, {
       timeoutMs: PROXY_TIMEOUT_MS,
       signal: closing.signal,
       bytesMax: ANSWER_BYTES_MAX,
     })
-    const offset = proxied.headers.get('x-quorum-offset') ?? null
-    const nodes = await Promise.all(
-      options.nodes.map(async ({ name, url }) => {
-        const answer = await ask(`${url}/v0${path}`, {
-          timeoutMs: NODE_TIMEOUT_MS,
-          signal: closing.signal,
-          bytesMax: ANSWER_BYTES_MAX,
-          ...(offset === null ? {} : { headers: { 'x-read-at-offset': offset } }),
-        })
-        return sampleOf(name, answer, proxied)
-      }),
-    )
+    const asked = await askNodes({ ...options, path, proxied, signal: closing.signal })
     samples.publish({
       at,
       outcome: outcomeOf(proxied),
       latencyMs: proxied.latencyMs,
-      offset: offset === null ? null : Number(offset),
-      nodes,
+      offset: offsetOf(proxied),
+      nodes: asked.map(({ head: _head, ...sample }) => sample),
       atNodes: await atNodes,
     })
   }
@@ -108,8 +100,8 @@ export function startProber(options: {
   })
   const run = async () => {
     await Promise.race([options.after, closed])
-    while (!closing.signal.aborted) {
-      await probe()
+    for (let count = 0; !closing.signal.aborted; count++) {
+      await probe(NAMES[count % NAMES.length] ?? NAMES[0])
       await clock.delay(INTERVAL_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
     }
   }
@@ -144,17 +136,45 @@ export function percentile(sorted: readonly number[], share: number): number | n
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null
 }
 
+/** What each node says by itself to what the proxy has answered, at the offset of that answer. */
+export async function askNodes(options: {
+  readonly nodes: readonly { readonly name: string; readonly url: string }[]
+  /** Below the version. */
+  readonly path: string
+  readonly proxied: Asked
+  readonly signal: AbortSignal
+}): Promise<readonly (NodeSample & { readonly head: number | null })[]> {
+  const { nodes, path, proxied, signal } = options
+  const offset = offsetOf(proxied)
+  return await Promise.all(
+    nodes.map(async ({ name, url }) => {
+      const answer = await ask(`${url}/v0${path}`, {
+        timeoutMs: NODE_TIMEOUT_MS,
+        signal,
+        bytesMax: ANSWER_BYTES_MAX,
+        ...(offset === null ? {} : { headers: { 'x-read-at-offset': String(offset) } }),
+      })
+      const head = Number(answer.headers.get('x-ledger-head') ?? Number.NaN)
+      return { ...sampleOf(name, answer, proxied), head: Number.isFinite(head) ? head : null }
+    }),
+  )
+}
+
 function sampleOf(node: string, answer: Asked, proxied: Asked): NodeSample {
+  const type = answer.headers.get('content-type') ?? 'no type'
   const isAnswer = answer.status === 200 || codeOf(answer) === ABSENT
-  if (!isAnswer)
+  if (!isAnswer || !type.startsWith('application/json'))
     return {
       node,
       vote: 'failed',
       latencyMs: null,
-      reason: answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body),
+      reason: isAnswer
+        ? `answers with ${type.slice(0, TYPE_SHOWN_MAX)}`
+        : (answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body)),
     }
-  const vote =
-    proxied.status !== 200 ? 'unknown' : answer.text === proxied.text ? 'agreed' : 'dissented'
+  const isSame =
+    answer.status === proxied.status && (isAbsence(answer) || answer.text === proxied.text)
+  const vote = !isDecided(proxied) ? 'unknown' : isSame ? 'agreed' : 'dissented'
   return {
     node,
     vote,
@@ -163,8 +183,22 @@ function sampleOf(node: string, answer: Asked, proxied: Asked): NodeSample {
   }
 }
 
+function isDecided(proxied: Asked): boolean {
+  return proxied.status === 200 || isAbsence(proxied)
+}
+
+/** A proxy that says so has a quorum behind it. */
+function isAbsence(answer: Asked): boolean {
+  return answer.status === 404 && codeOf(answer) === ABSENT
+}
+
+function offsetOf(proxied: Asked): number | null {
+  const offset = proxied.headers.get('x-quorum-offset') ?? null
+  return offset === null ? null : Number(offset)
+}
+
 function outcomeOf(proxied: Asked): string {
-  if (proxied.status === 200) return proxied.headers.get('x-quorum-outcome') ?? 'unknown'
+  if (isDecided(proxied)) return proxied.headers.get('x-quorum-outcome') ?? 'unknown'
   return proxied.status === null ? 'unreachable' : (codeOf(proxied) ?? `HTTP ${proxied.status}`)
 }
 

@@ -16,7 +16,7 @@ const SEED_LETTERS = 8
 const verdictTones: Readonly<Record<string, Tone>> = {
   valid: 'good',
   invalid: 'bad',
-  unknown: 'warn',
+  inconclusive: 'warn',
 }
 
 type Asked = { readonly seed: string; readonly seconds: number; readonly budget: 'f' | 'beyond-f' }

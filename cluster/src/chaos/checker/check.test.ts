@@ -9,7 +9,8 @@ import { Scenario } from '@quorumscan/ledger/testing'
 import { formatTime } from '@quorumscan/model'
 import { describe, expect, it } from 'vitest'
 import { lieAboutEntry } from '../../faults/lies/said.ts'
-import type { HistoryEvent, LogLine, SeenEntry } from '../history.ts'
+import { CONTRADICTS_ITSELF } from '../../signed-states.ts'
+import type { HistoryEvent, LogLine, SeenEntry, Verdict } from '../history.ts'
 import { check } from './check.ts'
 
 const NAME = 'alice.unverified.ns'
@@ -51,6 +52,7 @@ function tell() {
     .map(({ offset, recordTime, bytes }): LogLine => ({ offset, recordTime, bytes: toHex(bytes) }))
   const lookups = answers.map((entry, offset) => lookup(offset, entry))
   const end: HistoryEvent[] = [
+    run('f', true),
     { kind: 'phase', atMs: 1e6, phase: 'end' },
     ...story.network.genesis.nodes.map(({ name }) => ({
       kind: 'signed-state' as const,
@@ -72,6 +74,15 @@ function tell() {
   }
 }
 
+const run = (budget: 'f' | 'beyond-f', allowsUnexercised: boolean): HistoryEvent => ({
+  kind: 'run',
+  seed: '',
+  nodes: 4,
+  budget,
+  durationMs: 1,
+  allowsUnexercised,
+})
+
 function lookup(offset: number, entry: SeenEntry | null, more: object = {}): HistoryEvent {
   return {
     kind: 'lookup',
@@ -79,8 +90,8 @@ function lookup(offset: number, entry: SeenEntry | null, more: object = {}): His
     startMs: offset * 10,
     endMs: offset * 10 + 5,
     subject: { name: NAME },
-    quorum: 'weak',
-    outcome: { kind: 'decided', offset, entry },
+    read: 'weak',
+    outcome: { kind: 'answered', offset, entry, dissented: [] },
     ...more,
   }
 }
@@ -90,13 +101,28 @@ const silent = (fromMs: number, toMs: number): HistoryEvent[] =>
     ...(lookup(0, null) as Extract<HistoryEvent, { kind: 'lookup' }>),
     startMs: fromMs + index * 1000,
     endMs: fromMs + index * 1000 + 990,
-    outcome: { kind: 'undecided', code: 'CONSENSUS_DISPUTED' },
+    outcome: { kind: 'refused', code: 'CONSENSUS_DISPUTED' },
   }))
 
 it('finds an honest history valid', async () => {
   const { log, lookups, end, genesis } = tell()
   const verdict = await check({ history: [...lookups, ...end], log, genesis })
-  expect(verdict).toMatchObject({ verdict: 'valid', findings: [] })
+  expect(verdict.verdict).toBe('valid')
+  expect(brokenRules(verdict)).toEqual([])
+})
+
+it('tells how often each rule was put to the test, and believes in none that never was', async () => {
+  const { log, lookups, end, genesis } = tell()
+  const history = [run('f', false), ...lookups, ...end]
+  const { verdict, sentence, rules } = await check({ history, log, genesis })
+  const samplesOf = (name: string) => rules.find(({ rule }) => rule === name)?.samples
+  expect(samplesOf('answers are true')).toBe(lookups.length)
+  expect(samplesOf('a payment is collected by a quorum')).toBe(1)
+  expect(samplesOf('replicas are equal')).toBe(4)
+  expect(samplesOf('an acknowledged renewal is kept')).toBe(0)
+  expect(verdict).toBe('inconclusive')
+  expect(sentence).toContain('an acknowledged renewal is kept')
+  expect(sentence).not.toContain('answers are true')
 })
 
 describe('planted mistakes', () => {
@@ -137,7 +163,7 @@ describe('planted mistakes', () => {
     )
     const verdict = await check({ history: [...lookups, ...end], log, genesis })
     expect(verdict.verdict).toBe('invalid')
-    expect(verdict.findings[0]?.rule).toBe('answers are true')
+    expect(brokenRules(verdict)[0]).toBe('answers are true')
   })
 
   it('an append that is acknowledged before it is durable: the payment is gone', async () => {
@@ -158,12 +184,17 @@ describe('planted mistakes', () => {
     }
     const kept = log.slice(0, paidAt)
     const early = lookups.slice(0, kept.length + 1)
-    expect((await check({ history: [...early, accepted], log, genesis })).verdict).toBe('unknown')
+    expect((await check({ history: [...early, accepted], log, genesis })).verdict).toBe(
+      'inconclusive',
+    )
     const verdict = await check({ history: [...early, accepted], log: kept, genesis })
     expect(verdict.verdict).toBe('invalid')
-    expect(verdict.findings[0]?.rule).toBe('nothing acknowledged is lost')
+    expect(brokenRules(verdict)[0]).toBe('an acknowledged payment is kept')
   })
 })
+
+const brokenRules = ({ rules }: Verdict) =>
+  rules.filter(({ findings }) => findings.length > 0).map(({ rule }) => rule)
 
 const signed = (
   offset: number,
@@ -199,31 +230,30 @@ describe('every rule', () => {
     const world = tell()
     const history = [...world.lookups, ...world.end, ...mistake(world)]
     const verdict = await check({ history, log: world.log, genesis: world.genesis })
-    expect(verdict.findings.map((finding) => finding.rule)).toEqual([rule])
+    expect(brokenRules(verdict)).toEqual([rule])
     expect(verdict.verdict).toBe('invalid')
   })
 
   it('weak answers promise nothing beyond f, strong ones do', async () => {
     const { answers, lookups, log, end, genesis } = tell()
-    const run: HistoryEvent = { kind: 'run', seed: '', nodes: 4, budget: 'beyond-f', durationMs: 1 }
     const wrong = { ...shownNowhere(), user: LIAR }
     const after = { startMs: 1e5, endMs: 1e5 }
-    const told = (quorum: string) => [
-      run,
+    const told = (read: string) => [
+      run('beyond-f', true),
       ...lookups,
-      lookup(answers.length - 1, wrong, { ...after, quorum }),
+      lookup(answers.length - 1, wrong, { ...after, read }),
       ...end,
     ]
     expect((await check({ history: told('weak'), log, genesis })).verdict).toBe('valid')
     expect((await check({ history: told('strong'), log, genesis })).verdict).toBe('invalid')
+    expect((await check({ history: told('proof'), log, genesis })).verdict).toBe('valid')
+    expect((await check({ history: told('proof-strong'), log, genesis })).verdict).toBe('invalid')
   })
 
   it('refusals are no fault while more than the budget, or no node, is broken', async () => {
     const { lookups, log, end, genesis } = tell()
     const broken = (node: string, lie = false): HistoryEvent => ({
-      kind: 'fault',
-      startMs: 0,
-      endMs: 30_000,
+      ...wholeFault,
       fault: lie ? { kind: 'lie', node, lie: 'deny' } : { kind: 'kill', node, part: null },
     })
     const verdictOf = async (...faults: HistoryEvent[]) =>
@@ -237,17 +267,70 @@ describe('every rule', () => {
     expect(await verdictOf(broken('sv-1'))).toBe('invalid')
     expect(await verdictOf(broken('sv-1'), broken('sv-2', true))).toBe('valid')
     expect(await verdictOf(broken('validator'))).toBe('valid')
+    // What this machine could not do broke nothing.
+    expect(await verdictOf({ ...broken('validator'), refused: 'no' } as HistoryEvent)).toBe(
+      'invalid',
+    )
   })
 
-  it('says unknown where there is too little to judge by', async () => {
+  it('is inconclusive where there is too little to judge by', async () => {
     const { lookups, log, end, genesis } = tell()
     const of = async (history: HistoryEvent[]) => (await check({ history, log, genesis })).verdict
-    expect(await of(lookups)).toBe('unknown')
-    expect(await of([...lookups.slice(0, 3), ...end])).toBe('unknown')
-    expect(await of([...lookups, ...end.slice(0, -1)])).toBe('unknown')
+    expect(await of(lookups)).toBe('inconclusive')
+    expect(await of([...lookups.slice(0, 3), ...end])).toBe('inconclusive')
+    expect(await of([...lookups, ...end.slice(0, -1)])).toBe('inconclusive')
     expect(await of([...lookups, ...end, { kind: 'trouble', atMs: 1, sentence: 'it burnt' }])).toBe(
-      'unknown',
+      'inconclusive',
     )
+  })
+})
+
+const wholeFault = {
+  kind: 'fault',
+  plannedMs: 0,
+  startMs: 0,
+  refused: null,
+  seenMs: null,
+  healedMs: 30_000,
+  upMs: 30_000,
+  endMs: 30_000,
+} as const
+
+describe('a node that contradicts itself', () => {
+  const lie: HistoryEvent = {
+    ...wholeFault,
+    fault: { kind: 'lie', node: 'sv-2', lie: 'equivocate' },
+  }
+  const probe = (atMs: number): HistoryEvent => ({
+    kind: 'probe',
+    atMs,
+    node: 'sv-2',
+    vote: 'agreed',
+    signedProblem: `${CONTRADICTS_ITSELF} of offset 7`,
+    head: 7,
+  })
+  const probes = [probe(1000), probe(2000), probe(3000)]
+  const evidence: HistoryEvent = { kind: 'evidence', node: 'sv-2', pairs: 3 }
+  const verdictOf = async (...events: HistoryEvent[]) => {
+    const { lookups, log, end, genesis } = tell()
+    const verdict = await check({ history: [...lookups, lie, ...events, ...end], log, genesis })
+    const seen = verdict.rules.find(({ rule }) => rule === 'lies are seen')?.samples
+    return [verdict.verdict, seen]
+  }
+
+  it('is seen, and must be among the evidence', async () => {
+    expect(await verdictOf(...probes, evidence)).toEqual(['valid', 1])
+    expect(await verdictOf(...probes)).toEqual(['invalid', 1])
+    expect(await verdictOf()).toEqual(['valid', 0])
+  })
+
+  it('need not be while nobody could catch it', async () => {
+    const outage: HistoryEvent = {
+      ...wholeFault,
+      fault: { kind: 'kill', node: 'validator', part: null },
+    }
+    expect(await verdictOf(...probes, outage)).toEqual(['valid', 1])
+    expect((await verdictOf(probe(1000)))[0]).toBe('valid')
   })
 })
 

@@ -20,6 +20,7 @@ export const chaosRouter = router({
         seed: z.string().min(1).max(64),
         durationMs: z.number().int().min(DURATION_MS.min).max(DURATION_MS.max),
         budget: z.enum(['f', 'beyond-f']).default('f'),
+        allowsUnexercised: z.boolean().default(false),
       }),
     )
     .mutation(({ ctx, input }) => {

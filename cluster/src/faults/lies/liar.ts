@@ -4,8 +4,10 @@
  */
 import { type Clock, type Random, randomHex, toHex } from '@quorumscan/base'
 import { encodeStateStatement, type Lookup, parseInstant } from '@quorumscan/consensus'
+import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/consensus/certified'
 import type { HttpServer } from '@quorumscan/http'
 import { formatTime } from '@quorumscan/model'
+import { LRUCache } from 'lru-cache'
 import type { LieKind } from '../fault-spec.ts'
 import { garbageBody, oversizedBody, trickledBody } from './bodies.ts'
 import { type Entry, type LieContext, lieAboutDocument, lieAboutEntry } from './said.ts'
@@ -16,6 +18,8 @@ const ELSEWHERE = 'http://127.0.0.1:9/'
 const HEAD_AHEAD = 1_000_000_000
 const HOUR_MICROS = 3_600_000_000
 const SIGNATURE_BYTES = 64
+/** Of the names of a chaos run, each asked for in a few ways. */
+const PROOFS_MAX = 1000
 const HASH_BYTES = 32
 const KNOWN_NAMES = ['dso.ns', 'sv-1.sv.ns']
 
@@ -76,12 +80,14 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
   let kind: LieKind | null = null
   let staleOffset = 0
   let callCount = 0
+  /** Proofs that were given since the lie began, by what was asked. */
+  const firstProofs = new LRUCache<string, string | Buffer>({ max: PROOFS_MAX })
   /** Where those were to be read that are read elsewhere. */
   const askedPlaces = new WeakMap<object, Place>()
 
   const readStale = async (raw: object): Promise<void> => {
     const request = raw as Hooked
-    if (!isLiedAbout(request)) return
+    if (!isLiedAbout(request) || isCertified(request)) return
     const asked = askedOffset(request)
     if (asked !== null && asked <= staleOffset) return
     // Beyond the head: the honest refusal.
@@ -97,6 +103,7 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
   ): Promise<unknown> => {
     const request = raw as Hooked
     if (!isLiedAbout(request)) return payload
+    if (lie === 'stale' && isCertified(request)) return firstSince(request, reply, payload)
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload ?? ''))
     switch (lie) {
       case 'redirect':
@@ -119,7 +126,11 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
         claimHead(reply)
         return payload
       case 'confirm':
+      case 'against':
+      case 'flood':
         return payload
+      case 'withhold':
+        return withholdSigned(request, reply) ?? payload
       default: {
         callCount += 1
         if (lie === 'equivocate' && callCount % 2 === 0) return payload
@@ -127,6 +138,19 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
         return said ?? payload
       }
     }
+  }
+
+  /** A proof is true for ever: whoever gives none but old ones holds its readers in the past. */
+  const firstSince = (request: Hooked, reply: Reply, payload: unknown): unknown => {
+    const question = JSON.stringify([request.method, request.url, request.body])
+    const first = firstProofs.get(question)
+    if (first !== undefined) {
+      reply.code(200)
+      return first
+    }
+    const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
+    if (reply.statusCode === 200 && isText) firstProofs.set(question, payload)
+    return payload
   }
 
   // Callbacks, so that an honest node pays for no promise.
@@ -212,7 +236,10 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
 
   return {
     set(next) {
-      if (next === 'stale' && kind !== 'stale') staleOffset = deps.ledger.head().offset
+      if (next === 'stale' && kind !== 'stale') {
+        staleOffset = deps.ledger.head().offset
+        firstProofs.clear()
+      }
       kind = next
     },
   }
@@ -242,6 +269,19 @@ function lieInBatch(
 function isLiedAbout(request: Hooked): boolean {
   const { route } = request.routeOptions.config
   return route !== undefined && route.cost !== 0 && request.method !== 'OPTIONS'
+}
+
+function isCertified(request: Hooked): boolean {
+  return request.headers['accept'] === CERTIFIED_MEDIA_TYPE
+}
+
+/** What others could hold against it, or build on; null: this is neither. */
+function withholdSigned(request: Hooked, reply: Reply): Buffer | null {
+  const isStatements = request.routeOptions.config.route?.operationId === 'listStateStatements'
+  if (isStatements) return Buffer.from(JSON.stringify({ statements: [] }))
+  if (!isCertified(request)) return null
+  reply.code(503)
+  return Buffer.from(JSON.stringify({ error: 'No certificate yet', code: 'NO_CERTIFICATE' }))
 }
 
 function singleLookup(operation: string, request: Hooked): Lookup | null {

@@ -1,0 +1,217 @@
+/**
+ * What can be counted in the log itself, entry by entry: confirmations from the signed bytes alone, coin, and
+ * what becomes of each payment, so that a fault in the rules of interpretation is seen.
+ */
+import { type Genesis, quorumOf } from '@quorumscan/consensus'
+import {
+  type AppliedEntry,
+  ansEntry,
+  coin,
+  decodeEntry,
+  isOf,
+  lockedCoin,
+  payloadOf,
+  subscriptionInitialPayment,
+  subscriptionPayment,
+} from '@quorumscan/ledger'
+import type { Contract } from '@quorumscan/model'
+import type { RuleTally } from '../history.ts'
+
+/** Coin comes from here, and goes there, and nowhere else. */
+const MAKES_COIN = ['CoinRules_DevNet_Tap', 'CoinRules_Mint']
+const BURNS_COIN = ['AnsRules_CollectInitialEntryPayment', 'AnsRules_CollectEntryRenewalPayment']
+/** A sweep a second finds what is due; this is a machine under load, with nodes that are down. */
+const SETTLED_WITHIN_MICROS = 60_000_000
+
+const RULES = [
+  'a payment is collected by a quorum',
+  'a refund is whole',
+  'a renewal adds one period',
+  'no payment is left behind',
+  'names are unique',
+  'coin is conserved',
+] as const
+type Rule = (typeof RULES)[number]
+
+/** What has been counted so far. */
+export type LogRules = {
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  /** Who confirmed a payment, by its contract id. */
+  readonly confirmers: Map<string, Set<string>>
+  /** When the lock of a payment that is neither collected nor given back ends, by its contract id. */
+  readonly openUntil: Map<string, number>
+  /** The expiry of each entry that is there, by its name. */
+  readonly liveUntil: Map<string, number>
+  readonly tallies: Record<Rule, { samples: number; findings: string[] }>
+}
+
+export function createLogRules(genesis: Genesis, genesisHash: string): LogRules {
+  const tallies = RULES.map((rule) => [rule, { samples: 0, findings: [] }] as const)
+  return {
+    genesis,
+    genesisHash,
+    confirmers: new Map(),
+    openUntil: new Map(),
+    liveUntil: new Map(),
+    // One for each rule, as the type says.
+    tallies: Object.fromEntries(tallies) as unknown as LogRules['tallies'],
+  }
+}
+
+/** Takes the next entry of the log: its signed bytes, and what interpretation made of them. */
+export function checkLogEntry(rules: LogRules, bytes: Uint8Array, applied: AppliedEntry): void {
+  countConfirmations(rules, bytes)
+  checkPayments(rules, applied)
+  checkNames(rules, applied)
+  checkCoin(rules, applied)
+}
+
+/** @param endTime - Record time of the last entry. */
+export function talliesOf(rules: LogRules, endTime: number): RuleTally[] {
+  const left = [...rules.openUntil].filter(([, until]) => until + SETTLED_WITHIN_MICROS < endTime)
+  for (const [payment] of left)
+    note(
+      rules,
+      'no payment is left behind',
+      `the lock of ${payment} ended long ago, and it was neither collected nor given back`,
+    )
+  return RULES.map((rule) => ({ rule, ...rules.tallies[rule] }))
+}
+
+function note(rules: LogRules, rule: Rule, finding: string | null): void {
+  const tally = rules.tallies[rule]
+  tally.samples += 1
+  if (finding !== null) tally.findings.push(finding)
+}
+
+function countConfirmations(rules: LogRules, bytes: Uint8Array): void {
+  const decoded = decodeEntry(bytes, rules.genesisHash)
+  if (decoded.kind !== 'submission') return
+  const { participant, commands } = decoded.submission
+  if (!rules.genesis.nodes.some(({ operatorKey }) => operatorKey === participant)) return
+  for (const payment of confirmedPayments(commands)) {
+    const by = rules.confirmers.get(payment) ?? new Set<string>()
+    rules.confirmers.set(payment, by.add(participant))
+  }
+}
+
+function confirmedPayments(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (Reflect.get(value, 'tag') === 'ResolveInitialPayment') {
+    const payment: unknown = Object(Reflect.get(value, 'value')).payment
+    return typeof payment === 'string' ? [payment] : []
+  }
+  return Object.values(value).flatMap(confirmedPayments)
+}
+
+function checkPayments(rules: LogRules, applied: AppliedEntry): void {
+  const { offset } = applied
+  const hasEntry = applied.created.some((contract) => isOf(ansEntry, contract))
+  for (const contract of applied.archived) {
+    const isInitial = isOf(subscriptionInitialPayment, contract)
+    if (!isInitial && !isOf(subscriptionPayment, contract)) continue
+    const { contractId } = contract
+    rules.openUntil.delete(contractId)
+    note(rules, 'no payment is left behind', null)
+    if (!hasEntry) note(rules, 'a refund is whole', refundProblem(applied, contract))
+    if (!hasEntry || !isInitial) continue
+    const count = rules.confirmers.get(contractId)?.size ?? 0
+    const needed = quorumOf(rules.genesis.nodes.length)
+    note(
+      rules,
+      'a payment is collected by a quorum',
+      count >= needed
+        ? null
+        : `${contractId} was collected at offset ${offset} with ${count} confirmations, ${needed} are needed`,
+    )
+  }
+  for (const contract of applied.created) {
+    if (isOf(subscriptionInitialPayment, contract))
+      rules.openUntil.set(
+        contract.contractId,
+        payloadOf(subscriptionInitialPayment, contract).lockExpiresAt,
+      )
+    if (isOf(subscriptionPayment, contract))
+      rules.openUntil.set(
+        contract.contractId,
+        payloadOf(subscriptionPayment, contract).lockExpiresAt,
+      )
+  }
+}
+
+/** All that was locked for the payment is the payer's again. */
+function refundProblem(applied: AppliedEntry, payment: Contract): string | null {
+  const { subscriptionData } = isOf(subscriptionInitialPayment, payment)
+    ? payloadOf(subscriptionInitialPayment, payment)
+    : payloadOf(subscriptionPayment, payment)
+  const payer = subscriptionData.sender
+  const locked = applied.archived.find((contract) => isOf(lockedCoin, contract))
+  const freed = applied.created.find(
+    (contract) => isOf(coin, contract) && payloadOf(coin, contract).owner === payer,
+  )
+  return locked !== undefined && freed !== undefined && amountOf(locked) === amountOf(freed)
+    ? null
+    : `${payment.contractId} ended at offset ${applied.offset} without an entry, and not all of it was given back`
+}
+
+function checkNames(rules: LogRules, applied: AppliedEntry): void {
+  const ended = new Map<string, number>()
+  for (const contract of applied.archived) {
+    if (!isOf(ansEntry, contract)) continue
+    const { name, expiresAt } = payloadOf(ansEntry, contract)
+    ended.set(name, expiresAt)
+    rules.liveUntil.delete(name)
+  }
+  for (const contract of applied.created) {
+    if (!isOf(ansEntry, contract)) continue
+    const { name, expiresAt } = payloadOf(ansEntry, contract)
+    const other = rules.liveUntil.get(name)
+    const isTaken = other !== undefined && other > applied.recordTime
+    note(
+      rules,
+      'names are unique',
+      isTaken ? `${name} has two live entries at offset ${applied.offset}` : null,
+    )
+    rules.liveUntil.set(name, expiresAt)
+    const before = ended.get(name)
+    if (before === undefined) continue
+    const added = expiresAt - before
+    note(
+      rules,
+      'a renewal adds one period',
+      added === rules.genesis.names.entryLifetimeMicros
+        ? null
+        : `${name} was renewed at offset ${applied.offset} by ${added} µs`,
+    )
+  }
+}
+
+function checkCoin(rules: LogRules, applied: AppliedEntry): void {
+  const { result } = applied
+  if (result.kind !== 'accepted') return
+  const sum = (contracts: readonly Contract[]) =>
+    contracts.reduce((total, contract) => total + amountOf(contract), 0n)
+  const [before, after] = [sum(applied.archived), sum(applied.created)]
+  if (before === 0n && after === 0n) return
+  const change = after - before
+  const choices = result.update.events.map((event) =>
+    event.kind === 'exercised' ? event.choice : '',
+  )
+  const isAllowed =
+    change === 0n ||
+    choices.some((choice) => (change > 0n ? MAKES_COIN : BURNS_COIN).includes(choice))
+  note(
+    rules,
+    'coin is conserved',
+    isAllowed
+      ? null
+      : `coin ${change > 0n ? 'appeared' : 'disappeared'} at offset ${applied.offset}`,
+  )
+}
+
+function amountOf(contract: Contract): bigint {
+  if (isOf(coin, contract)) return payloadOf(coin, contract).amount.initialAmount
+  if (isOf(lockedCoin, contract)) return payloadOf(lockedCoin, contract).coin.amount.initialAmount
+  return 0n
+}

@@ -1,0 +1,72 @@
+/** The pace of readers, and what an answer of the scan proxy comes to. */
+import { createManualClock } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import type { Asked } from '../ask.ts'
+import { atFixedRate, outcomeOf } from './readers.ts'
+
+/** Lets everything run that waits for nothing but the moment. */
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+it('begins an attempt at each tick, though none of those before has ended', async () => {
+  const clock = createManualClock()
+  const over = new AbortController()
+  const begun: number[] = []
+  const ends: (() => void)[] = []
+  let isOver = false
+  const reading = atFixedRate(
+    (index) => {
+      begun.push(index)
+      return new Promise((resolve) => ends.push(resolve))
+    },
+    { everyMs: 100, clock, signal: over.signal },
+  ).then(() => {
+    isOver = true
+  })
+  await settle()
+  await clock.advance(350)
+  expect(begun).toEqual([0, 1, 2, 3])
+  over.abort()
+  await settle()
+  expect(isOver).toBe(false)
+  for (const end of ends) end()
+  await reading
+  expect(begun).toHaveLength(4)
+})
+
+const asked = (more: Partial<Asked>, headers: Record<string, string> = {}): Asked => ({
+  status: null,
+  text: '',
+  body: null,
+  latencyMs: 1,
+  reason: null,
+  ...more,
+  headers: new Headers(headers),
+})
+const decided = { 'x-quorum-offset': '7', 'x-quorum-dissented': 'sv-2,sv-3' }
+
+it.each<[string, Asked, object]>([
+  [
+    'an entry',
+    asked({ status: 200, body: { entry: 1 } }, { ...decided, 'x-quorum-outcome': 'verified' }),
+    { kind: 'answered', offset: 7, entry: 1, dissented: ['sv-2', 'sv-3'] },
+  ],
+  [
+    'an absence that a quorum stands behind',
+    asked({ status: 404 }, { ...decided, 'x-quorum-outcome': 'verified-absent' }),
+    { kind: 'answered', offset: 7, entry: null, dissented: ['sv-2', 'sv-3'] },
+  ],
+  [
+    'a dispute',
+    asked(
+      { status: 502, body: { code: 'CONSENSUS_DISPUTED' } },
+      { 'x-quorum-outcome': 'disputed' },
+    ),
+    { kind: 'refused', code: 'CONSENSUS_DISPUTED' },
+  ],
+  ['a page of somebody else', asked({ status: 404 }), { kind: 'refused', code: 'HTTP_404' }],
+  ['nobody there', asked({ reason: 'refused' }), { kind: 'no-connection', code: 'refused' }],
+  ['a connection that ends', asked({ reason: 'reset' }), { kind: 'no-connection', code: 'reset' }],
+  ['silence', asked({ reason: 'timeout' }), { kind: 'timed-out' }],
+])('%s', (_, answer, outcome) => {
+  expect(outcomeOf(answer)).toEqual(outcome)
+})

@@ -1,0 +1,219 @@
+/**
+ * Who looks names up in a chaos run: a lookup begins at each tick of a fixed rate, whatever became of those
+ * before, so that nobody's waiting hides an outage. Beside them a prober asks each node for itself.
+ */
+import { type Clock, sha256 } from '@quorumscan/base'
+import {
+  createFetchTransport,
+  type Genesis,
+  hashGenesis,
+  maxFaulty,
+  quorumOf,
+} from '@quorumscan/consensus'
+import { type CertifiedReader, createCertifiedReader } from '@quorumscan/consensus/certified-reader'
+import { type Asked, ask } from '../ask.ts'
+import { TIMEOUT } from '../node-words.ts'
+import { askSignedStates } from '../signed-states.ts'
+import { askNodes } from '../watch/prober.ts'
+import type { Shared } from './client.ts'
+import type { ReadKind, ReadOutcome, SeenEntry, Subject } from './history.ts'
+import { type Seeded, seededRandom } from './seeded-random.ts'
+
+/** Ten a second through the proxy: an outage of a tenth of a second is seen. */
+const READ_EVERY_MS = 100
+/** Each proof is verified here, in the process that runs the cluster. */
+const PROOF_EVERY_MS = 500
+const PROBE_EVERY_MS = 1000
+/** The proxy waits 2 s for its nodes; what takes twice that will not come. Bounds the lookups under way, with the rate. */
+const LOOKUP_TIMEOUT_MS = 5000
+/** Votes are what most clients ask for. */
+const PROXIED = ['weak', 'strong', 'weak', 'certified', 'strong', 'certified-strong'] as const
+const PROVEN = ['proof', 'proof-strong'] as const
+/** Who keeps to what it has read, which each way of reading does for itself. */
+const CLIENTS: Readonly<Record<ReadKind, string>> = {
+  weak: 'voter',
+  strong: 'voter',
+  certified: 'certified reader',
+  'certified-strong': 'certified-strong reader',
+  proof: 'prover',
+  'proof-strong': 'prover',
+}
+/** A statement of the offset before is there at once, if there is any. */
+const STATEMENTS_BACK = 2
+
+export type Readers = {
+  /** One lookup, as those of the readers, or in somebody's name. Resolves when it ended: whether it was answered. */
+  read(subject: Subject, read: ReadKind, client?: string): Promise<boolean>
+  /** Reads and probes until the signal aborts, and until what is under way has ended. */
+  run(signal: AbortSignal): Promise<void>
+} & AsyncDisposable
+
+/**
+ * Begins an attempt at each multiple of `everyMs` until the signal aborts, and waits for none of them; those that a
+ * busy machine is late with follow at once. Resolves when all have ended.
+ */
+export async function atFixedRate(
+  attempt: (index: number) => Promise<void>,
+  options: { readonly everyMs: number; readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  const { everyMs, clock, signal } = options
+  const beganMs = clock.monotonicMs()
+  const pending = new Set<Promise<void>>()
+  for (let index = 0; !signal.aborted; index++) {
+    const waitMs = beganMs + index * everyMs - clock.monotonicMs()
+    if (waitMs > 0) await clock.delay(waitMs, signal).catch(() => {}) // Aborted: looked at below.
+    if (signal.aborted) break
+    const one = attempt(index).finally(() => pending.delete(one))
+    pending.add(one)
+  }
+  await Promise.all(pending)
+}
+
+export async function createReaders(options: {
+  readonly shared: Shared
+  readonly genesis: Genesis
+  readonly nodes: readonly { readonly name: string; readonly url: string }[]
+  readonly seed: string
+}): Promise<Readers> {
+  const { shared, genesis, nodes } = options
+  const { clock, nowMs, record } = shared
+  const prover = createCertifiedReader({
+    genesis,
+    genesisHash: await hashGenesis(genesis),
+    sha256,
+    seeds: nodes.map(({ url }) => url),
+    transport: createFetchTransport(),
+    clock,
+    allowPrivateAddresses: true,
+  })
+  /** What the prober asks about: the last name that the proxy had an answer for. */
+  let lastPath: string | null = null
+
+  const read: Readers['read'] = async (subject, read, client = CLIENTS[read]) => {
+    const isProven = read === 'proof' || read === 'proof-strong'
+    const startMs = nowMs()
+    const outcome = isProven
+      ? await prove(prover, { genesis, subject, read })
+      : await askProxy(shared.validatorUrl, { subject, read })
+    if (outcome.kind === 'answered') lastPath = pathOf(subject)
+    record({ kind: 'lookup', client, startMs, endMs: nowMs(), subject, read, outcome })
+    return outcome.kind === 'answered'
+  }
+
+  const probe = async (signal: AbortSignal): Promise<void> => {
+    const path = lastPath
+    if (path === null) return
+    const proxied = await ask(`${shared.validatorUrl}/v0/scan-proxy${path}`, {
+      timeoutMs: LOOKUP_TIMEOUT_MS,
+      signal,
+    })
+    const offset = Number(proxied.headers.get('x-quorum-offset') ?? 0)
+    const [asked, signed] = await Promise.all([
+      askNodes({ nodes, path, proxied, signal }),
+      askSignedStates(Math.max(0, offset - STATEMENTS_BACK), { genesis, nodes, signal }),
+    ])
+    if (signal.aborted) return
+    for (const { node, vote, head } of asked) {
+      const signedProblem = signed.states.find((one) => one.node === node)?.reason ?? null
+      record({ kind: 'probe', atMs: nowMs(), node, vote, signedProblem, head })
+    }
+  }
+
+  return {
+    read,
+    async run(signal) {
+      const subjects = {
+        proxied: seededRandom(options.seed, 'reader'),
+        proven: seededRandom(options.seed, 'prover'),
+      }
+      await Promise.all([
+        atFixedRate(
+          async (index) => {
+            const kind = PROXIED[index % PROXIED.length] ?? 'weak'
+            await read(pickSubject(shared, subjects.proxied), kind)
+          },
+          { everyMs: READ_EVERY_MS, clock, signal },
+        ),
+        atFixedRate(
+          async (index) => {
+            const kind = PROVEN[index % PROVEN.length] ?? 'proof'
+            await read(pickSubject(shared, subjects.proven), kind)
+          },
+          { everyMs: PROOF_EVERY_MS, clock, signal },
+        ),
+        atFixedRate(() => probe(signal), { everyMs: PROBE_EVERY_MS, clock, signal }),
+      ])
+    },
+    [Symbol.asyncDispose]: () => prover[Symbol.asyncDispose](),
+  }
+}
+
+/** Names that somebody asked for, most of all the latest, now and then one that nobody did, and parties. */
+function pickSubject({ names, parties, prefix }: Shared, random: Seeded): Subject {
+  const draw = random.below(10)
+  const recent = names.slice(draw < 4 ? -RECENT_NAMES : 0)
+  const name = recent[random.below(recent.length)]
+  const party = parties[random.below(parties.length)]
+  if (draw === 9 && party !== undefined) return { party }
+  return draw < 8 && name !== undefined
+    ? { name }
+    : { name: `${prefix}-nobody-${random.below(5)}.unverified.ns` }
+}
+
+/** They change while they are asked for. */
+const RECENT_NAMES = 6
+
+async function askProxy(
+  validatorUrl: string,
+  { subject, read }: { readonly subject: Subject; readonly read: ReadKind },
+): Promise<ReadOutcome> {
+  const answer = await ask(`${validatorUrl}/v0/scan-proxy${pathOf(subject)}`, {
+    headers: { 'x-quorum': read },
+    timeoutMs: LOOKUP_TIMEOUT_MS,
+  })
+  return outcomeOf(answer)
+}
+
+/** What an answer of the scan proxy comes to. Pure. */
+export function outcomeOf(answer: Asked): ReadOutcome {
+  const said = answer.headers.get('x-quorum-outcome')
+  if (answer.status === null)
+    return answer.reason === TIMEOUT
+      ? { kind: 'timed-out' }
+      : { kind: 'no-connection', code: answer.reason ?? 'lost' }
+  const isEntry = answer.status === 200
+  if (said !== null && (isEntry || (answer.status === 404 && said.endsWith('-absent'))))
+    return {
+      kind: 'answered',
+      offset: Number(answer.headers.get('x-quorum-offset')),
+      entry: isEntry ? (Object(answer.body).entry as SeenEntry) : null,
+      dissented: (answer.headers.get('x-quorum-dissented') ?? '').split(',').filter(Boolean),
+    }
+  const { code } = Object(answer.body)
+  return { kind: 'refused', code: typeof code === 'string' ? code : `HTTP_${answer.status}` }
+}
+
+async function prove(
+  prover: CertifiedReader,
+  asked: { readonly genesis: Genesis; readonly subject: Subject; readonly read: ReadKind },
+): Promise<ReadOutcome> {
+  const count = asked.genesis.nodes.length
+  const threshold = asked.read === 'proof-strong' ? quorumOf(count) : maxFaulty(count) + 1
+  const signal = AbortSignal.timeout(LOOKUP_TIMEOUT_MS)
+  try {
+    const [outcome] = await prover.lookup([asked.subject], { threshold, signal })
+    if (outcome === undefined) return { kind: 'timed-out' }
+    if (!('answer' in outcome)) return { kind: 'refused', code: outcome.kind.toUpperCase() }
+    const { offset, answer: entry, dissented } = outcome
+    return { kind: 'answered', offset, entry, dissented }
+  } catch (error) {
+    if (signal.aborted) return { kind: 'timed-out' }
+    return { kind: 'refused', code: String(Object(error).code ?? 'FAILED') }
+  }
+}
+
+function pathOf(subject: Subject): string {
+  return 'name' in subject
+    ? `/ans-entries/by-name/${encodeURIComponent(subject.name)}`
+    : `/ans-entries/by-party/${encodeURIComponent(subject.party)}`
+}

@@ -1,0 +1,82 @@
+/** The schedule of a run, carried out on a cluster that only notes what is asked of it. */
+import { createManualClock } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { ClusterError } from '../cluster-error.ts'
+import type { HistoryEvent } from './history.ts'
+import { runSchedule } from './run.ts'
+import { scenarioOf } from './runs.ts'
+import type { ChaosTarget } from './target.ts'
+
+const nodeNames = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
+const scenario = (seed: string) =>
+  scenarioOf({
+    seed,
+    durationMs: 600_000,
+    nodeNames,
+    budget: 'f',
+    allowsUnexercised: false,
+    ordering: 'cometbft',
+  })
+const STEP_MS = 1000
+
+/** What a seed does to a cluster that is always well, and what was recorded of it. */
+async function replay(seed: string) {
+  const clock = createManualClock()
+  const done: [atMs: number, what: string][] = []
+  const nowMs = () => clock.monotonicMs()
+  const note = (what: object) => void done.push([nowMs(), JSON.stringify(what)])
+  const history: HistoryEvent[] = []
+  const up = (name: string) => ({ name, state: 'up', offset: 7 })
+  const target = {
+    status: () => ({
+      nodes: nodeNames.map(up),
+      members: [],
+      validator: up('validator'),
+      synchronizer: up('synchronizer'),
+    }),
+    inject: async (spec: { kind: string }) => {
+      if (spec.kind === 'machine-clock') throw new ClusterError('no libfaketime')
+      note(spec)
+      return { id: 'fault-1' }
+    },
+    heal: async () => note({ kind: 'heal' }),
+    wipe: async (wiped: object) => note({ kind: 'wipe', ...wiped }),
+  } as unknown as ChaosTarget // What a schedule needs of one.
+  const running = runSchedule(
+    { target, scenario: scenario(seed), clock, onProgress: () => {} },
+    {
+      nowMs,
+      record: (event) => history.push(event),
+      trouble: (sentence) => {
+        throw new Error(sentence)
+      },
+      signal: new AbortController().signal,
+    },
+  )
+  let isOver = false
+  void running.then(() => {
+    isOver = true
+  })
+  while (!isOver) await clock.advance(STEP_MS)
+  return { done, history }
+}
+
+it('a seed that is replayed on the same cluster breaks the same things at the same times', async () => {
+  const [first, again, other] = [await replay('1'), await replay('1'), await replay('2')]
+  expect(first.done.length).toBeGreaterThan(10)
+  expect(again.done).toEqual(first.done)
+  expect(again.history).toEqual(first.history)
+  expect(other.done).not.toEqual(first.done)
+})
+
+it('does every step of the scenario, at its time, and says which it could not', async () => {
+  const { history } = await replay('3')
+  const faults = history.filter((event) => event.kind === 'fault')
+  const { steps } = scenario('3')
+  expect(faults.map(({ plannedMs }) => plannedMs).sort()).toEqual(
+    steps.map(({ atMs }) => atMs).sort(),
+  )
+  for (const { refused, fault } of faults)
+    expect(refused).toBe(fault.kind === 'machine-clock' ? 'no libfaketime' : null)
+  expect(faults.some(({ refused }) => refused !== null)).toBe(true)
+})

@@ -1,0 +1,142 @@
+/**
+ * What a super-validator can submit against all others, with its own operator key: confirmations of payments that do
+ * not exist and of every contract that it sees, whatever it is; requests to give each good payment back instead; or
+ * as much as it can. Interpretation must not care (D-23), nor the log stand still.
+ */
+
+import { type Clock, type KeyPair, type Random, randomHex } from '@quorumscan/base'
+import {
+  type AppliedEntry,
+  confirmResolveCommand,
+  expirePaymentCommand,
+  isOf,
+  type Ledger,
+  type Ordering,
+  subscriptionInitialPayment,
+} from '@quorumscan/ledger'
+import type { Command, ContractId, PartyId } from '@quorumscan/model'
+import { createSubmitter } from '@quorumscan/submit'
+import type { LieKind } from '../fault-spec.ts'
+
+const INTERVAL_MS = 500
+/** Waiting to be answered: the liar is busy, not bigger than the log. */
+const SEEN_MAX = 100
+const SEEN_PER_ROUND_MAX = 5
+const SUBMIT_TIMEOUT_MS = 5000
+const ID_BYTES = 32
+/** Submissions of a flood under way at a time: more than its rate allows. */
+const FLOOD_WORKERS = 16
+/** Between those of one worker: what is refused at once must not take the machine. */
+const FLOOD_PAUSE_MS = 10
+
+/** The lies that are told in the log. */
+const SUBMITTED_LIES = ['confirm', 'against', 'flood'] as const
+type SubmittedLie = (typeof SUBMITTED_LIES)[number]
+
+export type FalseSubmitter = {
+  /** Other lies, and null, submit nothing. */
+  set(lie: LieKind | null): void
+  close(): Promise<void>
+}
+
+export function createFalseSubmitter(deps: {
+  readonly ledger: Ledger
+  readonly submit: Ordering['submit']
+  readonly genesisHash: string
+  readonly operatorKey: KeyPair
+  readonly party: PartyId
+  readonly userId: string
+  readonly clock: Clock
+  readonly random: Random
+}): FalseSubmitter {
+  const { ledger, clock, random, party } = deps
+  const submitter = createSubmitter({
+    ordering: { submit: deps.submit },
+    ledger,
+    genesisHash: deps.genesisHash,
+    keyPair: deps.operatorKey,
+    clock,
+    random,
+  })
+  let active: { readonly lie: SubmittedLie; readonly over: AbortController } | null = null
+  let running: Promise<void> = Promise.resolve()
+
+  /** Refused, which is the point. */
+  const submit = async (
+    commandOf: (dsoRules: ContractId) => Command,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    try {
+      const [dsoRules] = await ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
+      if (dsoRules === undefined) return
+      const commands = [commandOf(dsoRules.contractId)]
+      const input = { userId: deps.userId, actAs: [party], commands }
+      await submitter.submit(input, { signal, timeoutMs: SUBMIT_TIMEOUT_MS })
+    } catch {
+      // As said.
+    }
+  }
+  const confirm = (payment: ContractId) => (dsoRules: ContractId) =>
+    confirmResolveCommand({ dsoRules, confirmer: party, payment })
+  const giveBack = (payment: ContractId) => (dsoRules: ContractId) =>
+    expirePaymentCommand({ dsoRules, sv: party, payment })
+  const invented = () => `00${randomHex(random, ID_BYTES)}` as ContractId
+  const pause = (ms: number, signal: AbortSignal) => clock.delay(ms, signal).catch(() => {}) // Aborted: the loop ends.
+
+  const flood = async (signal: AbortSignal): Promise<void> => {
+    const work = async () => {
+      while (!signal.aborted) {
+        await submit(confirm(invented()), signal)
+        await pause(FLOOD_PAUSE_MS, signal)
+      }
+    }
+    await Promise.all(Array.from({ length: FLOOD_WORKERS }, work))
+  }
+
+  const answerWhatIsSeen = async (
+    lie: Exclude<SubmittedLie, 'flood'>,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const seen: ContractId[] = []
+    const stopListening = ledger.onApplied(({ created }: AppliedEntry) => {
+      for (const contract of created)
+        if (
+          seen.length < SEEN_MAX &&
+          (lie === 'confirm' || isOf(subscriptionInitialPayment, contract))
+        )
+          seen.push(contract.contractId)
+    })
+    try {
+      while (!signal.aborted) {
+        const ids = seen.splice(0, SEEN_PER_ROUND_MAX)
+        if (lie === 'confirm') ids.push(invented())
+        for (const id of ids) await submit(lie === 'confirm' ? confirm(id) : giveBack(id), signal)
+        await pause(INTERVAL_MS, signal)
+      }
+    } finally {
+      stopListening()
+    }
+  }
+
+  const stop = () => {
+    active?.over.abort(new Error('the lie is over'))
+    active = null
+  }
+  return {
+    set(next) {
+      const lie = SUBMITTED_LIES.find((one) => one === next)
+      if (lie === active?.lie) return
+      stop()
+      if (lie === undefined) return
+      const over = new AbortController()
+      active = { lie, over }
+      running = running.then(() =>
+        lie === 'flood' ? flood(over.signal) : answerWhatIsSeen(lie, over.signal),
+      )
+    },
+    async close() {
+      stop()
+      await running
+    },
+  }
+}
