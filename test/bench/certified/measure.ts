@@ -3,6 +3,7 @@ import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { startRedis } from '@quorumscan/testkit'
 import { runChild } from '../child.ts'
 import { median, print, printRow, round } from '../report.ts'
+import { verifyMsInChromium } from './chromium.ts'
 import { measureServing } from './serving.ts'
 import type { Loaded, StateArgument, Updated } from './state-child.ts'
 
@@ -35,7 +36,8 @@ async function measureState({ nameCount, rounds }: CertifiedOptions): Promise<vo
     loaded.push(await run<Loaded>('load'))
     updated.push(await run<Updated>('update'))
   }
-  const proofBytes = loaded[0]?.proofBytes ?? []
+  const [first] = loaded
+  const proofBytes = first?.proofBytes ?? []
   print(
     `${nameCount} random names; a proof of one takes ${round(median(loaded.map(({ proofMs }) => proofMs)) * MS_PER_SECOND)} µs to make`,
   )
@@ -77,6 +79,20 @@ async function measureState({ nameCount, rounds }: CertifiedOptions): Promise<vo
       budget: 4,
     },
   ]
+  const inChromium = first === undefined ? null : await verifyMsInChromium(first.toVerify)
+  rows.push({
+    what: 'verifying one name, certificate known, in Node: median',
+    value: median(loaded.map((one) => one.verifyMs)),
+    unit: 'ms',
+    budget: 0.1,
+  })
+  if (inChromium !== null)
+    rows.push({
+      what: 'verifying one name, certificate known, in Chromium: median',
+      value: inChromium,
+      unit: 'ms',
+      budget: 1,
+    })
   for (const { budget, ...row } of rows)
     printRow({ ...row, budget: { kind: 'at most', value: budget } })
 }

@@ -4,7 +4,9 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createSystemClock, sha256Hex, utf8 } from '@quorumscan/base'
+import { createSystemClock, fromUtf8, sha256, sha256Hex, toHex, utf8 } from '@quorumscan/base'
+import { encodeStateStatement, type StatePoint } from '@quorumscan/consensus'
+import { encodeCertificate, encodeDocument } from '@quorumscan/consensus/certified'
 import type { KeyRange } from '@quorumscan/consensus/state-tree'
 import type { Ordering } from '@quorumscan/ledger'
 
@@ -18,6 +20,7 @@ import {
 import { createTestNetwork } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { answer, childArgument } from '../child.ts'
+import { type ToVerify, verifyMs } from './verify.ts'
 
 export type StateArgument = {
   readonly task: 'fill' | 'load' | 'update'
@@ -31,6 +34,9 @@ export type Loaded = {
   /** Of proofs of one name, apart from its entry. */
   readonly proofBytes: readonly number[]
   readonly proofMs: number
+  /** Of one name, where the certificate is known. */
+  readonly verifyMs: number
+  readonly toVerify: ToVerify
 }
 export type Updated = {
   /** Of a leaf that goes or comes, where one entry is renewed a root. */
@@ -95,17 +101,43 @@ async function load(): Promise<Loaded> {
   const bytesPerName = (memoryBytes() - before) / nameCount
   const offset = replica.head().offset
   const proofBytes: number[] = []
+  const proofs: Uint8Array[] = []
   const provingAt = cpuMs()
   for (let each = 0; each < PROOF_COUNT; each++) {
-    const [proven] = await replica.proofs.proveRanges(offset, [rangeOf(entryOf(each * 37).name)])
+    const [proven] = await replica.proofs.proveRanges(offset, [rangeOf(nameOfProof(each))])
     // An entry is what was asked for; the rest is the proof.
     const entryBytes = utf8(JSON.stringify(proven?.leaves[0]?.value)).byteLength
     proofBytes.push((proven?.proof.byteLength ?? Number.NaN) - entryBytes)
+    if (proven !== undefined) proofs.push(proven.proof)
   }
   const proofMs = (cpuMs() - provingAt) / PROOF_COUNT
+  const point = replica.proofs.statePoints().find((one) => one.offset === offset)
+  if (point === undefined) throw new Error('the state at the head is none to be signed')
+  const toVerify = signedProofs(point, proofs)
   stopping.abort()
   await running
-  return { loadMs, bytesPerName, proofBytes, proofMs }
+  const measured = { loadMs, bytesPerName, proofBytes, proofMs }
+  return { ...measured, verifyMs: await verifyMs(toVerify, sha256), toVerify }
+}
+
+function nameOfProof(each: number): string {
+  return entryOf(each * 37).name
+}
+
+/** As a node that heard all members gives them. */
+function signedProofs(point: StatePoint, proofs: readonly Uint8Array[]): ToVerify {
+  const { genesis, genesisHash, scans } = network
+  const signed = { ...point, genesisHash }
+  const statement = encodeStateStatement(signed)
+  const certificate = encodeCertificate({
+    ...signed,
+    signatures: scans.map((key, index) => [`sv-${index + 1}`, toHex(key.sign(statement))]),
+  })
+  return {
+    genesis,
+    names: proofs.map((_, each) => nameOfProof(each)),
+    documents: proofs.map((proof) => encodeDocument(certificate, `[${fromUtf8(proof)}]`)),
+  }
 }
 
 function rangeOf(name: string): KeyRange {

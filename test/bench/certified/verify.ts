@@ -1,0 +1,41 @@
+/** How long a reader takes to verify one name, the certificate known. Runs in Node and, bundled, in a page. */
+import { createWebCrypto, type Genesis, hashGenesis } from '@quorumscan/consensus'
+import {
+  askName,
+  createCertifiedVerifier,
+  type HashedNetwork,
+  sha256,
+} from '@quorumscan/consensus/certified'
+
+export type ToVerify = {
+  readonly genesis: Genesis
+  readonly names: readonly string[]
+  /** Of each name, all with one certificate. */
+  readonly documents: readonly string[]
+}
+
+/** Clocks of pages count in tenths of a millisecond. */
+const CHUNK = 50
+
+/** Of chunks the median, in ms a document. @throws {InvalidProof} If one proves nothing. */
+export async function verifyMs(
+  { genesis, names, documents }: ToVerify,
+  hash: HashedNetwork['sha256'] = sha256,
+): Promise<number> {
+  const network = { genesis, genesisHash: await hashGenesis(genesis), sha256: hash }
+  const verifier = createCertifiedVerifier({ ...network, crypto: createWebCrypto() })
+  const pass = async (): Promise<number[]> => {
+    const times: number[] = []
+    for (let first = 0; first + CHUNK <= names.length; first += CHUNK) {
+      const startedAt = performance.now()
+      for (let index = first; index < first + CHUNK; index++)
+        await verifier.verify(documents[index] ?? '', askName(names[index] ?? ''), 'weak')
+      times.push((performance.now() - startedAt) / CHUNK)
+    }
+    return times.sort((a, b) => a - b)
+  }
+  // Once for the compiler.
+  await pass()
+  const times = await pass()
+  return times[times.length >> 1] ?? Number.NaN
+}
