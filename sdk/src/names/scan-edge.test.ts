@@ -38,6 +38,7 @@ const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const HEAD = 7
 const STORE_MS = 1000
 const FAR_MICROS = 4_000_000_000_000_000
+const FAR_MS = 600_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 const urlOf = (name: string) => `https://${name}.scan.test`
 
@@ -105,6 +106,13 @@ const error = (code: string) =>
     request_id: 'r',
     details: null,
   })
+
+/** What is known shortly before a deadline is told, also where the machine stands still for the moment between. */
+const untilTold = (timeoutMs: number) => {
+  const delay: Clock['delay'] = (ms, signal) =>
+    systemClock.delay(ms === timeoutMs ? FAR_MS : ms, signal)
+  return { timeoutMs, clock: { ...systemClock, delay } }
+}
 
 /** Whatever a node does that proves nothing. */
 const FAILURES: Record<string, Behaviour> = {
@@ -411,7 +419,7 @@ describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
   it('makes no absence, however many do so', async () => {
     asked = []
     serve(failure, failure, failure, failure)
-    await using scan = connect({ seeds: NAMES.map(urlOf), timeoutMs: 1000 })
+    await using scan = connect({ seeds: NAMES.map(urlOf), ...untilTold(1000) })
     await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
       code: expect.stringMatching(
         /^(NOT_ENOUGH_NODES|NETWORK_ERROR|CONSENSUS_LAGGING|RATE_LIMITED)$/,
@@ -560,7 +568,7 @@ it('nothing is read that is older than what was written: by the client, one it w
   const behind = { code: 'CONSENSUS_LAGGING', details: { outcome: { wantedOffset: HEAD + 1 } } }
   const store = createMemoryStore()
   const writtenOffset = async () => HEAD + 1
-  const bounds = { timeoutMs: 1000 }
+  const bounds = untilTold(1000)
   await using writer = connect({ store, ...bounds })
   await using reader = connect({ store, ...bounds })
   await using follower = connect({ validator: { writtenOffset }, ...bounds })

@@ -84,8 +84,7 @@ export function createSharedLookups<Options, Outcome>(
   const gather = (): void => {
     if (isGathering) return
     isGathering = true
-    if (requestCount === 0) queueMicrotask(pump)
-    else void clock.delay(GATHER_MS).then(pump)
+    void (requestCount === 0 ? Promise.resolve() : clock.delay(GATHER_MS)).then(pump)
   }
 
   const pump = (): void => {
