@@ -26,8 +26,11 @@ export type TestClusterOptions = {
   readonly command?: readonly [string, ...string[]]
 }
 
-/** `paused` hangs, `down` does not run; `catching-up` reads the log, and answers only when it is through. */
-export type NodeState = 'starting' | 'catching-up' | 'up' | 'paused' | 'down'
+/**
+ * `paused` hangs, `down` does not run, `silent` runs and does not say how it is; `catching-up` reads the log, and answers
+ * only when it is through.
+ */
+export type NodeState = 'starting' | 'catching-up' | 'up' | 'silent' | 'paused' | 'down'
 
 /** How a cluster is at one moment. */
 export type ClusterStatus = {
