@@ -29,15 +29,41 @@ const DISK_WORDS: Readonly<Record<string, string>> = {
 /** The sentence of an error for a person. Of what nobody foresaw it is one line, without a trace of the program. */
 export function messageOf(error: unknown): string {
   if (error instanceof ClusterError) return error.message
-  if (error instanceof ZodError) return error.issues.map(wordsOfIssue).join('; ')
+  if (error instanceof ZodError) return wordsOfIssues(error)
   if (!(error instanceof Error)) return firstLine(String(error))
   const { code, path } = error as NodeJS.ErrnoException
   const words = DISK_WORDS[code ?? '']
   return words !== undefined && path !== undefined ? `${path}: ${words}` : firstLine(error.message)
 }
 
-function wordsOfIssue({ path, message }: ZodError['issues'][number]): string {
-  return path.length === 0 ? message : `${path.join('.')}: ${message}`
+type Issue = ZodError['issues'][number]
+
+/** What is wrong first, and how much more is. */
+function wordsOfIssues({ issues: [first, ...more] }: ZodError): string {
+  if (first === undefined) return 'it is not valid'
+  const place = first.path.length === 0 ? '' : `${first.path.join('.')}: `
+  const others = more.length === 0 ? '' : `, and ${more.length} more`
+  return `${place}${wordsOfIssue(first)}${others}`
+}
+
+function wordsOfIssue(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `no ${issue.expected}`
+    case 'invalid_value':
+      return `none of ${issue.values.join(', ')}`
+    case 'too_big':
+      return `more, or longer, than ${issue.maximum}`
+    case 'too_small':
+      return `less, or shorter, than ${issue.minimum}`
+    case 'unrecognized_keys':
+      return `nobody knows ${issue.keys.join(', ')}`
+    case 'invalid_format':
+      // A sentence of ours, where there is one.
+      return issue.message.startsWith('Invalid') ? 'not of this form' : issue.message
+    default:
+      return 'not valid'
+  }
 }
 
 function firstLine(text: string): string {

@@ -6,7 +6,7 @@ import { procedure, router } from '../trpc.ts'
 /** Nothing selected: all. */
 const selection = z
   .object({
-    id: z.string().max(32, 'no fault has such an id').optional(),
+    id: z.string().max(32).optional(),
     node: nodeName.optional(),
   })
   .transform(({ id, node }) => ({
