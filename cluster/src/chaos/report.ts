@@ -55,14 +55,15 @@ ${table(
 ${
   summary.outages.length === 0
     ? '<p>There was none.</p>'
-    : `<p class="note">From the first to the last of attempts in a row that were not answered. What was broken meanwhile
-stands beside them; that it was the cause is not said.</p>
+    : `<p class="note">Attempts that went without an answer, less than a second after each other, and how many between
+them had one. What was broken meanwhile stands beside them; that it was the cause is not said.</p>
 ${table(
-  ['#from', '#for', 'how they ended', 'broken meanwhile'],
+  ['#from', '#for', 'how they ended', '#answered', 'broken meanwhile'],
   summary.outages.map((outage) => [
     seconds(outage.startMs),
     took(outage.endMs - outage.startMs),
     escapeHtml(endings(outage)),
+    String(outage.answered),
     outage.inForce.map(escapeHtml).join('<br>') || 'nothing',
   ]),
 )}`

@@ -61,6 +61,8 @@ const history: HistoryEvent[] = [
   lookup(5700, { kind: 'no-connection', code: 'refused' }),
   lookup(5600, { kind: 'refused', code: 'NOT_ENOUGH_NODES' }),
   lookup(5800, { kind: 'timed-out' }),
+  // Another way of reading had an answer meanwhile.
+  lookup(5750, answered()),
   lookup(7000, answered()),
   probe(1000, 'sv-1', 7),
   probe(1100, 'sv-3', 7),
@@ -94,20 +96,21 @@ const summary = summarize(history, {
 
 it('keeps the ways apart in which lookups go without an answer', () => {
   expect(summary.lookups).toMatchObject({
-    attempted: 6,
-    answered: 3,
+    attempted: 7,
+    answered: 4,
     refused: { NOT_ENOUGH_NODES: 1 },
     noConnection: { refused: 1 },
     timedOut: 1,
   })
   const { stepMs, points } = summary.availability
   expect(stepMs).toBe(1000)
-  expect(points.map((point) => point.answered)).toEqual([1, 1, 0, 0, 0, 0, 0, 1])
+  expect(points.map((point) => point.answered)).toEqual([1, 1, 0, 0, 0, 1, 0, 1])
   expect(points[5]).toMatchObject({ refused: { NOT_ENOUGH_NODES: 1 }, timedOut: 1 })
   expect(summary.outages).toHaveLength(1)
   expect(summary.outages[0]).toMatchObject({
     startMs: 5600,
     endMs: 5810,
+    answered: 1,
     inForce: ['sv-10 killed'],
   })
 })

@@ -13,6 +13,8 @@ import { type Scenario, scenario } from './schedule.ts'
 /** Points of a curve that a screen can show apart. */
 const POINTS_MAX = 120
 const STEP_MS_MIN = 1000
+/** Attempts without an answer that begin so soon after each other are shown as one outage. */
+const OUTAGE_GAP_MS = 1000
 /** Dots that a browser draws without effort. */
 const LATENCIES_MAX = 4000
 
@@ -218,18 +220,19 @@ function availabilityOf(lookups: readonly Lookup[]): Summary['availability'] {
   }
 }
 
-/** Times in which attempts went without an answer, with no answer between. */
+/** Times in which attempts again and again went without an answer, be it that others had one meanwhile. */
 function outagesOf(lookups: readonly Lookup[], faults: readonly FaultEvent[]): Summary['outages'] {
   const runs: Lookup[][] = []
-  let isOpen = false
   for (const lookup of lookups) {
-    const isAnswered = lookup.outcome.kind === 'answered'
-    if (!isAnswered && isOpen) runs.at(-1)?.push(lookup)
-    else if (!isAnswered) runs.push([lookup])
-    isOpen = !isAnswered
+    if (lookup.outcome.kind === 'answered') continue
+    const last = runs.at(-1)?.at(-1)
+    if (last !== undefined && lookup.startMs - last.startMs <= OUTAGE_GAP_MS)
+      runs.at(-1)?.push(lookup)
+    else runs.push([lookup])
   }
   return runs.map((run) => {
     const startMs = Math.min(...run.map((one) => one.startMs))
+    const lastMs = Math.max(...run.map((one) => one.startMs))
     const endMs = Math.max(...run.map((one) => one.endMs))
     const inForce = faults
       .filter((one) => one.refused === null && one.startMs < endMs && one.endMs > startMs)
@@ -238,6 +241,9 @@ function outagesOf(lookups: readonly Lookup[], faults: readonly FaultEvent[]): S
       startMs,
       endMs,
       ...countOutcomes(run.map(({ outcome }) => outcome)),
+      answered: lookups.filter(
+        (one) => one.outcome.kind === 'answered' && one.startMs >= startMs && one.startMs <= lastMs,
+      ).length,
       inForce: inForce.sort(compareNodes),
     }
   })
