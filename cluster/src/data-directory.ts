@@ -44,6 +44,8 @@ export function dataDirectory(root: string) {
     faultsFile: join(path, 'faults.json'),
     /** The files of each chaos run are in a directory of its own below. */
     chaosDirectory: join(path, 'chaos'),
+    /** What a member shows to the others. */
+    memberFile: (name: string) => join(path, `${name}.member.json`),
     keyFile: (name: string) => join(path, 'keys', name),
     secretFile: (name: string) => join(path, 'secrets', name),
     /** Of a member's engine: its blocks, and what it has signed. */

@@ -1,110 +1,114 @@
-/** Makes the genesis document of a new cluster, with the defaults of D-18. */
-import { fromHex, type Random, randomHex, sha256, toHex, utf8 } from '@quorumscan/base'
+/** Makes the genesis document of a new network out of what its members show. */
+import { fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
 import {
-  type CometbftOrdering,
   canonicalJson,
   type Genesis,
-  type GenesisNode,
   type GenesisOrdering,
   parseGenesis,
 } from '@quorumscan/consensus'
 import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
+import { nodeIdOf } from '@quorumscan/synchronizer'
+import type { Member, MemberOf } from './ceremony/member.ts'
+import { type GenesisOverrides, type NetworkRules, networkRules } from './ceremony/rules.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
-
-const SECOND = 1_000_000
-const MINUTE = 60 * SECOND
-const DAY = 24 * 60 * MINUTE
 
 /** How a log is ordered. */
 export const ORDERING_DRIVERS = ['redis', 'cometbft'] as const
 export type OrderingDriver = (typeof ORDERING_DRIVERS)[number]
 
-/** The rules that a cluster may start with other values of, e.g. seconds instead of days. */
-export type GenesisOverrides = {
-  readonly devnet?: boolean
-  readonly names?: Partial<Genesis['names']>
-  readonly coin?: Partial<Genesis['coin']>
-  readonly deduplicationMicrosMax?: number
-  readonly activityRetentionMicros?: number
-}
-
-export type GenesisInput = {
-  readonly nodes: readonly GenesisNode[]
-  readonly ordering: GenesisOrdering
-  readonly recordTime: number
-  readonly overrides: GenesisOverrides
-  readonly random: Random
-}
-
-/** @throws {ClusterError} If the overrides make no valid genesis document; it names the member. */
-export function createGenesis(input: GenesisInput): Genesis {
-  const { overrides } = input
-  const nonce = randomHex(input.random, 32)
+/**
+ * The genesis document that these members make, in whatever order they are given: nonce and first record time follow
+ * from their files, so that everybody who has the files and knows the settings makes the same.
+ *
+ * @throws {ClusterError} If members have a name, a key or an address in common, one is missing, or the settings do not
+ *   fit; it says which.
+ */
+export function createGenesis(
+  members: readonly Member[],
+  { driver, overrides }: { readonly driver: OrderingDriver; readonly overrides: GenesisOverrides },
+): Genesis {
+  refuseDoubles(members)
+  const sorted = members.toSorted(byName)
+  const nodes = sorted.filter((member) => member.role === 'super-validator')
+  const { ordering: engineRules, ...rules } = networkRules(driver, overrides)
+  const ordering = orderingOf(sorted, nodes, engineRules)
+  const digests = sorted.map((member) => sha256(utf8(canonicalJson(member))))
+  const nonce = toHex(sha256(utf8('quorumscan/nonce/1\0'), ...digests))
   const document = {
     version: 2,
     nonce,
-    recordTime: input.recordTime,
-    synchronizerId: `synchronizer::${synchronizerDigits(input.ordering, nonce)}`,
-    ordering: input.ordering,
+    recordTime: Math.max(...members.map(({ createdAtMicros }) => createdAtMicros)),
+    synchronizerId: `synchronizer::${synchronizerDigits(ordering, nonce)}`,
+    ordering,
     // Nobody holds its key (D-29): the digits are no hash of a key but of the nonce.
     dso: `DSO::1220${toHex(sha256(utf8('quorumscan/dso/1\0'), fromHex(nonce)))}`,
-    nodes: input.nodes,
-    devnet: true,
-    deduplicationMicrosMax: DAY,
-    activityRetentionMicros: 90 * DAY,
-    ...overrides,
-    names: {
-      entryFeeUsd: '1.0000000000',
-      entryLifetimeMicros: 90 * DAY,
-      renewalDurationMicros: 30 * DAY,
-      descriptionPrefix: 'ANS entry: ',
-      requestLifetimeMicros: DAY,
-      openRequestsMax: 16,
-      ...overrides.names,
-    },
-    coin: {
-      tickMicros: 10 * MINUTE,
-      priceUsd: '0.0050000000',
-      rewardPerRound: '10.0000000000',
-      ...overrides.coin,
-    },
+    nodes: nodes.map(({ name, keys }) => ({
+      name,
+      scanKey: keys.scan,
+      operatorKey: keys.operator,
+    })),
+    ...rules,
   }
-  const protectedMembers = ['version', 'nonce', 'recordTime', 'synchronizerId', 'ordering']
-  const forbidden = [...protectedMembers, 'dso', 'nodes'].find((member) => member in overrides)
-  if (forbidden !== undefined)
-    throw new ClusterError(`the genesis overrides may not set "${forbidden}"`)
   try {
     return parseGenesis(document)
   } catch (error) {
-    throw new ClusterError(`the genesis overrides do not fit: ${messageOf(error)}`)
+    throw new ClusterError(`members and rules make no network: ${messageOf(error)}`)
   }
+}
+
+/** sv-10 behind sv-9. */
+function byName(one: Member, other: Member): number {
+  return one.name.length - other.name.length || (one.name < other.name ? -1 : 1)
+}
+
+function refuseDoubles(members: readonly Member[]): void {
+  const ownerOf = new Map<string, string>()
+  for (const { name, keys, url, engineAddress } of members)
+    for (const value of [name, ...Object.values(keys), url, engineAddress]) {
+      if (value === null) continue
+      const owner = ownerOf.get(value)
+      if (owner !== undefined)
+        throw new ClusterError(
+          owner === name && value === name
+            ? `two members are called ${name}`
+            : `${owner} and ${name} both have ${value}`,
+        )
+      ownerOf.set(value, name)
+    }
+}
+
+function orderingOf(
+  members: readonly Member[],
+  nodes: readonly MemberOf<'super-validator'>[],
+  rules: NetworkRules['ordering'],
+): GenesisOrdering {
+  const other = members.find(({ role }) => role === 'validator')
+  if (other !== undefined)
+    throw new ClusterError(`${other.name} is a validator, of which the genesis says nothing`)
+  const synchronizers = members.filter((member) => member.role === 'synchronizer')
+  if (rules === undefined) {
+    const [synchronizer] = synchronizers
+    if (synchronizer === undefined || synchronizers.length > 1)
+      throw new ClusterError(
+        'one synchronizer orders this network: give the member file of one, or `--ordering cometbft`',
+      )
+    return { driver: 'redis', key: synchronizer.keys.synchronizer }
+  }
+  if (synchronizers.length > 0)
+    throw new ClusterError('where all super-validators order together there is no synchronizer')
+  const validators = nodes.map(({ name, keys }) => ({
+    name,
+    key: keys.voting,
+    nodeId: nodeIdOf(keys.engine),
+  }))
+  return { driver: 'cometbft', validators, ...rules }
 }
 
 /** Of its key; where all members order together nobody has one. */
 function synchronizerDigits(ordering: GenesisOrdering, nonce: string): string {
   if (ordering.driver === 'redis') return participantOfKey(ordering.key)
   return `1220${toHex(sha256(utf8('quorumscan/synchronizer/1\0'), fromHex(nonce)))}`
-}
-
-/**
- * All of these order together, on one machine: a block takes a tenth of a second there, and three tenths without a
- * proposal mean that its proposer is away. An idle network makes a block every three seconds: its time runs up to one
- * such interval behind, and readers ask another node about answers older than twelve.
- */
-export function cometbftOrdering(validators: CometbftOrdering['validators']): CometbftOrdering {
-  return {
-    driver: 'cometbft',
-    validators,
-    timeouts: {
-      proposeMicros: 300_000,
-      voteMicros: 200_000,
-      commitMicros: 100_000,
-      emptyBlockMicros: 3 * SECOND,
-    },
-    blockBytesMax: 512 * 1024,
-    blockContractsMax: 4096,
-  }
 }
 
 /** SHA-256 of the RFC 8785 form, hex (D-41). */

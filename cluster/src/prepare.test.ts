@@ -147,7 +147,7 @@ it('takes other rules for a new cluster, and for a new one only', async () => {
 
 it.each([
   [{ names: { entryFeeUsd: '1' } }, 'names.entryFeeUsd'],
-  [{ coin: { price: '1.0000000000' } }, 'coin (members)'],
+  [{ coin: { price: '1.0000000000' } }, '"coin.price"'],
   [{ dso: 'x' }, '"dso"'],
 ])('names what is wrong with the rules %j', async (overrides, want) => {
   await using temporary = await temporaryDirectory()

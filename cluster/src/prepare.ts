@@ -1,15 +1,11 @@
 /** Makes what a cluster keeps in its data directory, at the first `up`; afterwards reads it. */
-import { join } from 'node:path'
-import {
-  type Clock,
-  createKeyPair,
-  keyPairFromSeed,
-  randomHex,
-  systemRandom,
-} from '@quorumscan/base'
-import { type CometbftOrdering, type Genesis, parseGenesis } from '@quorumscan/consensus'
-import { nodeIdOf, VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
+import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { type Genesis, parseGenesis } from '@quorumscan/consensus'
+import { nodeIdOf } from '@quorumscan/synchronizer'
 import { z } from 'zod'
+import type { Member, MemberOf, Role } from './ceremony/member.ts'
+import { makeMember } from './ceremony/member-keys.ts'
+import type { GenesisOverrides } from './ceremony/rules.ts'
 import { ClusterError } from './cluster-error.ts'
 import {
   type DataDirectory,
@@ -21,14 +17,7 @@ import {
   writeFileAtomic,
   writeFileOnce,
 } from './data-directory.ts'
-import {
-  cometbftOrdering,
-  createGenesis,
-  type GenesisOverrides,
-  hashGenesis,
-  ORDERING_DRIVERS,
-  type OrderingDriver,
-} from './genesis.ts'
+import { createGenesis, hashGenesis, ORDERING_DRIVERS, type OrderingDriver } from './genesis.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'
 
 const DEFAULT_NODE_COUNT = 4
@@ -91,7 +80,7 @@ export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
   const { nodeCount, basePort } = shape
   const nodeNames = Array.from({ length: nodeCount }, (_, index) => `sv-${index + 1}`)
   const genesis = loadOrCreateGenesis(input, { nodeNames, driver: orderingOf(shape) })
-  makeKey(directory, 'validator.participant')
+  const validator = makeLocal(input, 'validator', VALIDATOR)
   const areTogether = genesis.ordering.driver === 'cometbft'
   const others = areTogether ? [] : nodeNames
   makeLogTokens(directory, SYNCHRONIZER, [VALIDATOR, CONTROL_PLANE, ...others])
@@ -102,7 +91,7 @@ export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
     ports: portsFrom(basePort, nodeCount),
     genesis,
     genesisHash: hashGenesis(genesis),
-    followerId: areTogether ? nodeIdOf(makeKey(directory, engineKeyOf(VALIDATOR))) : null,
+    followerId: areTogether ? nodeIdOf(validator.keys.engine) : null,
     secrets: {
       logWriter: makeSecret(directory, 'log-writer'),
       jwt: makeSecret(directory, 'jwt'),
@@ -157,52 +146,27 @@ function loadOrCreateGenesis(
   input: PrepareInput,
   { nodeNames, driver }: { readonly nodeNames: readonly string[]; readonly driver: OrderingDriver },
 ): Genesis {
-  const { directory } = input
-  if (input.overrides !== null && readJson(directory.genesisFile) !== null)
+  const { directory, overrides } = input
+  if (overrides !== null && readJson(directory.genesisFile) !== null)
     throw new ClusterError(
       `${directory.path} has its genesis already; --genesis-overrides is for a new cluster`,
     )
   const text = writeFileOnce(directory.genesisFile, () => {
-    const genesis = createGenesis({
-      nodes: nodeNames.map((name) => ({
-        name,
-        scanKey: makeKey(directory, `${name}.scan`),
-        operatorKey: makeKey(directory, `${name}.operator`),
-      })),
-      ordering:
-        driver === 'redis'
-          ? { driver, key: makeKey(directory, SYNCHRONIZER) }
-          : cometbftOrdering(nodeNames.map((name) => makeMember(directory, name))),
-      recordTime: input.clock.nowMicros(),
-      overrides: input.overrides ?? {},
-      random: systemRandom,
-    })
+    const members: Member[] = nodeNames.map((name) => makeLocal(input, 'super-validator', name))
+    if (driver === 'redis') members.push(makeLocal(input, 'synchronizer', SYNCHRONIZER))
+    const genesis = createGenesis(members, { driver, overrides: overrides ?? {} })
     return `${JSON.stringify(genesis, null, 2)}\n`
   })
   return unlessDamaged(directory.genesisFile, () => parseGenesis(JSON.parse(text)))
 }
 
-/**
- * The keys with which a member votes, and shows who it is. That it has signed nothing is written with the keys and
- * never again: where that is missing later, the member has lost it, and must not vote as before.
- */
-function makeMember(
-  directory: DataDirectory,
+function makeLocal<R extends Role>(
+  { directory, clock }: PrepareInput,
+  role: R,
   name: string,
-): CometbftOrdering['validators'][number] {
-  writeFileOnce(join(directory.engineDirectory(name), VOTE_STATE_FILE), () => voteStateAt(0))
-  return {
-    name,
-    key: makeKey(directory, votingKeyOf(name)),
-    nodeId: nodeIdOf(makeKey(directory, engineKeyOf(name))),
-  }
-}
-
-/** Makes the key unless it is there, and returns its public half. */
-function makeKey(directory: DataDirectory, name: string): string {
-  const file = directory.keyFile(name)
-  const seed = writeFileOnce(file, () => createKeyPair().seed)
-  return unlessDamaged(file, () => keyPairFromSeed(seed).publicKey)
+): MemberOf<R> {
+  const createdAtMicros = clock.nowMicros()
+  return makeMember(directory, role, { name, createdAtMicros, url: null, engineAddress: null })
 }
 
 /** A token of its own for each process that follows the log, and in a file those that follow one synchronizer. */
@@ -214,10 +178,6 @@ function makeLogTokens(
   const tokens = followers.map((name) => makeSecret(directory, logTokenOf(name)))
   writeFileAtomic(directory.secretFile(logTokensOf(synchronizer)), `${tokens.join('\n')}\n`)
 }
-
-/** Keys of the data directory, by file: what a member votes with, and what an engine shows to others. */
-export const votingKeyOf = (name: string) => `${name}.voting`
-export const engineKeyOf = (name: string) => `${name}.engine`
 
 /** Secrets of the data directory, by file: what makes its processes peers of a synchronizer. */
 export const logTokensOf = (synchronizer: string) => `log-tokens-${synchronizer}`

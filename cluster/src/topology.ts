@@ -1,16 +1,9 @@
 /** Which processes make up a cluster, and how each is started. Pure. */
 import { join } from 'node:path'
+import { memberKeyFile } from './ceremony/member-keys.ts'
 import type { DataDirectory } from './data-directory.ts'
 import type { EnginePorts } from './ports.ts'
-import {
-  engineKeyOf,
-  logTokenOf,
-  logTokensOf,
-  type Prepared,
-  SYNCHRONIZER,
-  VALIDATOR,
-  votingKeyOf,
-} from './prepare.ts'
+import { logTokenOf, logTokensOf, type Prepared, SYNCHRONIZER, VALIDATOR } from './prepare.ts'
 import type { RedisAddress } from './probe.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
 import { redisSocketOf } from './socket-directory.ts'
@@ -182,7 +175,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
       port: ports.synchronizer,
       env: {
         ...synchronizerEnv(SYNCHRONIZER, redis.redisDirectory),
-        QS_KEY_FILE: directory.keyFile(SYNCHRONIZER),
+        QS_KEY_FILE: memberKeyFile(directory, SYNCHRONIZER, 'synchronizer'),
         QS_LOG_REDIS: redis.redisAddress.socketPath,
         QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile('log-writer'),
       },
@@ -236,8 +229,8 @@ export function planServices(input: TopologyInput): readonly Service[] {
         env: {
           ...replicaEnv(name, isTogether ? memberPort : ports.synchronizer),
           QS_NODE_NAME: name,
-          QS_SCAN_KEY_FILE: directory.keyFile(`${name}.scan`),
-          QS_OPERATOR_KEY_FILE: directory.keyFile(`${name}.operator`),
+          QS_SCAN_KEY_FILE: memberKeyFile(directory, name, 'scan'),
+          QS_OPERATOR_KEY_FILE: memberKeyFile(directory, name, 'operator'),
           QS_PUBLIC_URL: nodeUrls[index] ?? '',
         },
       })
@@ -282,8 +275,8 @@ function planEngines({ prepared, engineProgram }: TopologyInput) {
         QS_ENGINE_PEERS: peers.map((peer) => `${peer.nodeId}@${addressOf(peer.name)}`).join(','),
         QS_FAULT_PEERS: peers.map((peer) => peer.name).join(','),
         QS_ENGINE_FOLLOWERS: isMember ? (followerId ?? '') : '',
-        QS_ENGINE_KEY_FILE: directory.keyFile(engineKeyOf(name)),
-        ...(isMember ? { QS_VOTING_KEY_FILE: directory.keyFile(votingKeyOf(name)) } : {}),
+        QS_ENGINE_KEY_FILE: memberKeyFile(directory, name, 'engine'),
+        ...(isMember ? { QS_VOTING_KEY_FILE: memberKeyFile(directory, name, 'voting') } : {}),
       },
     }
   }
@@ -291,7 +284,7 @@ function planEngines({ prepared, engineProgram }: TopologyInput) {
 
 function validatorEnv(directory: DataDirectory) {
   return {
-    QS_PARTICIPANT_KEY_FILE: directory.keyFile('validator.participant'),
+    QS_PARTICIPANT_KEY_FILE: memberKeyFile(directory, VALIDATOR, 'participant'),
     QS_JWT_SECRET_FILE: directory.secretFile('jwt'),
     // All nodes of a local cluster live on loopback addresses.
     QS_ALLOW_PRIVATE_ADDRESSES: '1',

@@ -2,22 +2,14 @@
 import { formatAmount, type Micros, parseAmount } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
 import type { AnsConfigInput, AnsConfigWire } from '../control/ans-config.ts'
+import { formatDuration, parseDuration } from '../durations.ts'
 import { printable } from './text.ts'
-
-const MICROS_BY_UNIT = {
-  ms: 1_000,
-  s: 1_000_000,
-  m: 60_000_000,
-  h: 3_600_000_000,
-  d: 86_400_000_000,
-} as const
-type Unit = keyof typeof MICROS_BY_UNIT
 
 /** What can be set: the name on the command line, and how its value is read. */
 const SETTINGS: Readonly<Record<string, (text: string) => AnsConfigInput>> = {
   'entry-fee': (text) => ({ entryFeeUsd: parseFee(text) }),
-  'entry-lifetime': (text) => ({ entryLifetimeMicros: parseDuration(text) }),
-  'renewal-duration': (text) => ({ renewalDurationMicros: parseDuration(text) }),
+  'entry-lifetime': (text) => ({ entryLifetimeMicros: durationOf(text) }),
+  'renewal-duration': (text) => ({ renewalDurationMicros: durationOf(text) }),
   'description-prefix': (text) => ({ descriptionPrefix: text }),
 }
 
@@ -61,16 +53,8 @@ function parseFee(text: string): string {
   return formatAmount(amount)
 }
 
-function parseDuration(text: string): Micros {
-  const match = /^([1-9][0-9]{0,8})(ms|s|m|h|d)$/.exec(text)
-  if (match === null)
-    throw new ClusterError(`"${printable(text)}" is no duration such as 20s, 12h or 90d`)
-  return Number(match[1]) * MICROS_BY_UNIT[match[2] as Unit]
-}
-
-/** In the largest unit that divides it. */
-function formatDuration(micros: Micros): string {
-  const units = Object.entries(MICROS_BY_UNIT).toReversed()
-  const [unit, size] = units.find(([, each]) => micros % each === 0) ?? ['µs', 1]
-  return `${micros / size}${unit}`
+function durationOf(text: string): Micros {
+  const micros = parseDuration(text)
+  if (micros !== undefined) return micros
+  throw new ClusterError(`"${printable(text)}" is no duration such as 20s, 12h or 90d`)
 }

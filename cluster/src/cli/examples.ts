@@ -1,7 +1,8 @@
 /** An example of each command, shown by its help. */
 import type { Command } from 'commander'
 
-const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+/** By command; a command of a group is behind its name. */
+export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   up: ['up --nodes 7 --detach', 'up --genesis-overrides seconds.json --base-port 0'],
   down: ['down'],
   status: ['status', 'status --watch', 'status --json | jq .console.url'],
@@ -28,10 +29,19 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   mirror: ['mirror http://127.0.0.1:4602 http://127.0.0.1:4603 --port 4700'],
   'cometbft install': ['cometbft install', 'cometbft install --json'],
   'cometbft vote': ['cometbft vote sv-2'],
+  'keys new': [
+    'keys new --name sv-1 --out sv-1 --url https://sv-1.example',
+    'keys new --role validator --name v --out v',
+  ],
+  'genesis create': ['genesis create *.json --ordering cometbft --out genesis.json'],
+  'genesis verify': ['genesis verify genesis.json *.member.json'],
   'log repair': ['log repair', 'log repair --cut'],
   'log verify': ['log verify', 'log verify --json | jq .damages'],
   'config get': ['config get --json'],
-  'config set': ['config set entry-fee=2.5 entry-lifetime=90d'],
+  'config set': [
+    'config set entry-fee=2.5 entry-lifetime=90d',
+    'config set entry-fee=2.5 --key sv-1.operator --scan http://… …',
+  ],
   events: ['events', 'events --json'],
   logs: ['logs sv-1', 'logs sv-1.redis -n 200', 'logs control -f'],
 }

@@ -15,9 +15,10 @@ import { ORDERING_DRIVERS } from '../genesis.ts'
 import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
+import { addCeremonyCommands } from './ceremony-commands.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { addCometbftCommands } from './cometbft.ts'
-import { formatConfig, parseConfigChange } from './config.ts'
+import { addConfigCommands } from './config-commands.ts'
 import { addExamples } from './examples.ts'
 import { EXIT } from './exit-codes.ts'
 import { addFaultCommands } from './fault-commands.ts'
@@ -255,6 +256,7 @@ export async function runCommandLine(
 
   addMirrorCommand(program, clock)
   addCometbftCommands(program, command, clock)
+  addCeremonyCommands(program, clock)
 
   const log = program
     .command('log')
@@ -285,27 +287,7 @@ export async function runCommandLine(
       exitCode = isWhole ? EXIT.done : EXIT.failed
     })
 
-  const config = program
-    .command('config')
-    .description('the rules of the name service: what a name costs and how long it lives')
-    .helpCommand(false)
-  command('get', 'what holds now, as enough nodes agree', config)
-    .option('--json', 'as JSON')
-    .action(async (options: Common) => {
-      const inForce = await call(
-        connectControl(dataDirectory(options.dataDir)).names.config.query(),
-      )
-      answer(options, inForce, formatConfig(inForce))
-    })
-  command('set', 'change the rules, confirmed by a quorum of the super-validators', config)
-    .argument('<change...>', 'entry-fee=2.5 entry-lifetime=90d renewal-duration=30d …')
-    .option('--json', 'as JSON')
-    .action(async (changes: string[], options: Common) => {
-      const change = parseConfigChange(changes)
-      const client = connectControl(dataDirectory(options.dataDir))
-      const inForce = await call(client.names.setConfig.mutate(change))
-      answer(options, inForce, formatConfig(inForce))
-    })
+  addConfigCommands(program, command, clock)
 
   command('logs', 'what a process wrote of late')
     .argument('<process>', 'sv-1 …, validator, synchronizer or control; sv-1.redis for its Redis')

@@ -1,6 +1,7 @@
 /** `up`: starts a cluster and stays with it, or leaves it running. */
 import { readFileSync } from 'node:fs'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import type { GenesisOverrides } from '../ceremony/rules.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
@@ -8,7 +9,7 @@ import { type ControlOptions, controlOptions } from '../control/control-plane.ts
 import { stopCluster } from '../control/down.ts'
 import { type Launch, launchControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
-import type { GenesisOverrides, OrderingDriver } from '../genesis.ts'
+import type { OrderingDriver } from '../genesis.ts'
 import { isRegistered, registerName } from '../registration.ts'
 import { type ClusterStatus, canLookUp } from '../status.ts'
 import { createToken } from '../token.ts'

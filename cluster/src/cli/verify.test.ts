@@ -2,26 +2,25 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createKeyPair, systemRandom, toHex } from '@quorumscan/base'
+import { createKeyPair, toHex } from '@quorumscan/base'
 import { encodeStateStatement } from '@quorumscan/consensus'
 import { afterAll, describe, expect, it } from 'vitest'
+import { parseMember, writeMember } from '../ceremony/member.ts'
 import { UsageError } from '../cluster-error.ts'
 import { createGenesis, hashGenesis } from '../genesis.ts'
 import { type Asked, verify } from './verify.ts'
 
 const keys = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, key: createKeyPair() }))
-const newGenesis = () =>
-  createGenesis({
-    nodes: keys.map(({ name, key }) => ({
-      name,
-      scanKey: key.publicKey,
-      operatorKey: createKeyPair().publicKey,
-    })),
-    ordering: { driver: 'redis', key: createKeyPair().publicKey },
-    recordTime: 1_700_000_000_000_000,
-    overrides: {},
-    random: systemRandom,
+const newGenesis = () => {
+  const rest = { createdAtMicros: 1_700_000_000_000_000, url: null, engineAddress: null }
+  const members = keys.map(({ name, key }) => {
+    const others = { operator: createKeyPair(), voting: createKeyPair(), engine: createKeyPair() }
+    return writeMember('super-validator', { name, ...rest }, { scan: key, ...others })
   })
+  const synchronizer = { synchronizer: createKeyPair() }
+  members.push(writeMember('synchronizer', { name: 'synchronizer', ...rest }, synchronizer))
+  return createGenesis(members.map(parseMember), { driver: 'redis', overrides: {} })
+}
 const genesis = newGenesis()
 const genesisHash = hashGenesis(genesis)
 const directory = mkdtempSync(join(tmpdir(), 'qs-verify-'))

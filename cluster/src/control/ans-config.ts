@@ -1,44 +1,29 @@
 /**
- * The rules of the name service of a running cluster: read as anybody reads them, changed as its
- * super-validators would change them, by a quorum of confirmations (D-23).
- *
- * The data directory owns the operator key of every super-validator, so the control plane confirms in the
- * name of each, and hands the submissions to the synchronizer itself: no node has to be up to agree.
+ * The rules of the name service of the cluster of one data directory. Its control plane owns the operator key of every
+ * super-validator, so it confirms a change in the name of each, one after the other; no node has to be up to agree.
  */
 import { readFileSync } from 'node:fs'
-import {
-  type Clock,
-  fromUtf8,
-  type KeyPair,
-  keyPairFromSeed,
-  randomHex,
-  systemRandom,
-  utf8,
-} from '@quorumscan/base'
-import { type GenesisNode, quorumOf } from '@quorumscan/consensus'
-import { isScanError } from '@quorumscan/errors'
-import { createLogClient } from '@quorumscan/http'
-import {
-  type AnsRulesConfig,
-  ansRules,
-  confirmSetConfigCommand,
-  svPartyOf,
-} from '@quorumscan/ledger'
+import { type Clock, fromUtf8, keyPairFromSeed, utf8 } from '@quorumscan/base'
+import { quorumOf } from '@quorumscan/consensus'
+import type { AnsRulesConfig } from '@quorumscan/ledger'
 import { type ContractId, formatAmount, type Micros, parseAmount } from '@quorumscan/model'
-import { signSubmission } from '@quorumscan/submit'
 import { z } from 'zod'
-import { ask } from '../ask.ts'
+import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { ClusterError } from '../cluster-error.ts'
+import {
+  areRulesEqual,
+  changeRules,
+  confirmRules,
+  type RulesInForce,
+  readRules,
+} from '../confirm-rules.ts'
 import { CONTROL_PLANE, logTokenOf, type Prepared } from '../prepare.ts'
 
-/** Lookups go on while nodes restart; after this an answer would surprise. */
-const REQUEST_TIMEOUT_MS = 10_000
 /** Confirmations take a few log entries. */
 const CHANGE_TIMEOUT_MS = 20_000
 const POLL_MS = 100
 /** Confirmations that took no effect by then are made anew: the rules that they named were replaced. */
 const CONFIRM_AGAIN_MS = 3_000
-const NOT_AFTER_MICROS = 30_000_000
 
 /** The config as it crosses the control plane: JSON has no bigints. */
 export type AnsConfigWire = {
@@ -60,68 +45,32 @@ export const ansConfigInput = z.strictObject({
 })
 export type AnsConfigInput = z.infer<typeof ansConfigInput>
 
-export type AnsConfigInForce = {
-  readonly contractId: ContractId
-  readonly config: AnsRulesConfig
-}
-
 export interface AnsConfigControl {
   /** What enough nodes agree on. @throws {ClusterError} If they cannot be asked. */
-  get(): Promise<AnsConfigInForce>
+  get(): Promise<RulesInForce>
   /**
    * Returns when lookups show the new rules. What is asked for already is in force at once.
    *
    * @throws {ClusterError} If the values are out of range, or the change does not take effect in time.
    */
-  set(change: Partial<AnsRulesConfig>): Promise<AnsConfigInForce>
+  set(change: Partial<AnsRulesConfig>): Promise<RulesInForce>
 }
 
 export function createAnsConfigControl(
-  prepared: Prepared,
+  { directory, genesis, ports }: Prepared,
   { clock }: { readonly clock: Clock },
 ): AnsConfigControl {
-  const proxyUrl = `http://127.0.0.1:${prepared.ports.validator}/v0/scan-proxy`
+  const rulesUrl = `http://127.0.0.1:${ports.validator}/v0/scan-proxy`
+  const get = () => readRules(rulesUrl)
 
-  const get = async (): Promise<AnsConfigInForce> => {
-    const body = await askProxy(`${proxyUrl}/ans-rules`, {})
-    const { contract } = (body as AnsRulesBody).ans_rules_update
-    return {
-      contractId: contract.contract_id,
-      config: ansRules.type.decode(contract.payload, []).config,
-    }
-  }
-
-  const confirm = async (current: ContractId, config: AnsRulesConfig): Promise<void> => {
-    const { dso_rules } = (await askProxy(`${proxyUrl}/dso`)) as DsoBody
-    const dsoRules = dso_rules.contract.contract_id
-    await using synchronizer = createLogClient({
-      url: `http://127.0.0.1:${prepared.ports.synchronizer}`,
-      token: readFileSync(prepared.directory.secretFile(logTokenOf(CONTROL_PLANE)), 'utf8'),
-    })
-    const { nodes } = prepared.genesis
-    for (const node of nodes.slice(0, quorumOf(nodes.length))) {
-      const confirmer = svPartyOf(node)
-      const command = confirmSetConfigCommand({ dsoRules, confirmer, ansRules: current, config })
-      const { bytes } = signSubmission(
-        {
-          genesisHash: prepared.genesisHash,
-          keyPair: operatorKeyOf(prepared, node),
-          random: systemRandom,
-        },
-        {
-          userId: node.name,
-          actAs: [confirmer],
-          readAs: [],
-          commandId: randomHex(systemRandom, 16),
-          submissionId: '',
-          workflowId: '',
-          deduplication: { kind: 'duration', micros: 0 },
-          commands: [command],
-          disclosed: [],
-        },
-        clock.nowMicros() + NOT_AFTER_MICROS,
-      )
-      await synchronizer.submit(bytes, AbortSignal.timeout(REQUEST_TIMEOUT_MS)).catch(refuse)
+  const confirmByQuorum = async (current: ContractId, config: AnsRulesConfig): Promise<void> => {
+    const token = readFileSync(directory.secretFile(logTokenOf(CONTROL_PLANE)), 'utf8')
+    const synchronizer = { url: `http://127.0.0.1:${ports.synchronizer}`, token }
+    for (const { name } of genesis.nodes.slice(0, quorumOf(genesis.nodes.length))) {
+      const seed = readFileSync(memberKeyFile(directory, name, 'operator'), 'utf8').trim()
+      const keyPair = keyPairFromSeed(seed)
+      const nowMicros = clock.nowMicros()
+      await confirmRules({ genesis, keyPair, rulesUrl, synchronizer, current, config, nowMicros })
     }
   }
 
@@ -129,17 +78,12 @@ export function createAnsConfigControl(
     get,
     async set(change) {
       const before = await get()
-      const config = { ...before.config, ...change }
-      if (ansRules.ensure?.({ dso: prepared.genesis.dso, config }) === false)
-        throw new ClusterError(
-          'the rules do not allow this: fee and durations are positive and within a century',
-        )
-      const wanted = textOf(config)
+      const config = changeRules(genesis, before.config, change)
       const startedMs = clock.monotonicMs()
       let confirmAgainMs = startedMs
       for (;;) {
         const current = await get()
-        if (textOf(current.config) === wanted) return current
+        if (areRulesEqual(current.config, config)) return current
         const nowMs = clock.monotonicMs()
         if (nowMs > startedMs + CHANGE_TIMEOUT_MS)
           throw new ClusterError(
@@ -148,7 +92,7 @@ export function createAnsConfigControl(
         if (nowMs >= confirmAgainMs) {
           confirmAgainMs = nowMs + CONFIRM_AGAIN_MS
           // A repeated confirmation changes nothing, so this may come too early.
-          await confirm(current.contractId, config)
+          await confirmByQuorum(current.contractId, config)
         }
         await clock.delay(POLL_MS)
       }
@@ -156,7 +100,7 @@ export function createAnsConfigControl(
   }
 }
 
-export function inForceToWire({ contractId, config }: AnsConfigInForce): AnsConfigWire {
+export function inForceToWire({ contractId, config }: RulesInForce): AnsConfigWire {
   return {
     contractId,
     config: {
@@ -182,39 +126,4 @@ export function changeOf(input: AnsConfigInput): Partial<AnsRulesConfig> {
     ...(renewalDurationMicros === undefined ? {} : { renewalDuration: renewalDurationMicros }),
     ...(descriptionPrefix === undefined ? {} : { descriptionPrefix }),
   }
-}
-
-type AnsRulesBody = {
-  readonly ans_rules_update: {
-    readonly contract: { readonly contract_id: ContractId; readonly payload: unknown }
-  }
-}
-type DsoBody = { readonly dso_rules: { readonly contract: { readonly contract_id: ContractId } } }
-
-function textOf(config: AnsRulesConfig): string {
-  return JSON.stringify([
-    config.entryFee.toString(),
-    config.entryLifetime,
-    config.renewalDuration,
-    config.descriptionPrefix,
-  ])
-}
-
-function operatorKeyOf({ directory }: Prepared, { name }: GenesisNode): KeyPair {
-  return keyPairFromSeed(readFileSync(directory.keyFile(`${name}.operator`), 'utf8').trim())
-}
-
-/** The JSON of a 200. */
-async function askProxy(url: string, body?: object): Promise<unknown> {
-  const answer = await ask(url, { timeoutMs: REQUEST_TIMEOUT_MS, body })
-  if (answer.status === 200) return answer.body
-  throw new ClusterError(
-    answer.status === null
-      ? 'the validator does not answer, so nobody can say which rules hold'
-      : `${url}: ${answer.status}, ${Object(answer.body).error}`,
-  )
-}
-
-function refuse(error: unknown): never {
-  throw isScanError(error) ? new ClusterError(error.message, { cause: error }) : error
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createKeyPair, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
-import type { CometbftOrdering, Genesis } from '@quorumscan/consensus'
+import type { Genesis } from '@quorumscan/consensus'
 import { createLogClient, createLogger } from '@quorumscan/http'
 import type { LogEntry } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
@@ -19,6 +19,7 @@ import {
   voteStateAt,
 } from '@quorumscan/synchronizer'
 import { startRedis } from '@quorumscan/testkit'
+import { parseMember, writeMember } from '../../ceremony/member.ts'
 import { createGenesis, hashGenesis, logGenesisOf } from '../../genesis.ts'
 import { enginePath } from '../../testing/engine.ts'
 import { letVote } from '../let-vote.ts'
@@ -65,32 +66,21 @@ export async function startMembers(count: number, options: MembersOptions = {}) 
     withTwin && first !== undefined
       ? { ...first, name: 'twin', nodeKey: createKeyPair(), port: await freePort() }
       : null
-  const ordering: CometbftOrdering = {
+  const createdAtMicros = clock.nowMicros()
+  const shown = keys.map(({ name, votingKey, nodeKey }) =>
+    parseMember(
+      writeMember(
+        'super-validator',
+        { name, createdAtMicros, url: null, engineAddress: null },
+        { scan: createKeyPair(), operator: createKeyPair(), voting: votingKey, engine: nodeKey },
+      ),
+    ),
+  )
+  const genesis = createGenesis(shown, {
     driver: 'cometbft',
-    validators: keys.map(({ name, votingKey, nodeKey }) => ({
-      name,
-      key: votingKey.publicKey,
-      nodeId: nodeIdOf(nodeKey.publicKey),
-    })),
-    timeouts: {
-      proposeMicros: 500_000,
-      voteMicros: 200_000,
-      commitMicros: 100_000,
-      emptyBlockMicros: 1_000_000,
+    overrides: {
+      ordering: { timeouts: { proposeMicros: 500_000, emptyBlockMicros: 1_000_000 } },
     },
-    blockBytesMax: 512 * 1024,
-    blockContractsMax: 4096,
-  }
-  const genesis = createGenesis({
-    nodes: keys.map(({ name }) => ({
-      name,
-      scanKey: createKeyPair().publicKey,
-      operatorKey: createKeyPair().publicKey,
-    })),
-    ordering,
-    recordTime: clock.nowMicros(),
-    overrides: {},
-    random: systemRandom,
   })
   await writeFile(join(directory, 'genesis.json'), JSON.stringify(genesis))
   await writeFile(join(directory, 'peers'), `${TOKEN}\n`)

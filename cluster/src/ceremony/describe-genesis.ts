@@ -1,0 +1,53 @@
+/** What a genesis document fixes, in words. */
+import {
+  formatInstant,
+  type Genesis,
+  type GenesisOrdering,
+  maxFaulty,
+  quorumOf,
+} from '@quorumscan/consensus'
+import { formatDuration } from '../durations.ts'
+import { hashGenesis } from '../genesis.ts'
+
+/** Lines of text, each about one thing. */
+export function describeGenesis(genesis: Genesis): readonly string[] {
+  const { nodes, names, coin } = genesis
+  const n = nodes.length
+  const f = maxFaulty(n)
+  const duration = formatDuration
+  return [
+    `hash ${hashGenesis(genesis)}`,
+    `It begins at ${formatInstant(genesis.recordTime)}.`,
+    `${n} super-validators, of which ${f} may lie or fail: an answer needs ${f + 1} that agree, what operators decide ${quorumOf(n)}.`,
+    ...nodes.flatMap(({ name, scanKey, operatorKey }) => [
+      `${name} signs answers with the key ${scanKey}`,
+      `${name} decides with the key ${operatorKey}`,
+    ]),
+    ...describeOrdering(genesis.ordering),
+    `A name costs ${names.entryFeeUsd} USD for ${duration(names.entryLifetimeMicros)}, and is renewed for ${duration(names.renewalDurationMicros)} at a time. These can be changed later.`,
+    `An unpaid request ends after ${duration(names.requestLifetimeMicros)}; a party may have ${names.openRequestsMax} open. Requests are described by "${names.descriptionPrefix}" and the name.`,
+    `A coin is worth ${coin.priceUsd} USD; a round lasts ${duration(coin.tickMicros)} and pays ${coin.rewardPerRound} to each super-validator.`,
+    genesis.devnet
+      ? 'Anybody may make coin for nothing: this network is for development.'
+      : 'Nobody can make coin but by the rewards of super-validators.',
+    `A command is recognised again for at most ${duration(genesis.deduplicationMicrosMax)}; activities are shown for ${duration(genesis.activityRetentionMicros)}.`,
+    `Parties of the network: ${genesis.dso}, ${genesis.synchronizerId}.`,
+  ]
+}
+
+function describeOrdering(ordering: GenesisOrdering): readonly string[] {
+  if (ordering.driver === 'redis')
+    return [
+      `One synchronizer orders the log, with the key ${ordering.key}. While it is down nothing is ordered.`,
+    ]
+  const { proposeMicros, voteMicros, commitMicros, emptyBlockMicros } = ordering.timeouts
+  return [
+    'All super-validators order the log together, by CometBFT.',
+    ...ordering.validators.flatMap(({ name, key, nodeId }) => [
+      `${name} votes with the key ${key}`,
+      `${name} has the engine ${nodeId}`,
+    ]),
+    `A proposer has ${formatDuration(proposeMicros)}, votes have ${formatDuration(voteMicros)}, late votes ${formatDuration(commitMicros)}; an idle network makes a block every ${formatDuration(emptyBlockMicros)}.`,
+    `A block has at most ${ordering.blockBytesMax} bytes and names ${ordering.blockContractsMax} contracts.`,
+  ]
+}

@@ -1,0 +1,72 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { keyPairFromSeed } from '@quorumscan/base'
+import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
+import { expect, it } from 'vitest'
+import { dataDirectory } from '../data-directory.ts'
+import { MEMBER_BYTES_MAX } from './member.ts'
+import { makeMember, memberKeyFile, readMember } from './member-keys.ts'
+
+const input = {
+  name: 'sv-1',
+  createdAtMicros: 1_700_000_000_000_000,
+  url: null,
+  engineAddress: null,
+}
+
+async function temporaryDirectory() {
+  const path = await mkdtemp(join(tmpdir(), 'qs-keys-'))
+  return {
+    directory: dataDirectory(join(path, 'data')),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  }
+}
+
+it('makes keys that nobody else can read, and shows their public halves', async () => {
+  await using temporary = await temporaryDirectory()
+  const { directory } = temporary
+  const member = makeMember(directory, 'super-validator', input)
+  for (const [kind, publicKey] of Object.entries(member.keys)) {
+    const file = memberKeyFile(directory, 'sv-1', kind)
+    expect((await stat(file)).mode & 0o777, file).toBe(0o600)
+    expect(keyPairFromSeed(await readFile(file, 'utf8')).publicKey).toBe(publicKey)
+  }
+  expect((await readdir(join(directory.path, 'keys'))).sort()).toEqual(
+    ['engine', 'operator', 'scan', 'voting'].map((kind) => `sv-1.${kind}`),
+  )
+  expect(readMember(directory.memberFile('sv-1'))).toEqual(member)
+})
+
+it('leaves what is there as it is', async () => {
+  await using temporary = await temporaryDirectory()
+  const { directory } = temporary
+  const first = makeMember(directory, 'super-validator', input)
+  const again = makeMember(directory, 'super-validator', { ...input, createdAtMicros: 1 })
+  expect(again).toEqual(first)
+  expect(() => makeMember(directory, 'validator', input)).toThrow('is of a super-validator')
+})
+
+it('says that nothing is signed with a new voting key, and with no other', async () => {
+  await using temporary = await temporaryDirectory()
+  const { directory } = temporary
+  const { keys } = makeMember(directory, 'super-validator', input)
+  const voteState = join(directory.engineDirectory('sv-1'), VOTE_STATE_FILE)
+  expect(await readFile(voteState, 'utf8')).toBe(voteStateAt(0))
+  await rm(voteState)
+  await rm(directory.memberFile('sv-1'))
+  expect(makeMember(directory, 'super-validator', input).keys).toEqual(keys)
+  await expect(stat(voteState)).rejects.toThrow('ENOENT')
+})
+
+it('names the file that is no member file', async () => {
+  await using temporary = await temporaryDirectory()
+  const { directory } = temporary
+  makeMember(directory, 'validator', input)
+  const file = directory.memberFile('sv-1')
+  for (const content of ['', '{}', Buffer.from([0xff]), ' '.repeat(MEMBER_BYTES_MAX + 1)]) {
+    await writeFile(file, content)
+    expect(() => readMember(file)).toThrow(file)
+  }
+  expect(() => readMember(join(directory.path, 'nobody'))).toThrow('nobody: there is none')
+})

@@ -1,0 +1,73 @@
+/** Makes the keys of a member where they stay, and the file that it shows to the others. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createKeyPair, type KeyPair, keyPairFromSeed } from '@quorumscan/base'
+import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
+import { ClusterError, messageOf } from '../cluster-error.ts'
+import {
+  type DataDirectory,
+  makePrivateDirectory,
+  unlessDamaged,
+  writeFileOnce,
+} from '../data-directory.ts'
+import {
+  demandMemberInput,
+  KEYS_OF,
+  MEMBER_BYTES_MAX,
+  type Member,
+  type MemberInput,
+  type MemberOf,
+  parseMember,
+  type Role,
+  writeMember,
+} from './member.ts'
+
+/** Where the seed of a key lies. */
+export function memberKeyFile(directory: DataDirectory, name: string, kind: string): string {
+  return directory.keyFile(kind === 'synchronizer' ? name : `${name}.${kind}`)
+}
+
+/** Makes keys and member file, unless they are there; what is there stays as it is. */
+export function makeMember<R extends Role>(
+  directory: DataDirectory,
+  role: R,
+  input: MemberInput,
+): MemberOf<R> {
+  demandMemberInput(input)
+  const { name } = input
+  makePrivateDirectory(directory.path)
+  const text = writeFileOnce(directory.memberFile(name), () => {
+    if (role === 'super-validator') sayNothingIsSigned(directory, name)
+    const pairs = KEYS_OF[role].map((kind) => [kind, makeKey(memberKeyFile(directory, name, kind))])
+    return writeMember(role, input, Object.fromEntries(pairs))
+  })
+  const member = parseMember(text)
+  if (member.role === role) return member as MemberOf<R>
+  throw new ClusterError(`${directory.memberFile(name)} is of a ${member.role}`)
+}
+
+/** @throws {ClusterError} If it cannot be read, or is no member file. */
+export function readMember(file: string): Member {
+  try {
+    const bytes = readFileSync(file)
+    if (bytes.length > MEMBER_BYTES_MAX) throw new ClusterError('it is too long for a member file')
+    return parseMember(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch (error) {
+    const why = messageOf(error)
+    throw new ClusterError(why.startsWith(file) ? why : `${file}: ${why}`, { cause: error })
+  }
+}
+
+/**
+ * That a member has signed nothing is written before there is a key that could sign, and never again: where it is
+ * missing later, the member has lost it, and must not vote as before.
+ */
+function sayNothingIsSigned(directory: DataDirectory, name: string): void {
+  if (existsSync(memberKeyFile(directory, name, 'voting'))) return
+  writeFileOnce(join(directory.engineDirectory(name), VOTE_STATE_FILE), () => voteStateAt(0))
+}
+
+function makeKey(file: string): KeyPair {
+  const seed = writeFileOnce(file, () => createKeyPair().seed)
+  return unlessDamaged(file, () => keyPairFromSeed(seed))
+}

@@ -1,0 +1,158 @@
+/**
+ * Member files: what each operator tells the others before there is a network. A file names the public half of every
+ * key, each of which has signed the whole of it: whoever shows a file has all of its keys. It is public.
+ */
+import {
+  concatBytes,
+  fromHex,
+  type KeyPair,
+  sha256,
+  toHex,
+  utf8,
+  verifySignature,
+} from '@quorumscan/base'
+import { canonicalJson, isUsableKey } from '@quorumscan/consensus'
+import { URL_LENGTH_MAX } from '@quorumscan/model'
+import { z } from 'zod'
+import { ClusterError, messageOf } from '../cluster-error.ts'
+
+/**
+ * The keys of each role. `scan` signs answers, `operator` submissions, `voting` (the consensus key) votes on blocks; an
+ * `engine` shows by its key who it is. A synchronizer's signs the groups of the log, a participant's submissions.
+ */
+export const KEYS_OF = {
+  'super-validator': ['scan', 'operator', 'voting', 'engine'],
+  synchronizer: ['synchronizer'],
+  validator: ['participant', 'engine'],
+} as const
+export type Role = keyof typeof KEYS_OF
+export const ROLES = Object.keys(KEYS_OF) as readonly Role[]
+
+/** A file has at most four keys and proofs, and two addresses. */
+export const MEMBER_BYTES_MAX = 16 * 1024
+
+const VERSION = 1
+const TAG = 'quorumscan/member/1'
+const ENGINE_ADDRESS = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\]):(\d{1,5})$/
+const PORT_MAX = 65_535
+
+const key = z.string().refine(isUsableKey, 'no usable Ed25519 key')
+const proof = z.string().regex(/^[0-9a-f]{128}$/)
+/** As a parser of URLs spells it, without a slash at the end: equal addresses are equal texts. */
+const url = z.string().max(URL_LENGTH_MAX).refine(isNormalUrl, 'no http URL in its normal form')
+const engineAddress = z.string().refine(isEngineAddress, 'no host:port')
+
+const told = {
+  name: z.string().regex(/^[a-z0-9-]{1,32}$/, 'a name is 1 to 32 of a-z, 0-9 and -'),
+  /** µs since the epoch: when its keys were made. A network begins when the last one was. */
+  createdAtMicros: z.int().min(1),
+  /** Where others reach its scan node, and its engine; null: not said. Neither is fixed by the genesis. */
+  url: url.nullable(),
+  engineAddress: engineAddress.nullable(),
+}
+const of = <R extends Role, K extends (typeof KEYS_OF)[R][number]>(
+  role: R,
+  kinds: readonly K[],
+) => {
+  const each = <S extends z.ZodType>(schema: S) =>
+    z.strictObject(Object.fromEntries(kinds.map((kind) => [kind, schema])) as Record<K, S>)
+  return z.strictObject({
+    ...told,
+    version: z.literal(VERSION),
+    role: z.literal(role),
+    keys: each(key),
+    proofs: each(proof),
+  })
+}
+const memberFile = z.discriminatedUnion('role', [
+  of('super-validator', KEYS_OF['super-validator']),
+  of('synchronizer', KEYS_OF.synchronizer),
+  of('validator', KEYS_OF.validator),
+])
+
+export type Member = z.infer<typeof memberFile>
+export type MemberOf<R extends Role> = Extract<Member, { readonly role: R }>
+
+export type MemberInput = Pick<Member, 'name' | 'createdAtMicros' | 'url' | 'engineAddress'>
+
+/** @throws {ClusterError} If it can stand in no member file. */
+export function demandMemberInput(input: MemberInput): void {
+  read(z.strictObject(told), input)
+}
+
+/**
+ * The text of a member file, signed with each of its keys.
+ *
+ * @throws {ClusterError} If a member of it is not well-formed, or a key does not sign for its public half.
+ */
+export function writeMember<R extends Role>(
+  role: R,
+  input: MemberInput,
+  keyPairs: Readonly<Record<(typeof KEYS_OF)[R][number], KeyPair>>,
+): string {
+  const pairs = Object.entries(keyPairs) as [string, KeyPair][]
+  const body = {
+    version: VERSION,
+    role,
+    ...input,
+    keys: Object.fromEntries(pairs.map(([kind, { publicKey }]) => [kind, publicKey])),
+  }
+  const proofs = pairs.map(([kind, pair]) => [kind, toHex(pair.sign(statementOf(kind, body)))])
+  const text = textOf({ ...body, proofs: Object.fromEntries(proofs) })
+  parseMember(text)
+  return text
+}
+
+/**
+ * Reads a member file: in its one form, byte for byte, and signed by each of its keys.
+ *
+ * @throws {ClusterError} That says what is wrong with it.
+ */
+export function parseMember(text: string): Member {
+  const member = read(memberFile, parseCanonical(text))
+  const { proofs, ...body } = member
+  for (const [kind, publicKey] of Object.entries(member.keys)) {
+    const signature = fromHex(Object(proofs)[kind])
+    if (!verifySignature({ publicKey, message: statementOf(kind, body), signature }))
+      throw new ClusterError(`the ${kind} key of ${member.name} did not sign it`)
+  }
+  return member
+}
+
+function read<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new ClusterError(`it is no member file: ${messageOf(parsed.error)}`)
+}
+
+function parseCanonical(text: string): unknown {
+  try {
+    const value = JSON.parse(text)
+    if (textOf(value) === text) return value
+  } catch {
+    // No JSON, or none that has a canonical form.
+  }
+  throw new ClusterError('it is no member file, or was changed since it was written')
+}
+
+/** Ends in a line feed, as files do. */
+function textOf(value: Parameters<typeof canonicalJson>[0]): string {
+  return `${canonicalJson(value)}\n`
+}
+
+/** What each key signs: that it is the key of this kind in this file. */
+function statementOf(kind: string, body: object): Uint8Array {
+  const digest = sha256(utf8(canonicalJson(body as Parameters<typeof canonicalJson>[0])))
+  return concatBytes([utf8(`${TAG}\0${kind}\0`), digest])
+}
+
+function isNormalUrl(text: string): boolean {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false
+  const { href, search, hash, username, password } = new URL(text)
+  return href.replace(/\/$/, '') === text && `${search}${hash}${username}${password}` === ''
+}
+
+function isEngineAddress(text: string): boolean {
+  const port = Number(ENGINE_ADDRESS.exec(text)?.[1])
+  return port >= 1 && port <= PORT_MAX
+}

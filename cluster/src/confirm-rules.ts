@@ -1,0 +1,136 @@
+/**
+ * The rules of the name service, which super-validators change together (D-23): read as anybody reads them, and confirmed
+ * by one super-validator, with its own key. What enough of them have confirmed alike is in force.
+ */
+import { type KeyPair, randomHex, systemRandom } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
+import { isScanError } from '@quorumscan/errors'
+import { createLogClient } from '@quorumscan/http'
+import {
+  type AnsRulesConfig,
+  ansRules,
+  confirmSetConfigCommand,
+  svPartyOf,
+} from '@quorumscan/ledger'
+import type { ContractId } from '@quorumscan/model'
+import { signSubmission } from '@quorumscan/submit'
+import { ask } from './ask.ts'
+import { ClusterError } from './cluster-error.ts'
+import { hashGenesis } from './genesis.ts'
+
+/** Lookups go on while nodes restart; after this an answer would surprise. */
+const REQUEST_TIMEOUT_MS = 10_000
+const NOT_AFTER_MICROS = 30_000_000
+
+export type RulesInForce = {
+  readonly contractId: ContractId
+  readonly config: AnsRulesConfig
+}
+
+/**
+ * The rules that hold now.
+ *
+ * @param url - Of a scan node, or of the proxy to several: what comes before `/ans-rules`.
+ * @throws {ClusterError} If it cannot be asked.
+ */
+export async function readRules(url: string): Promise<RulesInForce> {
+  const body = await askFor(`${url}/ans-rules`, {})
+  const { contract } = (body as AnsRulesBody).ans_rules_update
+  return {
+    contractId: contract.contract_id,
+    config: ansRules.type.decode(contract.payload, []).config,
+  }
+}
+
+/** @throws {ClusterError} If the ledger does not allow the changed rules. */
+export function changeRules(
+  { dso }: Pick<Genesis, 'dso'>,
+  before: AnsRulesConfig,
+  change: Partial<AnsRulesConfig>,
+): AnsRulesConfig {
+  const config = { ...before, ...change }
+  if (ansRules.ensure?.({ dso, config }) === false)
+    throw new ClusterError(
+      'the rules do not allow this: fee and durations are positive and within a century',
+    )
+  return config
+}
+
+export function areRulesEqual(one: AnsRulesConfig, other: AnsRulesConfig): boolean {
+  return textOf(one) === textOf(other)
+}
+
+/**
+ * Confirms rules in the name of the super-validator whose operator key this is, and returns its name. A repeat changes
+ * nothing; other rules take the place of those that it confirmed before.
+ *
+ * @throws {ClusterError} If the key is nobody's, or the synchronizer does not take it.
+ */
+export async function confirmRules(input: {
+  readonly genesis: Genesis
+  readonly keyPair: KeyPair
+  /** As of `readRules`. */
+  readonly rulesUrl: string
+  readonly synchronizer: { readonly url: string; readonly token: string | null }
+  /** Those that are replaced. */
+  readonly current: ContractId
+  readonly config: AnsRulesConfig
+  readonly nowMicros: number
+}): Promise<string> {
+  const { genesis, keyPair, current, config } = input
+  const node = genesis.nodes.find(({ operatorKey }) => operatorKey === keyPair.publicKey)
+  if (node === undefined)
+    throw new ClusterError('this is the operator key of no super-validator of the network')
+  const { dso_rules } = (await askFor(`${input.rulesUrl}/dso`)) as DsoBody
+  const confirmer = svPartyOf(node)
+  const dsoRules = dso_rules.contract.contract_id
+  const { bytes } = signSubmission(
+    { genesisHash: hashGenesis(genesis), keyPair, random: systemRandom },
+    {
+      userId: node.name,
+      actAs: [confirmer],
+      readAs: [],
+      commandId: randomHex(systemRandom, 16),
+      submissionId: '',
+      workflowId: '',
+      deduplication: { kind: 'duration', micros: 0 },
+      commands: [confirmSetConfigCommand({ dsoRules, confirmer, ansRules: current, config })],
+      disclosed: [],
+    },
+    input.nowMicros + NOT_AFTER_MICROS,
+  )
+  await using synchronizer = createLogClient(input.synchronizer)
+  await synchronizer.submit(bytes, AbortSignal.timeout(REQUEST_TIMEOUT_MS)).catch(refuse)
+  return node.name
+}
+
+type AnsRulesBody = {
+  readonly ans_rules_update: {
+    readonly contract: { readonly contract_id: ContractId; readonly payload: unknown }
+  }
+}
+type DsoBody = { readonly dso_rules: { readonly contract: { readonly contract_id: ContractId } } }
+
+function textOf(config: AnsRulesConfig): string {
+  return JSON.stringify([
+    config.entryFee.toString(),
+    config.entryLifetime,
+    config.renewalDuration,
+    config.descriptionPrefix,
+  ])
+}
+
+/** The JSON of a 200. */
+async function askFor(url: string, body?: object): Promise<unknown> {
+  const answer = await ask(url, { timeoutMs: REQUEST_TIMEOUT_MS, body })
+  if (answer.status === 200) return answer.body
+  throw new ClusterError(
+    answer.status === null
+      ? `${url} does not answer, so nobody can say which rules hold`
+      : `${url}: ${answer.status}, ${Object(answer.body).error}`,
+  )
+}
+
+function refuse(error: unknown): never {
+  throw isScanError(error) ? new ClusterError(error.message, { cause: error }) : error
+}

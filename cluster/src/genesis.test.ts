@@ -1,0 +1,190 @@
+import { createKeyPair } from '@quorumscan/base'
+import { parseGenesis } from '@quorumscan/consensus'
+import { describe, expect, it } from 'vitest'
+import { describeGenesis } from './ceremony/describe-genesis.ts'
+import { type Member, parseMember, writeMember } from './ceremony/member.ts'
+import { parseSettings, rulesOf } from './ceremony/rules.ts'
+import { createGenesis, hashGenesis, type OrderingDriver } from './genesis.ts'
+
+const input = (name: string) => ({
+  name,
+  createdAtMicros: 1_700_000_000_000_000,
+  url: `https://${name}.example`,
+  engineAddress: `${name}.example:26656`,
+})
+
+const newKeys = () => ({
+  scan: createKeyPair(),
+  operator: createKeyPair(),
+  voting: createKeyPair(),
+  engine: createKeyPair(),
+})
+
+function superValidator(name: string, change: object = {}, keys: object = {}): Member {
+  return parseMember(
+    writeMember('super-validator', { ...input(name), ...change }, { ...newKeys(), ...keys }),
+  )
+}
+
+function synchronizerOf(name = 'synchronizer', keyPair = createKeyPair()): Member {
+  const rest = { ...input(name), url: null, engineAddress: null }
+  return parseMember(writeMember('synchronizer', rest, { synchronizer: keyPair }))
+}
+
+const four = ['sv-1', 'sv-2', 'sv-3', 'sv-10'].map((name) => superValidator(name))
+const together = { driver: 'cometbft', overrides: {} } as const
+const alone = { driver: 'redis', overrides: {} } as const
+
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length <= 1) return [[...items]]
+  return items.flatMap((first, at) =>
+    permutations(items.toSpliced(at, 1)).map((rest) => [first, ...rest]),
+  )
+}
+
+describe('a genesis', () => {
+  it('is the same in whatever order its members are given', () => {
+    const hashes = (members: readonly Member[], options: Parameters<typeof createGenesis>[1]) =>
+      new Set(permutations(members).map((each) => hashGenesis(createGenesis(each, options))))
+    expect(hashes(four, together).size).toBe(1)
+    expect(hashes([...four.slice(1), synchronizerOf()], alone).size).toBe(1)
+    const { nodes, ordering } = createGenesis(four.toReversed(), together)
+    expect(nodes.map(({ name }) => name)).toEqual(['sv-1', 'sv-2', 'sv-3', 'sv-10'])
+    expect(ordering).toMatchObject({ validators: nodes.map(({ name }) => ({ name })) })
+  })
+
+  it('is another one as soon as a member, a rule or the ordering is', () => {
+    const [first, ...others] = four
+    const other = superValidator('sv-1')
+    const moved = superValidator('sv-1', { url: null }, {})
+    const synchronizer = synchronizerOf()
+    const made = [
+      createGenesis(four, together),
+      createGenesis([other, ...others], together),
+      createGenesis([moved, ...others], together),
+      createGenesis(others, together),
+      createGenesis(four, { ...together, overrides: { devnet: false } }),
+      createGenesis([...four, synchronizer], alone),
+      createGenesis([...others, ...(first === undefined ? [] : [first]), synchronizerOf()], alone),
+    ]
+    expect(new Set(made.map(hashGenesis)).size).toBe(made.length)
+  })
+
+  it('begins when the last of its members was made', () => {
+    const late = superValidator('sv-4', { createdAtMicros: 1_800_000_000_000_000 })
+    expect(createGenesis([late, ...four], together).recordTime).toBe(1_800_000_000_000_000)
+  })
+
+  const pair = createKeyPair()
+  it.each([
+    ['names', [superValidator('sv-1')], 'two members are called sv-1'],
+    [
+      'keys of one kind',
+      [superValidator('a', {}, { voting: pair }), superValidator('b', {}, { voting: pair })],
+      `a and b both have ${pair.publicKey}`,
+    ],
+    [
+      'keys of two kinds',
+      [superValidator('a', {}, { scan: pair }), superValidator('b', {}, { engine: pair })],
+      `a and b both have ${pair.publicKey}`,
+    ],
+    [
+      'keys of one member',
+      [superValidator('a', {}, { scan: pair, operator: pair })],
+      `a and a both have ${pair.publicKey}`,
+    ],
+    [
+      'urls',
+      [superValidator('a', { url: 'https://sv-1.example' })],
+      'sv-1 and a both have https://sv-1.example',
+    ],
+    [
+      'addresses of engines',
+      [superValidator('a', { engineAddress: 'sv-2.example:26656' })],
+      'sv-2 and a both have sv-2.example:26656',
+    ],
+  ] as const)('has no two equal %s', (_, more, message) => {
+    expect(() => createGenesis([...four, ...more], together)).toThrow(message)
+  })
+
+  it.each([
+    ['redis', [], 'one synchronizer orders this network'],
+    ['redis', [synchronizerOf('one'), synchronizerOf('two')], 'one synchronizer orders'],
+    ['cometbft', [synchronizerOf()], 'there is no synchronizer'],
+  ] as [OrderingDriver, Member[], string][])(
+    'ordered by %s has whom it needs (%#)',
+    (driver, more, message) => {
+      expect(() => createGenesis([...four, ...more], { driver, overrides: {} })).toThrow(message)
+    },
+  )
+
+  it('says nothing of a validator', () => {
+    const keys = { participant: createKeyPair(), engine: createKeyPair() }
+    const validator = parseMember(writeMember('validator', input('v'), keys))
+    expect(() => createGenesis([...four, validator], together)).toThrow('v is a validator')
+  })
+
+  it('can be made again from its members and its own rules', () => {
+    const settings = ['names.entryLifetimeMicros=20s', 'ordering.timeouts.proposeMicros=400ms']
+    const overrides = parseSettings('cometbft', settings)
+    const genesis = createGenesis(four, { driver: 'cometbft', overrides })
+    expect(createGenesis(four, { driver: 'cometbft', overrides: rulesOf(genesis) })).toEqual(
+      genesis,
+    )
+    const single = createGenesis([...four, synchronizerOf()], alone)
+    expect(rulesOf(single)).not.toHaveProperty('ordering')
+  })
+
+  it('is told in words, with every key that it fixes', () => {
+    for (const genesis of [
+      createGenesis(four, together),
+      createGenesis([...four, synchronizerOf()], alone),
+    ]) {
+      const text = describeGenesis(parseGenesis(genesis)).join('\n')
+      expect(text).toContain(hashGenesis(genesis))
+      expect(text).toContain('an answer needs 2 that agree, what operators decide 3')
+      for (const value of JSON.stringify([genesis.nodes, genesis.ordering]).match(
+        /[0-9a-f]{40,}/g,
+      ) ?? [])
+        expect(text).toContain(value)
+    }
+  })
+})
+
+describe('settings', () => {
+  it('are read in the units that people type', () => {
+    const settings = ['devnet=false', 'names.entryFeeUsd=2.5', 'coin.tickMicros=10m']
+    const more = ['names.descriptionPrefix=a=b ', 'names.openRequestsMax=3']
+    expect(parseSettings('redis', [...settings, ...more])).toEqual({
+      devnet: false,
+      names: { entryFeeUsd: '2.5000000000', descriptionPrefix: 'a=b ', openRequestsMax: 3 },
+      coin: { tickMicros: 600_000_000 },
+    })
+  })
+
+  it.each([
+    [['price=1'], 'no "price"'],
+    [['names.price=1'], 'no "names.price"'],
+    [['devnet.x=1'], 'no "devnet.x"'],
+    [['constructor=1'], 'no "constructor"'],
+    [['names.__proto__=1'], 'no "names.__proto__=1"'],
+    [['names=1'], '"names=1" sets nothing'],
+    [['devnet'], '"devnet" sets nothing'],
+    [['devnet=true', 'devnet=true'], 'at most once'],
+    [['devnet=yes'], '"yes" is no value of devnet'],
+    [['coin.tickMicros=10'], '"10" is no value of tickMicros'],
+    [['names.entryFeeUsd=much'], '"much" is no value of entryFeeUsd'],
+    [['names.openRequestsMax=1.5'], '"1.5" is no value of openRequestsMax'],
+    [['ordering.timeouts.voteMicros=1s'], 'no "ordering"'],
+    [['nonce=00'], 'no "nonce"'],
+  ])('%j are none', (settings, message) => {
+    expect(() => parseSettings('redis', settings)).toThrow(message)
+  })
+
+  it('out of range make no network', () => {
+    const overrides = parseSettings('cometbft', ['ordering.timeouts.voteMicros=1h'])
+    expect(() => createGenesis(four, { driver: 'cometbft', overrides })).toThrow(
+      'ordering.timeouts.voteMicros',
+    )
+  })
+})
