@@ -170,7 +170,7 @@ function makeLocal<R extends Role>(
 }
 
 /** A token of its own for each process that follows the log, and in a file those that follow one synchronizer. */
-function makeLogTokens(
+export function makeLogTokens(
   directory: DataDirectory,
   synchronizer: string,
   followers: readonly string[],
@@ -183,7 +183,8 @@ function makeLogTokens(
 export const logTokensOf = (synchronizer: string) => `log-tokens-${synchronizer}`
 export const logTokenOf = (name: string) => `log-token-${name}`
 
-function makeSecret(directory: DataDirectory, name: string): string {
+/** Makes the secret unless it is there, and returns it. */
+export function makeSecret(directory: DataDirectory, name: string): string {
   const file = directory.secretFile(name)
   writeFileOnce(file, () => randomHex(systemRandom, SECRET_BYTES))
   return readSecret(file)

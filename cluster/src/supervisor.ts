@@ -38,7 +38,8 @@ export type ProcessSpec = {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly logFile: string
+  /** Null: it writes where its supervisor does. */
+  readonly logFile: string | null
 }
 
 /** Present in the environment of every process of a cluster; the value is the data directory. */
@@ -90,11 +91,12 @@ export class Supervisor {
    */
   async start(spec: ProcessSpec): Promise<void> {
     if (this.#runningById.has(spec.id)) throw new ClusterError(`${spec.id} runs already`)
-    const log = openLog(spec.logFile)
+    const log = spec.logFile === null ? null : openLog(spec.logFile)
+    const output = spec.logFile === null ? 'inherit' : (log ?? 'ignore')
     const child = spawn(spec.command, [...spec.args], {
       env: { ...spec.env, [MARKER_VARIABLE]: this.#options.marker },
       detached: true,
-      stdio: ['ignore', log ?? 'ignore', log ?? 'ignore'],
+      stdio: ['ignore', output, output],
     })
     if (log !== null) closeSync(log)
     if (child.pid === undefined) {
@@ -102,7 +104,10 @@ export class Supervisor {
       throw new ClusterError(`${spec.id} could not be started: ${String(reason)}`)
     }
     const identity = identityOf(child.pid)
-    if (identity === null) throw new ClusterError(`${spec.id} ended at once; see ${spec.logFile}`)
+    if (identity === null)
+      throw new ClusterError(
+        `${spec.id} ended at once${spec.logFile === null ? '' : `; see ${spec.logFile}`}`,
+      )
     const exited = new Promise<string>((resolve) => {
       child.once('exit', (code, signal) => resolve(signal ?? `exit status ${code}`))
     })
@@ -193,7 +198,8 @@ export class Supervisor {
 
   /** Moves full log files of running processes aside; where there is no room for that, empties them. */
   boundLogs(): void {
-    for (const { spec } of this.#runningById.values()) boundLog(spec.logFile)
+    for (const { spec } of this.#runningById.values())
+      if (spec.logFile !== null) boundLog(spec.logFile)
     if (!this.#isRecorded) this.#record()
   }
 

@@ -34,36 +34,49 @@ export type Service = RedisService & {
   readonly faultSocket: string
 }
 
-export type TopologyInput = {
-  readonly prepared: Prepared
+/** Where processes run, and of what they are made. */
+export type Machine = {
+  readonly directory: DataDirectory
   /** A short directory for unix sockets: their paths end at 107 bytes. */
   readonly socketDirectory: string
   readonly redisServer: string
+  /** The compiled entry file of each app. */
+  readonly mains: Readonly<Record<Service['kind'], string>>
+  /** The CometBFT program; null where one synchronizer orders. */
+  readonly engineProgram: string | null
+  /** What every process inherits, e.g. PATH. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where a process writes what it says, by its id; null: where its supervisor does. */
+  readonly logFileOf: (id: string) => string | null
+}
+
+export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> & {
+  readonly prepared: Prepared
   /** Units per second and client (D-33). */
   readonly rateLimit: number
   /** What stays free on the disk, in MiB. */
   readonly diskFreeMibMin: number
   /** Whether a validator that lost its users begins anew. */
   readonly isLossAccepted: boolean
-  /** The compiled entry file of each app, composed with its faults. */
-  readonly mains: Readonly<Record<Service['kind'], string>>
   /** The user of the log's Redis and its rules, from `packages/log`. */
   readonly logUser: Omit<RedisUser, 'password'>
-  /** The CometBFT program; null where one synchronizer orders. */
-  readonly engineProgram: string | null
-  /** What every process inherits, e.g. PATH. */
-  readonly env: Readonly<Record<string, string | undefined>>
 }
 
 const HOST = '127.0.0.1'
 
 /** A Redis with the user of the log's, under another name, in a directory of its own. */
 export function planLogRedis(input: TopologyInput, name: string): RedisService {
-  return planRedis(input, { name, fsync: 'always', user: logUserOf(input) })
+  return planRedis(machineOf(input), { name, fsync: 'always', user: logUserOf(input) })
 }
 
-function planRedis(
-  input: TopologyInput,
+function machineOf(input: TopologyInput): Machine {
+  const { directory } = input.prepared
+  return { ...input, directory, logFileOf: directory.logFile }
+}
+
+/** A Redis that an app has, on a unix socket. */
+export function planRedis(
+  machine: Machine,
   options: {
     readonly name: string
     readonly fsync: 'always' | 'everysec'
@@ -71,18 +84,17 @@ function planRedis(
   },
 ): RedisService {
   const { name, fsync, user } = options
-  const { directory } = input.prepared
-  const redisDirectory = directory.redisDirectory(name)
+  const redisDirectory = machine.directory.redisDirectory(name)
   const file = join(redisDirectory, 'redis.conf')
-  const socketPath = redisSocketOf(input.socketDirectory, name)
+  const socketPath = redisSocketOf(machine.socketDirectory, name)
   return {
     name,
     redis: {
       id: redisIdOf(name),
-      command: input.redisServer,
+      command: machine.redisServer,
       args: [file],
-      env: input.env,
-      logFile: directory.logFile(`${name}.redis`),
+      env: machine.env,
+      logFile: machine.logFileOf(redisIdOf(name)),
     },
     redisAddress: {
       socketPath,
@@ -94,6 +106,40 @@ function planRedis(
       text: redisConfig({ socketPath, directory: redisDirectory, fsync, user }),
     },
   }
+}
+
+/** An app with its Redis; `env` is all that it is told. */
+export function planService(
+  machine: Machine,
+  options: {
+    readonly name: string
+    readonly kind: Service['kind']
+    readonly redis: RedisService
+    /** What commands call it, unless that is its name. */
+    readonly node?: string
+    readonly url: string
+    readonly ports: readonly number[]
+    readonly engineDirectory?: string | null
+    readonly env: Readonly<Record<string, string | undefined>>
+  },
+): Service {
+  const { name, kind, node = name, url, ports, engineDirectory = null, env } = options
+  return {
+    ...options.redis,
+    ...{ name, kind, node, url, ports, engineDirectory },
+    app: {
+      id: name,
+      command: process.execPath,
+      args: ['--enable-source-maps', machine.mains[kind]],
+      env: { ...machine.env, ...env },
+      logFile: machine.logFileOf(name),
+    },
+    faultSocket: `${faultSocketsOf(machine, name)}.faults`,
+  }
+}
+
+function faultSocketsOf({ socketDirectory }: Pick<Machine, 'socketDirectory'>, name: string) {
+  return redisSocketOf(socketDirectory, `f-${name}`)
 }
 
 /** Of the Redis that is called after a service. */
@@ -109,6 +155,7 @@ function logUserOf({ prepared, logUser }: TopologyInput): RedisUser {
 export function planServices(input: TopologyInput): readonly Service[] {
   const { prepared } = input
   const { directory, ports } = prepared
+  const machine = machineOf(input)
   const urlOf = (port: number) => `http://${HOST}:${port}`
   const nodeUrls = ports.nodes.map(urlOf)
   const socketOf = (name: string) => redisSocketOf(input.socketDirectory, name)
@@ -122,38 +169,26 @@ export function planServices(input: TopologyInput): readonly Service[] {
     engine?: { readonly ports: EnginePorts; readonly directory: string }
     env: Record<string, string>
   }): Service => {
-    const { name, kind, node = name, port, engine } = options
-    const faultSockets = socketOf(`f-${name}`)
-    return {
-      ...options.redis,
-      name,
-      kind,
-      node,
+    const { name, port, engine } = options
+    return planService(machine, {
+      ...options,
       engineDirectory: engine?.directory ?? null,
       url: urlOf(port),
       ports: engine === undefined ? [port] : [port, engine.ports.p2p, engine.ports.inner],
-      app: {
-        id: name,
-        command: process.execPath,
-        args: ['--enable-source-maps', input.mains[kind]],
-        env: {
-          ...input.env,
-          QS_GENESIS: directory.genesisFile,
-          QS_HOST: HOST,
-          QS_PORT: String(port),
-          QS_RATE_LIMIT: String(input.rateLimit),
-          QS_NODES: prepared.nodeNames.map((node, at) => `${node}=${nodeUrls[at]}`).join(','),
-          QS_FAULT_SOCKETS: faultSockets,
-          ...options.env,
-        },
-        logFile: directory.logFile(name),
+      env: {
+        QS_GENESIS: directory.genesisFile,
+        QS_HOST: HOST,
+        QS_PORT: String(port),
+        QS_RATE_LIMIT: String(input.rateLimit),
+        QS_NODES: prepared.nodeNames.map((node, at) => `${node}=${nodeUrls[at]}`).join(','),
+        QS_FAULT_SOCKETS: faultSocketsOf(input, name),
+        ...options.env,
       },
-      faultSocket: `${faultSockets}.faults`,
-    }
+    })
   }
 
   const redisOf = (name: string, fsync: 'always' | 'everysec') =>
-    planRedis(input, { name, fsync, user: null })
+    planRedis(machine, { name, fsync, user: null })
   const validatorRedis = redisOf(VALIDATOR, 'always')
   const synchronizerEnv = (tokens: string, redisDirectory: string) => ({
     QS_LOG_DIRECTORY: redisDirectory,

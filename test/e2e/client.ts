@@ -6,9 +6,11 @@ import type { RunningCluster } from 'quorumscan/testing'
 
 export const clock = createSystemClock()
 
+type OfValidator = { readonly urls: Pick<RunningCluster['urls'], 'validator'> }
+
 /** A lookup through the scan proxy. */
 export function lookup(
-  cluster: RunningCluster,
+  cluster: OfValidator,
   name: string,
   headers: Record<string, string> = {},
 ): Promise<HttpAnswer> {
@@ -17,7 +19,7 @@ export function lookup(
 }
 
 /** Waits until the name is found through the proxy. */
-export function untilFound(cluster: RunningCluster, name: string): Promise<HttpAnswer> {
+export function untilFound(cluster: OfValidator, name: string): Promise<HttpAnswer> {
   return until(`${name} to be found`, async () => {
     const answer = await lookup(cluster, name)
     return answer.status === 200 ? answer : undefined
@@ -26,7 +28,7 @@ export function untilFound(cluster: RunningCluster, name: string): Promise<HttpA
 
 /** A registered user with coin, speaking through the generated client. */
 export async function createUser(
-  cluster: RunningCluster,
+  cluster: OfValidator & Pick<RunningCluster, 'token'>,
   user: string,
   tapUsd: string | null = '10.0',
 ) {

@@ -1,5 +1,5 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
-import { type Env, type EnvReader, readEnv } from '@quorumscan/base'
+import { type Env, type EnvReader, type NoteVariable, readEnv } from '@quorumscan/base'
 import { readAppConfig } from '@quorumscan/http'
 import type { Rates } from './budgets.ts'
 
@@ -24,68 +24,120 @@ export type EngineConfig = Extract<
 >['engine']
 
 /** @throws {EnvError} That names every missing or bad variable. */
-export function envToConfig(env: Env) {
-  return readEnv(env, (variables) => {
-    const rate = (name: string, fallback: number) =>
-      variables.integer(name, { min: 1, max: RATE_MAX, fallback })
-    return {
-      // The nodes vouch for clock and log: those of the genesis, f + 1 of them or more.
-      ...readAppConfig(variables, { rateLimit: RATE_LIMIT_DEFAULT }),
-      ordering: readOrdering(variables),
-      /** Of the log's Redis, whose disk is watched; null where it is on another machine. */
-      logDirectory: variables.optional('QS_LOG_DIRECTORY'),
-      /** Below this nothing is written, in MiB. */
-      diskFreeMibMin: variables.integer('QS_DISK_FREE_MIB_MIN', {
-        min: 0,
-        max: DISK_FREE_MIB_MIN_MAX,
-        fallback: DISK_FREE_MIB_MIN_DEFAULT,
-      }),
-      /** Units of entries a second (`budgets.ts`). */
-      entryRates: {
-        stranger: rate('QS_STRANGER_ENTRY_RATE', STRANGER_RATE_DEFAULT),
-        peer: rate('QS_PEER_ENTRY_RATE', PEER_RATE_DEFAULT),
-        superValidator: rate('QS_SV_ENTRY_RATE', SV_RATE_DEFAULT),
-      } satisfies Rates,
-      /** Tokens of peers, who follow the log and may submit more, one a line; null: there are none. */
-      peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE'),
-    }
-  })
+export function envToConfig(env: Env, note?: NoteVariable) {
+  return readEnv(
+    env,
+    (variables) => {
+      const rate = (name: string, whose: string, fallback: number) =>
+        variables.integer(name, {
+          about: `units of entries a second that the log takes of ${whose}`,
+          example: '100',
+          min: 1,
+          max: RATE_MAX,
+          fallback,
+        })
+      return {
+        // The nodes vouch for clock and log: those of the genesis, f + 1 of them or more.
+        ...readAppConfig(variables, { rateLimit: RATE_LIMIT_DEFAULT }),
+        ordering: readOrdering(variables),
+        logDirectory: variables.optional('QS_LOG_DIRECTORY', {
+          about:
+            'the directory of the Redis with the log, whose disk is watched; not set where that is elsewhere',
+          example: '/var/lib/quorumscan/redis/sv-1',
+        }),
+        diskFreeMibMin: variables.integer('QS_DISK_FREE_MIB_MIN', {
+          about: 'with less room on that disk, in MiB, nothing is registered',
+          example: '1024',
+          min: 0,
+          max: DISK_FREE_MIB_MIN_MAX,
+          fallback: DISK_FREE_MIB_MIN_DEFAULT,
+        }),
+        /** Units of entries a second (`budgets.ts`). */
+        entryRates: {
+          stranger: rate('QS_STRANGER_ENTRY_RATE', 'all strangers together', STRANGER_RATE_DEFAULT),
+          peer: rate('QS_PEER_ENTRY_RATE', 'each peer', PEER_RATE_DEFAULT),
+          superValidator: rate('QS_SV_ENTRY_RATE', 'each super-validator', SV_RATE_DEFAULT),
+        } satisfies Rates,
+        peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
+          about: 'a file of tokens, one a line, of peers, who follow the log and may submit more',
+          example: '/etc/quorumscan/peer-tokens',
+        }),
+      }
+    },
+    note,
+  )
 }
 
 /** Which of the two it is stands in the genesis; here is what each needs. */
 function readOrdering(variables: EnvReader) {
-  const home = variables.optional('QS_ENGINE_HOME')
+  const home = variables.optional('QS_ENGINE_HOME', {
+    about:
+      'where its engine keeps its blocks and what it has signed; not set where one synchronizer orders',
+    example: '/var/lib/quorumscan/engines/sv-1',
+  })
   if (home === null)
     return {
       driver: 'redis' as const,
       /** The log's own. */
       redis: {
-        path: variables.text('QS_LOG_REDIS'),
-        passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE'),
+        path: variables.text('QS_LOG_REDIS', {
+          about: 'the unix socket of the Redis that holds the log, and nothing else',
+          example: '/run/quorumscan/log',
+        }),
+        passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE', {
+          about: 'the file of the password of that Redis',
+          example: '/etc/quorumscan/log-password',
+        }),
       },
-      /** Hex seed of the key that the genesis names for the synchronizer. */
-      keyFile: variables.text('QS_KEY_FILE'),
+      keyFile: variables.text('QS_KEY_FILE', {
+        about: 'the file of the key that signs the log (a seed in hex)',
+        example: '/var/lib/quorumscan/keys/synchronizer',
+      }),
     }
   return {
     driver: 'cometbft' as const,
     /** The operator's. */
-    redisPath: variables.text('QS_REDIS'),
+    redisPath: variables.text('QS_REDIS', {
+      about: 'the unix socket of its own Redis: replica, queues, and what else it keeps',
+      example: '/run/quorumscan/redis',
+    }),
     engine: {
       /** What it keeps: its blocks, and what it has signed. */
       home,
-      program: variables.text('QS_COMETBFT', 'cometbft'),
-      /** Beginning of the paths of two unix sockets, which end at 107 bytes. */
-      sockets: variables.text('QS_ENGINE_SOCKETS'),
-      /** `host:port` on which it listens for other engines. */
-      address: variables.text('QS_ENGINE_ADDRESS'),
-      /** `id@host:port` of the other members' engines. */
-      peers: variables.parsed('QS_ENGINE_PEERS', parsePeers),
-      /** Hex seeds: what the engine proves to be, and what it votes with; null: it follows without a vote. */
-      nodeKeyFile: variables.text('QS_ENGINE_KEY_FILE'),
-      votingKeyFile: variables.optional('QS_VOTING_KEY_FILE'),
+      program: variables.text('QS_COMETBFT', {
+        about: 'the engine, CometBFT',
+        example: '/usr/local/bin/cometbft',
+        fallback: 'cometbft',
+      }),
+      sockets: variables.text('QS_ENGINE_SOCKETS', {
+        about: 'what the paths of two unix sockets begin with, which end at 107 bytes',
+        example: '/run/quorumscan/engine',
+      }),
+      address: variables.text('QS_ENGINE_ADDRESS', {
+        about: 'host:port on which its engine listens for others',
+        example: '0.0.0.0:26656',
+      }),
+      peers: variables.parsed('QS_ENGINE_PEERS', {
+        about: "id@host:port of the other members' engines",
+        example: `${'ab'.repeat(20)}@sv-2.example:26656`,
+        parse: parsePeers,
+      }),
+      nodeKeyFile: variables.text('QS_ENGINE_KEY_FILE', {
+        about: 'the file of the key by which its engine shows who it is (a seed in hex)',
+        example: '/var/lib/quorumscan/keys/sv-1.engine',
+      }),
+      /** Null: it follows without a vote. */
+      votingKeyFile: variables.optional('QS_VOTING_KEY_FILE', {
+        about:
+          'the file of the key that votes on blocks; without it the engine follows without a vote',
+        example: '/var/lib/quorumscan/keys/sv-1.voting',
+      }),
     },
-    /** Ids of engines without a vote that may connect. */
-    followers: variables.parsed('QS_ENGINE_FOLLOWERS', parseIds),
+    followers: variables.parsed('QS_ENGINE_FOLLOWERS', {
+      about: 'ids of engines without a vote that may connect',
+      example: 'ab'.repeat(20),
+      parse: parseIds,
+    }),
   }
 }
 

@@ -1,6 +1,6 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { DEFAULT_AUDIENCE } from '@quorumscan/auth'
-import { type Env, readEnv } from '@quorumscan/base'
+import { type Env, type NoteVariable, readEnv } from '@quorumscan/base'
 import { readFollowerConfig } from '@quorumscan/http'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
@@ -12,53 +12,91 @@ const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|::1)$/
 const TOKEN_LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
 
 /** @throws {EnvError} That names every missing or bad variable. */
-export function envToConfig(env: Env) {
-  return readEnv(env, (variables) => {
-    const seeds = variables.text('QS_SEEDS').split(',').filter(Boolean)
-    for (const seed of seeds)
-      if (!isHttpUrl(seed)) variables.problem(`QS_SEEDS holds ${JSON.stringify(seed)}, no http URL`)
-    const secretFile = variables.optional('QS_JWT_SECRET_FILE')
-    const jwksUrl = variables.optional('QS_JWKS_URL')
-    if ((secretFile === null) === (jwksUrl === null))
-      variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
-    if (jwksUrl !== null && !isHttpUrl(jwksUrl))
-      variables.problem(`QS_JWKS_URL is ${JSON.stringify(jwksUrl)}, no http URL`)
-    const common = readFollowerConfig(variables)
-    if (secretFile !== null && !LOOPBACK.test(common.host))
-      variables.problem(
-        `QS_JWT_SECRET_FILE is for development on a loopback address, QS_HOST is ${JSON.stringify(common.host)}`,
-      )
-    const algorithm = variables.text('QS_JWKS_ALGORITHM', 'RS256')
-    const knownAlgorithm = JWKS_ALGORITHMS.find((known) => known === algorithm)
-    if (knownAlgorithm === undefined)
-      variables.problem(`QS_JWKS_ALGORITHM is none of ${JWKS_ALGORITHMS.join(', ')}`)
-    const lifetime = variables.integer('QS_TOKEN_LIFETIME_SECONDS_MAX', {
-      min: 0,
-      max: TOKEN_LIFETIME_SECONDS_MAX,
-      fallback: 0,
-    })
-    return {
-      ...common,
-      /** Hex seed of the key that signs submissions and hosts this validator's parties. */
-      participantKeyFile: variables.text('QS_PARTICIPANT_KEY_FILE'),
-      /** Scan nodes where the addresses of all are learned (D-34). */
-      seeds,
-      /** Where tokens come from: exactly one way per configuration (D-32). */
-      tokens:
-        jwksUrl === null
-          ? ({ kind: 'shared-secret', secretFile: secretFile ?? '' } as const)
-          : ({ kind: 'jwks', url: jwksUrl, algorithm: knownAlgorithm ?? 'RS256' } as const),
-      audience: variables.text('QS_AUDIENCE', DEFAULT_AUDIENCE),
-      /** Longest lifetime of a token in seconds; null: any (D-32). */
-      tokenLifetimeSecondsMax: lifetime === 0 ? null : lifetime,
-      /** Tokens of this validator with scan nodes (D-33), `<origin> <token>` a line; null: there are none. */
-      nodeTokensFile: variables.optional('QS_NODE_TOKENS_FILE'),
-      /** Whether to begin anew where the users, which no log holds, are lost. */
-      isLossAccepted: variables.optional('QS_ACCEPT_LOST_USERS') === '1',
-      /** Whether scan nodes may be at loopback and private addresses: the local cluster. */
-      allowPrivateAddresses: variables.optional('QS_ALLOW_PRIVATE_ADDRESSES') === '1',
-    }
-  })
+export function envToConfig(env: Env, note?: NoteVariable) {
+  return readEnv(
+    env,
+    (variables) => {
+      const seeds = variables
+        .text('QS_SEEDS', {
+          about: 'scan nodes where the addresses of all are learned',
+          example: 'https://sv-1.example,https://sv-2.example',
+        })
+        .split(',')
+        .filter(Boolean)
+      for (const seed of seeds)
+        if (!isHttpUrl(seed))
+          variables.problem(`QS_SEEDS holds ${JSON.stringify(seed)}, no http URL`)
+      const secretFile = variables.optional('QS_JWT_SECRET_FILE', {
+        about: 'for development: the file of a secret that signs tokens of users; or QS_JWKS_URL',
+        example: '/var/lib/quorumscan/secrets/jwt',
+      })
+      const jwksUrl = variables.optional('QS_JWKS_URL', {
+        about: 'the keys of whoever issues tokens of users',
+        example: 'https://issuer.example/.well-known/jwks.json',
+      })
+      if ((secretFile === null) === (jwksUrl === null))
+        variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
+      if (jwksUrl !== null && !isHttpUrl(jwksUrl))
+        variables.problem(`QS_JWKS_URL is ${JSON.stringify(jwksUrl)}, no http URL`)
+      const common = readFollowerConfig(variables)
+      if (secretFile !== null && !LOOPBACK.test(common.host))
+        variables.problem(
+          `QS_JWT_SECRET_FILE is for development on a loopback address, QS_HOST is ${JSON.stringify(common.host)}`,
+        )
+      const algorithm = variables.text('QS_JWKS_ALGORITHM', {
+        about: `how these sign: ${JWKS_ALGORITHMS.join(', ')}`,
+        example: 'EdDSA',
+        fallback: 'RS256',
+      })
+      const knownAlgorithm = JWKS_ALGORITHMS.find((known) => known === algorithm)
+      if (knownAlgorithm === undefined)
+        variables.problem(`QS_JWKS_ALGORITHM is none of ${JWKS_ALGORITHMS.join(', ')}`)
+      const lifetime = variables.integer('QS_TOKEN_LIFETIME_SECONDS_MAX', {
+        about: 'the longest lifetime of a token that is taken, in seconds; 0: any',
+        example: '3600',
+        min: 0,
+        max: TOKEN_LIFETIME_SECONDS_MAX,
+        fallback: 0,
+      })
+      return {
+        ...common,
+        participantKeyFile: variables.text('QS_PARTICIPANT_KEY_FILE', {
+          about: 'the file of the key that signs submissions and hosts its parties (a seed in hex)',
+          example: '/var/lib/quorumscan/keys/validator.participant',
+        }),
+        /** Scan nodes where the addresses of all are learned (D-34). */
+        seeds,
+        /** Where tokens come from: exactly one way per configuration (D-32). */
+        tokens:
+          jwksUrl === null
+            ? ({ kind: 'shared-secret', secretFile: secretFile ?? '' } as const)
+            : ({ kind: 'jwks', url: jwksUrl, algorithm: knownAlgorithm ?? 'RS256' } as const),
+        audience: variables.text('QS_AUDIENCE', {
+          about: 'for whom tokens must be',
+          example: 'https://validator.example',
+          fallback: DEFAULT_AUDIENCE,
+        }),
+        /** Longest lifetime of a token in seconds; null: any (D-32). */
+        tokenLifetimeSecondsMax: lifetime === 0 ? null : lifetime,
+        /** D-33. */
+        nodeTokensFile: variables.optional('QS_NODE_TOKENS_FILE', {
+          about: 'a file with its tokens at scan nodes, a line each: origin and token',
+          example: '/etc/quorumscan/node-tokens',
+        }),
+        isLossAccepted:
+          variables.optional('QS_ACCEPT_LOST_USERS', {
+            about: '1: begin anew where the users, which no log holds, are lost',
+            example: '1',
+          }) === '1',
+        allowPrivateAddresses:
+          variables.optional('QS_ALLOW_PRIVATE_ADDRESSES', {
+            about: '1: scan nodes may be at loopback and private addresses',
+            example: '1',
+          }) === '1',
+      }
+    },
+    note,
+  )
 }
 
 function isHttpUrl(text: string): boolean {

@@ -35,6 +35,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'genesis create': ['genesis create *.json --ordering cometbft --out genesis.json'],
   'genesis verify': ['genesis verify genesis.json *.member.json'],
+  run: ['run sv --config /etc/quorumscan/sv-1.env'],
   'log repair': ['log repair', 'log repair --cut'],
   'log verify': ['log verify', 'log verify --json | jq .damages'],
   'config get': ['config get --json'],

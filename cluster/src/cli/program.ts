@@ -30,6 +30,7 @@ import { addMirrorCommand } from './mirror.ts'
 import { addNodeCommands } from './node-commands.ts'
 import { answer, integer, print, repeatDataDir, slowly, tell, wrap } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
+import { addRunCommand } from './run-command.ts'
 import { freshLabel, untilInterrupted, up } from './up.ts'
 import { type Asked, parseVotes, readGenesis, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
@@ -48,11 +49,23 @@ const LOG_LINES_MAX = 1_000_000
 type Common = { dataDir: string; json?: boolean }
 type ResolveFlags = { quorum: string; receipt?: string; votes?: boolean }
 
+type Environment = { readonly cwd: string; readonly redisServer: string }
+
 /** Runs one command and returns its exit code. */
 export async function runCommandLine(
   args: readonly string[],
-  environment: { readonly cwd: string; readonly redisServer: string },
+  environment: Environment,
 ): Promise<number> {
+  const { program, exitCode } = createProgram(environment)
+  await program.parseAsync([...args], { from: 'user' })
+  return exitCode()
+}
+
+/** All that can be typed; `exitCode` is that of the command that was carried out. */
+export function createProgram(environment: Environment): {
+  readonly program: Command
+  readonly exitCode: () => number
+} {
   const clock = createSystemClock()
   const defaultDir = defaultDataDirectory(environment.cwd)
   let exitCode: number = EXIT.done
@@ -257,6 +270,7 @@ export async function runCommandLine(
   addMirrorCommand(program, clock)
   addCometbftCommands(program, command, clock)
   addCeremonyCommands(program, clock)
+  addRunCommand(program, environment.redisServer, clock)
 
   const log = program
     .command('log')
@@ -317,8 +331,7 @@ export async function runCommandLine(
     })
 
   addExamples(program)
-  await program.parseAsync([...args], { from: 'user' })
-  return exitCode
+  return { program, exitCode: () => exitCode }
 }
 
 async function demo(directory: DataDirectory, options: Common, clock: Clock): Promise<void> {

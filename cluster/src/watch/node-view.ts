@@ -50,7 +50,10 @@ export async function viewNode(
       fileBytes: gauge(metrics.text, 'redis_aof_bytes'),
       diskFreeBytes: gauge(metrics.text, 'disk_free_bytes'),
     },
-    logs: [...logFiles].map(([process, file]) => ({ process, lines: lastLines(file) })),
+    logs: [...logFiles].map(([process, file]) => ({
+      process,
+      lines: file === null ? [] : lastLines(file),
+    })),
   }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromHex, fromUtf8, toHex, utf8 } from './bytes.ts'
-import { EnvError, readEnv } from './env.ts'
+import { EnvError, readEnv, type Variable } from './env.ts'
 import { createKeyPair, keyPairFromSeed, verifySignature } from './keys.ts'
 import { systemRandom } from './random.ts'
 import { retry } from './retry.ts'
@@ -50,15 +50,30 @@ describe('bytes', () => {
 
 describe('readEnv', () => {
   it('reports all that is missing or bad at once', () => {
+    const meaning = { about: 'something', example: '1' }
+    const noted: Variable[] = []
     const read = () =>
-      readEnv({ QS_PORT: '70000', QS_N: 'x' }, (v) => [
-        v.text('QS_HOST'),
-        v.integer('QS_PORT', { min: 0, max: 65535 }),
-        v.integer('QS_N', { min: 0, max: 1 }),
-        v.integer('QS_OK', { min: 0, max: 1, fallback: 1 }),
-      ])
+      readEnv(
+        { QS_PORT: '70000', QS_N: 'x' },
+        (v) => [
+          v.text('QS_HOST', meaning),
+          v.integer('QS_PORT', { ...meaning, min: 0, max: 65535 }),
+          v.integer('QS_N', { ...meaning, min: 0, max: 1 }),
+          v.integer('QS_OK', { ...meaning, min: 0, max: 1, fallback: 1 }),
+          v.optional('QS_MORE', meaning),
+        ],
+        (variable) => noted.push(variable),
+      )
     expect(read).toThrow(EnvError)
-    expect(read).toThrow(/QS_HOST.*\n.*QS_PORT.*\n.*QS_N/)
+    noted.length = 0
+    expect(read).toThrow(/^QS_HOST.*\nQS_PORT.*\nQS_N [^\n]*$/)
+    expect(noted.map(({ name, fallback }) => [name, fallback])).toEqual([
+      ['QS_HOST', null],
+      ['QS_PORT', null],
+      ['QS_N', null],
+      ['QS_OK', '1'],
+      ['QS_MORE', ''],
+    ])
   })
 })
 

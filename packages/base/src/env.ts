@@ -6,51 +6,78 @@ export class EnvError extends Error {
   override readonly name = 'EnvError'
 }
 
+/** What a variable means to whoever sets it: in the documentation this is its row. */
+export type Meaning = { readonly about: string; readonly example: string }
+
+/** A variable as it was asked for. */
+export type Variable = Meaning & {
+  readonly name: string
+  /** Null: it has to be set. Empty: without it there is none. */
+  readonly fallback: string | null
+}
+
 /** What a config is built from; each call notes what is missing or bad. */
 export type EnvReader = {
-  text(name: string, fallback?: string): string
-  optional(name: string): string | null
+  text(name: string, options: Meaning & { readonly fallback?: string }): string
+  optional(name: string, options: Meaning): string | null
   /** A text that is read further; where `parse` throws, its message is the problem. */
-  parsed<Value>(name: string, parse: (text: string) => readonly Value[]): readonly Value[]
-  integer(name: string, range: { min: number; max: number; fallback?: number }): number
+  parsed<Value>(
+    name: string,
+    options: Meaning & { readonly parse: (text: string) => readonly Value[] },
+  ): readonly Value[]
+  integer(
+    name: string,
+    options: Meaning & { readonly min: number; readonly max: number; readonly fallback?: number },
+  ): number
   /** Reports what only the caller can see, such as two variables that exclude each other. */
   problem(text: string): void
 }
 
+/** Told of each variable that is asked for. */
+export type NoteVariable = (variable: Variable) => void
+
 /**
- * Builds a config by reading variables, e.g. `readEnv(env, (v) => ({port: v.integer('QS_PORT', {min: 0, max: 65535})}))`.
+ * Builds a config by reading variables, each with what it means.
  *
  * @throws {EnvError} That names every missing or bad variable, one a line.
  */
-export function readEnv<Config>(env: Env, build: (reader: EnvReader) => Config): Config {
+export function readEnv<Config>(
+  env: Env,
+  build: (reader: EnvReader) => Config,
+  note: NoteVariable = () => {},
+): Config {
   const problems: string[] = []
+  /** Empty counts as not set. */
+  const value = (name: string, { about, example }: Meaning, fallback: string | null) => {
+    note({ name, about, example, fallback })
+    return env[name] || null
+  }
   const config = build({
-    text(name, fallback) {
-      const value = env[name]
-      if (value !== undefined && value !== '') return value
-      if (fallback === undefined) problems.push(`${name} is not set`)
-      return fallback ?? ''
+    text(name, options) {
+      const { fallback = null } = options
+      const text = value(name, options, fallback) ?? fallback
+      if (text === null) problems.push(`${name} is not set`)
+      return text ?? ''
     },
-    optional: (name) => env[name] || null,
-    parsed(name, parse) {
+    optional: (name, options) => value(name, options, ''),
+    parsed(name, options) {
       try {
-        return parse(env[name] ?? '')
+        return options.parse(value(name, options, '') ?? '')
       } catch (error) {
         problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
         return []
       }
     },
-    integer(name, range) {
-      const value = env[name]
-      if (value === undefined || value === '') {
-        if (range.fallback === undefined) problems.push(`${name} is not set`)
-        return range.fallback ?? range.min
+    integer(name, options) {
+      const { min, max, fallback = null } = options
+      const text = value(name, options, fallback === null ? null : String(fallback))
+      if (text === null) {
+        if (fallback === null) problems.push(`${name} is not set`)
+        return fallback ?? min
       }
-      const number = Number(value)
-      if (!/^-?[0-9]+$/.test(value) || number < range.min || number > range.max)
-        problems.push(
-          `${name} is no integer from ${range.min} to ${range.max}: ${JSON.stringify(value)}`,
-        )
+      const number = Number(text)
+      if (!/^-?[0-9]+$/.test(text) || number < min || number > max)
+        problems.push(`${name} is no integer from ${min} to ${max}: ${JSON.stringify(text)}`)
       return number
     },
     problem: (text) => problems.push(text),

@@ -1,7 +1,15 @@
 export { AssertionError, assert, unreachable } from './assert.ts'
 export { bytesEqual, concatBytes, fromHex, fromUtf8, toBase64, toHex, utf8 } from './bytes.ts'
 export { type Clock, createSystemClock, MICROS_PER_MS } from './clock.ts'
-export { type Env, EnvError, type EnvReader, readEnv } from './env.ts'
+export {
+  type Env,
+  EnvError,
+  type EnvReader,
+  type Meaning,
+  type NoteVariable,
+  readEnv,
+  type Variable,
+} from './env.ts'
 export {
   createKeyPair,
   type KeyPair,

@@ -5,6 +5,11 @@ import { parsePeers } from './peer-clocks.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
 
+export const GENESIS_VARIABLE = {
+  about: 'the file of the genesis document',
+  example: '/etc/quorumscan/genesis.json',
+}
+
 export type AppConfig = ReturnType<typeof readAppConfig>
 
 export function readAppConfig(
@@ -15,17 +20,35 @@ export function readAppConfig(
   },
 ) {
   return {
-    genesisFile: variables.text('QS_GENESIS'),
-    host: variables.text('QS_HOST', '127.0.0.1'),
-    /** 0 takes a free one. */
-    port: variables.integer('QS_PORT', { min: 0, max: 65_535 }),
-    logLevel: variables.text('QS_LOG_LEVEL', 'info'),
-    /** Where traces are sent (OTLP over HTTP); null for nowhere. */
-    tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT'),
-    /** Nodes with whose clocks the own one is compared. */
-    nodes: variables.parsed('QS_NODES', parsePeers),
-    /** Units a second for each client address. */
+    genesisFile: variables.text('QS_GENESIS', GENESIS_VARIABLE),
+    host: variables.text('QS_HOST', {
+      about: 'the address it listens on',
+      example: '0.0.0.0',
+      fallback: '127.0.0.1',
+    }),
+    port: variables.integer('QS_PORT', {
+      about: 'the port it listens on; 0 takes a free one',
+      example: '4611',
+      min: 0,
+      max: 65_535,
+    }),
+    logLevel: variables.text('QS_LOG_LEVEL', {
+      about: 'the least that is logged: trace, debug, info, warn, error, fatal or silent',
+      example: 'warn',
+      fallback: 'info',
+    }),
+    tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT', {
+      about: 'where traces are sent, by OTLP over HTTP; without it nowhere',
+      example: 'http://127.0.0.1:4318',
+    }),
+    nodes: variables.parsed('QS_NODES', {
+      about: 'scan nodes of the network, with whose clocks the own one is compared',
+      example: 'sv-1=https://sv-1.example,sv-2=https://sv-2.example',
+      parse: parsePeers,
+    }),
     rateLimit: variables.integer('QS_RATE_LIMIT', {
+      about: 'units of work a second for each client address',
+      example: '1000',
       min: 1,
       max: RATE_LIMIT_MAX,
       fallback: defaults.rateLimit,
@@ -37,15 +60,25 @@ export function readAppConfig(
 export function readFollowerConfig(variables: EnvReader) {
   return {
     ...readAppConfig(variables, { rateLimit: FOLLOWER_RATE_LIMIT }),
-    /** Unix socket of the process's own Redis: replica, queues, and what else it keeps. */
-    redisPath: variables.text('QS_REDIS'),
+    redisPath: variables.text('QS_REDIS', {
+      about: 'the unix socket of its own Redis: replica, queues, and what else it keeps',
+      example: '/run/quorumscan/redis',
+    }),
     /** The synchronizer, from which the log comes and to which entries go. */
     log: {
-      url: readUrl(variables, 'QS_LOG'),
-      /** The token that makes this process a peer of the synchronizer. */
-      tokenFile: variables.text('QS_LOG_TOKEN_FILE'),
-      /** PEM certificates that an https URL is checked against; null: those that the machine trusts. */
-      caFile: variables.optional('QS_LOG_CA'),
+      url: readUrl(variables, 'QS_LOG', {
+        about: 'the synchronizer, from which the log comes and to which entries go',
+        example: 'https://synchronizer.example',
+      }),
+      tokenFile: variables.text('QS_LOG_TOKEN_FILE', {
+        about: 'the file of the token that makes it a peer of the synchronizer',
+        example: '/etc/quorumscan/log-token',
+      }),
+      caFile: variables.optional('QS_LOG_CA', {
+        about:
+          'certificates (PEM) that vouch for an https synchronizer, unless the machine trusts it',
+        example: '/etc/quorumscan/ca.pem',
+      }),
     },
   }
 }
@@ -59,8 +92,12 @@ export async function readLogClientOptions(log: ReturnType<typeof readFollowerCo
   }
 }
 
-function readUrl(variables: EnvReader, name: string): string {
-  const text = variables.text(name)
+function readUrl(
+  variables: EnvReader,
+  name: string,
+  meaning: Parameters<EnvReader['text']>[1],
+): string {
+  const text = variables.text(name, meaning)
   if (text !== '' && !(/^https?:\/\/[!-~]+$/.test(text) && URL.canParse(text)))
     variables.problem(`${name} is no http URL: ${JSON.stringify(text)}`)
   return text.replace(/\/+$/, '')

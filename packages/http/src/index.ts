@@ -1,6 +1,7 @@
 export { type AppOverrides, beginApp, serve } from './app.ts'
 export {
   type AppConfig,
+  GENESIS_VARIABLE,
   readAppConfig,
   readFollowerConfig,
   readLogClientOptions,

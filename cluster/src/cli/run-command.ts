@@ -1,0 +1,38 @@
+/** `run`: the processes of one operator, in the foreground. */
+import type { Clock } from '@quorumscan/base'
+import { Argument, type Command } from 'commander'
+import { ROLE_OF, type Runnable, readOperatorConfig } from '../operator/operator-config.ts'
+import { judgeProcesses } from '../operator/operator-services.ts'
+import { runOperator } from '../operator/run-operator.ts'
+import { print } from './options.ts'
+import { untilInterrupted } from './up.ts'
+
+export function addRunCommand(program: Command, redisServer: string, clock: Clock): void {
+  program
+    .command('run')
+    .description('run what one operator runs, in the foreground, until it is interrupted')
+    .addArgument(new Argument('<role>', 'what it is').choices(Object.keys(ROLE_OF)))
+    .requiredOption('--config <file>', 'its variables, a line each: NAME=value')
+    .option('--json', 'a line of JSON for each thing that happens')
+    .addHelpText(
+      'after',
+      `
+It starts Redis and each process, starts again what ends, and writes what they
+say to its own output: for systemd and containers. A wrong configuration ends it
+at once, with all that is wrong. The page on operations has the variables.`,
+    )
+    .action(async (role: Runnable, options: { config: string; json?: boolean }) => {
+      const interrupted = untilInterrupted()
+      const tell = (sentence: string) =>
+        print(options.json ? JSON.stringify({ event: sentence }) : sentence)
+      await using _running = await runOperator({
+        config: readOperatorConfig(role, options.config, judgeProcesses),
+        redisServer,
+        env: process.env,
+        clock,
+        tell,
+      })
+      await interrupted
+      tell('stopping')
+    })
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { REPOSITORY_ROOT } from '../built-files.ts'
+import { configurationPage } from './configuration.ts'
+
+const page = configurationPage()
+
+it('the committed page on variables and flags is that of the code; `npm run generate` writes it', () => {
+  expect(readFileSync(join(REPOSITORY_ROOT, 'docs/configuration.md'), 'utf8')).toBe(page)
+})
+
+it('has each variable that a process of a cluster is told, but those of its faults', () => {
+  const topology = readFileSync(join(REPOSITORY_ROOT, 'cluster/src/topology.ts'), 'utf8')
+  const told = new Set(topology.match(/\bQS_[A-Z_]+/g))
+  expect(told.size).toBeGreaterThan(25)
+  const missing = [...told]
+    .filter((name) => !name.startsWith('QS_FAULT'))
+    .filter((name) => !page.includes(`\`${name}\``))
+  expect(missing).toEqual([])
+})
+
+it('says of each what it means and how it looks', () => {
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+  expect(rows.length).toBeGreaterThan(100)
+  for (const row of rows) {
+    const [, name, about, , example] = row.split(/(?<!\\)\|/).map((cell) => cell.trim())
+    expect(about, name).not.toBe('')
+    if (name?.startsWith('`QS_')) expect(example, name).toMatch(/^`[^`]+`$/)
+  }
+})

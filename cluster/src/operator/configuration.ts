@@ -1,0 +1,108 @@
+/** The page on every variable and flag, made of the code that reads them. */
+import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
+import { envToConfig as scanConfig } from '@quorumscan/scan'
+import { envToConfig as synchronizerConfig } from '@quorumscan/synchronizer'
+import { envToConfig as validatorConfig } from '@quorumscan/validator'
+import type { Command } from 'commander'
+import { EXAMPLES } from '../cli/examples.ts'
+import { createProgram } from '../cli/program.ts'
+import { OWN_VARIABLES } from './operator-config.ts'
+
+/** Each process, and with which variables it reads others. */
+const PROCESSES = [
+  ['scan', scanConfig, {}],
+  ['synchronizer', synchronizerConfig, {}],
+  ['synchronizer', synchronizerConfig, { QS_ENGINE_HOME: 'here' }],
+  ['validator', validatorConfig, {}],
+] as const
+
+/** `defaults` by who reads it. */
+type Row = Omit<Variable, 'fallback'> & { readonly defaults: Map<string, string> }
+
+/** The text of `docs/configuration.md`. */
+export function configurationPage(): string {
+  const rows = variableRows().map(({ name, about, example, defaults }) => [
+    `\`${name}\``,
+    about,
+    [...new Set(defaults.values())].join(' or '),
+    `\`${example}\``,
+    [...defaults.keys()].join(', '),
+  ])
+  return [
+    '# Configuration',
+    'Made from the code by `npm run generate`; [operations.md](operations.md) says what an operator needs of it.',
+    '## Variables of processes',
+    '`quorumscan run` reads those marked "run" itself, makes what follows from them (`QS_NODES`, `QS_SEEDS`, sockets, files of keys), and hands all ' +
+      'others on. A process that is started alone (`node apps/scan/dist/main.js`) needs all that are marked with its name.',
+    table(['variable', 'what', 'default', 'example', 'read by'], rows),
+    '## Commands and their flags',
+    ...commandsOf(createProgram({ cwd: '/', redisServer: '' }).program).map(describeCommand),
+    '',
+  ].join('\n\n')
+}
+
+function variableRows(): readonly Row[] {
+  const rowByName = new Map<string, Row>()
+  const noteOf =
+    (reader: string): NoteVariable =>
+    ({ fallback, ...variable }) => {
+      const row = rowByName.get(variable.name) ?? { ...variable, defaults: new Map() }
+      row.defaults.set(reader, fallback === null ? '**needed**' : codeOf(fallback))
+      rowByName.set(variable.name, row)
+    }
+  for (const [name, meaning] of Object.entries(OWN_VARIABLES))
+    noteOf('run')({ name, ...meaning, fallback: null })
+  for (const [name, read, env] of PROCESSES) noteVariables((note) => read(env, note), noteOf(name))
+  return [...rowByName.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/** That nothing is set is wrong, and of no interest here. */
+function noteVariables(read: (note: NoteVariable) => unknown, note: NoteVariable): void {
+  try {
+    read(note)
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error
+  }
+}
+
+type Named = { readonly name: string; readonly command: Command }
+
+function commandsOf(parent: Command, group = ''): readonly Named[] {
+  return parent.commands.flatMap((command) => {
+    const name = `${group}${command.name()}`
+    return command.commands.length > 0 ? commandsOf(command, `${name} `) : [{ name, command }]
+  })
+}
+
+function describeCommand({ name, command }: Named): string {
+  const args = command.registeredArguments.map((argument) =>
+    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+  )
+  const options = command.options.filter(({ hidden }) => !hidden)
+  const rows = options.map(({ flags, description, defaultValue, mandatory }) => [
+    `\`${flags}\``,
+    description,
+    mandatory ? '**needed**' : defaultOf(defaultValue),
+  ])
+  return [
+    `### ${['quorumscan', name, ...args].join(' ')}`,
+    `${command.description()}.`,
+    (EXAMPLES[name] ?? []).map((example) => `    quorumscan ${example}`).join('\n'),
+    table(['flag', 'what', 'default'], rows),
+  ].join('\n\n')
+}
+
+/** The data directory is at the root of whatever was installed. */
+function defaultOf(value: unknown): string {
+  return codeOf(String(value ?? '').replace(/^.*\/(?=\.quorumscan$)/, ''))
+}
+
+function codeOf(text: string): string {
+  return text === '' ? '' : `\`${text}\``
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}

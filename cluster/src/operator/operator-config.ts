@@ -1,0 +1,162 @@
+/** What one operator is told by a file: what `run` reads itself, and what the processes that it starts read. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { type Env, EnvError, type EnvReader, type Meaning, readEnv } from '@quorumscan/base'
+import { type Genesis, parseGenesis } from '@quorumscan/consensus'
+import { GENESIS_VARIABLE } from '@quorumscan/http'
+import { KEYS_OF, type Member, type Role } from '../ceremony/member.ts'
+import { memberKeyFile, readMember } from '../ceremony/member-keys.ts'
+import { ClusterError, messageOf } from '../cluster-error.ts'
+import { type DataDirectory, dataDirectory } from '../data-directory.ts'
+
+/** What can be run, and whose keys it needs. */
+export const ROLE_OF = {
+  sv: 'super-validator',
+  synchronizer: 'synchronizer',
+  validator: 'validator',
+} as const satisfies Readonly<Record<string, Role>>
+export type Runnable = keyof typeof ROLE_OF
+
+const PORT_MAX = 65_535
+const MEMBER_FILE = /\.member\.json$/
+
+/** What `run` reads itself. */
+export const OWN_VARIABLES = {
+  QS_NAME: { about: 'the name of the member, as `keys new` was told', example: 'sv-1' },
+  QS_DATA_DIR: {
+    about: 'where `keys new` put its keys; Redis and the engine keep their files there, too',
+    example: '/var/lib/quorumscan',
+  },
+  QS_MEMBERS: {
+    about: 'a directory with the member files of all (`*.member.json`): names, addresses, keys',
+    example: '/etc/quorumscan/members',
+  },
+  QS_SYNCHRONIZER_PORT: {
+    about: 'where all order together: the loopback port of its own synchronizer',
+    example: '4624',
+  },
+} as const satisfies Readonly<Record<string, Meaning>>
+
+export type OperatorConfig = {
+  readonly runs: Runnable
+  readonly name: string
+  readonly directory: DataDirectory
+  readonly genesis: Genesis
+  /** Those of the network whose files it has, itself included. */
+  readonly members: readonly Member[]
+  /** The file's variables, as every process is told them. */
+  readonly variables: Env
+  /** Where members order together: its synchronizer listens there for what follows it. */
+  readonly synchronizerPort: number
+  /** The variables that it read itself. */
+  readonly known: ReadonlySet<string>
+}
+
+/**
+ * Reads a file of `NAME=value` lines.
+ *
+ * @param judge - What is wrong with it for the processes.
+ * @throws {ClusterError} That names all that is missing or wrong.
+ */
+export function readOperatorConfig(
+  runs: Runnable,
+  file: string,
+  judge: (config: OperatorConfig) => readonly string[],
+): OperatorConfig {
+  const variables = parseEnv(readText(file))
+  const known = new Set<string>()
+  try {
+    return readEnv(
+      variables,
+      (reader) => {
+        const config = readOperator(reader, { runs, variables, known })
+        // Without a genesis nobody knows which processes there are.
+        if (hasGenesis(config)) for (const problem of judge(config)) reader.problem(problem)
+        return config as OperatorConfig // What is missing is a problem: then nothing is returned.
+      },
+      ({ name }) => known.add(name),
+    )
+  } catch (error) {
+    if (error instanceof EnvError) throw new ClusterError(`${file}:\n${error.message}`)
+    throw error
+  }
+}
+
+function readOperator(
+  reader: EnvReader,
+  given: Pick<OperatorConfig, 'runs' | 'variables' | 'known'>,
+) {
+  const { runs } = given
+  const name = reader.text('QS_NAME', OWN_VARIABLES.QS_NAME)
+  const directory = dataDirectory(reader.text('QS_DATA_DIR', OWN_VARIABLES.QS_DATA_DIR))
+  for (const kind of KEYS_OF[ROLE_OF[runs]]) {
+    const keyFile = memberKeyFile(directory, name, kind)
+    if (!existsSync(keyFile))
+      reader.problem(`QS_DATA_DIR, QS_NAME: there is no ${keyFile}; \`keys new\` makes it`)
+  }
+  const genesisFile = reader.text('QS_GENESIS', GENESIS_VARIABLE)
+  const genesis = attempt(reader, 'QS_GENESIS', () =>
+    parseGenesis(JSON.parse(readFileSync(genesisFile, 'utf8'))),
+  )
+  const memberDirectory = reader.text('QS_MEMBERS', OWN_VARIABLES.QS_MEMBERS)
+  const members = attempt(reader, 'QS_MEMBERS', () => readMembers(memberDirectory))
+  if (genesis !== null && members !== null)
+    for (const problem of problemsOf(genesis, { runs, name, members })) reader.problem(problem)
+  const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, min: 1, max: PORT_MAX }
+  return {
+    ...given,
+    ...{ name, directory, members: members ?? [] },
+    genesis,
+    synchronizerPort:
+      genesis?.ordering.driver === 'cometbft' ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0,
+  }
+}
+
+function hasGenesis(config: ReturnType<typeof readOperator>): config is OperatorConfig {
+  return config.genesis !== null
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ClusterError(messageOf(error), { cause: error })
+  }
+}
+
+function attempt<T>(reader: EnvReader, name: string, read: () => T): T | null {
+  try {
+    return read()
+  } catch (error) {
+    reader.problem(`${name}: ${messageOf(error)}`)
+    return null
+  }
+}
+
+function readMembers(directory: string): readonly Member[] {
+  const files = readdirSync(directory).filter((file) => MEMBER_FILE.test(file))
+  return files.sort().map((file) => readMember(join(directory, file)))
+}
+
+/** Where the files say something else than the genesis, or too little. */
+function problemsOf(
+  { nodes, ordering }: Genesis,
+  { runs, name, members }: Pick<OperatorConfig, 'runs' | 'name' | 'members'>,
+): readonly string[] {
+  const problems: string[] = []
+  for (const node of nodes) {
+    const member = members.find((one) => one.name === node.name && one.role === 'super-validator')
+    if (member?.role !== 'super-validator') problems.push(`QS_MEMBERS: no file of ${node.name}`)
+    else if (member.keys.scan !== node.scanKey || member.keys.operator !== node.operatorKey)
+      problems.push(`QS_MEMBERS: the genesis has other keys of ${node.name} than its file`)
+    else if (member.url === null) problems.push(`QS_MEMBERS: the file of ${node.name} has no url`)
+    else if (ordering.driver === 'cometbft' && member.engineAddress === null)
+      problems.push(`QS_MEMBERS: the file of ${node.name} has no address of its engine`)
+  }
+  if (runs === 'sv' && !nodes.some((node) => node.name === name))
+    problems.push(`QS_NAME: the genesis names no super-validator ${name}`)
+  if (runs === 'synchronizer' && ordering.driver !== 'redis')
+    problems.push('QS_GENESIS: where all super-validators order together there is no synchronizer')
+  return problems
+}

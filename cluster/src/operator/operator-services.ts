@@ -1,0 +1,147 @@
+/** Which processes one operator runs, and what each is told: what its file says, and what follows from it. Pure. */
+import { EnvError } from '@quorumscan/base'
+import { LOG_RULES, LOG_USER } from '@quorumscan/log'
+import { envToConfig as scanConfig } from '@quorumscan/scan'
+import { nodeIdOf, envToConfig as synchronizerConfig } from '@quorumscan/synchronizer'
+import { envToConfig as validatorConfig } from '@quorumscan/validator'
+import type { MemberOf } from '../ceremony/member.ts'
+import { memberKeyFile } from '../ceremony/member-keys.ts'
+import { logTokenOf, logTokensOf } from '../prepare.ts'
+import { type Machine, planRedis, planService, type Service } from '../topology.ts'
+import type { OperatorConfig } from './operator-config.ts'
+
+const CONFIG_OF = { scan: scanConfig, synchronizer: synchronizerConfig, validator: validatorConfig }
+const LOOPBACK = '127.0.0.1'
+const ANY_ADDRESS = ['0.0.0.0', '::']
+
+export const LOG_WRITER_SECRET = 'log-writer'
+
+/** In the order in which they start. @param logWriter - The password of the log's Redis. */
+export function planOperator(
+  config: OperatorConfig,
+  machine: Machine,
+  logWriter: string,
+): readonly Service[] {
+  const { runs, name, directory, genesis, variables } = config
+  const port = Number(variables['QS_PORT'])
+  const host = variables['QS_HOST'] || LOOPBACK
+  const isTogether = genesis.ordering.driver === 'cometbft'
+  const login = { ...{ name: LOG_USER, rules: LOG_RULES }, password: logWriter }
+  const redis = planRedis(machine, {
+    name,
+    fsync: runs === 'sv' ? 'everysec' : 'always',
+    user: runs === 'synchronizer' ? login : null,
+  })
+  const urls = superValidators(config).flatMap(({ url, ...sv }) =>
+    url === null ? [] : [{ ...sv, url }],
+  )
+  const shared = {
+    QS_NODES: urls.map((sv) => `${sv.name}=${sv.url}`).join(','),
+    QS_SEEDS: urls.map(({ url }) => url).join(','),
+    QS_PUBLIC_URL: urls.find((sv) => sv.name === name)?.url,
+    ...variables,
+  }
+  const key = (kind: string) => memberKeyFile(directory, name, kind)
+  const kind = runs === 'sv' ? 'scan' : runs
+  const app = planService(machine, {
+    ...{ name, kind, redis },
+    url: `http://${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`,
+    ports: [port],
+    env: {
+      ...(isTogether
+        ? {
+            QS_LOG: `http://${LOOPBACK}:${config.synchronizerPort}`,
+            QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
+          }
+        : {}),
+      ...shared,
+      ...(runs === 'synchronizer'
+        ? {
+            QS_LOG_REDIS: redis.redisAddress.socketPath,
+            QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile(LOG_WRITER_SECRET),
+            QS_LOG_DIRECTORY: redis.redisDirectory,
+            QS_KEY_FILE: key('synchronizer'),
+          }
+        : { QS_REDIS: redis.redisAddress.socketPath }),
+      ...(runs === 'sv'
+        ? {
+            QS_NODE_NAME: name,
+            QS_SCAN_KEY_FILE: key('scan'),
+            QS_OPERATOR_KEY_FILE: key('operator'),
+          }
+        : {}),
+      ...(runs === 'validator' ? { QS_PARTICIPANT_KEY_FILE: key('participant') } : {}),
+    },
+  })
+  if (!isTogether) return [app]
+  const synchronizer = planService(machine, {
+    ...{ name: `${name}.synchronizer`, node: name, kind: 'synchronizer', redis },
+    url: `http://${LOOPBACK}:${config.synchronizerPort}`,
+    ports: [config.synchronizerPort],
+    engineDirectory: directory.engineDirectory(name),
+    env: {
+      QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(name)),
+      QS_COMETBFT: machine.engineProgram ?? '',
+      ...shared,
+      QS_HOST: LOOPBACK,
+      QS_PORT: String(config.synchronizerPort),
+      QS_REDIS: redis.redisAddress.socketPath,
+      QS_LOG_DIRECTORY: redis.redisDirectory,
+      QS_ENGINE_HOME: directory.engineDirectory(name),
+      QS_ENGINE_SOCKETS: `${redis.redisAddress.socketPath}.e`,
+      QS_ENGINE_PEERS: superValidators(config)
+        .filter((sv) => sv.name !== name && sv.engineAddress !== null)
+        .map(({ keys, engineAddress }) => `${nodeIdOf(keys.engine)}@${engineAddress}`)
+        .join(','),
+      QS_ENGINE_FOLLOWERS: config.members
+        .flatMap((one) => (one.role === 'validator' ? [nodeIdOf(one.keys.engine)] : []))
+        .filter(() => runs === 'sv')
+        .join(','),
+      QS_ENGINE_KEY_FILE: key('engine'),
+      ...(runs === 'sv' ? { QS_VOTING_KEY_FILE: key('voting') } : {}),
+    },
+  })
+  return [synchronizer, app]
+}
+
+/**
+ * Each variable that a process lacks or cannot read, or that nobody knows: as the processes would say it one after the
+ * other, in the midst of what others write.
+ */
+export function judgeProcesses(config: OperatorConfig): readonly string[] {
+  const known = new Set(config.known)
+  const problems = new Set<string>()
+  for (const { kind, app } of planOperator(config, nowhere(config), ''))
+    try {
+      CONFIG_OF[kind](app.env, ({ name }) => known.add(name))
+    } catch (error) {
+      if (!(error instanceof EnvError)) throw error
+      for (const line of error.message.split('\n')) problems.add(line)
+    }
+  for (const name of Object.keys(config.variables))
+    if (name.startsWith('QS_') && !known.has(name)) problems.add(`${name} is no variable of these`)
+  return [...problems]
+}
+
+/** Where nothing is started. */
+function nowhere({ directory }: OperatorConfig): Machine {
+  return {
+    ...{ directory, socketDirectory: '/', redisServer: '', engineProgram: null, env: {} },
+    mains: { scan: '', synchronizer: '', validator: '' },
+    logFileOf: () => null,
+  }
+}
+
+/** In the order of the genesis. */
+function superValidators({
+  genesis,
+  members,
+}: OperatorConfig): readonly MemberOf<'super-validator'>[] {
+  return genesis.nodes.flatMap(({ name }) =>
+    members.flatMap((one) => (one.role === 'super-validator' && one.name === name ? [one] : [])),
+  )
+}
+
+function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

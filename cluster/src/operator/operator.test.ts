@@ -1,0 +1,177 @@
+/** What one operator's file makes of its processes, and what is wrong with a file. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { envToConfig as scanConfig } from '@quorumscan/scan'
+import { nodeIdOf, envToConfig as synchronizerConfig } from '@quorumscan/synchronizer'
+import { envToConfig as validatorConfig } from '@quorumscan/validator'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Member, Role } from '../ceremony/member.ts'
+import { makeMember } from '../ceremony/member-keys.ts'
+import { dataDirectory } from '../data-directory.ts'
+import { createGenesis, type OrderingDriver } from '../genesis.ts'
+import type { Service } from '../topology.ts'
+import { type Runnable, readOperatorConfig } from './operator-config.ts'
+import { judgeProcesses, planOperator } from './operator-services.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'qs-operator-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+const shown = join(root, 'shown')
+mkdirSync(shown)
+
+function enroll(role: Role, name: string, port: number): Member {
+  const directory = dataDirectory(join(root, name))
+  const member = makeMember(directory, role, {
+    name,
+    createdAtMicros: 1_700_000_000_000_000,
+    url: role === 'super-validator' ? `https://${name}.example` : null,
+    engineAddress: role === 'super-validator' ? `${name}.example:${port}` : null,
+  })
+  copyFileSync(directory.memberFile(name), join(shown, `${name}.member.json`))
+  return member
+}
+
+const svs = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map((name) => enroll('super-validator', name, 26656))
+const validator = enroll('validator', 'v', 0)
+const synchronizer = enroll('synchronizer', 'orderer', 0)
+const genesisFiles = { redis: join(root, 'redis.json'), cometbft: join(root, 'cometbft.json') }
+for (const driver of ['redis', 'cometbft'] as const) {
+  const members = driver === 'redis' ? [...svs, synchronizer] : svs
+  const genesis = createGenesis(members, { driver, overrides: {} })
+  writeFileSync(genesisFiles[driver], JSON.stringify(genesis))
+}
+
+const ownVariables = (name: string, driver: OrderingDriver) => ({
+  QS_NAME: name,
+  QS_DATA_DIR: join(root, name),
+  QS_GENESIS: genesisFiles[driver],
+  QS_MEMBERS: shown,
+  QS_HOST: '0.0.0.0',
+  QS_PORT: '4611',
+  ...(driver === 'redis'
+    ? {}
+    : { QS_SYNCHRONIZER_PORT: '4624', QS_ENGINE_ADDRESS: '0.0.0.0:26656' }),
+})
+
+function fileOf(variables: object): string {
+  const file = join(root, 'run.env')
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+  writeFileSync(file, `# of one operator\n${lines.join('\n')}\n`)
+  return file
+}
+
+const read = (runs: Runnable, variables: object) =>
+  readOperatorConfig(runs, fileOf(variables), judgeProcesses)
+
+function plan(runs: Runnable, variables: object): readonly Service[] {
+  const config = read(runs, variables)
+  const machine = {
+    directory: config.directory,
+    socketDirectory: '/run/qs',
+    redisServer: 'redis-server',
+    mains: { scan: 'scan.js', synchronizer: 'synchronizer.js', validator: 'validator.js' },
+    engineProgram: '/usr/bin/cometbft',
+    env: { PATH: '/bin' },
+    logFileOf: () => null,
+  }
+  return planOperator(config, machine, 'secret')
+}
+
+const idOf = (member: Member) => nodeIdOf(Object(member.keys).engine)
+
+describe('a super-validator whose members order together', () => {
+  const [ordering, scan] = plan('sv', ownVariables('sv-1', 'cometbft'))
+
+  it('runs a scan node that follows its own synchronizer, on one Redis', () => {
+    const config = scanConfig(scan?.app.env ?? {})
+    expect(config).toMatchObject({
+      nodeName: 'sv-1',
+      publicUrl: 'https://sv-1.example',
+      host: '0.0.0.0',
+      log: { url: 'http://127.0.0.1:4624' },
+    })
+    expect(config.nodes.map(({ name }) => name)).toEqual(['sv-1', 'sv-2', 'sv-3', 'sv-4'])
+    expect(scan?.redis).toEqual(ordering?.redis)
+    expect([scan?.url, ordering?.url]).toEqual(['http://127.0.0.1:4611', 'http://127.0.0.1:4624'])
+  })
+
+  it('lets its engine dial the others, and take the one of a validator', () => {
+    const config = synchronizerConfig(ordering?.app.env ?? {})
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 4624,
+      ordering: {
+        driver: 'cometbft',
+        redisPath: scanConfig(scan?.app.env ?? {}).redisPath,
+        followers: [idOf(validator)],
+        engine: {
+          address: '0.0.0.0:26656',
+          program: '/usr/bin/cometbft',
+          peers: svs.slice(1).map((sv) => `${idOf(sv)}@${sv.name}.example:26656`),
+          votingKeyFile: join(root, 'sv-1', 'keys', 'sv-1.voting'),
+        },
+      },
+    })
+  })
+})
+
+it('a validator has an engine without a vote', () => {
+  const users = { QS_JWKS_URL: 'https://issuer.example/jwks' }
+  const [ordering, app] = plan('validator', { ...ownVariables('v', 'cometbft'), ...users })
+  const { ordering: config } = synchronizerConfig(ordering?.app.env ?? {})
+  expect(config).toMatchObject({ followers: [], engine: { votingKeyFile: null } })
+  expect(validatorConfig(app?.app.env ?? {})).toMatchObject({
+    participantKeyFile: join(root, 'v', 'keys', 'v.participant'),
+    seeds: svs.map(({ url }) => url),
+  })
+})
+
+it('one synchronizer runs alone, and so do those who follow it', () => {
+  const [only, ...none] = plan('synchronizer', ownVariables('orderer', 'redis'))
+  expect(none).toEqual([])
+  expect(synchronizerConfig(only?.app.env ?? {})).toMatchObject({
+    ordering: { driver: 'redis', keyFile: join(root, 'orderer', 'keys', 'orderer') },
+  })
+  const log = { QS_LOG: 'https://orderer.example', QS_LOG_TOKEN_FILE: '/token' }
+  const services = plan('sv', { ...ownVariables('sv-2', 'redis'), ...log })
+  expect(services.map(({ name }) => name)).toEqual(['sv-2'])
+  expect(scanConfig(services[0]?.app.env ?? {}).log.url).toBe('https://orderer.example')
+})
+
+it('a file is refused with all that is wrong in it', () => {
+  expect(() => read('sv', { QS_PORT: '1' })).toThrow(
+    /QS_NAME is not set\n.*QS_DATA_DIR is not set\n.*there is no [\s\S]*QS_GENESIS is not set\n.*QS_GENESIS: [\s\S]*QS_MEMBERS is not set/,
+  )
+  const lacking = { ...ownVariables('sv-1', 'cometbft'), QS_SYNCHRONIZER_PORT: '' }
+  const wrong = { ...lacking, QS_ENGINE_ADDRESS: '', QS_RATE_LIMIT: 'none', QS_RATE_LIMTI: '1' }
+  for (const problem of [
+    'QS_SYNCHRONIZER_PORT is not set',
+    'QS_ENGINE_ADDRESS is not set',
+    'QS_RATE_LIMIT is no integer',
+    'QS_RATE_LIMTI is no variable of these',
+  ])
+    expect(() => read('sv', wrong)).toThrow(problem)
+  expect(() => readOperatorConfig('sv', join(root, 'nowhere'), judgeProcesses)).toThrow(
+    'nowhere: there is none',
+  )
+})
+
+it('members are held against the genesis', () => {
+  const others = join(root, 'others')
+  mkdirSync(others)
+  const strange = dataDirectory(join(root, 'strange'))
+  const told = { createdAtMicros: 1, url: null, engineAddress: null }
+  makeMember(strange, 'super-validator', { name: 'sv-2', ...told })
+  copyFileSync(strange.memberFile('sv-2'), join(others, 'sv-2.member.json'))
+  copyFileSync(join(shown, 'sv-1.member.json'), join(others, 'sv-1.member.json'))
+  const variables = { ...ownVariables('sv-1', 'cometbft'), QS_MEMBERS: others }
+  const readOthers = () => read('sv', variables)
+  expect(readOthers).toThrow('the genesis has other keys of sv-2 than its file')
+  expect(readOthers).toThrow('QS_MEMBERS: no file of sv-3')
+  const stranger = { ...ownVariables('v', 'cometbft'), QS_NAME: 'v' }
+  expect(() => read('sv', stranger)).toThrow('the genesis names no super-validator v')
+  expect(() => read('synchronizer', ownVariables('orderer', 'cometbft'))).toThrow(
+    'there is no synchronizer',
+  )
+})

@@ -1,0 +1,100 @@
+/** Runs the processes of one operator, and starts again what ends, until it is told to stop. */
+import type { Clock } from '@quorumscan/base'
+import { appMain } from '../built-files.ts'
+import { ClusterError, messageOf } from '../cluster-error.ts'
+import { readOwnJson, writeOwnJson } from '../data-directory.ts'
+import { findEngine } from '../engine/find-engine.ts'
+import { makeLogTokens, makeSecret } from '../prepare.ts'
+import { identityOf, type ProcessIdentity, stateOf } from '../process-identity.ts'
+import { assertRedisUsable } from '../redis-version.ts'
+import { ServiceRunner } from '../service-runner.ts'
+import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
+import { Supervisor } from '../supervisor.ts'
+import type { Machine } from '../topology.ts'
+import type { OperatorConfig } from './operator-config.ts'
+import { LOG_WRITER_SECRET, planOperator } from './operator-services.ts'
+
+export type RunOptions = {
+  readonly config: OperatorConfig
+  readonly redisServer: string
+  /** What processes inherit. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  /** Told in sentences how it goes. */
+  readonly tell: (sentence: string) => void
+}
+
+/**
+ * Starts everything, and returns when that is done; disposing stops it in order.
+ *
+ * @throws {ClusterError} If another one runs there, or a program is missing: then nothing was started.
+ */
+export async function runOperator(options: RunOptions): Promise<AsyncDisposable> {
+  const { config, redisServer, clock, tell } = options
+  const { directory, genesis, name } = config
+  const isTogether = genesis.ordering.driver === 'cometbft'
+  await assertRedisUsable(redisServer)
+  const machine: Omit<Machine, 'socketDirectory'> = {
+    directory,
+    redisServer,
+    mains: {
+      scan: appMain('scan'),
+      synchronizer: appMain('synchronizer'),
+      validator: appMain('validator'),
+    },
+    engineProgram: isTogether ? await findEngine({ ...options.env, ...config.variables }) : null,
+    env: Object.fromEntries(Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))),
+    logFileOf: () => null,
+  }
+  takeOver(options)
+  if (isTogether) makeLogTokens(directory, name, [name])
+  const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
+  removeSocketDirectory(directory)
+  const socketDirectory = makeSocketDirectory(directory)
+  const services = planOperator(config, { ...machine, socketDirectory }, logWriter)
+  const supervisor = new Supervisor({
+    recordFile: directory.processesFile,
+    marker: directory.path,
+    clock,
+    onEnd: (id, how) => runner.noteEnd(id, how),
+  })
+  const runner: ServiceRunner = new ServiceRunner({
+    services,
+    supervisor,
+    clock,
+    faultsOf: () => [],
+    isKilled: () => false,
+    tell: (_, sentence) => tell(sentence),
+    onRevived: () => {},
+  })
+  const running = {
+    async [Symbol.asyncDispose]() {
+      await runner.stopAll()
+      removeSocketDirectory(directory)
+    },
+  }
+  try {
+    const ended = await supervisor.endOthers()
+    if (ended > 0) tell(`ended ${ended} processes that a crash had left running`)
+    for (const service of services) await runner.startRedis(service)
+    await Promise.all(services.map((service) => runner.startOrTakeOver(service)))
+  } catch (error) {
+    await running[Symbol.asyncDispose]()
+    throw error
+  }
+  for (const service of services)
+    void runner.untilUp(service).then(
+      () => tell(`${service.name} is ready at ${service.url}`),
+      (error) => tell(messageOf(error)), // It goes on trying, or is being stopped.
+    )
+  return running
+}
+
+/** One at a time: a second one would end the processes of the first as leftovers. */
+function takeOver({ config }: RunOptions): void {
+  const { runFile, path } = config.directory
+  const other = readOwnJson(runFile) as ProcessIdentity | null
+  if (other !== null && stateOf(other) !== 'gone')
+    throw new ClusterError(`process ${other.pid} runs what is in ${path}`)
+  writeOwnJson(runFile, identityOf(process.pid))
+}
