@@ -75,6 +75,7 @@ export function createLogClient(options: {
     asked
       .request({
         ...request,
+        headers: { ...request.headers, ...tracer?.surrounding() },
         url,
         channel: 'lookup',
         isPublicOnly: false, // The synchronizer is configured by the operator.

@@ -1,9 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
 import type { Transport } from '@quorumscan/consensus'
 import { catalogue, ScanError } from '@quorumscan/errors'
-import { createManualClock } from '@quorumscan/testkit'
+import { createManualClock, startTraceCollector } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { createLogger } from './logger.ts'
@@ -159,42 +157,12 @@ test('a request id goes on to whoever is asked on behalf of the request', async 
   expect(answer.json()).toEqual({ forward: { 'x-request-id': 'wallet-7' } })
 })
 
-/** Spans that a collector was sent, by name. */
-async function startCollector() {
-  type Sent = { name: string; traceId: string; spanId: string; parentSpanId?: string; kind: number }
-  const spans: (Sent & {
-    status: { code?: number }
-    attributes: { key: string; value: object }[]
-  })[] = []
-  const bodies: string[] = []
-  const server = createServer((request, response) => {
-    let body = ''
-    request.on('data', (chunk) => {
-      body += chunk
-    })
-    request.on('end', () => {
-      bodies.push(`${request.url} ${body}`)
-      for (const { scopeSpans } of JSON.parse(body).resourceSpans)
-        spans.push(...scopeSpans.flatMap((scope: { spans: object[] }) => scope.spans))
-      response.end('{}')
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    endpoint: `http://127.0.0.1:${port}`,
-    bodies,
-    find: (name: string) => spans.find((span) => span.name === name),
-    [Symbol.asyncDispose]: async () => void server.close(),
-  }
-}
-
 const TRACE = 'ab'.repeat(16)
 const TRACEPARENT = `00-${TRACE}-${'cd'.repeat(8)}-01`
 
 test('nothing is traced without a collector, and everything is sent to one, within the caller’s trace', async () => {
   expect(await startTracing({ service: 'sv-1', endpoint: null })).toBeNull()
-  await using collector = await startCollector()
+  await using collector = await startTraceCollector()
   {
     await using tracer = await startTracing({ service: 'sv-1', endpoint: collector.endpoint })
     await using app = serverWith({ tracer })
@@ -202,8 +170,7 @@ test('nothing is traced without a collector, and everything is sent to one, with
     expect(answer.json().forward.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`))
   }
   const [body] = collector.bodies
-  for (const word of ['/v1/traces', TRACE, 'getItem', 'quorumscan-sv-1'])
-    expect(body).toContain(word)
+  for (const word of [TRACE, 'getItem', 'quorumscan-sv-1']) expect(body).toContain(word)
 })
 
 test('what is asked for the sake of a request or a job is a span below it, and what is asked besides is none', async () => {
@@ -224,7 +191,7 @@ test('what is asked for the sake of a request or a job is a span below it, and w
         signal: new AbortController().signal,
       })
       .catch(() => {})
-  await using collector = await startCollector()
+  await using collector = await startTraceCollector()
   {
     await using tracer = await startTracing({ service: 'validator', endpoint: collector.endpoint })
     const transport = tracedTransport(asked, tracer, (url) => `sv-1 at ${url}`)
@@ -232,7 +199,7 @@ test('what is asked for the sake of a request or a job is a span below it, and w
     await ask(named, '/besides')
     const getItem = async ({ forward }: { forward: object }) => {
       await ask(transport, '/silent?name=alice', forward)
-      await ask(named, '/inside')
+      await ask(named, '/inside', tracer?.surrounding())
       return { body: null }
     }
     await using app = serverWith({ tracer, handlers: { getItem } })
@@ -240,13 +207,14 @@ test('what is asked for the sake of a request or a job is a span below it, and w
     const [job] = measureJobs({ metrics: createMetrics(), clock: createSystemClock(), tracer }, [
       {
         name: 'renew',
-        process: async (_contractId: string, path: string) => void (await ask(transport, path)),
+        process: async (_contractId: string, path: string) =>
+          void (await ask(transport, path, tracer?.surrounding())),
       },
     ])
     await job?.process('00aa' as never, '/job' as never)
   }
-  const spans = ['getItem', 'GET sv-1 at http://127.0.0.1:4611', 'GET sv-2', 'renew'].map(
-    collector.find,
+  const spans = ['getItem', 'GET sv-1 at http://127.0.0.1:4611', 'GET sv-2', 'renew'].map((name) =>
+    collector.spans().find((span) => span.name === name),
   )
   const [request, silent, inside, run] = spans
   expect(request).toMatchObject({ traceId: TRACE, kind: 2 })

@@ -60,35 +60,32 @@ export function measureRedis(
     }>
   },
 ): void {
-  type Usage = Awaited<ReturnType<typeof redis.usage>>
-  /** One for all that are asked for in one scrape. */
-  let asked: Promise<Usage> | null = null
-  const gauge = (
-    name: string,
-    help: string,
-    take: (usage: Usage) => number | Promise<number>,
-  ): void =>
-    metrics.sampled('gauge', {
-      name,
-      help,
-      read: async () => {
-        asked ??= redis.usage().finally(() => {
-          asked = null
-        })
-        return [[[], await take(await asked)]]
-      },
-    })
-  gauge('redis_memory_bytes', 'Memory that Redis uses.', ({ memoryBytes }) => memoryBytes)
+  const usage = shared(() => redis.usage())
+  const freeBytes = shared(async () => {
+    const { bavail, bsize } = await statfs((await usage()).directory)
+    return bavail * bsize
+  })
+  const gauge = (name: string, help: string, value: () => Promise<number>): void =>
+    metrics.sampled('gauge', { name, help, read: async () => [[[], await value()]] })
+  gauge('redis_memory_bytes', 'Memory that Redis uses.', async () => (await usage()).memoryBytes)
   gauge(
     'redis_memory_max_bytes',
     'Memory that Redis may use; 0: there is no limit.',
-    ({ memoryBytesMax }) => memoryBytesMax,
+    async () => (await usage()).memoryBytesMax,
   )
-  gauge('redis_aof_bytes', 'Size of its append-only file.', ({ fileBytes }) => fileBytes)
-  gauge('disk_free_bytes', 'What is left of the disk that Redis writes to.', async (usage) => {
-    const { bavail, bsize } = await statfs(usage.directory)
-    return bavail * bsize
-  })
+  gauge('redis_aof_bytes', 'Size of its append-only file.', async () => (await usage()).fileBytes)
+  gauge('disk_free_bytes', 'What is left of the disk that Redis writes to.', freeBytes)
+}
+
+/** Asks once for all who ask meanwhile: what hangs is not asked again and again. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | null = null
+  return () => {
+    asked ??= ask().finally(() => {
+      asked = null
+    })
+    return asked
+  }
 }
 
 /** How much can still be lost before something stops. */

@@ -6,28 +6,28 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Context, SpanKind } from '@opentelemetry/api'
+import type { SpanKind } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
 import type { Transport } from '@quorumscan/consensus'
 
 export type Span = {
   /** Headers that a request made on behalf of this one carries. */
   readonly headers: Readonly<Record<string, string>>
-  /** Spans that begin in it, and are told no other parent, are its children. */
+  /** Whatever is done in it finds its headers (`surrounding`). */
   run<T>(work: () => T): T
   end(outcome: { readonly status: number } | { readonly error: unknown } | 'done'): void
 }
 
 export type Tracer = {
-  /** `within`: headers that name the trace to be in; without it is the one that surrounds, or a new one. */
+  /** `within`: headers that name the trace to be in; where they name none it is a new one. */
   start(span: {
     readonly kind: 'server' | 'client' | 'job'
     readonly name: string
     readonly within?: Readonly<Record<string, unknown>>
     readonly attributes: Readonly<Record<string, string | number>>
   }): Span
-  /** Whether a span surrounds. */
-  isInSpan(): boolean
+  /** Headers of the span in which this runs; none where there is none. */
+  surrounding(): Span['headers']
 }
 
 export type Tracing = Tracer & AsyncDisposable
@@ -69,7 +69,7 @@ export async function traced<T>(
   }
 }
 
-/** Makes a span of each request that belongs to a trace; what goes on by itself belongs to none. */
+/** Makes a span of each request whose headers name a trace; what goes on by itself names none. */
 export function tracedTransport(
   transport: Transport,
   tracer: Tracer | null,
@@ -80,8 +80,7 @@ export function tracedTransport(
   return {
     request(input) {
       const { method, url, path, headers } = input
-      if (headers['traceparent'] === undefined && !tracer.isInSpan())
-        return transport.request(input)
+      if (headers['traceparent'] === undefined) return transport.request(input)
       const { hostname, port } = new URL(url)
       const span = {
         ...{ kind: 'client' as const, name: `${method} ${nameOf(url)}`, within: headers },
@@ -134,27 +133,23 @@ export async function startTracing(options: {
   })
   const tracer = provider.getTracer('quorumscan')
   const propagator = new core.W3CTraceContextPropagator()
-  const surrounding = new AsyncLocalStorage<Context>()
+  const surrounding = new AsyncLocalStorage<Span['headers']>()
   const kinds: Readonly<Record<'server' | 'client' | 'job', SpanKind>> = {
     server: api.SpanKind.SERVER,
     client: api.SpanKind.CLIENT,
     job: api.SpanKind.CONSUMER,
   }
   return {
-    isInSpan: () => surrounding.getStore() !== undefined,
+    surrounding: () => surrounding.getStore() ?? {},
     start({ kind, name, within = {}, attributes }) {
-      const parent = propagator.extract(
-        surrounding.getStore() ?? api.ROOT_CONTEXT,
-        within,
-        api.defaultTextMapGetter,
-      )
+      const parent = propagator.extract(api.ROOT_CONTEXT, within, api.defaultTextMapGetter)
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, parent)
       const context = api.trace.setSpan(parent, span)
       const headers: Record<string, string> = {}
       propagator.inject(context, headers, api.defaultTextMapSetter)
       return {
         headers,
-        run: (work) => surrounding.run(context, work),
+        run: (work) => surrounding.run(headers, work),
         end(outcome) {
           if (outcome === 'done') return span.end()
           const isError = 'error' in outcome || outcome.status >= 500

@@ -39,4 +39,9 @@ export {
   type TestNetwork,
   testKeyPair,
 } from './test-network.ts'
+export {
+  type CollectedSpan,
+  startTraceCollector,
+  type TraceCollector,
+} from './trace-collector.ts'
 export { fairMsOf, type UntilOptions, until, untilTrue } from './until.ts'

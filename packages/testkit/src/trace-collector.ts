@@ -1,0 +1,57 @@
+/** A collector of traces of a test's own: it keeps what it is sent, OTLP over HTTP in JSON. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type CollectedSpan = {
+  readonly name: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  /** 2: of a server, 3: of a client, 5: of who takes work from a queue. */
+  readonly kind: number
+  /** 2: an error. */
+  readonly status: { readonly code?: number }
+  readonly attributes: readonly { readonly key: string; readonly value: object }[]
+}
+
+export type TraceCollector = AsyncDisposable & {
+  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  readonly endpoint: string
+  /** Of each request that it was sent, in order. */
+  readonly bodies: readonly string[]
+  spans(): readonly CollectedSpan[]
+}
+
+export async function startTraceCollector(): Promise<TraceCollector> {
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => {
+      body += chunk
+    })
+    request.on('end', () => {
+      if (request.url === '/v1/traces') bodies.push(body)
+      response.end('{}')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  type Sent = {
+    readonly resourceSpans: readonly {
+      readonly scopeSpans: readonly { readonly spans: readonly CollectedSpan[] }[]
+    }[]
+  }
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    bodies,
+    spans: () =>
+      bodies
+        .flatMap((body) => (JSON.parse(body) as Sent).resourceSpans)
+        .flatMap(({ scopeSpans }) => scopeSpans)
+        .flatMap(({ spans }) => spans),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
