@@ -5,7 +5,7 @@
  */
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
-import { maxFaulty, quorumOf } from '@quorumscan/consensus'
+import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/consensus'
 import type { JobCounts, JobFailure } from '@quorumscan/jobs'
 import type { LogRedisAddress } from '@quorumscan/log'
 import { Breakage } from './breakage.ts'
@@ -171,7 +171,7 @@ export class Cluster {
       const neededCountOf = (kind: Service['kind']) => {
         if (kind === 'scan') return maxFaulty(n) + 1
         // Who makes blocks, and the synchronizer that the validator follows.
-        return kind === 'synchronizer' && this.#isOrderedTogether ? quorumOf(n) + 1 : 1
+        return kind === 'synchronizer' && this.#isOrderedTogether ? blockQuorumOf(n) + 1 : 1
       }
       const tooFew = kinds.find((kind) => upCountOf(kind) < neededCountOf(kind))
       // A validator that registers nobody may answer lookups all the same.
@@ -197,6 +197,7 @@ export class Cluster {
         f,
         readThreshold: f + 1,
         confirmThreshold: quorumOf(n),
+        blockThreshold: blockQuorumOf(n),
         genesisHash: prepared.genesisHash,
         ordering: prepared.genesis.ordering.driver,
       },

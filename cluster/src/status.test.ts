@@ -1,4 +1,4 @@
-import { maxFaulty, quorumOf } from '@quorumscan/consensus'
+import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { describe, expect, it } from 'vitest'
 import { formatStatus, formatSummary, shorten } from './cli/format.ts'
 import { wrap } from './cli/options.ts'
@@ -29,6 +29,7 @@ function statusOf(states: readonly NodeState[]): ClusterStatus {
       f: maxFaulty(n),
       readThreshold: maxFaulty(n) + 1,
       confirmThreshold: quorumOf(n),
+      blockThreshold: blockQuorumOf(n),
       genesisHash: 'ab'.repeat(32),
       ordering: 'redis',
     },
@@ -45,8 +46,10 @@ const up = 'up' as const
 const down = 'down' as const
 
 it('counts members that order against those that a block needs', () => {
-  const status = statusOf(['up', 'up', 'up', 'up'])
-  const together = (states: readonly NodeState[]): ClusterStatus => ({
+  const together = (
+    states: readonly NodeState[],
+    status = statusOf(['up', 'up', 'up', 'up']),
+  ): ClusterStatus => ({
     ...status,
     members: status.nodes.map((node, index) => {
       const report = { height: 40 + index, round: 1, connected: ['sv-2'], absent: ['sv-3'] }
@@ -62,6 +65,12 @@ it('counts members that order against those that a block needs', () => {
   expect(formatStatus(one)).toContain('\nsv-3          down         -        -        -')
   expect(formatStatus(one)).toContain('\nsv-4          up           43       1        1 of 3')
   expect(missedVotes(one)).toEqual(['sv-3'])
+
+  // Six members need one more for a block than for an operator action.
+  const six = together([], statusOf(['up', 'up', 'up', 'up', 'up', 'up']))
+  expect(describeMargin(six)).toContain(
+    'ordering       6 of 6 members up, 5 must vote: 1 more can be lost',
+  )
 
   const two = together(['down', 'up', 'down'])
   expect(describeMargin(two).join()).toContain('2 of 4 members up, 3 must vote: quorum lost')

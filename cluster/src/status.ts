@@ -54,6 +54,8 @@ export type ClusterStatus = {
     readonly f: number
     readonly readThreshold: number
     readonly confirmThreshold: number
+    /** Of members that order together. */
+    readonly blockThreshold: number
     readonly genesisHash: string
     readonly ordering: OrderingDriver
   }
@@ -94,7 +96,7 @@ export function isOrdering(
 ): boolean {
   const { members, cluster } = status
   if (members.length === 0) return status.synchronizer.state === 'up'
-  return upCount(members) >= cluster.confirmThreshold
+  return upCount(members) >= cluster.blockThreshold
 }
 
 function upCount(services: readonly ServiceStatus[]): number {
@@ -136,7 +138,7 @@ export function describeMargin(status: Measured): readonly string[] {
   const margin = marginOf(status)
   const up = upCount(status.nodes)
   const counted = countedOf(status)
-  const { n, readThreshold, confirmThreshold } = status.cluster
+  const { n, readThreshold, confirmThreshold, blockThreshold } = status.cluster
   const have = `${up} of ${n} nodes up`
   const { atNodes = null } = status
   const lookups = describeLookups(margin.lookups, atNodes)
@@ -148,8 +150,8 @@ export function describeMargin(status: Measured): readonly string[] {
     ...(status.members.length === 0
       ? []
       : [
-          `ordering       ${upCount(status.members)} of ${n} members up, ${confirmThreshold} must vote: ` +
-            inWords(upCount(status.members) - confirmThreshold),
+          `ordering       ${upCount(status.members)} of ${n} members up, ${blockThreshold} must vote: ` +
+            inWords(upCount(status.members) - blockThreshold),
         ]),
     ...(isOrdering(status)
       ? []

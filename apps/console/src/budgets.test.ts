@@ -13,7 +13,7 @@ type Given = {
 function statusOf(states: readonly string[], given: Given = {}): Status {
   const { liars = 0 } = given
   return {
-    cluster: { n: 4, f: 1, readThreshold: 2, confirmThreshold: 3 },
+    cluster: { n: 4, f: 1, readThreshold: 2, confirmThreshold: 3, blockThreshold: 3 },
     nodes: states.map((state, index) => ({
       name: `sv-${index + 1}`,
       state,

@@ -14,7 +14,7 @@ export type Budget = {
 
 /** What matters first: are lookups answered, are names registered, and how much can still be lost? */
 export function budgetsOf(status: Status): readonly Budget[] {
-  const { n, readThreshold, confirmThreshold } = status.cluster
+  const { n, readThreshold, confirmThreshold, blockThreshold } = status.cluster
   if (isUnknown(status))
     return ['Lookups', 'Registrations', 'Ordering'].map((label) => ({
       label,
@@ -27,7 +27,7 @@ export function budgetsOf(status: Status): readonly Budget[] {
   const counted = countedCount(status)
   const members = status.members.filter(isUp).length
   const isTogether = status.members.length > 0
-  const isOrdering = isTogether ? members >= confirmThreshold : isUp(status.synchronizer)
+  const isOrdering = isTogether ? members >= blockThreshold : isUp(status.synchronizer)
   const isValidatorUp = isUp(status.validator)
   const broken = counted < up ? `, ${up - counted} not to be counted on` : ''
   return [
@@ -52,8 +52,8 @@ export function budgetsOf(status: Status): readonly Budget[] {
     isTogether
       ? budgetOf({
           label: 'Ordering',
-          meter: { have: members, need: confirmThreshold, of: n },
-          detail: `${members} of ${n} members up, ${confirmThreshold} must vote`,
+          meter: { have: members, need: blockThreshold, of: n },
+          detail: `${members} of ${n} members up, ${blockThreshold} must vote`,
           lost: 'The log stands still',
         })
       : {

@@ -1,14 +1,12 @@
 /** What the synchronizer measures: how long an append takes, where the log stands, and how many follow it. */
 import type { Clock } from '@quorumscan/base'
+import { blockQuorumOf } from '@quorumscan/consensus'
 import { type Metrics, measureMargins } from '@quorumscan/http'
 import type { OrderedLog } from './ordered-log.ts'
 
 const MS_PER_SECOND = 1000
 
 type Appending = Pick<OrderedLog, 'append' | 'head' | 'refusal'>
-
-/** Of n members more than two thirds must vote. */
-const votesNeeded = (memberCount: number) => Math.floor((2 * memberCount) / 3) + 1
 
 /** The log, each append to which is timed. */
 export function measuredLog(
@@ -43,7 +41,7 @@ export function measuredLog(
   measureMargins(metrics, () => {
     const report = log.ordering()
     if (report === null) return []
-    const margin = memberCount - report.absent.length - votesNeeded(memberCount)
+    const margin = memberCount - report.absent.length - blockQuorumOf(memberCount)
     // Who was away from the last block says nothing of now.
     return [['ordering', log.state() === 'stalled' ? Math.min(margin, -1) : margin]]
   })

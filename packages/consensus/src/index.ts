@@ -7,6 +7,7 @@ export { parseStrictJson } from './encoding/strict-json.ts'
 export { formatInstant, parseInstant } from './encoding/time.ts'
 export { fetchGenesis, type SeedAnswer } from './genesis/fetch-genesis.ts'
 export {
+  blockQuorumOf,
   type CometbftOrdering,
   type Genesis,
   GenesisError,

@@ -114,3 +114,8 @@ export function maxFaulty(nodeCount: number): number {
 export function quorumOf(nodeCount: number): number {
   return Math.ceil((nodeCount + maxFaulty(nodeCount) + 1) / 2)
 }
+
+/** How many of n members that order together must vote on a block: more than two thirds, as CometBFT counts. */
+export function blockQuorumOf(memberCount: number): number {
+  return Math.floor((2 * memberCount) / 3) + 1
+}
