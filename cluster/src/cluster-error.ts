@@ -59,6 +59,7 @@ function wordsOfIssue(issue: Issue): string {
     case 'unrecognized_keys':
       return `nobody knows ${issue.keys.join(', ')}`
     case 'invalid_format':
+    case 'custom':
       // A sentence of ours, where there is one.
       return issue.message.startsWith('Invalid') ? 'not of this form' : issue.message
     default:
