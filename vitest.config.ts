@@ -58,8 +58,8 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   resolve: { conditions },
   test: {
-    // Two files at once: the machine of CI has two cores, and real Redis servers need some of them.
-    maxWorkers: 2,
+    // More files at once than the two cores of CI's machine: many of them wait for real Redis servers.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       // Files share what they import, which takes half of the time otherwise; those of the SDK cannot:
