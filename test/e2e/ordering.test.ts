@@ -120,6 +120,12 @@ async function expectOnce(
   return log
 }
 
+const WAYS_AWAY = [
+  ['killed', (node: string) => cluster.kill(node)],
+  ['hung', (node: string) => cluster.pause(node)],
+  ['cut off', (node: string) => cluster.partition(node)],
+] as const
+
 describe.skipIf(enginePath === null)('four that order together', () => {
   beforeAll(async () => {
     cluster = await startCluster({ nodes: 4, ordering: 'cometbft' })
@@ -131,18 +137,17 @@ describe.skipIf(enginePath === null)('four that order together', () => {
   afterAll(() => cluster?.down())
   afterEach(untilWhole)
 
-  it.each([
-    ['killed', (node: string) => cluster.kill(node)],
-    ['hung', (node: string) => cluster.pause(node)],
-    ['cut off', (node: string) => cluster.partition(node)],
-  ])('look names up and register them while one is %s', async (how, harm) => {
-    await harm('sv-2')
-    await untilTrue('its votes to be missed', async () =>
-      ((await memberOf('sv-1'))?.ordering?.absent ?? []).includes('sv-2'),
-    )
-    const p50Ms = await measure(`sv-2 ${how}`, AWAY_MS)
-    if (IS_LONG) expect(p50Ms).toBeLessThan(SLOWER_MAX * healthyMs)
-  })
+  it.each(IS_LONG ? WAYS_AWAY : WAYS_AWAY.slice(0, 1))(
+    'look names up and register them while one is %s',
+    async (how, harm) => {
+      await harm('sv-2')
+      await untilTrue('its votes to be missed', async () =>
+        ((await memberOf('sv-1'))?.ordering?.absent ?? []).includes('sv-2'),
+      )
+      const p50Ms = await measure(`sv-2 ${how}`, AWAY_MS)
+      if (IS_LONG) expect(p50Ms).toBeLessThan(SLOWER_MAX * healthyMs)
+    },
+  )
 
   it.runIf(IS_LONG).each(['scan', 'synchronizer', 'cometbft', 'redis'] as const)(
     'go on while the %s of one hangs, and that one catches up by itself',
@@ -191,19 +196,22 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     await expectEqualReplicas()
   })
 
-  it('go on with three while one is split off, and have no fork when it is back', async () => {
-    await cluster.split('sv-1', ['sv-2', 'sv-3', 'sv-4'])
-    await cluster.split('synchronizer', ['sv-1'])
-    await untilTrue('its votes to be missed', async () =>
-      ((await memberOf('sv-2'))?.ordering?.absent ?? []).includes('sv-1'),
-    )
-    const before = (await memberOf('sv-1'))?.ordering?.height
-    await register()
-    expect((await memberOf('sv-1'))?.ordering?.height).toBe(before)
-    await cluster.heal()
-    await register()
-    await expectEqualReplicas()
-  })
+  it.runIf(IS_LONG)(
+    'go on with three while one is split off, and have no fork when it is back',
+    async () => {
+      await cluster.split('sv-1', ['sv-2', 'sv-3', 'sv-4'])
+      await cluster.split('synchronizer', ['sv-1'])
+      await untilTrue('its votes to be missed', async () =>
+        ((await memberOf('sv-2'))?.ordering?.absent ?? []).includes('sv-1'),
+      )
+      const before = (await memberOf('sv-1'))?.ordering?.height
+      await register()
+      expect((await memberOf('sv-1'))?.ordering?.height).toBe(before)
+      await cluster.heal()
+      await register()
+      await expectEqualReplicas()
+    },
+  )
 
   it('take one back that lost its disk, and signs nothing twice', async () => {
     const signed = await heightOf('sv-3')
