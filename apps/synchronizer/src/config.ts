@@ -1,6 +1,6 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, type EnvReader, type NoteVariable, readEnv } from '@quorumscan/base'
-import { readAppConfig } from '@quorumscan/http'
+import { REDIS_VARIABLE, readAppConfig } from '@quorumscan/http'
 import type { Rates } from './budgets.ts'
 
 export type SynchronizerConfig = ReturnType<typeof envToConfig>
@@ -97,10 +97,7 @@ function readOrdering(variables: EnvReader) {
   return {
     driver: 'cometbft' as const,
     /** The operator's. */
-    redisPath: variables.text('QS_REDIS', {
-      about: 'the unix socket of its own Redis: replica, queues, and what else it keeps',
-      example: '/run/quorumscan/redis',
-    }),
+    redisPath: variables.text('QS_REDIS', REDIS_VARIABLE),
     engine: {
       /** What it keeps: its blocks, and what it has signed. */
       home,
