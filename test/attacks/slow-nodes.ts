@@ -23,13 +23,14 @@ export const slowNodes: Attack = {
     'Every lookup of an SDK that just started finds the name within its 10 s.',
   async run({ cluster, isLong }) {
     const names = Object.keys(cluster.urls.nodes)
+    const genesis = await genesisOf(cluster)
     const count = isLong ? LOOKUPS_LONG : LOOKUPS
     let foundCount = 0
     const tookMs: number[] = []
     try {
       await Promise.all(names.map((name) => cluster.slow(name, { latencyMs: LATENCY_MS })))
       for (let asked = 0; asked < count; asked++) {
-        await using scan = await connect(cluster)
+        await using scan = connect(cluster, genesis)
         const startedAtMs = clock.monotonicMs()
         if (await isFound(scan)) foundCount++
         tookMs.push(Math.round(clock.monotonicMs() - startedAtMs))
@@ -51,7 +52,8 @@ export const awayNodes: Attack = {
     'stops those readers for no longer: SDK and proxy find names, and the proxy pages, again within 5 s of the nodes.',
   async run({ cluster }) {
     const names = Object.keys(cluster.urls.nodes)
-    await using scan = await connect(cluster)
+    const genesis = await genesisOf(cluster)
+    await using scan = connect(cluster, genesis)
     const asks = {
       proxy: async () => (await fetch(`${proxyUrl(cluster)}/by-name/${NAME}`)).ok,
       'pages of the proxy': async () => (await fetch(`${proxyUrl(cluster)}?page_size=10`)).ok,
@@ -73,11 +75,11 @@ export const awayNodes: Attack = {
         await back()
       }
       const startedAtMs = clock.monotonicMs()
-      const beginning = connect(cluster).then(async (fresh) => {
-        await using reader = fresh
+      const beginning = (async () => {
+        await using reader = connect(cluster, genesis)
         await untilTrue('a new reader to find it', () => isFound(reader))
         return Math.round(clock.monotonicMs() - startedAtMs)
-      })
+      })()
       const found = Object.entries(asks).map(
         async ([who, ask]) => [who, await backMs(ask)] as const,
       )
@@ -104,17 +106,20 @@ export const awayNodes: Attack = {
   },
 }
 
-async function connect(cluster: Target['cluster']) {
-  const seeds = Object.values(cluster.urls.nodes)
-  const genesis = (await send(`${seeds[0]}/v0/genesis`)).body as Genesis
-  return createScan({ seeds, genesis })
+async function genesisOf({ urls }: Target['cluster']): Promise<Genesis> {
+  return (await send(`${urls.validator}/v0/scan-proxy/genesis`)).body
+}
+
+/** Nothing is sent yet. */
+function connect({ urls }: Target['cluster'], genesis: Genesis) {
+  return createScan({ seeds: Object.values(urls.nodes), genesis })
 }
 
 function proxyUrl({ urls }: Target['cluster']): string {
   return `${urls.validator}/v0/scan-proxy/ans-entries`
 }
 
-async function isFound(scan: Awaited<ReturnType<typeof connect>>): Promise<boolean> {
+async function isFound(scan: ReturnType<typeof connect>): Promise<boolean> {
   try {
     return (await scan.names.resolve(NAME)) !== null
   } catch (error) {
