@@ -9,7 +9,8 @@ import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import { type Fault, type FaultSpec, nodesOf, type Part } from './faults/fault-spec.ts'
 import { findFaketime, stepBack } from './faults/machine-clock.ts'
 import { limitMemory } from './faults/redis-memory.ts'
-import { clearDisk, fillDisk } from './faults/small-disk.ts'
+import { clearDisk, fillDisk, isSmallDisk } from './faults/small-disk.ts'
+import { SYNCHRONIZER } from './prepare.ts'
 import type { ServiceRunner } from './service-runner.ts'
 import type { Supervisor } from './supervisor.ts'
 import {
@@ -144,7 +145,10 @@ export class Breakage {
         this.#runner.assertRunning(service.redis.id)
         return await limitMemory(service.redisAddress.socketPath, true)
       case 'disk':
-        return await fillDisk(this.#dataDirectory, 0)
+        // Where all have a small one together, no process can write; else its log alone finds no room.
+        if (spec.node === SYNCHRONIZER && isSmallDisk(this.#dataDirectory))
+          await fillDisk(this.#dataDirectory, 0)
+        return await this.#tell(spec)
       case 'machine-clock':
         findFaketime()
         await this.#startAnew(spec)

@@ -46,15 +46,17 @@ export async function askSignedStates(
     readonly genesis: Genesis
     readonly nodes: readonly { readonly name: string; readonly url: string }[]
     readonly signal?: AbortSignal
+    /** How long a node may take. */
+    readonly timeoutMs?: number
   },
 ): Promise<SignedStates> {
-  const { genesis, nodes, signal } = options
+  const { genesis, nodes, signal, timeoutMs = TIMEOUT_MS } = options
   const bounds = signal === undefined ? {} : { signal }
   const network = { genesis, genesisHash: await hashGenesis(genesis), crypto: createWebCrypto() }
   const statementsOf = async (name: string, from: number): Promise<readonly Certificate[]> => {
     const url = nodes.find((node) => node.name === name)?.url
     const path = `/v0/state-statements?after=${from}`
-    const answer = await ask(`${url}${path}`, { timeoutMs: TIMEOUT_MS, ...bounds })
+    const answer = await ask(`${url}${path}`, { timeoutMs, ...bounds })
     if (answer.status !== 200)
       throw new Error(answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body))
     const statements = (Object(answer.body).statements as unknown[]).map((statement) =>

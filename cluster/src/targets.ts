@@ -42,15 +42,14 @@ export function assertPossible(
   const refuse = (why: string): never => {
     throw new UsageError(`${service.name}: ${why}`)
   }
+  if (spec.kind === 'disk' && [service, ...beside].every(({ kind }) => kind !== 'synchronizer'))
+    refuse('it writes no log: say that it is the disk of the synchronizer')
   const hasEngine = [service, ...beside].some(({ engineDirectory }) => engineDirectory !== null)
   const edge = 'edge' in spec ? spec.edge : null
   if (!hasEngine && (spec.kind === 'split' || edge === 'p2p'))
     refuse('it has no engine that orders with others')
   if (spec.kind === 'lie' && service.kind !== 'scan') refuse('only super-validators can lie')
-  if (service.kind !== 'synchronizer') {
-    if (spec.kind === 'disk') refuse('all here share one disk: say that it is the synchronizer’s')
-    return
-  }
+  if (service.kind !== 'synchronizer') return
   if (spec.kind === 'memory')
     refuse(
       hasEngine

@@ -226,6 +226,28 @@ describe('registration', () => {
     await untilFound(cluster, 'acknowledged.unverified.ns')
   })
 
+  it('is refused for certain while the disk of the log is full, and lookups go on', async () => {
+    const full = await runCommand(cluster, 'fill', 'synchronizer', '--disk')
+    expect(full.code, full.text).toBe(0)
+    const refused = await until('the refusal', async () => {
+      const answer = await alice.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })
+      return answer.error
+    })
+    expect(refused).toMatchObject({ code: 'LOG_FULL', definite: true })
+    expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+    const { text } = await until('status to say so', async () => {
+      const status = await runCommand(cluster, 'status')
+      return status.text.includes('the disk of the log has 0 MiB free') ? status : undefined
+    })
+    expect(text).toMatch(/synchronizer +disk full/)
+    await runCommand(cluster, 'heal', 'synchronizer')
+    await until('coin', async () => {
+      const answer = await alice.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })
+      return answer.data
+    })
+    expect(await runCommand(cluster, 'fill', 'sv-1', '--disk')).toMatchObject({ code: 2 })
+  })
+
   it('gives a contested name to one payer and the coin back to the other', async () => {
     const name = 'contested.unverified.ns'
     const bob = await createUser(cluster, 'bob')

@@ -18,7 +18,7 @@ import { type Budgets, createBudgets, type Submitter } from './budgets.ts'
 import { openCometbftLog } from './cometbft/cometbft-log.ts'
 import type { SpawnEngine } from './cometbft/engine-process.ts'
 import type { SynchronizerConfig } from './config.ts'
-import { type DiskSpace, watchDiskSpace } from './disk-space.ts'
+import { type DiskSpace, type FreeBytesOf, watchDiskSpace } from './disk-space.ts'
 import { measuredLog } from './metrics.ts'
 import type { OrderedLog } from './ordered-log.ts'
 import { openRedisLog } from './redis-log.ts'
@@ -28,6 +28,8 @@ export type Overrides = AppOverrides & {
   readonly signal?: AbortSignal
   /** Starts the engine, whenever it is to be; the default does so at once. */
   readonly spawnEngine?: SpawnEngine
+  /** Asked for the room on the disk of the log; the default asks the operating system. */
+  readonly freeBytesOf?: FreeBytesOf
   /** Called when everything is there, before the process listens: may add to the server. */
   readonly extend?: (parts: { readonly server: HttpServer }) => void
 }
@@ -54,6 +56,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       await watchDiskSpace({
         directory: config.logDirectory,
         freeMibMin: config.diskFreeMibMin,
+        freeBytesOf: overrides.freeBytesOf,
         clock,
         onProblem: (error) => logger.warn({ err: error }, 'the room on the disk is not known'),
       }),

@@ -1,20 +1,36 @@
-import { statfs } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { watchDiskSpace } from './disk-space.ts'
 
 it('counts what was let in since it looked last, before it is on the disk', async () => {
-  const { bavail, bsize } = await statfs(tmpdir())
-  const halfFree = Math.floor((bavail * bsize) / 2)
   await using disk = await watchDiskSpace({
-    directory: tmpdir(),
-    freeMibMin: halfFree / 2 ** 20,
+    directory: '/log',
+    freeMibMin: 1,
+    freeBytesOf: async () => 2 * 2 ** 20,
     clock: createManualClock(0),
     onProblem: (error) => expect.unreachable(String(error)),
   })
   disk.assertRoom()
   // Each byte is written by the log and by replicas.
-  disk.note(halfFree / 4)
+  disk.note(2 ** 20 / 4)
   expect(() => disk.assertRoom()).toThrow(expect.objectContaining({ code: 'LOG_FULL' }))
+})
+
+it('takes nothing while the disk is full, and goes on by itself when there is room', async () => {
+  const clock = createManualClock(0)
+  let freeMib = 2
+  await using disk = await watchDiskSpace({
+    directory: '/log',
+    freeMibMin: 1,
+    freeBytesOf: async () => freeMib * 2 ** 20,
+    clock,
+    onProblem: (error) => expect.unreachable(String(error)),
+  })
+  disk.assertRoom()
+  freeMib = 0
+  await clock.advance(1000)
+  expect(() => disk.assertRoom()).toThrow('the disk of the log has 0 MiB free, and 1 MiB stay free')
+  freeMib = 2
+  await clock.advance(1000)
+  disk.assertRoom()
 })

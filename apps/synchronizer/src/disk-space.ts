@@ -12,6 +12,15 @@ const LOOK_MS = 1000
 const WRITTEN_PER_BYTE = 8
 const MIB = 2 ** 20
 
+/** How much is free on the disk of a directory. */
+export type FreeBytesOf = (directory: string) => Promise<number>
+
+/** As the operating system says. */
+export async function freeBytesOnDisk(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory)
+  return bavail * bsize
+}
+
 export type DiskSpace = AsyncDisposable & {
   /** @throws {ScanError} LOG_FULL if less than what is to stay free is. */
   assertRoom(): void
@@ -23,18 +32,18 @@ export type DiskSpace = AsyncDisposable & {
 export async function watchDiskSpace(options: {
   readonly directory: string | null
   readonly freeMibMin: number
+  readonly freeBytesOf?: FreeBytesOf | undefined
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
 }): Promise<DiskSpace> {
-  const { directory, freeMibMin, clock } = options
+  const { directory, freeMibMin, freeBytesOf = freeBytesOnDisk, clock } = options
   const closing = new AbortController()
   let freeBytes = Number.POSITIVE_INFINITY
 
   const look = async () => {
     if (directory === null) return
     try {
-      const { bavail, bsize } = await statfs(directory)
-      freeBytes = bavail * bsize
+      freeBytes = await freeBytesOf(directory)
     } catch (error) {
       options.onProblem(error)
     }

@@ -76,7 +76,8 @@ export type HistoryEvent =
   /** What each node says by itself, beside an answer that enough of them agreed on. */
   | {
       readonly kind: 'probe'
-      readonly atMs: number
+      readonly startMs: number
+      readonly endMs: number
       readonly node: string
       readonly vote: NodeSample['vote']
       /** What it signed of the state of the ledger does not fit, so: as a person is told. */
@@ -109,7 +110,7 @@ export type HistoryEvent =
       readonly startMs: number
       /** Why it was not done, e.g. because this machine cannot; null: it was. */
       readonly refused: string | null
-      /** When the control plane first saw that the node is not up; null if it always was. */
+      /** When the control plane first saw that the node is not up, or lacks something; null if it never did. */
       readonly seenMs: number | null
       /** When the fault was ended. */
       readonly healedMs: number

@@ -2,7 +2,8 @@
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import type { Asked } from '../ask.ts'
-import { atFixedRate, outcomeOf } from './readers.ts'
+import type { SignedState } from '../signed-states.ts'
+import { atFixedRate, outcomeOf, signedProblemOf } from './readers.ts'
 
 /** Lets everything run that waits for nothing but the moment. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
@@ -69,4 +70,17 @@ it.each<[string, Asked, object]>([
   ['silence', asked({ reason: 'timeout' }), { kind: 'timed-out' }],
 ])('%s', (_, answer, outcome) => {
   expect(outcomeOf(answer)).toEqual(outcome)
+})
+
+it('who shows nothing that it signed is told of where others do, and not where nobody does', () => {
+  const state = (node: string, more: Partial<SignedState>): SignedState => ({
+    ...{ node, state: null, newest: null, reason: null, ...more },
+  })
+  const signed = state('sv-1', { newest: { offset: 7, recordTime: 1 } })
+  const states = [signed, state('sv-2', {}), state('sv-3', { reason: 'timeout' })]
+  const problems = ['sv-1', 'sv-2', 'sv-3'].map((node) =>
+    signedProblemOf(node, { offset: 7, states }),
+  )
+  expect(problems).toEqual([null, expect.stringContaining('shows nothing'), 'timeout'])
+  expect(signedProblemOf('sv-2', { offset: null, states: [state('sv-2', {})] })).toBeNull()
 })

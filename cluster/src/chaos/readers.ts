@@ -13,7 +13,7 @@ import {
 import { type CertifiedReader, createCertifiedReader } from '@quorumscan/consensus/certified-reader'
 import { type Asked, ask } from '../ask.ts'
 import { TIMEOUT } from '../node-words.ts'
-import { askSignedStates } from '../signed-states.ts'
+import { askSignedStates, type SignedStates } from '../signed-states.ts'
 import { askNodes } from '../watch/prober.ts'
 import type { Shared } from './client.ts'
 import type { ReadKind, ReadOutcome, SeenEntry, Subject } from './history.ts'
@@ -40,6 +40,8 @@ const CLIENTS: Readonly<Record<ReadKind, string>> = {
 }
 /** A statement of the offset before is there at once, if there is any. */
 const STATEMENTS_BACK = 2
+/** Whoever hangs must not keep the prober from what the others say, which a lie of seconds would outlast. */
+const STATEMENTS_TIMEOUT_MS = 2000
 
 export type Readers = {
   /** One lookup, as those of the readers, or in somebody's name. Resolves when it ended: whether it was answered. */
@@ -103,6 +105,7 @@ export async function createReaders(options: {
   const probe = async (signal: AbortSignal): Promise<void> => {
     const path = lastPath
     if (path === null) return
+    const startMs = nowMs()
     const proxied = await ask(`${shared.validatorUrl}/v0/scan-proxy${path}`, {
       timeoutMs: LOOKUP_TIMEOUT_MS,
       signal,
@@ -110,12 +113,15 @@ export async function createReaders(options: {
     const offset = Number(proxied.headers.get('x-quorum-offset') ?? 0)
     const [asked, signed] = await Promise.all([
       askNodes({ nodes, path, proxied, signal }),
-      askSignedStates(Math.max(0, offset - STATEMENTS_BACK), { genesis, nodes, signal }),
+      askSignedStates(Math.max(0, offset - STATEMENTS_BACK), {
+        ...{ genesis, nodes, signal },
+        timeoutMs: STATEMENTS_TIMEOUT_MS,
+      }),
     ])
     if (signal.aborted) return
     for (const { node, vote, head } of asked) {
-      const signedProblem = signed.states.find((one) => one.node === node)?.reason ?? null
-      record({ kind: 'probe', atMs: nowMs(), node, vote, signedProblem, head })
+      const signedProblem = signedProblemOf(node, signed)
+      record({ kind: 'probe', startMs, endMs: nowMs(), node, vote, signedProblem, head })
     }
   }
 
@@ -162,6 +168,13 @@ function pickSubject({ names, parties, prefix }: Shared, random: Seeded): Subjec
 
 /** They change while they are asked for. */
 const RECENT_NAMES = 6
+
+/** Why what a node signed does not do, if so. Pure. */
+export function signedProblemOf(node: string, { offset, states }: SignedStates): string | null {
+  const said = states.find((one) => one.node === node)
+  const hasNone = offset !== null && said?.newest === null
+  return said?.reason ?? (hasNone ? 'it shows nothing that it signed, as others do' : null)
+}
 
 async function askProxy(
   validatorUrl: string,

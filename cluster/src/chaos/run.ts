@@ -7,6 +7,7 @@ import { type Clock, waitFor } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { describeFault } from '../faults/fault-spec.ts'
+import type { ServiceStatus } from '../status.ts'
 import { type ChaosClient, createChaosClient, type Shared } from './client.ts'
 import { type ChaosFault, FINAL_READER, type HistoryEvent, type LogLine } from './history.ts'
 import { createReaders, type Readers } from './readers.ts'
@@ -231,9 +232,14 @@ function watchNode(
 ) {
   const over = new AbortController()
   const seen: { readonly atMs: number; readonly isUp: boolean }[] = []
+  const lackingBefore = lackingOf(servicesOf(options.target, node))
+  let seenMs: number | null = null
   const look = () => {
-    const isUp = stateOf(options.target, node) === 'up'
+    const services = servicesOf(options.target, node)
+    const isUp = services.every(({ state }) => state === 'up')
+    const lacking = lackingOf(services)
     if (seen.at(-1)?.isUp !== isUp) seen.push({ atMs: nowMs(), isUp })
+    if (!isUp || (lacking !== '' && lacking !== lackingBefore)) seenMs ??= nowMs()
   }
   const watching = (async () => {
     while (!over.signal.aborted) {
@@ -248,21 +254,24 @@ function watchNode(
       look()
       const last = seen.at(-1)
       return {
-        seenMs: seen.find(({ isUp }) => !isUp)?.atMs ?? null,
+        seenMs,
         upMs: last?.isUp === true ? Math.max(healedMs, last.atMs) : null,
       }
     },
   }
 }
 
-function stateOf(target: ChaosTarget, name: string) {
-  const { nodes, validator, synchronizer } = target.status()
-  const services = [
-    ...nodes,
-    { ...validator, name: 'validator' },
-    { ...synchronizer, name: 'synchronizer' },
-  ]
-  return services.find((service) => service.name === name)?.state
+/** What runs under a name: of a node that orders as well, its synchronizer, too. */
+function servicesOf(target: ChaosTarget, name: string): readonly ServiceStatus[] {
+  const { nodes, members, validator, synchronizer } = target.status()
+  if (name === 'validator') return [validator]
+  if (name === 'synchronizer') return [synchronizer]
+  return [...nodes, ...members].filter((service) => service.name === name)
+}
+
+/** What services say of themselves that do their work all the same, such as that a disk is full. */
+function lackingOf(services: readonly ServiceStatus[]): string {
+  return services.map(({ detail }) => detail ?? '').join('')
 }
 
 async function untilRecovered(
@@ -279,13 +288,10 @@ async function untilRecovered(
 
 /** Up, and where the others are. While the log stands still, so do all. */
 function isWhole(target: ChaosTarget, name: string): boolean {
-  const status = target.status()
-  if (name === 'validator') return status.validator.state === 'up'
-  if (name === 'synchronizer') return status.synchronizer.state === 'up'
-  const node = status.nodes.find((one) => one.name === name)
-  const member = status.members.find((one) => one.name === name)
-  if (member !== undefined && member.state !== 'up') return false
-  return node?.state === 'up' && newestOffset(target) - (node.offset ?? 0) <= LAG_MAX
+  const services = servicesOf(target, name)
+  const node = target.status().nodes.find((one) => one.name === name)
+  const isLevel = node === undefined || newestOffset(target) - (node.offset ?? 0) <= LAG_MAX
+  return isLevel && services.every(({ state }) => state === 'up')
 }
 
 function newestOffset(target: ChaosTarget): number {

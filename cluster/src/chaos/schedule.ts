@@ -160,6 +160,7 @@ function drawsOfMember(
     () => ({ kind: 'split', node, others: others.slice(0, 1) }),
     () => ({ kind: 'split', node, others: others.slice(1) }),
     () => ({ kind: 'wipe', node, disk: true }),
+    () => ({ kind: 'disk', node }),
   ]
 }
 

@@ -29,9 +29,10 @@ const lookup = (startMs: number, outcome: ReadOutcome): HistoryEvent => ({
   read: 'weak',
   outcome,
 })
-const probe = (atMs: number, node: string, head: number | null): HistoryEvent => ({
+const probe = (endMs: number, node: string, head: number | null): HistoryEvent => ({
   kind: 'probe',
-  atMs,
+  startMs: endMs - 10,
+  endMs,
   node,
   vote: 'agreed',
   signedProblem: null,

@@ -112,7 +112,7 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
     })
 
   breaking('fill', 'fill the Redis of a node: it refuses writes', 'fill sv-2 --for 30s')
-    .option('--disk', 'or the disk of all, if it is a small one: said of the synchronizer')
+    .option('--disk', 'or the disk of the log: said of the synchronizer, or of who orders as well')
     .action((node, { disk, ...options }) =>
       inject({ kind: disk === true ? 'disk' : 'memory', node }, options),
     )

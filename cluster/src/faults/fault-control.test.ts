@@ -71,6 +71,15 @@ it('tells each side of a split whom it does not reach, and nobody else', async (
   expect(cut).toEqual([['sv-3', 'sv-4'], [], ['sv-1'], ['sv-1']])
 })
 
+it('tells who writes the log that its disk is full, and nobody else', async () => {
+  const { control } = createWorld()
+  await control.inject(faultSpec.parse({ kind: 'disk', node: 'synchronizer' }), null)
+  const full = ['synchronizer', 'sv-1'].map(
+    (node) => processFaultsOf(node, control.of(node)).isDiskFull,
+  )
+  expect(full).toEqual([true, false])
+})
+
 it('ends by itself after its time, unless it was healed before', async () => {
   const { clock, control, done } = createWorld()
   await control.inject(lie('sv-1'), 1000)

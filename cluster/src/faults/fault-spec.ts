@@ -166,6 +166,8 @@ export type ProcessFaults = {
   readonly clockOffsetMs: number
   /** Of the engine that belongs to the process. */
   readonly engine: 'killed' | 'paused' | null
+  /** Whether its log finds no room. */
+  readonly isDiskFull: boolean
   /** Nodes whose engines it cannot reach. */
   readonly cutPeers: readonly string[]
   readonly edges: Readonly<Record<EdgeName, readonly LinkFault[]>>
@@ -175,6 +177,7 @@ export const NO_FAULTS: ProcessFaults = {
   lie: null,
   clockOffsetMs: 0,
   engine: null,
+  isDiskFull: false,
   cutPeers: [],
   edges: { http: [], log: [], redis: [], p2p: [] },
 }
@@ -186,6 +189,7 @@ export function processFaultsOf(node: string, specs: readonly FaultSpec[]): Proc
   let lie: LieKind | null = null
   let clockOffsetMs = 0
   let engine: ProcessFaults['engine'] = null
+  let isDiskFull = false
   for (const spec of specs)
     switch (spec.kind) {
       case 'kill':
@@ -197,6 +201,9 @@ export function processFaultsOf(node: string, specs: readonly FaultSpec[]): Proc
         break
       case 'clock':
         clockOffsetMs = spec.offsetMs
+        break
+      case 'disk':
+        isDiskFull = true
         break
       case 'split':
         cutPeers.push(...(spec.node === node ? spec.others : [spec.node]))
@@ -220,7 +227,7 @@ export function processFaultsOf(node: string, specs: readonly FaultSpec[]): Proc
         if (spec.from === 'all') edges.p2p.push({ kind: 'drop', rate: 1 })
         break
     }
-  return { lie, clockOffsetMs, engine, cutPeers, edges }
+  return { lie, clockOffsetMs, engine, isDiskFull, cutPeers, edges }
 }
 
 /** Two faults of the same slot cannot be in force together: the later one takes the place. */

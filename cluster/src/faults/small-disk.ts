@@ -1,13 +1,13 @@
 /** A disk that can be full: a small file system, filled to the last byte and emptied again. */
+import assert from 'node:assert'
 import { execFileSync } from 'node:child_process'
 import { rmSync, statfsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ClusterError } from '../cluster-error.ts'
 
 const MIB = 2 ** 20
 const CHUNK_BYTES = 65_536
-/** Nobody’s own disk is filled. */
+/** More may be somebody’s own. */
 const DISK_MIB_MAX = 1024
 
 /**
@@ -25,17 +25,14 @@ export function mountDisk(directory: string, sizeMib: number): (() => void) | nu
   return () => execFileSync('umount', ['-l', directory])
 }
 
-/**
- * Fills the file system of a directory up to this many MiB; 0: until nothing can be written any more.
- *
- * @throws {ClusterError} If it is not a small one.
- */
+/** Whether the file system of a directory is one that may be filled. */
+export function isSmallDisk(directory: string): boolean {
+  return mibOf(directory, 'blocks') <= DISK_MIB_MAX
+}
+
+/** Fills the file system of a directory up to this many MiB, if it is a small one; 0: until nothing can be written any more. */
 export async function fillDisk(directory: string, freeMib: number): Promise<void> {
-  const sizeMib = mibOf(directory, 'blocks')
-  if (sizeMib > DISK_MIB_MAX)
-    throw new ClusterError(
-      `the data directory lies on a disk of ${Math.round(sizeMib)} MiB; one of more than ${DISK_MIB_MAX} MiB is not filled`,
-    )
+  assert(isSmallDisk(directory), 'nobody’s own disk is filled')
   const file = await open(ballastOf(directory), 'a', 0o600)
   try {
     while (freeMibOf(directory) > freeMib) await file.write(Buffer.alloc(CHUNK_BYTES, 1))

@@ -1,6 +1,11 @@
-/** Entry of a synchronizer of a cluster: the app, with a clock, a front and an engine that can be broken. */
+/** Entry of a synchronizer of a cluster: the app, with a clock, a front, a disk and an engine that can be broken. */
 import { runProcess } from '@quorumscan/base'
-import { envToConfig, type SynchronizerConfig, startSynchronizer } from '@quorumscan/synchronizer'
+import {
+  envToConfig,
+  freeBytesOnDisk,
+  type SynchronizerConfig,
+  startSynchronizer,
+} from '@quorumscan/synchronizer'
 import { createEngineFaults } from './engine-faults.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
 
@@ -8,6 +13,7 @@ await runProcess(async (signal) => {
   const environment = readFaultEnvironment(process.env)
   const faulty = createFaultyProcess(environment)
   const engine = createEngineFaults(environment.initial.engine)
+  let { isDiskFull } = environment.initial
   const plain = envToConfig(process.env)
   const synchronizer = await startSynchronizer(
     { ...plain, ordering: await route(plain.ordering, faulty) },
@@ -15,11 +21,15 @@ await runProcess(async (signal) => {
       clock: faulty.clock,
       signal,
       spawnEngine: engine.spawn,
+      freeBytesOf: async (directory) => (isDiskFull ? 0 : await freeBytesOnDisk(directory)),
       extend: ({ server }) => faulty.guard(server),
     },
   )
   await faulty.listen({
-    apply: (faults) => engine.set(faults.engine),
+    apply(faults) {
+      engine.set(faults.engine)
+      isDiskFull = faults.isDiskFull
+    },
     handlers: { '/engine/restart': async () => engine.restart() },
   })
   return synchronizer

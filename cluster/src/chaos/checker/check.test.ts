@@ -301,9 +301,10 @@ describe('a node that contradicts itself', () => {
     ...wholeFault,
     fault: { kind: 'lie', node: 'sv-2', lie: 'equivocate' },
   }
-  const probe = (atMs: number): HistoryEvent => ({
+  const probe = (endMs: number): HistoryEvent => ({
     kind: 'probe',
-    atMs,
+    startMs: endMs - 10,
+    endMs,
     node: 'sv-2',
     vote: 'agreed',
     signedProblem: `${CONTRADICTS_ITSELF} of offset 7`,
@@ -322,6 +323,8 @@ describe('a node that contradicts itself', () => {
     expect(await verdictOf(...probes, evidence)).toEqual(['valid', 1])
     expect(await verdictOf(...probes)).toEqual(['invalid', 1])
     expect(await verdictOf()).toEqual(['valid', 0])
+    // The prober had asked before the lie began.
+    expect(await verdictOf(probe(5))).toEqual(['valid', 0])
   })
 
   it('need not be while nobody could catch it', async () => {

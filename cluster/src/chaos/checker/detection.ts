@@ -23,22 +23,22 @@ export function detectionsOf(
   history: readonly HistoryEvent[],
 ): readonly Detection[] {
   const { node } = fault.fault
-  const isDuring = (atMs: number) => atMs >= fault.startMs && atMs <= fault.healedMs
+  const isDuring = ({ startMs, endMs }: { readonly startMs: number; readonly endMs: number }) =>
+    startMs >= fault.startMs && endMs <= fault.healedMs
   const heads = history.flatMap((event) => (event.kind === 'probe' ? (event.head ?? []) : []))
   const usualHead = median(heads)
   const votes = history.find(
     (event) =>
       event.kind === 'lookup' &&
       event.outcome.kind === 'answered' &&
-      isDuring(event.endMs) &&
-      event.startMs >= fault.startMs &&
+      isDuring(event) &&
       event.outcome.dissented.includes(node),
   )
   const probed = history.find(
     (event) =>
       event.kind === 'probe' &&
       event.node === node &&
-      isDuring(event.atMs) &&
+      isDuring(event) &&
       (event.vote === 'dissented' ||
         event.vote === 'failed' ||
         event.signedProblem !== null ||
@@ -46,7 +46,7 @@ export function detectionsOf(
   )
   return [
     ...(votes?.kind === 'lookup' ? [{ by: 'votes' as const, atMs: votes.endMs }] : []),
-    ...(probed?.kind === 'probe' ? [{ by: 'prober' as const, atMs: probed.atMs }] : []),
+    ...(probed?.kind === 'probe' ? [{ by: 'prober' as const, atMs: probed.endMs }] : []),
     ...(fault.seenMs === null ? [] : [{ by: 'status' as const, atMs: fault.seenMs }]),
   ]
     .map(({ by, atMs }) => ({ by, afterMs: Math.round(atMs - fault.startMs) }))
@@ -94,7 +94,7 @@ function nodesThatContradicted(history: readonly HistoryEvent[]): readonly strin
   const nodes = history.flatMap((event) => {
     if (event.kind !== 'probe' || event.signedProblem?.startsWith(CONTRADICTS_ITSELF) !== true)
       return []
-    const { atMs, node } = event
+    const { endMs: atMs, node } = event
     return outages.some(({ startMs, endMs }) => atMs >= startMs && atMs <= endMs + RECOVERY_MS)
       ? []
       : node
