@@ -1,12 +1,12 @@
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { describe, expect, it } from 'vitest'
+import { budgetsOf } from './budgets.ts'
 import { formatStatus, formatSummary, shorten } from './cli/format.ts'
 import { wrap } from './cli/options.ts'
 import type { NodeState } from './node-words.ts'
 import {
   type AtNodes,
   type ClusterStatus,
-  canLookUp,
   describeMargin,
   missedVotes,
   type NodeStatus,
@@ -61,7 +61,7 @@ it('counts members that order against those that a block needs', () => {
   expect(describeMargin(one)).toContain(
     'ordering       3 of 4 members up, 3 must vote: no more can be lost',
   )
-  expect(canLookUp(one)).toBe(true)
+  expect(budgetsOf(one).lookups.works).toBe(true)
   expect(formatStatus(one)).toContain('\nsv-3          down         -        -        -')
   expect(formatStatus(one)).toContain('\nsv-4          up           43       1        1 of 3')
   expect(missedVotes(one)).toEqual(['sv-3'])
@@ -73,9 +73,12 @@ it('counts members that order against those that a block needs', () => {
   )
 
   const two = together(['down', 'up', 'down'])
-  expect(describeMargin(two).join()).toContain('2 of 4 members up, 3 must vote: quorum lost')
-  expect(describeMargin(two).join()).toContain('The log stands still')
-  expect(canLookUp(two)).toBe(false)
+  expect(describeMargin(two)).toEqual([
+    'lookups        4 of 4 nodes up, 2 must agree: the log stands still',
+    'registrations  4 of 4 nodes up, 3 must confirm: none: the log stands still',
+    'ordering       2 of 4 members up, 3 must vote: quorum lost',
+  ])
+  expect(budgetsOf(two).lookups.works).toBe(false)
 })
 
 describe('what can still be lost', () => {
@@ -119,12 +122,12 @@ describe('whether names can be looked up', () => {
   it('is what a reader of the nodes sees, whatever the validator does', () => {
     const status = { ...statusOf([up, up, up, up]), atNodes: read }
     const lost = { ...status, validator: { ...status.validator, state: down } }
-    expect(canLookUp(lost)).toBe(true)
+    expect(budgetsOf(lost).lookups.works).toBe(true)
     expect(describeMargin(lost)).toContain(
       '               a reader of the nodes: verified, 3 signed, 2 needed, 3 ms',
     )
-    expect(describeMargin(lost).at(-1)).toBe(
-      'The validator is not up: nobody is registered, or looks names up, through it.',
+    expect(describeMargin(lost)).toContain(
+      'registrations  4 of 4 nodes up, 3 must confirm: none: the validator is not up',
     )
     expect(
       formatStatus(lost)
@@ -133,9 +136,16 @@ describe('whether names can be looked up', () => {
     ).toBe(true)
   })
 
+  it('is not what the nodes count up to, where the reader gets an answer all the same', () => {
+    const status = { ...statusOf([up, down, down, down]), atNodes: read }
+    expect(budgetsOf(status).lookups).toMatchObject({
+      ...{ works: true, tone: 'bad', verdict: 'quorum lost, answered all the same' },
+    })
+  })
+
   it('is denied where the reader gets none, with what each node did', () => {
     const status = { ...statusOf([up, up, up, up]), atNodes: refused }
-    expect(canLookUp(status)).toBe(false)
+    expect(budgetsOf(status).lookups.works).toBe(false)
     expect(formatStatus(status)).toContain('insufficient (sv-1: timeout (1000 ms),')
     expect(describeMargin(status)[0]).toContain('not answered all the same')
   })

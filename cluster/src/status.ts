@@ -1,4 +1,5 @@
-/** What a cluster says about itself, and what it can still lose. Pure. */
+/** What a cluster says about itself. Pure. */
+import { type Budget, budgetsOf } from './budgets.ts'
 import type { OrderingDriver } from './genesis.ts'
 import { isAnswer, type NodeState } from './node-words.ts'
 
@@ -90,91 +91,24 @@ export function missedVotes({ members }: Pick<ClusterStatus, 'members'>): readon
   return newest?.absent ?? []
 }
 
-/** Whether there is who puts entries in order: one synchronizer, or so many members as make a block. */
-export function isOrdering(
-  status: Pick<ClusterStatus, 'cluster' | 'synchronizer' | 'members'>,
-): boolean {
-  const { members, cluster } = status
-  if (members.length === 0) return status.synchronizer.state === 'up'
-  return upCount(members) >= cluster.blockThreshold
-}
-
-function upCount(services: readonly ServiceStatus[]): number {
-  return services.filter(({ state }) => state === 'up').length
-}
-
-/** Whether a reader of the nodes gets answers: as one that reads all the time sees it, or by what is up. */
-export function canLookUp(status: Measured): boolean {
-  const { atNodes = null } = status
-  if (atNodes !== null) return isAnswer(atNodes.kind)
-  return marginOf(status).lookups >= 0 && isOrdering(status)
-}
-
-/** How many more nodes may be lost before something stops; negative when it has stopped. */
-type Margin = { readonly lookups: number; readonly confirmations: number }
-
-/** Counts the nodes that are up against the thresholds. */
-function marginOf(status: Measured): Margin {
-  const up = upCount(status.nodes)
-  return {
-    lookups: countedOf(status) - status.cluster.readThreshold,
-    confirmations: up - status.cluster.confirmThreshold,
-  }
-}
-
 /** A status with or without what is known about faults. */
 type Measured = Omit<ClusterStatus, 'nodes'> & {
   readonly nodes: readonly (NodeStatus & { readonly isCounted?: boolean })[]
   readonly atNodes?: AtNodes | null
 }
 
-/** Nodes that are up and not known to be broken in a way that takes their vote. */
-function countedOf(status: Measured): number {
-  return status.nodes.filter((node) => node.isCounted ?? node.state === 'up').length
-}
-
-/** What can still be lost, a sentence each for lookups and registrations, and what is lost beside nodes. */
+/** What works and what can still be lost, a line each, and what a reader of the nodes got. */
 export function describeMargin(status: Measured): readonly string[] {
-  const margin = marginOf(status)
-  const up = upCount(status.nodes)
-  const counted = countedOf(status)
-  const { n, readThreshold, confirmThreshold, blockThreshold } = status.cluster
-  const have = `${up} of ${n} nodes up`
   const { atNodes = null } = status
-  const lookups = describeLookups(margin.lookups, atNodes)
-  const broken = counted < up ? `, ${up - counted} not to be counted on` : ''
+  const { lookups, registrations, ordering } = budgetsOf(status)
+  const line = (name: string, { detail, verdict }: Budget) =>
+    `${name.padEnd(15)}${detail}: ${verdict}`
   return [
-    `lookups        ${have}${broken}, ${readThreshold} must agree: ${lookups}`,
-    ...(atNodes === null ? [] : [`               ${describeRead(atNodes)}`]),
-    `registrations  ${have}, ${confirmThreshold} must confirm: ${inWords(margin.confirmations)}`,
-    ...(status.members.length === 0
-      ? []
-      : [
-          `ordering       ${upCount(status.members)} of ${n} members up, ${blockThreshold} must vote: ` +
-            inWords(upCount(status.members) - blockThreshold),
-        ]),
-    ...(isOrdering(status)
-      ? []
-      : ['The log stands still: nothing can be registered, and lookups soon are too old.']),
-    ...(isOrdering(status) && status.synchronizer.state !== 'up'
-      ? ['The synchronizer beside the validator is not up: nobody is registered through it.']
-      : []),
-    ...(status.validator.state === 'up' ? [] : [describeValidator(status.validator)]),
+    line('lookups', lookups),
+    ...(atNodes === null ? [] : [`${' '.repeat(15)}${describeRead(atNodes)}`]),
+    line('registrations', registrations),
+    line('ordering', ordering),
   ]
-}
-
-/** What the reader got counts for more than what is up: what those sign that nobody can count on may be true as well. */
-function describeLookups(margin: number, atNodes: AtNodes | null): string {
-  if (atNodes === null || isAnswer(atNodes.kind) === margin >= 0) return inWords(margin)
-  return isAnswer(atNodes.kind) ? 'answered all the same' : 'not answered all the same'
-}
-
-/** What is lost without it. The nodes are read as before. */
-function describeValidator({ state }: ServiceStatus): string {
-  // It answers lookups before it is ready.
-  return state === 'catching-up'
-    ? 'The validator is not ready: nobody is registered through it.'
-    : 'The validator is not up: nobody is registered, or looks names up, through it.'
 }
 
 /** What a reader of the nodes got. */
@@ -192,9 +126,4 @@ export function describeSize(cluster: Omit<ClusterStatus['cluster'], 'genesisHas
     `n = ${n}, f = ${f}: an answer needs ${readThreshold}, an operator action ${confirmThreshold}`,
     ...(f === 0 ? ['Below 4 nodes no fault is tolerated.'] : []),
   ]
-}
-
-function inWords(margin: number): string {
-  if (margin < 0) return 'quorum lost'
-  return margin === 0 ? 'no more can be lost' : `${margin} more can be lost`
 }

@@ -134,7 +134,9 @@ describe('house rules', () => {
     const ours = /(from|import\() ?'(@quorumscan\/|quorumscan)/
     expect(page.length).toBeGreaterThan(5)
     expect(
-      hits(page, ours).filter((hit) => !/ import type |'quorumscan\/node-words'/.test(hit)),
+      hits(page, ours).filter(
+        (hit) => !/ import type |'quorumscan\/(budgets|node-words)'/.test(hit),
+      ),
     ).toEqual([])
   })
 

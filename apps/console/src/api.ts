@@ -1,6 +1,6 @@
 /**
  * The page's way to the control plane: the same router as the command line, nothing else. Of the project
- * only types and the words for nodes are imported, so nothing of a server gets into the page.
+ * only types, the words for nodes and what `status` judges by are imported, so nothing of a server gets into the page.
  */
 import {
   createTRPCClient,

@@ -1,14 +1,14 @@
 /** What holds and what can still be lost, in one look. */
 import type { Status } from './api.ts'
-import { type Budget, budgetsOf, liarsOf } from './budgets.ts'
+import { type Headline, headlinesOf, liarsOf } from './budgets.ts'
 
 export function Strip({ status }: { readonly status: Status }) {
   const liars = liarsOf(status)
   return (
     <section className="strip" aria-label="State of the quorum">
       <ul className="budgets" aria-live="assertive">
-        {budgetsOf(status).map((budget) => (
-          <BudgetItem key={budget.label} budget={budget} />
+        {headlinesOf(status).map((headline) => (
+          <BudgetItem key={headline.label} headline={headline} />
         ))}
       </ul>
       <p className="small">
@@ -21,8 +21,8 @@ export function Strip({ status }: { readonly status: Status }) {
   )
 }
 
-function BudgetItem({ budget }: { readonly budget: Budget }) {
-  const { label, tone, title, detail, meter } = budget
+function BudgetItem({ headline }: { readonly headline: Headline }) {
+  const { label, tone, title, detail, meter } = headline
   return (
     <li className={`budget ${tone}`} aria-label={label}>
       <p className="budget-label">{label}</p>
@@ -34,7 +34,7 @@ function BudgetItem({ budget }: { readonly budget: Budget }) {
 }
 
 /** A cell for each node, with a mark where the threshold is. The detail beside it says the same. */
-function Meter(props: NonNullable<Budget['meter']>) {
+function Meter(props: NonNullable<Headline['meter']>) {
   const { have, need, of } = props
   return (
     <div className="meter" aria-hidden="true">

@@ -1,10 +1,10 @@
 /** Texts of the command line, at most 80 columns wide. */
+import { budgetsOf } from '../budgets.ts'
 import type { Fault } from '../faults/fault-spec.ts'
 import { wordOfState } from '../node-words.ts'
 import type { Exchange } from '../registration.ts'
 import {
   type ClusterStatus,
-  canLookUp,
   describeMargin,
   describeSize,
   missedVotes,
@@ -25,7 +25,7 @@ export function formatUp(status: ClusterStatus): string {
   return [
     services.every(({ state }) => state === 'up')
       ? 'quorumscan is up, but:'
-      : canLookUp(status)
+      : budgetsOf(status).lookups.works
         ? 'quorumscan runs, but not all of it is up:'
         : 'quorumscan runs, but names cannot be looked up:',
     ...lacking.flatMap(({ name, state, detail }) =>

@@ -1,6 +1,7 @@
 /** `up`: starts a cluster and stays with it, or leaves it running. */
 import { readFileSync } from 'node:fs'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { budgetsOf } from '../budgets.ts'
 import type { GenesisOverrides } from '../ceremony/rules.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
@@ -11,7 +12,7 @@ import { type Launch, launchControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { OrderingDriver } from '../genesis.ts'
 import { isRegistered, registerName } from '../registration.ts'
-import { type ClusterStatus, canLookUp } from '../status.ts'
+import type { ClusterStatus } from '../status.ts'
 import { createToken } from '../token.ts'
 import { EXIT } from './exit-codes.ts'
 import { formatSummary, formatUp } from './format.ts'
@@ -79,7 +80,7 @@ async function showRunning(options: UpOptions): Promise<number> {
       `a cluster that is ordered by ${status.cluster.ordering} runs in ${directory.path}`,
     )
   tell('This cluster was running already; `quorumscan down` stops it.')
-  return canLookUp(status) ? EXIT.done : EXIT.failed
+  return budgetsOf(status).lookups.works ? EXIT.done : EXIT.failed
 }
 
 function asked({ directory, genesisOverridesFile, ...options }: UpOptions): ControlOptions {

@@ -53,7 +53,7 @@ describe('events', () => {
     expect(saidOf([whole, down, down, down, down, down])).toEqual([
       '1 sv-1 is down',
       '1 sv-2 is down',
-      '5 quorum lost: lookups refuse',
+      '5 lookups: quorum lost',
     ])
   })
 

@@ -1,4 +1,5 @@
 /** What happened to a cluster, read off its states as they come. Pure. */
+import { budgetsOf, type Judged } from '../budgets.ts'
 import type { Fault } from '../faults/fault-spec.ts'
 import { type NodeState, wordOfState } from '../node-words.ts'
 import { type ClusterStatus, type NodeStatus, servicesOf } from '../status.ts'
@@ -13,10 +14,11 @@ export type LiveEvent = {
 }
 
 /** What events are read off. */
-export type Watched = Omit<ClusterStatus, 'nodes'> & {
-  readonly nodes: readonly (NodeStatus & { readonly isCounted: boolean })[]
-  readonly faults: readonly Fault[]
-}
+export type Watched = Omit<ClusterStatus, 'nodes'> &
+  Judged & {
+    readonly nodes: readonly (NodeStatus & { readonly isCounted: boolean })[]
+    readonly faults: readonly Fault[]
+  }
 
 /** What was heard of a process, and is another thing again within this time, was no event. */
 const SETTLED_MS = 1000
@@ -59,8 +61,8 @@ export function step(
 }
 
 function subjectsOf(status: Watched): Readonly<Record<string, Subject>> {
-  const counted = status.nodes.filter(({ isCounted }) => isCounted).length
-  const isQuorum = counted >= status.cluster.readThreshold
+  const { verdict, tone } = budgetsOf(status).lookups
+  const isQuorum = tone !== 'bad'
   const services = servicesOf(status).map(({ name, state }) => [
     name,
     {
@@ -77,9 +79,7 @@ function subjectsOf(status: Watched): Readonly<Record<string, Subject>> {
       event: {
         kind: 'quorum',
         node: null,
-        sentence: isQuorum
-          ? 'enough nodes can be counted on: lookups are answered'
-          : 'quorum lost: lookups refuse',
+        sentence: isQuorum ? 'lookups are answered' : `lookups: ${verdict}`,
       },
     },
   }
