@@ -10,5 +10,5 @@ test('as many pairs of one name as a header holds take no time worth mentioning'
   const begunAt = performance.now()
   expect(parseQuery('a&'.repeat(pairs))['a']).toHaveLength(pairs)
   // A few milliseconds; a list that is copied for each pair takes tens of seconds.
-  expect(performance.now() - begunAt).toBeLessThan(1000)
+  expect(performance.now() - begunAt).toBeLessThan(5_000)
 })
