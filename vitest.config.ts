@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-// Sources, not dist: tests need no build (condition of our package.json files).
-const conditions = ['@quorumscan/source', 'node', 'import', 'default']
+/** The code that packages were built to. */
+const BUILT = ['node', 'import', 'default']
+/** Their sources: tests need no build (condition of our package.json files). */
+const SOURCES = ['@quorumscan/source', ...BUILT]
 
 /** The longest first, so that they do not run alone at the end. */
 const LONGEST = [
@@ -27,27 +29,33 @@ class LongestFirst extends BaseSequencer {
  */
 const HANG_MS = 1_800_000
 
-const project = (name: string, include: string[]) => ({
+const project = (name: string, include: string[], conditions = SOURCES) => ({
   extends: true as const,
+  ssr: { resolve: { conditions } },
+  resolve: { conditions },
   test: { name, include, testTimeout: HANG_MS, hookTimeout: HANG_MS },
 })
 
-const setupFiles = ['test/support/print-logs.ts']
+/**
+ * Tests of processes, which are built for them anyway: what was built is loaded by Node alone, and once for all files
+ * that run one after the other. A file begins five seconds sooner.
+ */
+const ofProcesses = (name: string, include: string[], groupOrder: number, maxWorkers: number) => {
+  const { test, ...rest } = project(name, include, BUILT)
+  const server = { deps: { external: [/\/dist\//] } }
+  const setupFiles = ['test/support/print-logs.ts']
+  const how = { isolate: false, server, setupFiles }
+  return { ...rest, test: { ...test, ...how, maxWorkers, sequence: { groupOrder } } }
+}
 
 /**
  * They wait for processes, compilers and seconds of a ledger more than they compute: run together, as `npm test`
  * does, three files go side by side.
  */
-const waiting = (...options: Parameters<typeof project>) => {
-  const { test, ...rest } = project(...options)
-  return { ...rest, test: { ...test, maxWorkers: 3, sequence: { groupOrder: 1 }, setupFiles } }
-}
+const waiting = (name: string, include: string[]) => ofProcesses(name, include, 1, 3)
 
 /** They measure, so nothing runs beside them. */
-const alone = (...options: Parameters<typeof project>) => {
-  const { test, ...rest } = project(...options)
-  return { ...rest, test: { ...test, maxWorkers: 1, sequence: { groupOrder: 2 }, setupFiles } }
-}
+const alone = (name: string, include: string[]) => ofProcesses(name, include, 2, 1)
 
 const shared = (...options: Parameters<typeof project>) => {
   const { test, ...rest } = project(...options)
@@ -55,8 +63,6 @@ const shared = (...options: Parameters<typeof project>) => {
 }
 
 export default defineConfig({
-  ssr: { resolve: { conditions } },
-  resolve: { conditions },
   test: {
     // More files at once than the two cores of CI's machine: many of them wait for real Redis servers.
     maxWorkers: 3,

@@ -28,7 +28,7 @@ import { type LyingNode, startLyingNode } from './lying-node.ts'
 
 /** Ten thousand reads and a minute without the log by `npm run test:long`. */
 const IS_LONG = process.env['LONG'] === '1'
-const READ_COUNT = IS_LONG ? 10_000 : 400
+const READ_COUNT = IS_LONG ? 10_000 : 200
 const READS_PER_READER = 10
 /** Names that come while it is read. */
 const LATE_COUNT = 3

@@ -73,7 +73,7 @@ describe('lookups through the proxy', () => {
     expect(answer.headers.get('x-quorum-outcome')).toBe('verified-absent')
   })
 
-  it.each(['sv-1', 'sv-2', 'sv-3', 'sv-4'])('go on, verified, with %s killed', async (node) => {
+  it.each(['sv-1', 'sv-4'])('go on, verified, with %s killed', async (node) => {
     await cluster.kill(node)
     for (let round = 0; round < 20; round++) {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
