@@ -188,24 +188,30 @@ it('an end of the log that lies ahead of the clock is cut off', async () => {
   ])
 })
 
-it.runIf(IS_LONG)('a log directory that was swapped begins no log anew: it is named, and rebuilt as it was', async () => {
-  const directory = join(cluster.dataDir, 'redis', 'synchronizer')
-  renameSync(directory, `${directory}.moved`)
-  const up = await runCommand(cluster, 'up', '--detach')
-  expect([up.code, up.text.replace(/\s+/g, ' ')]).toEqual([
-    1,
-    expect.stringMatching(
-      /The log ends at offset 0, but [234] nodes have applied it .*`quorumscan log repair --data-dir /,
-    ),
-  ])
-  const repair = await runCommand(cluster, 'log', 'repair')
-  expect([repair.code, repair.text]).toEqual([0, expect.stringMatching(/^Refilled offsets 1 to /)])
-  const again = await runCommand(cluster, 'up', '--detach')
-  expect([again.code, again.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
-  // Rebuilt from the log that was repaired; votes of another history would not count with the others.
-  await cluster.wipe('sv-4')
-  await untilTrue('all nodes to agree', async () => {
-    const found = await lookup(cluster, 'carol.unverified.ns', { 'x-quorum': 'all' })
-    return found.headers.get('x-quorum-outcome') === 'verified' && found.status === 200
-  })
-})
+it.runIf(IS_LONG)(
+  'a log directory that was swapped begins no log anew: it is named, and rebuilt as it was',
+  async () => {
+    const directory = join(cluster.dataDir, 'redis', 'synchronizer')
+    renameSync(directory, `${directory}.moved`)
+    const up = await runCommand(cluster, 'up', '--detach')
+    expect([up.code, up.text.replace(/\s+/g, ' ')]).toEqual([
+      1,
+      expect.stringMatching(
+        /The log ends at offset 0, but [234] nodes have applied it .*`quorumscan log repair --data-dir /,
+      ),
+    ])
+    const repair = await runCommand(cluster, 'log', 'repair')
+    expect([repair.code, repair.text]).toEqual([
+      0,
+      expect.stringMatching(/^Refilled offsets 1 to /),
+    ])
+    const again = await runCommand(cluster, 'up', '--detach')
+    expect([again.code, again.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
+    // Rebuilt from the log that was repaired; votes of another history would not count with the others.
+    await cluster.wipe('sv-4')
+    await untilTrue('all nodes to agree', async () => {
+      const found = await lookup(cluster, 'carol.unverified.ns', { 'x-quorum': 'all' })
+      return found.headers.get('x-quorum-outcome') === 'verified' && found.status === 200
+    })
+  },
+)
