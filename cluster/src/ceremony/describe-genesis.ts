@@ -47,7 +47,7 @@ function describeOrdering(ordering: GenesisOrdering): readonly string[] {
       `${name} votes with the key ${key}`,
       `${name} has the engine ${nodeId}`,
     ]),
-    `A proposer has ${formatDuration(proposeMicros)}, votes have ${formatDuration(voteMicros)}, late votes ${formatDuration(commitMicros)}; an idle network makes a block every ${formatDuration(emptyBlockMicros)}.`,
+    `A proposer has ${formatDuration(proposeMicros)}, votes have ${formatDuration(voteMicros)}, and after a block members wait ${formatDuration(commitMicros)} for what belongs into the next; an idle network makes a block every ${formatDuration(emptyBlockMicros)}.`,
     `A block has at most ${ordering.blockBytesMax} bytes and names ${ordering.blockContractsMax} contracts.`,
   ]
 }

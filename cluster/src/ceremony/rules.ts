@@ -44,8 +44,9 @@ const RULES_OF_ALL: RulesOfAll = {
 }
 /**
  * For engines that are near each other: a block takes a tenth of a second there, and three tenths without a proposal
- * mean that its proposer is away. An idle network makes a block every three seconds: its time runs up to one such
- * interval behind, and readers ask another node about answers older than twelve.
+ * mean that its proposer is away. After a block members wait another tenth: who has just heard that an entry is ordered
+ * offers the next one, which else comes a whole block later. An idle network makes a block every three seconds: its
+ * time runs up to one such interval behind, and readers ask another node about answers older than twelve.
  */
 const RULES_OF_ENGINES: RulesOfEngines = {
   timeouts: {

@@ -722,7 +722,7 @@ export interface components {
                     proposeMicros: number;
                     /** @description Longest wait for votes of a round, in microseconds. */
                     voteMicros: number;
-                    /** @description Longest wait for votes beyond those that are enough, in microseconds. */
+                    /** @description From a block to the next one: for late votes, and for what is offered meanwhile, in microseconds. */
                     commitMicros: number;
                     /** @description Between blocks while there is nothing to order, in microseconds. */
                     emptyBlockMicros: number;

@@ -155,7 +155,6 @@ timeout_prevote_delta = "${ms(timeouts.voteMicros)}"
 timeout_precommit = "${ms(timeouts.voteMicros)}"
 timeout_precommit_delta = "${ms(timeouts.voteMicros)}"
 timeout_commit = "${ms(timeouts.commitMicros)}"
-skip_timeout_commit = true
 create_empty_blocks = true
 create_empty_blocks_interval = "${ms(timeouts.emptyBlockMicros)}"
 peer_gossip_sleep_duration = "${GOSSIP_SLEEP_MS}ms"

@@ -83,7 +83,9 @@ export const GenesisAnswer = component('Genesis', 'Its RFC 8785 form hashes to t
         timeouts: part('Whole milliseconds.', {
           proposeMicros: micros('Longest wait for a proposal'),
           voteMicros: micros('Longest wait for votes of a round'),
-          commitMicros: micros('Longest wait for votes beyond those that are enough'),
+          commitMicros: micros(
+            'From a block to the next one: for late votes, and for what is offered meanwhile',
+          ),
           emptyBlockMicros: micros('Between blocks while there is nothing to order'),
         }),
         blockBytesMax: Type.Integer({

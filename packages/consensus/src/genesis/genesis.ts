@@ -36,7 +36,7 @@ export type CometbftOrdering = {
     readonly proposeMicros: number
     /** For prevotes, and for precommits. */
     readonly voteMicros: number
-    /** What a member waits for further votes when it has enough. */
+    /** What a member waits after a block: late votes, and what is offered meanwhile, belong into the next one. */
     readonly commitMicros: number
     /** Between blocks while there is nothing to order. */
     readonly emptyBlockMicros: number
