@@ -186,7 +186,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       }),
     )
     const transport = resources.opened(createUndiciTransport({ peerTokenByOrigin }))
-    const shown = createShown(replica)
+    const shown = createShown(replica, await store.floor.load())
     const onFork = (fork: Fork) => {
       readMetrics.noteFork()
       alarm({
@@ -201,6 +201,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       ...{ genesis, genesisHash, seeds: config.seeds, clock, onFork },
       transport: tracedTransport(transport, app.tracer, nodeAt),
       allowPrivateAddresses: config.allowPrivateAddresses,
+      floorStore: store.floor,
     }
     const certifiedReader = resources.opened(
       createCertifiedReader({ ...nodes, sha256, waitMs: PROXY_WAIT_MS }),
@@ -210,7 +211,6 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         ...nodes,
         defer: setImmediate,
         localHistoryHash: localHistoryHash(replica),
-        floorStore: store.floor,
         addressStore: {
           // The reader checks the signature of every record.
           load: async () => JSON.parse((await store.addresses.load()) ?? '[]'),

@@ -1,6 +1,6 @@
 /**
- * Read your writes (D-39): what this validator has shown anybody on its wallet, name-entry and ledger paths,
- * as one offset. The scan proxy answers nothing that is older.
+ * Read your writes (D-39): what this validator has shown anybody on its wallet, name-entry and ledger paths, and by
+ * certified answers, as one offset. The scan proxy answers nothing that is older.
  */
 
 import type { RouteDef } from '@quorumscan/api'
@@ -15,16 +15,21 @@ export interface Shown {
   offset(): Offset
   /** To be called when an answer is ready: the newest offset that it may show. */
   note(): Offset
+  /** The same of a certified answer, which a node may have given: it may be ahead of the replica. */
+  noteCertified(answer: { readonly offset: Offset }): void
 }
 
-/** What was shown before a restart is not newer than what the replica holds. */
-export function createShown(replica: Pick<Replica, 'visibleOffset'>): Shown {
-  let offset = replica.visibleOffset()
+/** @param floor - What nodes showed before a restart; what the replica showed is not newer than what it holds. */
+export function createShown(replica: Pick<Replica, 'visibleOffset'>, floor: Offset): Shown {
+  let offset = Math.max(floor, replica.visibleOffset())
   return {
     offset: () => offset,
     note: () => {
       offset = Math.max(offset, replica.visibleOffset())
       return offset
+    },
+    noteCertified(answer) {
+      offset = Math.max(offset, answer.offset)
     },
   }
 }

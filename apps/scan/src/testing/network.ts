@@ -55,7 +55,7 @@ import { type RunningScan, startScan } from '../start.ts'
 const random = systemRandom
 const PASSWORD = 'test'
 /** Whose log can be held apart. */
-const NODE_TOKEN = 'token-of-the-nodes-of-a-network'
+const nodeTokenOf = (index: number) => `token-of-node-${index}-of-a-network`
 const OTHER_TOKEN = 'token-of-everybody-else-in-it'
 
 export type Network = AsyncDisposable & {
@@ -68,8 +68,8 @@ export type Network = AsyncDisposable & {
   readonly clock: Clock
   /** Moves time on; record time has moved on as well when it resolves. */
   advance(micros: Micros): Promise<void>
-  /** Keeps the log from the nodes, until what it returns is called. */
-  holdNodes(): () => void
+  /** Keeps the log from the nodes, or from some of them, until what it returns is called. */
+  holdNodes(indices?: readonly number[]): () => void
   /** Keeps it from whoever is told what is `shared`, likewise. */
   holdOthers(): () => void
   /** What every process of the network is told. */
@@ -140,8 +140,9 @@ export async function startNetwork(
     signal: closing.signal,
     onCommitted: feed.publish,
   })
-  const nodeGate = createGate()
+  const nodeGates = genesis.nodes.map(createGate)
   const otherGate = createGate()
+  const gateByToken = new Map(nodeGates.map((gate, index) => [nodeTokenOf(index), gate]))
   const { submitEntry, followLog } = synchronizerRoutes
   const orderingServer = buildServer({
     routes: { submitEntry, followLog },
@@ -154,12 +155,12 @@ export async function startNetwork(
         const { query, requestId, signal } = request
         // Each stream is a peer's of its own: nodes of a test come and go.
         const stream = await feed.open({ ...query, peer: requestId, signal })
-        const gate = request.header('x-peer-token') === NODE_TOKEN ? nodeGate : otherGate
+        const gate = gateByToken.get(request.header('x-peer-token') ?? '') ?? otherGate
         return { body: gate.pass(stream) }
       },
     },
     prefix: null,
-    rateLimit: { unitsPerSecond: 100_000, peerTokens: [NODE_TOKEN, OTHER_TOKEN] },
+    rateLimit: { unitsPerSecond: 100_000, peerTokens: [...gateByToken.keys(), OTHER_TOKEN] },
   })
   const url = await orderingServer.listen({ host: '127.0.0.1', port: 0 })
 
@@ -196,7 +197,7 @@ export async function startNetwork(
     const name = genesis.nodes[index]?.name ?? ''
     return {
       ...shared,
-      log: { ...shared.log, tokenFile: await file('node', NODE_TOKEN) },
+      log: { ...shared.log, tokenFile: await file(`${name}.log`, nodeTokenOf(index)) },
       redisPath: nodeRedis[index]?.socketPath ?? '',
       nodeName: name,
       scanKeyFile: await file(`${name}.scan`, scans[index]?.seed ?? ''),
@@ -243,7 +244,12 @@ export async function startNetwork(
       const now = clock.nowMicros()
       await untilTrue('record time to move on', () => replica.head().recordTime + micros > now)
     },
-    holdNodes: nodeGate.hold,
+    holdNodes(indices = [...nodeGates.keys()]) {
+      const releases = indices.map((index) => nodeGates[index]?.hold())
+      return () => {
+        for (const release of releases) release?.()
+      }
+    },
     holdOthers: otherGate.hold,
     shared,
     config,

@@ -190,6 +190,43 @@ test('where the own replica is behind, a node is asked, and all operations have 
   await untilOwn(offset)
 })
 
+test.each([
+  ['the own replica proved', false],
+  ['a node proved, also after a restart', true],
+])('no vote is behind what %s', async (_, isOwnHeld) => {
+  await untilOwn(0)
+  const vote = () => client.get(`${LOOKUP}/dso.ns`, { 'x-quorum': 'strong' })
+  const offsetOf = ({ headers }: HttpAnswer) => Number(headers.get('x-quorum-offset'))
+  // The others cannot vote on what two members sign from here on.
+  const releases = [network.holdNodes([2, 3]), ...(isOwnHeld ? [network.holdValidator()] : [])]
+  const release = () => {
+    for (const one of releases) one()
+  }
+  let shown = 0
+  try {
+    const wallet = await network.createWallet(`payer-${isOwnHeld}`)
+    await wallet.pay({ name: `payer-${isOwnHeld}.unverified.ns` })
+    shown = await until('a certified answer with the coin of the payer', async () => {
+      const { certificate } = (await send(`${network.peers[0]?.url}/v0/certificate`)).body
+      const body = { page_size: 10, sort_order: 'desc', min_offset: certificate.offset }
+      const reply = await client.post('/v0/scan-proxy/activities', body, CERTIFIED)
+      return reply.text.includes(wallet.party) ? offsetOf(reply) : undefined
+    })
+    if (isOwnHeld) {
+      await validator[Symbol.asyncDispose]()
+      await start()
+    }
+    const early = await until('the nodes to be heard', async () => {
+      const reply = await vote()
+      return reply.body.code === 'NOT_ENOUGH_NODES' ? undefined : reply
+    })
+    expect([early.status, early.body.code]).toEqual([503, 'CONSENSUS_LAGGING'])
+  } finally {
+    release()
+  }
+  await until('an answer', async () => (offsetOf(await vote()) >= shown ? true : undefined))
+})
+
 test('a value that somebody changed in the Redis of the validator is never served as certified', async () => {
   const redis = network.redis.connect()
   const versions = (await redis.hgetBuffer('{replica}:names', NAME)) as Buffer

@@ -101,8 +101,6 @@ export function certifiedHandlers(
   const { genesis, genesisHash, ledger, shown, clock, certifier, certifiedReader } = context
   const network = { genesis, genesisHash, sha256 }
   const answers = createCertifiedAnswers({ ...context, replica: ledger.proofs })
-  /** Newest offsets that were answered: by a node, and at all. What is asked next is not answered behind them. */
-  const answered = { byNode: 0, atAll: 0 }
   /** Replies of the own replica: the same until another state is certified. */
   const keptReplies = new LRUCache<string, KeptReply>({
     maxSize: KEPT_BYTES_MAX,
@@ -123,8 +121,7 @@ export function certifiedHandlers(
     // More members may have signed it meanwhile: it had as many as were asked for.
     const newest = certifier.newest(kept.signerCount)
     if (newest?.offset !== offset || newest.stateRoot !== stateRoot) return null
-    const isBehind = offset < Math.max(floorOf(request), answered.byNode)
-    return !isBehind && isRecent(recordTime, request) ? kept.reply : null
+    return offset >= floorOf(request) && isRecent(recordTime, request) ? kept.reply : null
   }
 
   /** Null: the own replica has no such state. */
@@ -133,8 +130,7 @@ export function certifiedHandlers(
     request: QuorumRequest,
   ): Promise<Answered<Answer> | null> => {
     const signers = signersOf(request) ?? 'weak'
-    const floor = Math.max(floorOf(request), answered.byNode)
-    const query = { signers, min_offset: question.offset === null ? floor : 0 }
+    const query = { signers, min_offset: question.offset === null ? floorOf(request) : 0 }
     // Who is not up to date would let every caller wait for nothing.
     const isPatient = ledger.state() === 'live'
     try {
@@ -171,12 +167,10 @@ export function certifiedHandlers(
     const own = await proveOwn(question, request)
     // A walk stays at its own offset, however old that is.
     if (own !== null && (isWalk || isRecent(own.recordTime, request))) return own
-    const minOffset = Math.max(floorOf(request), answered.atAll, own?.offset ?? 0)
+    const minOffset = Math.max(floorOf(request), own?.offset ?? 0)
     const outcome = await askNode(asked, minOffset, request)
-    if ('answer' in outcome) {
-      if (!isWalk) answered.byNode = Math.max(answered.byNode, outcome.offset)
+    if ('answer' in outcome)
       return { ...outcome, document: utf8(outcome.receipt.document), certificate: null }
-    }
     const taken = { nowMicros: clock.nowMicros(), maxAgeMs: maxAgeOf(request) }
     return own !== null && !isStale(own.recordTime, taken) ? own : outcome
   }
@@ -196,7 +190,7 @@ export function certifiedHandlers(
       const reason = 'The walk is over: its offset is not certified any more. Begin it anew.'
       return { headers, error: new ScanError('OFFSET_PRUNED', reason) }
     }
-    answered.atAll = Math.max(answered.atAll, found.offset)
+    shown.noteCertified(found)
     const reply = replyOf(found, { headers, form, isDocument: isDocument(request) })
     const { certificate, threshold: signerCount } = found
     if (key !== null && certificate !== null)
