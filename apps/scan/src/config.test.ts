@@ -16,7 +16,7 @@ const complete = {
 test('takes defaults for what need not be set', () => {
   expect(envToConfig(complete)).toMatchObject({
     host: '127.0.0.1',
-    log: { url: 'http://127.0.0.1:4600', tokenFile: '/data/token', caFile: null },
+    log: { url: 'http://127.0.0.1:4600', tokenFile: '/data/token' },
     publicUrl: null,
     rateLimit: 200,
     logLevel: 'info',
@@ -36,7 +36,7 @@ test('names everything that is missing or bad at once', () => {
   try {
     envToConfig(env)
   } catch (error) {
-    const lines = (error as Error).message.split('\n').map((line) => line.split(' ')[0])
+    const lines = (error as Error).message.split('\n').map((line) => line.split(/:? /)[0])
     expect(lines.sort()).toEqual(['QS_LOG', 'QS_PORT', 'QS_PUBLIC_URL', 'QS_REDIS'])
   }
 })

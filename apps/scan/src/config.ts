@@ -1,6 +1,6 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, type NoteVariable, readEnv } from '@quorumscan/base'
-import { readFollowerConfig } from '@quorumscan/http'
+import { readFollowerConfig, readOptionalUrl } from '@quorumscan/http'
 
 export type ScanConfig = ReturnType<typeof envToConfig>
 
@@ -8,37 +8,32 @@ export type ScanConfig = ReturnType<typeof envToConfig>
 export function envToConfig(env: Env, note?: NoteVariable) {
   return readEnv(
     env,
-    (variables) => {
-      const publicUrl = variables.optional('QS_PUBLIC_URL', {
+    (variables) => ({
+      ...readFollowerConfig(variables),
+      /** Of `nodes` it is left out. */
+      nodeName: variables.text('QS_NODE_NAME', {
+        about: 'its name in the genesis',
+        example: 'sv-1',
+      }),
+      scanKeyFile: variables.text('QS_SCAN_KEY_FILE', {
+        about: 'the file of the key that signs its address and its answers (a seed in hex)',
+        example: '/var/lib/quorumscan/keys/sv-1.scan',
+      }),
+      operatorKeyFile: variables.text('QS_OPERATOR_KEY_FILE', {
+        about: 'the file of the key that signs what its operator decides',
+        example: '/var/lib/quorumscan/keys/sv-1.operator',
+      }),
+      /** The address that others reach this node at; null: the one it listens on. */
+      publicUrl: readOptionalUrl(variables, 'QS_PUBLIC_URL', {
         about: 'the address that others reach it at; without it the one that it listens on',
         example: 'https://sv-1.example',
-      })
-      if (publicUrl !== null && !(/^https?:\/\/[!-~]+$/.test(publicUrl) && URL.canParse(publicUrl)))
-        variables.problem(`QS_PUBLIC_URL is no http URL: ${JSON.stringify(publicUrl)}`)
-      return {
-        ...readFollowerConfig(variables),
-        /** Of `nodes` it is left out. */
-        nodeName: variables.text('QS_NODE_NAME', {
-          about: 'its name in the genesis',
-          example: 'sv-1',
-        }),
-        scanKeyFile: variables.text('QS_SCAN_KEY_FILE', {
-          about: 'the file of the key that signs its address and its answers (a seed in hex)',
-          example: '/var/lib/quorumscan/keys/sv-1.scan',
-        }),
-        operatorKeyFile: variables.text('QS_OPERATOR_KEY_FILE', {
-          about: 'the file of the key that signs what its operator decides',
-          example: '/var/lib/quorumscan/keys/sv-1.operator',
-        }),
-        /** The address that others reach this node at; null: the one it listens on. */
-        publicUrl: publicUrl === null ? null : publicUrl.replace(/\/+$/, ''),
-        /** D-33. */
-        peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
-          about: 'a file of tokens, one a line, of callers who may ask for more than others',
-          example: '/etc/quorumscan/peer-tokens',
-        }),
-      }
-    },
+      }),
+      /** D-33. */
+      peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
+        about: 'a file of tokens, one a line, of callers who may ask for more than others',
+        example: '/etc/quorumscan/peer-tokens',
+      }),
+    }),
     note,
   )
 }

@@ -52,7 +52,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
   const { node, index } = nodeOf(genesis, nodeName)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
   const operatorKey = await readKey(config.operatorKeyFile, node.operatorKey)
-  const logOptions = await readLogClientOptions(config.log)
+  const logOptions = await readLogClientOptions(config)
   const party = svPartyOf(node)
   /** Of callers who may ask for more (D-33). */
   const peerTokens = parsePeerTokens(await readOptional(config.peerTokensFile))

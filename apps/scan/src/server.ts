@@ -69,6 +69,7 @@ export function createServer(
     },
     logger,
     metrics: context.metrics,
+    certificate: context.certificate,
     tracer: context.tracer,
     clock,
     head: headHeaders(replica),

@@ -18,6 +18,7 @@ it('reads what the cluster sets', () => {
     host: '127.0.0.1',
     port: 0,
     logLevel: 'info',
+    connections: { tls: null, peerCaFile: null },
     tracesEndpoint: null,
     ordering: {
       driver: 'redis',
@@ -39,7 +40,7 @@ it('names all that is missing at once', () => {
     [
       'QS_GENESIS is not set',
       'QS_PORT is not set',
-      'QS_NODES: "sv-1" is no name=http://address',
+      'QS_NODES: "sv-1" is no name=https://address',
       'QS_RATE_LIMIT is no integer from 1 to 10000000: "0"',
       'QS_LOG_REDIS is not set',
       'QS_LOG_REDIS_PASSWORD_FILE is not set',

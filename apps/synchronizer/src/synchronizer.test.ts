@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSystemClock, systemRandom } from '@quorumscan/base'
-import { createLogClient, createLogger } from '@quorumscan/http'
+import { createLogClient, createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import {
   allocatePartyCommand,
   ENTRY_BYTES_MAX,
@@ -106,6 +106,7 @@ async function setUp(
     port: 0,
     logLevel: 'silent',
     tracesEndpoint: null,
+    connections: PLAIN_CONNECTIONS,
     ordering: {
       driver: 'redis' as const,
       redis: { path: redis.socketPath, passwordFile: await file('password', 'w\n') },

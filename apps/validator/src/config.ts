@@ -1,7 +1,7 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import { type Env, type NoteVariable, readEnv } from '@quorumscan/base'
-import { readFollowerConfig } from '@quorumscan/http'
+import { readFollowerConfig, readOptionalUrl, readUrls } from '@quorumscan/http'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 
@@ -16,28 +16,16 @@ export function envToConfig(env: Env, note?: NoteVariable) {
   return readEnv(
     env,
     (variables) => {
-      const seeds = variables
-        .text('QS_SEEDS', {
-          about: 'scan nodes where the addresses of all are learned',
-          example: 'https://sv-1.example,https://sv-2.example',
-        })
-        .split(',')
-        .filter(Boolean)
-      for (const seed of seeds)
-        if (!isHttpUrl(seed))
-          variables.problem(`QS_SEEDS holds ${JSON.stringify(seed)}, no http URL`)
       const secretFile = variables.optional('QS_JWT_SECRET_FILE', {
         about: 'for development: the file of a secret that signs tokens of users; or QS_JWKS_URL',
         example: '/var/lib/quorumscan/secrets/jwt',
       })
-      const jwksUrl = variables.optional('QS_JWKS_URL', {
+      const jwksUrl = readOptionalUrl(variables, 'QS_JWKS_URL', {
         about: 'the keys of whoever issues tokens of users',
         example: 'https://issuer.example/.well-known/jwks.json',
       })
       if ((secretFile === null) === (jwksUrl === null))
         variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
-      if (jwksUrl !== null && !isHttpUrl(jwksUrl))
-        variables.problem(`QS_JWKS_URL is ${JSON.stringify(jwksUrl)}, no http URL`)
       const common = readFollowerConfig(variables)
       if (secretFile !== null && !LOOPBACK.test(common.host))
         variables.problem(
@@ -65,7 +53,10 @@ export function envToConfig(env: Env, note?: NoteVariable) {
           example: '/var/lib/quorumscan/keys/validator.participant',
         }),
         /** Scan nodes where the addresses of all are learned (D-34). */
-        seeds,
+        seeds: readUrls(variables, 'QS_SEEDS', {
+          about: 'scan nodes where the addresses of all are learned',
+          example: 'https://sv-1.example,https://sv-2.example',
+        }),
         /** Where tokens come from: exactly one way per configuration (D-32). */
         tokens:
           jwksUrl === null
@@ -97,8 +88,4 @@ export function envToConfig(env: Env, note?: NoteVariable) {
     },
     note,
   )
-}
-
-function isHttpUrl(text: string): boolean {
-  return /^https?:\/\/[^/\s]+/.test(text) && URL.canParse(text)
 }

@@ -80,7 +80,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     onKeysUnavailable: (err) =>
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })
-  const logOptions = await readLogClientOptions(config.log)
+  const logOptions = await readLogClientOptions(config)
 
   /** One of so many nodes is honest. */
   const needed = maxFaulty(genesis.nodes.length) + 1
@@ -185,7 +185,9 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         onProblem: (error) => logger.warn({ err: error }, 'a submission'),
       }),
     )
-    const transport = resources.opened(createUndiciTransport({ peerTokenByOrigin }))
+    const transport = resources.opened(
+      createUndiciTransport({ peerTokenByOrigin, trust: app.trust }),
+    )
     const shown = createShown(replica, await store.floor.load())
     const onFork = (fork: Fork) => {
       readMetrics.noteFork()

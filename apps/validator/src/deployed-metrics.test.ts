@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger } from '@quorumscan/http'
+import { createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { startSynchronizer } from '@quorumscan/synchronizer'
 import { createTestNetwork, send, startRedis, until } from '@quorumscan/testkit'
@@ -53,7 +53,14 @@ async function startLoneSynchronizer() {
     ]),
   )
   const config = {
-    ...{ host: '127.0.0.1', port: 0, logLevel: 'silent', tracesEndpoint: null, rateLimit: 1000 },
+    ...{
+      host: '127.0.0.1',
+      port: 0,
+      logLevel: 'silent',
+      tracesEndpoint: null,
+      connections: PLAIN_CONNECTIONS,
+      rateLimit: 1000,
+    },
     genesisFile: await file('genesis.json', JSON.stringify(genesis)),
     ordering: {
       driver: 'redis' as const,

@@ -58,6 +58,7 @@ export function createServer(
     rateLimit: { unitsPerSecond: context.config.rateLimit },
     logger: context.logger,
     metrics: context.metrics,
+    certificate: context.certificate,
     tracer: context.tracer,
     clock: context.clock,
   })

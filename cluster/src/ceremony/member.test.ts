@@ -93,6 +93,7 @@ it.each([
   [{ url: 'https://sv-1.example?x' }],
   [{ url: 'https://user@sv-1.example' }],
   [{ url: 'ftp://sv-1.example' }],
+  [{ url: 'http://sv-1.example' }],
   [{ engineAddress: 'sv-1.example' }],
   [{ engineAddress: 'sv-1.example:0' }],
   [{ engineAddress: 'sv-1.example:65536' }],

@@ -11,7 +11,7 @@ import {
   utf8,
   verifySignature,
 } from '@quorumscan/base'
-import { canonicalJson, isUsableKey } from '@quorumscan/consensus'
+import { canonicalJson, isAuthenticated, isUsableKey } from '@quorumscan/consensus'
 import { URL_LENGTH_MAX } from '@quorumscan/model'
 import { z } from 'zod'
 import { ClusterError, messageOf } from '../cluster-error.ts'
@@ -39,7 +39,10 @@ const PORT_MAX = 65_535
 const key = z.string().refine(isUsableKey, 'no usable Ed25519 key')
 const proof = z.string().regex(/^[0-9a-f]{128}$/)
 /** As a parser of URLs spells it, without a slash at the end: equal addresses are equal texts. */
-const url = z.string().max(URL_LENGTH_MAX).refine(isNormalUrl, 'no http URL in its normal form')
+const url = z
+  .string()
+  .max(URL_LENGTH_MAX)
+  .refine(isNormalUrl, 'no https address in its normal form (nor http of this machine)')
 const engineAddress = z.string().refine(isEngineAddress, 'no host:port')
 
 const told = {
@@ -147,7 +150,7 @@ function statementOf(kind: string, body: object): Uint8Array {
 }
 
 function isNormalUrl(text: string): boolean {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text) || !isAuthenticated(text)) return false
   const { href, search, hash, username, password } = new URL(text)
   return href.replace(/\/$/, '') === text && `${search}${hash}${username}${password}` === ''
 }

@@ -26,7 +26,7 @@ await runProcess(async () => {
     log: { ...plain.log, url: routed.logUrl },
   }
   const operatorSeed = await readFile(config.operatorKeyFile, 'utf8')
-  const submitting = createLogClient(await readLogClientOptions(config.log))
+  const submitting = createLogClient(await readLogClientOptions(config))
   let start: () => Promise<void> = async () => {}
   const scan = await startScan(config, {
     clock: faulty.clock,

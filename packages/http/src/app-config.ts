@@ -1,7 +1,9 @@
 /** What every process of a network is told by its environment. */
-import { readFile } from 'node:fs/promises'
-import { type EnvReader, readSecret } from '@quorumscan/base'
+import { type EnvReader, type Meaning, readSecret } from '@quorumscan/base'
+import { readConnections } from './connections-config.ts'
 import { parsePeers } from './peer-clocks.ts'
+import { parseServiceUrl } from './service-url.ts'
+import { readTrust } from './trust.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
 
@@ -37,6 +39,7 @@ export function readAppConfig(
       min: 0,
       max: 65_535,
     }),
+    connections: readConnections(variables),
     logLevel: variables.text('QS_LOG_LEVEL', {
       about: 'the least that is logged: trace, debug, info, warn, error, fatal or silent',
       example: 'warn',
@@ -76,33 +79,55 @@ export function readFollowerConfig(variables: EnvReader) {
         about: 'the file of the token that makes it a peer of the synchronizer',
         example: '/etc/quorumscan/log-token',
       }),
-      caFile: variables.optional('QS_LOG_CA', {
-        about:
-          'certificates (PEM) that vouch for an https synchronizer, unless the machine trusts it',
-        example: '/etc/quorumscan/ca.pem',
-      }),
     },
   }
 }
 
-/** The configured synchronizer, for `createLogClient`. @throws If a file is not there. */
-export async function readLogClientOptions(log: ReturnType<typeof readFollowerConfig>['log']) {
+/** The configured synchronizer, for `createLogClient`. @throws {Error} If a file is not there. */
+export async function readLogClientOptions({
+  log,
+  connections,
+}: Pick<ReturnType<typeof readFollowerConfig>, 'log' | 'connections'>) {
   return {
     url: log.url,
     token: await readSecret(log.tokenFile),
-    ca: log.caFile === null ? null : await readFile(log.caFile, 'utf8'),
+    trust: await readTrust(connections.peerCaFile),
   }
 }
 
-function readUrl(
+/** The address of another process, without a trailing slash. */
+export function readUrl(
   variables: EnvReader,
   name: string,
   meaning: Parameters<EnvReader['text']>[1],
 ): string {
-  const text = variables.text(name, meaning)
-  if (text !== '' && !(/^https?:\/\/[!-~]+$/.test(text) && URL.canParse(text)))
-    variables.problem(`${name} is no http URL: ${JSON.stringify(text)}`)
-  return text.replace(/\/+$/, '')
+  return checkedUrl(variables, name, variables.text(name, meaning))
+}
+
+/** As `readUrl`; null where there is none. */
+export function readOptionalUrl(
+  variables: EnvReader,
+  name: string,
+  meaning: Meaning,
+): string | null {
+  const text = variables.optional(name, meaning)
+  return text === null ? null : checkedUrl(variables, name, text)
+}
+
+/** As `readUrl`, one or more of them. */
+export function readUrls(variables: EnvReader, name: string, meaning: Meaning): readonly string[] {
+  const texts = variables.text(name, meaning).split(',')
+  return texts.filter(Boolean).map((text) => checkedUrl(variables, name, text))
+}
+
+function checkedUrl(variables: EnvReader, name: string, text: string): string {
+  try {
+    // What is missing was told.
+    return text === '' ? '' : parseServiceUrl(text)
+  } catch (error) {
+    variables.problem(`${name}: ${(error as Error).message}`)
+    return text
+  }
 }
 
 /** D-33. */

@@ -4,11 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
 import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import type { AppConfig } from './app-config.ts'
+import { openCertificate } from './certificate.ts'
 import { defaultLimits } from './limits.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import type { HttpServer } from './server.ts'
 import { startTracing, type Tracing } from './tracing.ts'
+import { readTrust } from './trust.ts'
 
 /** What tests and composed processes hand in. */
 export type AppOverrides = {
@@ -17,20 +19,25 @@ export type AppOverrides = {
   readonly logger?: Logger
 }
 
-/** What every app begins with. @throws {GenesisError} If the file holds no genesis document. */
+/** What every app begins with. @throws {Error} If a file does not hold what it must. */
 export async function beginApp(
   name: string,
-  config: Pick<AppConfig, 'genesisFile' | 'logLevel' | 'tracesEndpoint'>,
+  config: Pick<AppConfig, 'genesisFile' | 'logLevel' | 'tracesEndpoint' | 'connections'>,
   overrides: AppOverrides,
 ) {
   const clock = overrides.clock ?? createSystemClock()
   const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
+  const logger = overrides.logger ?? createLogger({ name, level: config.logLevel })
+  const metrics = createMetrics({ clock })
+  const { tls, peerCaFile } = config.connections
   return {
     name,
     clock,
     random: overrides.random ?? systemRandom,
-    logger: overrides.logger ?? createLogger({ name, level: config.logLevel }),
-    metrics: createMetrics({ clock }),
+    logger,
+    metrics,
+    certificate: tls === null ? null : await openCertificate(tls, { clock, logger, metrics }),
+    trust: await readTrust(peerCaFile),
     tracer: await startTracing({ service: name, endpoint: config.tracesEndpoint }),
     genesis,
     genesisHash: await hashGenesis(genesis),
@@ -45,7 +52,7 @@ export async function serve(
   context: AsyncDisposable & {
     readonly logger: Logger
     readonly tracer: Tracing | null
-    readonly config: Pick<AppConfig, 'host' | 'port'>
+    readonly config: Pick<AppConfig, 'host' | 'port' | 'connections'>
   },
   /** `port` is the one listened on. */
   createServer: (listening: { readonly port: () => number }) => HttpServer,
@@ -57,7 +64,7 @@ export async function serve(
     const server: HttpServer = createServer({ port })
     const { host, port: wanted } = config
     await server.listen({ host, port: wanted, backlog: defaultLimits.backlogMax })
-    const url = `http://${host.includes(':') ? `[${host}]` : host}:${port()}`
+    const url = `http${config.connections.tls === null ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${port()}`
     logger.info({ url }, 'listening')
     return {
       url,

@@ -8,11 +8,16 @@ import type { Socket } from 'node:net'
  */
 export function trackUnused(server: Server): () => void {
   const open = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
+  let isEnding = false
+  const track = (socket: Socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
-  })
+  }
+  server.on('connection', track)
+  // With TLS the former has sent its part of a handshake.
+  server.on('secureConnection', (socket: Socket) => (isEnding ? socket.destroy() : track(socket)))
   return () => {
+    isEnding = true
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
   }
 }

@@ -9,14 +9,19 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Server as SecureServer, type TLSSocket } from 'node:tls'
 import { healthRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
+import type { Certificate } from './certificate.ts'
+import { clientKey } from './client-key.ts'
 import { closeGently, discardInput } from './closing.ts'
 import { createDoor, type Door, type Entrant } from './door.ts'
 import type { HttpLimits } from './limits.ts'
 import { type Guest, type Place, Places } from './places.ts'
+import { createBudget } from './rate-limit.ts'
 
 /** How often Node, and we, look for what is late. */
 const CHECK_MS = 1000
@@ -34,6 +39,8 @@ const ANSWERS_IN_A_ROW = 3
 const SHORT_ROUND_MS = 750
 /** Requests that follow on one connection before the one before them is answered. Hardly anybody sends any. */
 const PIPELINED_MAX = 8
+/** Of one client, a second: each costs up to a millisecond of signing, and whoever waits for answers needs one. */
+const HANDSHAKES_MAX = 100
 
 const PROBED = [healthRoutes.livez.path, healthRoutes.readyz.path]
 
@@ -66,11 +73,16 @@ export function restAfter(response: ServerResponse): void {
 
 const connectionOf = new WeakMap<Socket, Connection>()
 
+/** Speaks TLS where there is a certificate. */
 export function createHttpServer(
-  limits: HttpLimits,
-  clock: Clock,
+  options: {
+    readonly limits: HttpLimits
+    readonly clock: Clock
+    readonly certificate: Certificate | null
+  },
   listener: RequestListener,
 ): Server {
+  const { limits, clock, certificate } = options
   const places = new Places({
     max: limits.connectionsMax,
     perClientMax: limits.connectionsPerClientMax,
@@ -82,20 +94,25 @@ export function createHttpServer(
   const open = new Set<Connection>()
   /** Without a place, the first to come first. */
   const spare = new Set<Connection>()
-  const server = createServer(
-    {
-      maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: limits.requestMsMax,
-      requestTimeout: limits.requestMsMax,
-      connectionsCheckingInterval: CHECK_MS,
-      keepAliveTimeout: limits.keepAliveMsMax,
-    },
-    (request, response) => {
-      // After it was ended, Node still reads what had come with the request that it was ended for.
-      if (request.socket.destroyed) return
-      connectionOf.get(request.socket)?.take(request, response, listener)
-    },
-  )
+  const settings = {
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.requestMsMax,
+    requestTimeout: limits.requestMsMax,
+    connectionsCheckingInterval: CHECK_MS,
+    keepAliveTimeout: limits.keepAliveMsMax,
+  }
+  const onRequest: RequestListener = (request, response) => {
+    // After it was ended, Node still reads what had come with the request that it was ended for.
+    if (request.socket.destroyed) return
+    connectionOf.get(request.socket)?.take(request, response, listener)
+  }
+  const server =
+    certificate === null
+      ? createServer(settings, onRequest)
+      : createSecureServer(
+          { ...settings, ...certificate.begin(), handshakeTimeout: limits.requestMsMax },
+          onRequest,
+        )
   server.timeout = limits.idleConnectionMsMax
   // Whoever has no place leaves when the next one comes; until it is gone there are two.
   server.maxConnections = limits.connectionsMax + 2 * limits.spareConnectionsMax
@@ -122,8 +139,44 @@ export function createHttpServer(
   server.once('close', () => closed.abort())
   server.once('listening', () => {
     void endTheLate({ open, clock, answerMsMax: limits.answerMsMax, closed: closed.signal })
+    if (server instanceof SecureServer) void certificate?.follow(server, closed.signal)
   })
+  if (server instanceof SecureServer) handOver(server, clock)
   return server
+}
+
+/** Has connections go on by the socket that speaks TLS, once there is one. */
+function handOver(server: SecureServer, clock: Clock): void {
+  const budget = createBudget({ unitsPerSecond: HANDSHAKES_MAX, clock })
+  /** Those in the middle of a handshake: Node does not say of which connection a TLS socket is. */
+  const connectionByEnds = new Map<string, Connection>()
+  server.on('connection', (socket: Socket) => {
+    const connection = connectionOf.get(socket)
+    if (connection === undefined) return
+    try {
+      budget.admit(clientKey(socket.remoteAddress), 1)
+    } catch {
+      return connection.leave()
+    }
+    const ends = endsOf(socket)
+    connectionByEnds.set(ends, connection)
+    socket.once('close', () => {
+      if (connectionByEnds.get(ends) === connection) connectionByEnds.delete(ends)
+    })
+  })
+  server.on('secureConnection', (socket: TLSSocket) => {
+    const connection = connectionByEnds.get(endsOf(socket))
+    if (connection === undefined) return socket.destroy()
+    connectionByEnds.delete(endsOf(socket))
+    connection.speakBy(socket)
+    connectionOf.set(socket, connection)
+  })
+  // Who fails at it cannot be told in HTTP, as else whoever sends what is none.
+  server.prependListener('tlsClientError', (_, socket) => socket.destroy())
+}
+
+function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return [remoteAddress, remotePort, localAddress, localPort].join(' ')
 }
 
 async function endTheLate(server: {
@@ -164,7 +217,7 @@ class Connection implements Guest, Entrant {
   isUpgraded = false
   /** Of the request that it is at. */
   waitedMs = 0
-  readonly #socket: Socket
+  #socket: Socket
   readonly #resting: Resting
   readonly #door: Door
   #request: IncomingMessage | null = null
@@ -182,6 +235,12 @@ class Connection implements Guest, Entrant {
     this.#socket = socket
     this.#resting = shared.resting
     this.#door = shared.door
+    this.speakBy(socket)
+  }
+
+  /** From here on it is this socket by which requests come. */
+  speakBy(socket: Socket): void {
+    this.#socket = socket
     const destroySoon = socket.destroySoon.bind(socket)
     // After the last answer, even while the client is still sending what nobody reads.
     socket.destroySoon = () =>

@@ -6,7 +6,10 @@ export {
   readAppConfig,
   readFollowerConfig,
   readLogClientOptions,
+  readOptionalUrl,
+  readUrls,
 } from './app-config.ts'
+export type { Certificate } from './certificate.ts'
 export {
   CERTIFIED_HEADERS,
   type CertifiedAnswers,
@@ -16,6 +19,7 @@ export {
 } from './certified/certified-answers.ts'
 export { type Certifier, createCertifier } from './certified/certifier.ts'
 export { trackUnused } from './connections.ts'
+export { type ConnectionsConfig, PLAIN_CONNECTIONS } from './connections-config.ts'
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
 export { createHealthHandlers } from './health.ts'
 export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/handler.ts'

@@ -1,17 +1,15 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
-import { untilTrue } from '@quorumscan/testkit'
+import { createAuthority, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, test } from 'vitest'
 import type { Handlers } from './handler.ts'
 import { createLogClient } from './log-client.ts'
 import { buildServer } from './server.ts'
+import { readTrust } from './trust.ts'
 
 async function start(submitEntry: (bytes: Uint8Array) => void | Promise<void>) {
   const unused = async () => expect.fail('not called')
@@ -190,19 +188,19 @@ describe('the stream of the log', () => {
   })
 
   test('over https is read where the certificate is vouched for, and nowhere else', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'qs-tls-'))
-    const [key, cert] = [join(directory, 'key'), join(directory, 'cert')]
-    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
-    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2']
-    const files = ['-keyout', key, '-out', cert]
-    execFileSync('openssl', ['req', '-x509', ...kind, ...names, ...files], { stdio: 'ignore' })
-    const ca = await readFile(cert, 'utf8')
-    const server = createServer({ key: await readFile(key), cert: ca }, (_, response) => {
+    await using authority = await createAuthority()
+    const { certFile, keyFile } = await authority.issue('synchronizer')
+    const [key, cert] = await Promise.all([keyFile, certFile].map((file) => readFile(file)))
+    const server = createServer({ key, cert }, (_, response) => {
       response.end('the log')
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const trusting = createLogClient({ url, token: TOKEN, ca })
+    const trusting = createLogClient({
+      url,
+      token: TOKEN,
+      trust: await readTrust(authority.caFile),
+    })
     const other = createLogClient({ url, token: TOKEN })
     try {
       const pieces: Uint8Array[] = []
@@ -218,7 +216,6 @@ describe('the stream of the log', () => {
       await Promise.all([trusting, other].map((client) => client[Symbol.asyncDispose]()))
       server.close()
       server.closeAllConnections()
-      await rm(directory, { recursive: true })
     }
   })
 })

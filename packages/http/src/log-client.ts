@@ -1,4 +1,5 @@
 /** The synchronizer over HTTP: offers entries to it, and opens the stream of its log. */
+import type { SecureContext } from 'node:tls'
 import { fromUtf8 } from '@quorumscan/base'
 import { createBodyPieces, type TransportRequest } from '@quorumscan/consensus'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
@@ -51,20 +52,20 @@ export function createLogClient(options: {
   readonly url: string
   /** What makes this process a peer of the synchronizer; without one it has a stranger's share, and no stream. */
   readonly token?: string | null
-  /** Certificates of whoever may vouch for an https URL, PEM; null: those that the machine trusts. */
-  readonly ca?: string | null
+  /** As the transport has it. */
+  readonly trust?: SecureContext | null
   readonly tracer?: Tracer | null
 }): LogClient {
-  const { url, token = null, ca = null, tracer = null } = options
+  const { url, token = null, trust = null, tracer = null } = options
   const { origin, pathname } = new URL(url)
   const transport = createUndiciTransport({
-    ca,
+    trust,
     connectionsMax: SUBMISSIONS_MAX,
     ...(token === null ? {} : { peerTokenByOrigin: new Map([[origin, token]]) }),
   })
   const asked = tracedTransport(transport, tracer, () => 'synchronizer')
   const streams = new Pool(origin, {
-    connect: { timeout: CONNECT_MS_MAX, ...(ca === null ? {} : { ca }) },
+    connect: { timeout: CONNECT_MS_MAX, ...(trust === null ? {} : { secureContext: trust }) },
     headersTimeout: STREAM_SILENCE_MS_MAX,
     bodyTimeout: STREAM_SILENCE_MS_MAX,
   })

@@ -2,6 +2,7 @@
  * How the clock of this process lies to those of its peers: asks each for its own now and then, by the answer
  * that costs least. No signed statement holds a wall clock; this header is nobody's proof, only counted.
  */
+import type { SecureContext } from 'node:tls'
 import {
   CLOCK_TOLERANCE_MICROS,
   type Clock,
@@ -17,6 +18,7 @@ import { ScanError } from '@quorumscan/errors'
 import { parseTime } from '@quorumscan/model'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
+import { parseServiceUrl } from './service-url.ts'
 import { createUndiciTransport } from './undici-transport.ts'
 
 /** On the answer of `/livez`: the wall clock of who answers, µs since the epoch. */
@@ -61,9 +63,11 @@ export function createPeerClocks(options: {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
+  /** Which certificates of peers it takes. */
+  readonly trust?: SecureContext | null
 }): PeerClocks {
   const { peers, needed, clock, logger } = options
-  const transport = createUndiciTransport()
+  const transport = createUndiciTransport({ trust: options.trust ?? null })
   const closing = new AbortController()
   const readingByPeer = new Map<string, ClockReading>()
   const following = new Set<string>()
@@ -217,7 +221,7 @@ export function assertFollowing(what: string, state: string): void {
 /**
  * Reads `name=url,name=url`.
  *
- * @throws {RangeError} That says what is no pair of a name and an http URL.
+ * @throws {RangeError} That says what is no pair of a name and an address.
  */
 export function parsePeers(text: string): readonly Peer[] {
   return text
@@ -225,10 +229,8 @@ export function parsePeers(text: string): readonly Peer[] {
     .filter(Boolean)
     .map((pair) => {
       const at = pair.indexOf('=')
-      const peer = { name: pair.slice(0, at), url: pair.slice(at + 1).replace(/\/+$/, '') }
-      if (at < 1 || !/^https?:\/\/[!-~]+$/.test(peer.url) || !URL.canParse(peer.url))
-        throw new RangeError(`${JSON.stringify(pair)} is no name=http://address`)
-      return peer
+      if (at < 1) throw new RangeError(`${JSON.stringify(pair)} is no name=https://address`)
+      return { name: pair.slice(0, at), url: parseServiceUrl(pair.slice(at + 1)) }
     })
 }
 

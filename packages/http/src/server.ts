@@ -2,7 +2,7 @@
  * The HTTP server of every process: binds a table of routes to its handlers.
  *
  * The life of a request, with the error that leaves each stage:
- *   connection      slow: REQUEST_TIMEOUT; no HTTP: MALFORMED_REQUEST; no place: OVERLOADED, but for probes
+ *   connection      fails at TLS: no answer; slow: REQUEST_TIMEOUT; no HTTP: MALFORMED_REQUEST; no place: OVERLOADED, but for probes
  *   path            MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED
  *   closing?        NOT_READY
  *   budget          RATE_LIMITED (D-33), OVERLOADED
@@ -26,6 +26,7 @@ import { ScanError } from '@quorumscan/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { admissionUnits, bindHandler } from './bind-handler.ts'
 import { installBodyParser } from './body-parser.ts'
+import type { Certificate } from './certificate.ts'
 import { type Client, createClients, type RateLimit } from './client.ts'
 import { answerClientError } from './client-errors.ts'
 import { trackUnused } from './connections.ts'
@@ -94,6 +95,8 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   readonly clock?: Clock
   readonly random?: Random
   readonly limits?: Partial<HttpLimits>
+  /** By which it shows who it is, over TLS; null for none. */
+  readonly certificate?: Certificate | null
 }
 
 /**
@@ -201,7 +204,8 @@ function createInstance<Routes extends RouteTable, User>(
     }),
     genReqId: ({ headers }) => givenRequestId(headers) ?? randomHex(random, REQUEST_ID_BYTES),
     bodyLimit: limits.bodyBytesMax,
-    serverFactory: (listener) => createHttpServer(limits, clock, listener),
+    serverFactory: (listener) =>
+      createHttpServer({ limits, clock, certificate: options.certificate ?? null }, listener),
     // Fastify would answer with a body of its own; the onRequest hook does it with ours.
     return503OnClosing: false,
     routerOptions: {

@@ -5,6 +5,7 @@
 import { lookup } from 'node:dns'
 import { setMaxListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import {
   createBodyPieces,
   isPublicAddress,
@@ -41,8 +42,8 @@ class TransportError extends Error {
 export type UndiciTransportOptions = {
   /** The token that this process has with the node at an origin (D-33); sent nowhere else. */
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
-  /** Certificates of whoever may vouch for https, PEM; those that the machine trusts without it. */
-  readonly ca?: string | null
+  /** Which certificates of https it takes; those that every Node trusts without it. */
+  readonly trust?: SecureContext | null
   /** For each node and channel, where the default is too few. */
   readonly connectionsMax?: number
 }
@@ -176,7 +177,7 @@ type PoolKind = Pick<TransportRequest, 'channel' | 'isPublicOnly'>
 function createPool(
   origin: string,
   kind: PoolKind,
-  { ca = null, connectionsMax }: UndiciTransportOptions,
+  { trust = null, connectionsMax }: UndiciTransportOptions,
 ): Pool {
   return new Pool(origin, {
     connections: connectionsMax ?? CONNECTIONS_MAX[kind.channel],
@@ -184,7 +185,7 @@ function createPool(
     connect: {
       timeout: CONNECT_MS_MAX,
       ...(kind.isPublicOnly ? { lookup: lookupPublic } : {}),
-      ...(ca === null ? {} : { ca }),
+      ...(trust === null ? {} : { secureContext: trust }),
     },
     headersTimeout: REPLY_MS_MAX,
     bodyTimeout: REPLY_MS_MAX,

@@ -1,3 +1,4 @@
+export { createAuthority, type TestAuthority } from './certificates.ts'
 export {
   createHttpClient,
   type HttpAnswer,

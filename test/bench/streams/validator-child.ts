@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDevelopmentToken, DEFAULT_AUDIENCE, FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { createSystemClock, fromHex } from '@quorumscan/base'
+import { PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { createTestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { startValidator } from '@quorumscan/validator'
 import { answer, childArgument } from '../child.ts'
@@ -27,10 +28,11 @@ const validator = await startValidator({
   host: '127.0.0.1',
   port: 0,
   tracesEndpoint: null,
+  connections: PLAIN_CONNECTIONS,
   nodes: [],
   logLevel: 'silent',
   redisPath: socketPath,
-  log: { url: 'http://127.0.0.1:1', tokenFile: await file('token', 'none'), caFile: null },
+  log: { url: 'http://127.0.0.1:1', tokenFile: await file('token', 'none') },
   participantKeyFile: await file('participant', testKeyPair('bench').seed),
   seeds: ['http://127.0.0.1:1'],
   tokens: { kind: 'shared-secret', secretFile: await file('jwt', secret) },

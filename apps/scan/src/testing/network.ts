@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { type Clock, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
 import { type Genesis, type GenesisNode, quorumOf } from '@quorumscan/consensus'
-import { buildServer, type Peer } from '@quorumscan/http'
+import { buildServer, type Peer, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
@@ -75,7 +75,15 @@ export type Network = AsyncDisposable & {
   /** What every process of the network is told. */
   readonly shared: Pick<
     ScanConfig,
-    'genesisFile' | 'host' | 'port' | 'logLevel' | 'tracesEndpoint' | 'nodes' | 'log' | 'rateLimit'
+    | 'genesisFile'
+    | 'host'
+    | 'port'
+    | 'connections'
+    | 'logLevel'
+    | 'tracesEndpoint'
+    | 'nodes'
+    | 'log'
+    | 'rateLimit'
   >
   /** What a node is told. */
   config(index: number): Promise<ScanConfig>
@@ -189,8 +197,9 @@ export async function startNetwork(
     port: 0,
     logLevel: 'silent',
     tracesEndpoint: null,
+    connections: PLAIN_CONNECTIONS,
     nodes: [],
-    log: { url, tokenFile: await file('other', OTHER_TOKEN), caFile: null },
+    log: { url, tokenFile: await file('other', OTHER_TOKEN) },
     rateLimit: 100_000,
   }
   const config = async (index: number): Promise<ScanConfig> => {

@@ -12,7 +12,7 @@ import {
   verifyEvidence,
 } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
-import { buildServer, createLogger } from '@quorumscan/http'
+import { buildServer, createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { createTestNetwork, send, startRedis, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { type KeptText, ValidatorStore } from '@quorumscan/users'
 import { describe, expect, it } from 'vitest'
@@ -159,12 +159,18 @@ describe('evidence of the synchronizer', () => {
         genesisFile: await file('genesis', JSON.stringify(ordered)),
         redisPath: redis.socketPath,
       },
-      ...{ host: '127.0.0.1', port: 0, logLevel: 'silent', tracesEndpoint: null, nodes: [] },
+      ...{
+        host: '127.0.0.1',
+        port: 0,
+        logLevel: 'silent',
+        tracesEndpoint: null,
+        connections: PLAIN_CONNECTIONS,
+        nodes: [],
+      },
       ...{
         log: {
           url,
           tokenFile: await file('peer', 'a-token-of-this-validator-alone'),
-          caFile: null,
         },
       },
       ...{ rateLimit: 100_000, seeds: ['http://127.0.0.1:9'], audience: 'validator' },

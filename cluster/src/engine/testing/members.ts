@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createKeyPair, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
-import { createLogClient, createLogger } from '@quorumscan/http'
+import { createLogClient, createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import type { LogEntry } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
 import {
@@ -147,6 +147,7 @@ async function createMember(options: {
           port: 0,
           logLevel: 'silent',
           tracesEndpoint: null,
+          connections: PLAIN_CONNECTIONS,
           ordering: {
             driver: 'cometbft',
             redisPath: redis.socketPath,

@@ -4,6 +4,7 @@
  * flood a process with statements.
  */
 import { EventEmitter, once } from 'node:events'
+import type { SecureContext } from 'node:tls'
 import { type Clock, within } from '@quorumscan/base'
 import {
   type CryptoPort,
@@ -84,6 +85,8 @@ export function createCertifier(options: {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
+  /** Which certificates of peers it takes. */
+  readonly trust?: SecureContext | null
   /** A member contradicts itself. Default: logged. */
   readonly onEvidence?: (evidence: Evidence) => void
 }): Certifier {
@@ -94,7 +97,7 @@ export function createCertifier(options: {
   const network = { genesis, genesisHash }
   const collection: Collection = createCollection(network, self?.name ?? null)
   const crypto: CryptoPort = createWebCrypto()
-  const transport = createUndiciTransport()
+  const transport = createUndiciTransport({ trust: options.trust ?? null })
   const closing = new AbortController()
   /** Tells of whatever was new to the collection. */
   const changes = new EventEmitter().setMaxListeners(0)

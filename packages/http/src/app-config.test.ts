@@ -1,0 +1,48 @@
+import { EnvError, readEnv } from '@quorumscan/base'
+import { expect, it } from 'vitest'
+import { readFollowerConfig } from './app-config.ts'
+
+const complete = {
+  QS_GENESIS: '/d/genesis.json',
+  QS_PORT: '0',
+  QS_REDIS: '/d/redis',
+  QS_LOG: 'https://synchronizer.example/',
+  QS_LOG_TOKEN_FILE: '/d/token',
+}
+const read = (changes: object) => readEnv({ ...complete, ...changes }, readFollowerConfig)
+
+it('TLS takes a certificate and its key', () => {
+  expect(read({}).connections.tls).toBeNull()
+  const files = { certFile: '/d/cert', keyFile: '/d/key' }
+  const variables = { QS_TLS_CERT: files.certFile, QS_TLS_KEY: files.keyFile }
+  expect(read(variables).connections.tls).toEqual(files)
+  for (const half of Object.keys(variables))
+    expect(() => read({ [half]: '/d/one' })).toThrow('QS_TLS_CERT and QS_TLS_KEY go together')
+})
+
+it.each([
+  'https://a.example',
+  'https://a.example/b/',
+  'http://127.0.0.1:4600',
+  'http://localhost:4600',
+  'http://[::1]:4600/',
+])('%s may be the address of another process', (url) => {
+  const address = url.replace(/\/$/, '')
+  expect(read({ QS_LOG: url }).log.url).toBe(address)
+  expect(read({ QS_NODES: `sv-1=${url}` }).nodes).toEqual([{ name: 'sv-1', url: address }])
+})
+
+it.each([
+  'http://a.example',
+  'http://10.0.0.7:4600',
+  'http://localhost.example',
+  'a.example',
+  'ftp://a.example',
+  'https://',
+  'https://a b',
+])('%s ends the start, by the name of the variable', (url) => {
+  const refused = [`QS_NODES: ${JSON.stringify(url)} is`, `QS_LOG: ${JSON.stringify(url)} is`]
+  const start = () => read({ QS_LOG: url, QS_NODES: `sv-1=${url}` })
+  expect(start).toThrow(EnvError)
+  for (const sentence of refused) expect(start).toThrow(sentence)
+})

@@ -1,0 +1,236 @@
+/** A server that speaks TLS by itself: everything that holds of connections holds of these, too. */
+import { once } from 'node:events'
+import { copyFile } from 'node:fs/promises'
+import { connect as connectPlain, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
+import { createSystemClock } from '@quorumscan/base'
+import {
+  createAuthority,
+  createManualClock,
+  type TestAuthority,
+  untilTrue,
+} from '@quorumscan/testkit'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openCertificate } from './certificate.ts'
+import { createLogger } from './logger.ts'
+import { createMetrics } from './metrics.ts'
+import { buildServer, type ServerOptions } from './server.ts'
+import { readTrust } from './trust.ts'
+
+let authority: TestAuthority
+let files: Awaited<ReturnType<TestAuthority['issue']>>
+beforeAll(async () => {
+  authority = await createAuthority()
+  files = await authority.issue('sv-1')
+})
+afterAll(() => authority[Symbol.asyncDispose]())
+
+const common = { tag: 'test', summary: '', errors: [], auth: 'none' } as const
+const routes = {
+  put: {
+    ...common,
+    operationId: 'put',
+    method: 'POST',
+    path: '/put',
+    body: Type.Object({}),
+    response: Type.Boolean(),
+    cost: 1,
+  },
+  livez: {
+    ...common,
+    operationId: 'livez',
+    method: 'GET',
+    path: '/livez',
+    response: null,
+    cost: 0,
+  },
+} as const
+
+async function start(options: Partial<ServerOptions<typeof routes, never>> = {}) {
+  const { clock = createManualClock() } = options
+  const lines: string[] = []
+  const stream = { write: (line: string) => void lines.push(line) }
+  const logger = createLogger({ name: 'test', level: 'info', stream })
+  const metrics = createMetrics()
+  const server = buildServer({
+    routes,
+    handlers: { put: async () => ({ body: true }), livez: async () => ({ body: null }) },
+    prefix: null,
+    rateLimit: null,
+    clock,
+    certificate: await openCertificate(files, { clock, logger, metrics }),
+    ...options,
+  })
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = server.server.address() as { port: number }
+  const secureContext = await readTrust(authority.caFile)
+  return {
+    server,
+    metrics,
+    lines,
+    /** Once both sides know each other. */
+    async connect(): Promise<TLSSocket> {
+      const socket = connect({ port, host: '127.0.0.1', secureContext: secureContext ?? undefined })
+      await once(socket, 'secureConnect')
+      return socket
+    },
+    connectPlain: () => connectPlain(port, '127.0.0.1'),
+    [Symbol.asyncDispose]: () => server.close(),
+  }
+}
+
+const PROBE = 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n'
+const LAST_PROBE = PROBE.replace('host', 'connection: close\r\nhost')
+/** The beginning of a ClientHello. */
+const HALF_A_HELLO = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01])
+
+async function textUntilClosed(socket: Socket): Promise<string> {
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk.toString()
+  })
+  socket.on('error', () => {}) // A reset is one way to be closed.
+  await once(socket, 'close')
+  return text
+}
+
+test('answers over TLS, one request after the other, and nothing but TLS', async () => {
+  await using running = await start()
+  const socket = await running.connect()
+  const text = textUntilClosed(socket)
+  socket.write(PROBE + LAST_PROBE)
+  expect((await text).match(/HTTP\/1\.1 200/g)).toHaveLength(2)
+  const plain = running.connectPlain()
+  plain.write(PROBE)
+  expect(await textUntilClosed(plain)).toBe('')
+})
+
+test('a body that is not read to its end is sent to its end, and the answer is read', async () => {
+  await using running = await start({ limits: { bodyBytesMax: 1_000 } })
+  const socket = await running.connect()
+  const text = textUntilClosed(socket)
+  const bytes = 4 * 1024 * 1024
+  const head = 'POST /put HTTP/1.1\r\nhost: a\r\ncontent-type: application/json'
+  socket.write(`${head}\r\ncontent-length: ${bytes}\r\n\r\n`)
+  const sent = new Promise((resolve) => socket.write('x'.repeat(bytes), resolve))
+  expect(await text).toMatch(/^HTTP\/1\.1 413 .*BODY_TOO_LARGE/s)
+  expect(await sent).toBeFalsy()
+})
+
+test('whoever is in the middle of a handshake is idle, and makes room', async () => {
+  await using running = await start({ limits: { connectionsPerClientMax: 2 } })
+  const halves = []
+  for (let count = 0; count < 2; count++) {
+    const accepted = once(running.server.server, 'connection')
+    const half = running.connectPlain()
+    half.write(HALF_A_HELLO)
+    halves.push(textUntilClosed(half))
+    await accepted
+  }
+  const [one, other] = [await running.connect(), await running.connect()]
+  expect(await Promise.all(halves)).toEqual(['', ''])
+  for (const socket of [one, other]) {
+    const text = textUntilClosed(socket)
+    socket.write(LAST_PROBE)
+    expect(await text).toMatch(/^HTTP\/1\.1 200/)
+  }
+})
+
+test('a connection that was kept open and idle goes for the next one of its client', async () => {
+  await using running = await start({ limits: { connectionsPerClientMax: 1 } })
+  const kept = await running.connect()
+  kept.write(PROBE)
+  await once(kept, 'data')
+  const ended = textUntilClosed(kept)
+  await running.connect()
+  expect(await ended).toBe('')
+})
+
+test('a handshake that takes too long is cut off, whatever is sent meanwhile', async () => {
+  await using running = await start({ limits: { requestMsMax: 100 } })
+  const half = running.connectPlain()
+  const ended = textUntilClosed(half)
+  half.write(HALF_A_HELLO)
+  expect(await ended).toBe('')
+})
+
+test('of one client no more than a hundred handshakes begin in a second', async () => {
+  // The clock of the server stands still.
+  await using running = await start()
+  const ends = Array.from({ length: 101 }, async () => {
+    const socket = running.connectPlain()
+    await once(socket, 'connect')
+    return socket
+  })
+  const sockets = await Promise.all(ends)
+  await untilTrue('one to be cut off', () => sockets.filter((one) => one.destroyed).length === 1)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('closing waits for no connection that has asked nothing', async () => {
+  await using running = await start()
+  const ended = textUntilClosed(await running.connect())
+  await running.server.close()
+  expect(await ended).toBe('')
+})
+
+const serialOf = (socket: TLSSocket) => socket.getPeerCertificate().serialNumber
+
+test('a certificate that was renewed is shown from then on', async () => {
+  const clock = createManualClock()
+  const own = {
+    certFile: join(authority.directory, 'own'),
+    keyFile: join(authority.directory, 'k'),
+  }
+  await copyFile(files.certFile, own.certFile)
+  await copyFile(files.keyFile, own.keyFile)
+  const lines: string[] = []
+  const logger = createLogger({
+    name: 't',
+    level: 'info',
+    stream: { write: (line) => void lines.push(line) },
+  })
+  const certificate = await openCertificate(own, { clock, logger, metrics: createMetrics() })
+  await using running = await start({ clock, certificate })
+  const before = serialOf(await running.connect())
+  const renewed = await authority.issue('renewed')
+  const looked = async () => {
+    await clock.advance(10_000)
+    return lines.length > 0
+  }
+  // The key is not there yet.
+  await copyFile(renewed.certFile, own.certFile)
+  await untilTrue('the server to look', looked)
+  await untilTrue('the server to look again', looked)
+  expect(lines).toEqual([expect.stringMatching(/"warn".*QS_TLS_CERT, QS_TLS_KEY/)])
+  expect(serialOf(await running.connect())).toBe(before)
+  await copyFile(renewed.keyFile, own.keyFile)
+  lines.length = 0
+  await untilTrue('the server to look', looked)
+  expect(lines).toEqual([expect.stringContaining('was renewed')])
+  expect(serialOf(await running.connect())).not.toBe(before)
+})
+
+test('tells until when it is valid', async () => {
+  await using running = await start()
+  const { text } = await running.metrics.expose()
+  const [, ends] = /^quorumscan_certificate_ends_seconds ([0-9.e+]+)$/m.exec(text) ?? []
+  expect(Number(ends) * 1_000_000).toBeGreaterThan(createSystemClock().nowMicros())
+})
+
+test('files that are none end the start by name', async () => {
+  const app = {
+    clock: createManualClock(),
+    logger: createLogger({ name: 't', level: 'silent' }),
+    metrics: createMetrics(),
+  }
+  const nowhere = join(authority.directory, 'nowhere')
+  const open = (changes: object) => openCertificate({ ...files, ...changes }, app)
+  await expect(open({ certFile: nowhere })).rejects.toThrow(/^QS_TLS_CERT: .*nowhere/)
+  await expect(open({ keyFile: nowhere })).rejects.toThrow(/^QS_TLS_KEY: .*nowhere/)
+  await expect(open({ keyFile: files.certFile })).rejects.toThrow(/^QS_TLS_CERT, QS_TLS_KEY: /)
+  await expect(readTrust(nowhere)).rejects.toThrow(/^QS_PEER_CA: .*nowhere/)
+  await expect(readTrust(files.keyFile)).rejects.toThrow(/^QS_PEER_CA: .*no certificate/)
+})

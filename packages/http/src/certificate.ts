@@ -1,0 +1,89 @@
+/**
+ * The certificate by which a server shows who it is. Its files are looked at again and again, as whoever renews
+ * certificates puts others in their place: what they hold then is shown to those who connect from then on.
+ */
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls'
+import type { Clock } from '@quorumscan/base'
+import type { Logger } from './logger.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Between looks at the files; certificates are renewed days before they end. */
+const LOOK_MS = 10_000
+const MS_PER_SECOND = 1000
+
+export type CertificateFiles = {
+  /** PEM: its own certificate, then those between it and a root. */
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+export type Certificate = {
+  /** What a server begins with. */
+  begin(): SecureContextOptions
+  /** Has the server show what the files hold, until the signal aborts. */
+  follow(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void>
+}
+
+type Pair = { readonly cert: Buffer; readonly key: Buffer }
+
+/** @throws {Error} That names the variable whose file cannot be read or does not hold what it must. */
+export async function openCertificate(
+  files: CertificateFiles,
+  app: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
+): Promise<Certificate> {
+  let shown = await readPair(files)
+  app.metrics.sampled('gauge', {
+    name: 'certificate_ends_seconds',
+    help: 'Until when the TLS certificate is valid, in seconds since 1970.',
+    // biome-ignore lint/style/noRestrictedGlobals: it reads a text, and no clock.
+    read: () => [[[], Date.parse(new X509Certificate(shown.cert).validTo) / MS_PER_SECOND]],
+  })
+  return {
+    begin: () => shown,
+    async follow(server, signal) {
+      /** Told once, however often it is found. */
+      let problem = ''
+      while (!signal.aborted) {
+        // Aborted: the loop ends.
+        await app.clock.delay(LOOK_MS, signal).catch(() => {})
+        try {
+          const pair = await readPair(files)
+          problem = ''
+          if (pair.cert.equals(shown.cert) && pair.key.equals(shown.key)) continue
+          server.setSecureContext(pair)
+          shown = pair
+          app.logger.info('the TLS certificate was renewed')
+        } catch (error) {
+          // One file is there before the other, or is being written.
+          const { message } = error as Error
+          if (message !== problem)
+            app.logger.warn({ err: error }, 'the TLS certificate stays as it is')
+          problem = message
+        }
+      }
+    },
+  }
+}
+
+async function readPair({ certFile, keyFile }: CertificateFiles): Promise<Pair> {
+  const cert = await readNamed('QS_TLS_CERT', certFile)
+  const key = await readNamed('QS_TLS_KEY', keyFile)
+  try {
+    createSecureContext({ cert, key })
+  } catch (cause) {
+    const reason = (cause as Error).message
+    throw new Error(`QS_TLS_CERT, QS_TLS_KEY: no certificate and its key: ${reason}`, { cause })
+  }
+  return { cert, key }
+}
+
+/** @throws {Error} That names the variable. */
+export async function readNamed(variable: string, file: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (cause) {
+    throw new Error(`${variable}: ${(cause as Error).message}`, { cause })
+  }
+}
