@@ -1,6 +1,6 @@
 /**
- * The rules of the name service, which super-validators change together (D-23): read as anybody reads them, and confirmed
- * by one super-validator, with its own key. What enough of them have confirmed alike is in force.
+ * What super-validators change together (D-23): the rules of the name service, and the version of the protocol. Each
+ * confirms with its own key; what enough of them have confirmed alike is in force.
  */
 import { type KeyPair, randomHex, systemRandom } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
@@ -12,7 +12,7 @@ import {
   confirmSetConfigCommand,
   svPartyOf,
 } from '@quorumscan/ledger'
-import type { ContractId } from '@quorumscan/model'
+import type { Command, ContractId, PartyId } from '@quorumscan/model'
 import { signSubmission } from '@quorumscan/submit'
 import { ask } from './ask.ts'
 import { ClusterError } from './cluster-error.ts'
@@ -60,24 +60,38 @@ export function areRulesEqual(one: AnsRulesConfig, other: AnsRulesConfig): boole
   return textOf(one) === textOf(other)
 }
 
-/**
- * Confirms rules in the name of the super-validator whose operator key this is, and returns its name. A repeat changes
- * nothing; other rules take the place of those that it confirmed before.
- *
- * @throws {ClusterError} If the key is nobody's, or the synchronizer does not take it.
- */
-export async function confirmRules(input: {
+/** Who confirms, and where. */
+export type Confirmer = {
   readonly genesis: Genesis
   readonly keyPair: KeyPair
   /** As of `readRules`. */
   readonly rulesUrl: string
   readonly synchronizer: { readonly url: string; readonly token: string | null }
-  /** Those that are replaced. */
-  readonly current: ContractId
-  readonly config: AnsRulesConfig
-  readonly nowMicros: number
-}): Promise<string> {
-  const { genesis, keyPair, current, config } = input
+}
+
+/** Confirms rules in the place of `current`, as `confirm` does. */
+export function confirmRules(
+  input: Confirmer & {
+    readonly current: ContractId
+    readonly config: AnsRulesConfig
+    readonly nowMicros: number
+  },
+): Promise<string> {
+  const { current, config } = input
+  return confirm(input, (by) => confirmSetConfigCommand({ ...by, ansRules: current, config }))
+}
+
+/**
+ * Confirms what the command says in the name of the super-validator whose operator key this is, and returns its name. A
+ * repeat changes nothing; another change of the same kind takes the place of the one that it confirmed before.
+ *
+ * @throws {ClusterError} If the key is nobody's, or the synchronizer does not take it.
+ */
+export async function confirm(
+  input: Confirmer & { readonly nowMicros: number },
+  commandOf: (by: { readonly dsoRules: ContractId; readonly confirmer: PartyId }) => Command,
+): Promise<string> {
+  const { genesis, keyPair } = input
   const node = genesis.nodes.find(({ operatorKey }) => operatorKey === keyPair.publicKey)
   if (node === undefined)
     throw new ClusterError('this is the operator key of no super-validator of the network')
@@ -94,7 +108,7 @@ export async function confirmRules(input: {
       submissionId: '',
       workflowId: '',
       deduplication: { kind: 'duration', micros: 0 },
-      commands: [confirmSetConfigCommand({ dsoRules, confirmer, ansRules: current, config })],
+      commands: [commandOf({ dsoRules, confirmer })],
       disclosed: [],
     },
     input.nowMicros + NOT_AFTER_MICROS,
@@ -121,12 +135,12 @@ function textOf(config: AnsRulesConfig): string {
 }
 
 /** The JSON of a 200. */
-async function askFor(url: string, body?: object): Promise<unknown> {
+export async function askFor(url: string, body?: object): Promise<unknown> {
   const answer = await ask(url, { timeoutMs: REQUEST_TIMEOUT_MS, body })
   if (answer.status === 200) return answer.body
   throw new ClusterError(
     answer.status === null
-      ? `${url} does not answer, so nobody can say which rules hold`
+      ? `${url} does not answer, so nobody can say what holds`
       : `${url}: ${answer.status}, ${Object(answer.body).error}`,
   )
 }

@@ -6,6 +6,7 @@ import {
   type GenesisOrdering,
   parseGenesis,
 } from '@quorumscan/consensus'
+import { rulesOf } from '@quorumscan/ledger'
 import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
 import { nodeIdOf } from '@quorumscan/synchronizer'
@@ -36,7 +37,7 @@ export function createGenesis(
   const digests = sorted.map((member) => sha256(utf8(canonicalJson(member))))
   const nonce = toHex(sha256(utf8('quorumscan/nonce/1\0'), ...digests))
   const document = {
-    version: 2,
+    version: 3,
     nonce,
     recordTime: Math.max(...members.map(({ createdAtMicros }) => createdAtMicros)),
     synchronizerId: `synchronizer::${synchronizerDigits(ordering, nonce)}`,
@@ -50,6 +51,9 @@ export function createGenesis(
     })),
     ...rules,
   }
+  const { protocolVersion } = rules
+  if (rulesOf(protocolVersion) === undefined)
+    throw new ClusterError(`this software does not know version ${protocolVersion} of the protocol`)
   try {
     return parseGenesis(document)
   } catch (error) {

@@ -61,7 +61,7 @@ type Secrets = {
 
 const PORT_MAX = 65_535
 /** Of what lies in a data directory, and how. */
-const LAYOUT = 2
+const LAYOUT = 3
 
 const clusterFile = z.object({
   version: z.literal(LAYOUT),
@@ -114,7 +114,7 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
   if (typeof version === 'number' && version !== LAYOUT)
     throw new ClusterError(
       `${directory.path} holds a cluster of layout ${version}, and this quorumscan reads layout ${LAYOUT}: ` +
-        'its genesis says nothing of ordering, and no network can change its genesis. Nothing was changed. Start ' +
+        'its genesis has another form, and no network can change its genesis. Nothing was changed. Start ' +
         'it with the quorumscan that made it, or a new cluster with another --data-dir',
     )
   const existing = unlessDamaged(directory.clusterFile, () => clusterFile.parse(kept))

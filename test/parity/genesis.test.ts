@@ -54,7 +54,7 @@ test('a document with the members of the schema passes the parser, and each memb
 })
 
 test.each([
-  [{ version: 1 }, 'at version: this software reads form 2'],
+  [{ version: 1 }, 'at version: this software reads form 3'],
   [{ ordering: undefined }, 'at ordering.driver'],
   [{ ordering: { driver: 'raft', key: '' } }, 'knows "redis" and "cometbft", not "raft"'],
   [{ ordering: { driver: 'redis', key: '00'.repeat(32) } }, 'at ordering.key'],

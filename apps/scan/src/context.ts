@@ -17,6 +17,7 @@ import {
   createPeerClocks,
   type HttpServer,
   measureJobs,
+  measureProtocol,
   measureQueues,
   measureRedis,
   measureReplica,
@@ -24,7 +25,7 @@ import {
   readLogClientOptions,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
-import { svPartyOf } from '@quorumscan/ledger'
+import { NEWEST_RULES, readProtocol, svPartyOf } from '@quorumscan/ledger'
 import { createGroupKeeper, createLogReader } from '@quorumscan/log'
 import { watchRedis } from '@quorumscan/redis'
 import { Replica } from '@quorumscan/replica'
@@ -78,6 +79,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       }),
     )
     measureReplica(metrics, replica, clock)
+    measureProtocol(metrics, () => readProtocol(replica), NEWEST_RULES.version)
     measureRedis(metrics, resources.opened(watchRedis(redis)))
     const certifier = resources.opened(
       createCertifier({
@@ -129,7 +131,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
     const { signal } = closing
     const background: Promise<unknown>[] = []
     let fail: (error: unknown) => void = () => {}
-    /** Resolves with the reason when the node cannot go on: a bug, or a log that asks for newer software. */
+    /** Resolves with the reason when the node cannot go on: a bug, or a replica of other software. */
     const failed = new Promise<unknown>((resolve) => {
       fail = resolve
     })
@@ -143,9 +145,10 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       )
     }
     const follow = async (): Promise<void> => {
-      const outcome = await replica.run(ordering, signal)
-      // Lookups go on at the head that was reached; `/readyz` says LOG_REGRESSED.
-      if (outcome === 'regressed') logger.error('the log is not the one that was applied')
+      await replica.run(ordering, signal)
+      const err = replica.standstill()
+      // Lookups go on at the head that was reached; `/readyz` says why there is no other.
+      if (err !== null) logger.error({ err }, 'the replica goes no further')
     }
     run('the replica stopped', follow())
 

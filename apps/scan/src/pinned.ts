@@ -21,6 +21,8 @@ export type Reads = Pick<
   | 'documentAsOf'
   | 'documentsAsOf'
   | 'activities'
+  | 'contractsByKey'
+  | 'head'
 >
 
 type Headers = Readonly<Record<string, string>>

@@ -80,7 +80,7 @@ export function createServer(
 function assertReady(replica: Context['replica']): void {
   const diverged = replica.proofs.diverged()
   if (diverged !== null) throw stateDiverged(diverged)
-  assertFollowing('node', replica.state())
+  assertFollowing('node', replica)
 }
 
 /** Of every answer and every error (D-10). */

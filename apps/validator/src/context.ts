@@ -23,6 +23,7 @@ import {
   type HttpServer,
   measureJobs,
   measureMargins,
+  measureProtocol,
   measureQueues,
   measureRedis,
   measureReplica,
@@ -32,6 +33,7 @@ import {
   tracedTransport,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
+import { NEWEST_RULES, readProtocol } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
 import { watchRedis } from '@quorumscan/redis'
@@ -107,6 +109,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       }),
     )
     measureReplica(metrics, replica, clock)
+    measureProtocol(metrics, () => readProtocol(replica), NEWEST_RULES.version)
     measureRedis(metrics, resources.opened(watchRedis({ path: config.redisPath })))
     // Where no nodes are configured nobody is asked.
     measureMargins(metrics, () =>
@@ -323,6 +326,10 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     }
     const replicating = replica
       .run(ordering, signal)
+      .then(() => {
+        const err = replica.standstill()
+        if (err !== null) logger.error({ err }, 'the replica goes no further')
+      })
       .catch((error: unknown) => logger.fatal({ err: error }, 'the replica stopped'))
     const background = Promise.all([replicating, registerOperator(), forgetRenewals()])
 
@@ -355,7 +362,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       /**
        * What the process needs for wallets and names; the scan proxy works without.
        *
-       * @throws {ScanError} NOT_READY, CLOCK_OFF or LOG_REGRESSED.
+       * @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED.
        */
       assertLive: () => assertLive(replica, clocks),
       /** The earliest record time that a command submitted now can get, if all clocks are right. */
@@ -402,7 +409,7 @@ function assertAsFarAsNodes(
 
 function assertLive(replica: Replica, clocks: PeerClocks): void {
   clocks.assertUsable()
-  assertFollowing('validator', replica.state())
+  assertFollowing('validator', replica)
 }
 
 async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> {

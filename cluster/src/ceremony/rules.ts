@@ -1,5 +1,6 @@
 /** The rules that a new network starts with: their defaults (D-18), and what its operators set otherwise. */
 import type { CometbftOrdering, Genesis } from '@quorumscan/consensus'
+import { NEWEST_RULES } from '@quorumscan/ledger'
 import { formatAmount, parseAmount } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
 import { parseDuration } from '../durations.ts'
@@ -10,7 +11,12 @@ const DAY = 24 * 60 * MINUTE
 
 type RulesOfAll = Pick<
   Genesis,
-  'devnet' | 'deduplicationMicrosMax' | 'activityRetentionMicros' | 'names' | 'coin'
+  | 'protocolVersion'
+  | 'devnet'
+  | 'deduplicationMicrosMax'
+  | 'activityRetentionMicros'
+  | 'names'
+  | 'coin'
 >
 type RulesOfEngines = Omit<CometbftOrdering, 'driver' | 'validators'>
 export type NetworkRules = RulesOfAll & { readonly ordering?: RulesOfEngines }
@@ -25,6 +31,7 @@ export type GenesisOverrides = Partial<Omit<RulesOfAll, 'names' | 'coin'>> & {
 }
 
 const RULES_OF_ALL: RulesOfAll = {
+  protocolVersion: NEWEST_RULES.version,
   devnet: true,
   deduplicationMicrosMax: DAY,
   activityRetentionMicros: 90 * DAY,

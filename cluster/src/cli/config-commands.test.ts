@@ -1,7 +1,11 @@
 /** A change of rules, as each operator confirms it by itself. */
+import { readFileSync } from 'node:fs'
+import { createSystemClock, keyPairFromSeed } from '@quorumscan/base'
+import { confirmSetProtocolVersionCommand } from '@quorumscan/ledger'
 import { startNetwork } from '@quorumscan/scan/testing'
 import { until } from '@quorumscan/testkit'
 import { afterEach, expect, it, vi } from 'vitest'
+import { confirm } from '../confirm-rules.ts'
 import { runCommandLine } from './program.ts'
 
 afterEach(() => vi.restoreAllMocks())
@@ -21,39 +25,129 @@ async function type(args: readonly string[]): Promise<string> {
   }
 }
 
-it('is in force when enough have confirmed the same, each with its own key alone', async () => {
-  await using network = await startNetwork(2)
-  await using node = await network.startNode(0)
-  const [first, second] = await Promise.all([0, 1].map(network.config))
+async function startMembers() {
+  const network = await startNetwork(2)
+  const node = await network.startNode(0)
+  const configs = await Promise.all([0, 1].map(network.config))
   const { log, genesisFile } = network.shared
+  await until('the node', async () => ((await fetch(`${node.url}/readyz`)).ok ? true : undefined))
+  return {
+    ...{ network, node },
+    keys: configs.map(({ operatorKeyFile }) => operatorKeyFile),
+    scanKeys: configs.map(({ scanKeyFile }) => scanKeyFile),
+    own: (keyFile: string | undefined) => [
+      ...['--json', '--key', keyFile ?? '', '--genesis', genesisFile],
+      ...['--scan', node.url, '--synchronizer', log.url, '--token-file', log.tokenFile],
+    ],
+    async [Symbol.asyncDispose]() {
+      await node[Symbol.asyncDispose]()
+      await network[Symbol.asyncDispose]()
+    },
+  }
+}
+
+it('is in force when enough have confirmed the same, each with its own key alone', async () => {
+  await using members = await startMembers()
+  const { network, node, own } = members
+  const [first, second] = members.keys
   const confirm = (keyFile: string | undefined, change: string) => [
-    ...['config', 'set', change, '--json', '--key', keyFile ?? '', '--genesis', genesisFile],
-    ...['--scan', node.url, '--synchronizer', log.url, '--token-file', log.tokenFile],
+    ...['config', 'set', change, ...own(keyFile)],
   ]
   const set = async (keyFile: string | undefined, change: string) =>
     JSON.parse(await type(confirm(keyFile, change)))
-  await until('the node', async () => ((await fetch(`${node.url}/readyz`)).ok ? true : undefined))
 
-  const one = await set(first?.operatorKeyFile, 'entry-fee=3')
+  const one = await set(first, 'entry-fee=3')
   expect(one).toMatchObject({ confirmedBy: network.genesis.nodes[0]?.name, isInForce: false })
   // Its own second word is no second one, and another change of the other one none for the same.
-  expect(await set(first?.operatorKeyFile, 'entry-fee=3')).toMatchObject({ isInForce: false })
-  expect(await set(second?.operatorKeyFile, 'entry-fee=4')).toMatchObject({ isInForce: false })
+  expect(await set(first, 'entry-fee=3')).toMatchObject({ isInForce: false })
+  expect(await set(second, 'entry-fee=4')).toMatchObject({ isInForce: false })
+
+  const pending = JSON.parse(await type(['config', 'pending', '--json', '--scan', node.url]))
+  expect(pending).toMatchObject({
+    needed: 2,
+    pending: [
+      { confirmedBy: ['sv-1'], change: { entryFeeUsd: '3.0000000000' } },
+      { confirmedBy: ['sv-2'], change: { entryFeeUsd: '4.0000000000' } },
+    ],
+  })
+  expect(await type(['config', 'pending', '--scan', node.url])).toMatch(
+    /sv-2 confirmed since .*, 1 of 2:\n {2}entry-fee +4\.0000000000 USD/,
+  )
 
   const rules = await until('the change', async () => {
-    const told = await set(second?.operatorKeyFile, 'entry-fee=3')
+    const told = await set(second, 'entry-fee=3')
     return told.isInForce ? told : undefined
   })
   expect(rules.config.entryFeeUsd).toBe('3.0000000000')
   expect(rules.contractId).not.toBe(one.contractId)
   // Whoever comes later has nothing to confirm.
-  expect(await set(first?.operatorKeyFile, 'entry-fee=3')).toMatchObject({ confirmedBy: null })
+  expect(await set(first, 'entry-fee=3')).toMatchObject({ confirmedBy: null })
 
-  await expect(type(confirm(first?.scanKeyFile, 'entry-fee=5'))).rejects.toThrow(
+  await expect(type(confirm(members.scanKeys[0], 'entry-fee=5'))).rejects.toThrow(
     'the operator key of no super-validator',
   )
-  await expect(type(confirm(first?.operatorKeyFile, 'entry-lifetime=99999d'))).rejects.toThrow(
-    'within a century',
-  )
+  await expect(type(confirm(first, 'entry-lifetime=99999d'))).rejects.toThrow('within a century')
   await expect(type(confirm('nowhere', 'entry-fee=5'))).rejects.toThrow('nowhere')
+})
+
+it('a version of the protocol is voted for by software that knows it, and software that does not stops', async () => {
+  await using members = await startMembers()
+  const { network, node, own } = members
+  const [first, second] = members.keys
+  const { version, newestKnown } = JSON.parse(
+    await type(['protocol', 'get', '--json', '--scan', node.url]),
+  )
+  expect(version).toBe(newestKnown)
+  const vote = (keyFile: string | undefined, wanted: number, ...more: readonly string[]) =>
+    type(['protocol', 'vote', String(wanted), ...more, ...own(keyFile)])
+  await expect(vote(first, version + 1)).rejects.toThrow(`install one that knows ${version + 1}`)
+  await expect(vote(first, version - 1)).rejects.toThrow('holds already')
+  await expect(vote(first, version, '--not-before', 'noon')).rejects.toThrow('no time such as')
+
+  // As operators whose nodes know more.
+  const at = 4_000_000_000_000_000
+  const voteAnyway = async (index: number, notBefore: number | null) =>
+    confirm(
+      {
+        ...{
+          genesis: network.genesis,
+          rulesUrl: `${node.url}/v0`,
+          nowMicros: createSystemClock().nowMicros(),
+        },
+        keyPair: keyPairFromSeed(readFileSync(members.keys[index] ?? '', 'utf8').trim()),
+        synchronizer: {
+          url: network.shared.log.url,
+          token: readFileSync(network.shared.log.tokenFile, 'utf8').trim(),
+        },
+      },
+      (by) => confirmSetProtocolVersionCommand({ ...by, version: version + 1, notBefore }),
+    )
+  await voteAnyway(0, at)
+  const shown = await until('the vote', async () => {
+    const text = await type(['config', 'pending', '--scan', node.url])
+    return text.includes(`version ${version + 1} of the protocol, from: 2096-`) ? text : undefined
+  })
+  expect(shown).toContain('sv-1 confirmed since')
+  await voteAnyway(1, at)
+  await until('what is to come', async () => {
+    const text = await type(['protocol', 'get', '--scan', node.url])
+    return text.includes(`Version ${version + 1} holds from 2096-`) ? text : undefined
+  })
+  // Two take it back, as its own software may: what holds is known to it.
+  await vote(first, version)
+  expect(JSON.parse(await vote(second, version)).protocol.next).toBeNull()
+
+  await voteAnyway(0, null)
+  await voteAnyway(1, null)
+  const refusal = await until('the refusal', async () => {
+    const body = await (await fetch(`${node.url}/readyz`)).json().catch(() => ({}))
+    return Object(body).code === 'SOFTWARE_OUTDATED' ? Object(body) : undefined
+  })
+  expect(refusal).toMatchObject({
+    retryable: false,
+    error: expect.stringContaining(`install one that knows version ${version + 1}`),
+  })
+  expect(await type(['protocol', 'get', '--scan', node.url])).toContain('it needs newer software')
+  // What it has applied it still tells.
+  expect((await fetch(`${node.url}/v0/ans-entries/by-name/dso.ns`)).status).toBe(200)
 })

@@ -18,7 +18,7 @@ import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.t
 import { addCeremonyCommands } from './ceremony-commands.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { addCometbftCommands } from './cometbft.ts'
-import { addConfigCommands } from './config-commands.ts'
+import { addConfigCommands, addProtocolCommands } from './config-commands.ts'
 import { addExamples } from './examples.ts'
 import { EXIT } from './exit-codes.ts'
 import { addFaultCommands } from './fault-commands.ts'
@@ -302,6 +302,7 @@ export function createProgram(environment: Environment): {
     })
 
   addConfigCommands(program, command, clock)
+  addProtocolCommands(program, command, clock)
 
   command('logs', 'what a process wrote of late')
     .argument('<process>', 'sv-1 …, validator, synchronizer or control; sv-1.redis for its Redis')

@@ -118,6 +118,9 @@ export const catalogue = {
   LOG_REGRESSED: never(503)(
     'The log is shorter than, or different from, what the replica applied; an operator must look.',
   ),
+  SOFTWARE_OUTDATED: never(503)(
+    'The super-validators voted for a version of the protocol that this software does not know: an operator must install a newer one.',
+  ),
   STATE_DIVERGED: never(503)(
     'What the node stores is not what the log made: it answers no lookups before it was wiped.',
   ),

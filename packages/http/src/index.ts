@@ -39,6 +39,7 @@ export { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 export {
   measureJobs,
   measureMargins,
+  measureProtocol,
   measureQueues,
   measureRedis,
   measureReplica,

@@ -199,21 +199,22 @@ export function clockOffsetMs(clocks: Pick<PeerClocks, 'verdict'>): number | nul
 /**
  * What the state of its replica means for a process, a `node` or a `validator`.
  *
- * @throws {ScanError} CLOCK_OFF, whatever the peers say of the clock; LOG_REGRESSED, NOT_READY.
+ * @throws {ScanError} CLOCK_OFF, whatever the peers say of the clock; NOT_READY; what it stands still for.
  */
-export function assertFollowing(what: string, state: string): void {
+export function assertFollowing(
+  what: string,
+  replica: { state(): string; standstill(): ScanError | null },
+): void {
+  const state = replica.state()
   if (state === 'live') return
+  const standstill = replica.standstill()
+  if (standstill !== null) throw standstill
   const details = { details: { state }, retryAfterSeconds: 1 }
   if (state === 'clock-behind')
     throw new ScanError(
       'CLOCK_OFF',
       `The clock of this ${what} is behind the log's by more than ${STANDSTILL_MICROS / MICROS_PER_SECOND} s: it stands still.`,
       details,
-    )
-  if (state === 'regressed')
-    throw new ScanError(
-      'LOG_REGRESSED',
-      `The log is shorter than, or different from, what this ${what} applied.`,
     )
   throw new ScanError('NOT_READY', `The replica of this ${what} is ${state}.`, details)
 }

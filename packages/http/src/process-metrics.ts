@@ -46,6 +46,30 @@ export function measureReplica(
   })
 }
 
+/** Which version of the protocol holds, which comes next, and the newest that the software knows. */
+export function measureProtocol(
+  metrics: Metrics,
+  read: () => Promise<{
+    readonly version: number
+    readonly next: { readonly version: number } | null
+  }>,
+  newestKnown: number,
+): void {
+  metrics.sampled('gauge', {
+    name: 'protocol_version',
+    help: 'Versions of the protocol: the one that is held, the next that was voted for, the newest that the software knows.',
+    labels: ['version'],
+    read: async () => {
+      const { version, next } = await read()
+      return [
+        [['held'], version],
+        [['next'], next?.version ?? version],
+        [['known'], newestKnown],
+      ]
+    },
+  })
+}
+
 /** What the process's own Redis takes, and what is left of the disk that it writes to. */
 export function measureRedis(
   metrics: Metrics,

@@ -124,7 +124,8 @@ test('nobody creates contracts that name itself as the operator', () => {
       templateRef(dsoRules),
       encodePayload(dsoRules, {
         dso: party,
-        interpretationVersion: 1,
+        protocolVersion: 3,
+        nextVersion: null,
         svs: [{ name: 'sv-1', party }],
       }),
     ],
@@ -156,7 +157,8 @@ test('createAndExercise of a forged DsoRules does not lend its authority', () =>
     template: templateRef(dsoRules),
     createArgument: encodePayload(dsoRules, {
       dso: story.network.genesis.dso,
-      interpretationVersion: 1,
+      protocolVersion: 3,
+      nextVersion: null,
       svs: [{ name: 'sv-1', party }],
     }),
     choice: 'DsoRules_AdvanceOpenMiningRounds',

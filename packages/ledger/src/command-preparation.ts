@@ -3,6 +3,7 @@ import type { Command, ContractId, DamlValue } from '@quorumscan/model'
 import { LfError } from './lf.ts'
 import { Refusal, refuse } from './refusal.ts'
 import { type AnyChoice, findChoice, findTemplate } from './registry.ts'
+import type { Rules } from './rules.ts'
 import type { Template } from './template.ts'
 import type { LedgerTransaction } from './transaction.ts'
 
@@ -18,11 +19,12 @@ export type PreparedCommand =
 /** A refusal (INVALID_ARGUMENT) names the command and the member. */
 export function prepareCommands(
   commands: readonly Command[],
+  rules: Rules,
 ): readonly PreparedCommand[] | Refusal {
   const prepared: PreparedCommand[] = []
   for (const [index, command] of commands.entries())
     try {
-      prepared.push(prepareCommand(command))
+      prepared.push(prepareCommand(command, rules))
     } catch (error) {
       if (error instanceof Refusal) return error
       if (!(error instanceof LfError)) throw error
@@ -31,7 +33,7 @@ export function prepareCommands(
   return prepared
 }
 
-function prepareCommand(command: Command): PreparedCommand {
+function prepareCommand(command: Command, rules: Rules): PreparedCommand {
   switch (command.kind) {
     case 'allocateParty':
       return { kind: 'allocateParty', hint: command.hint }
@@ -44,14 +46,14 @@ function prepareCommand(command: Command): PreparedCommand {
     case 'exercise': {
       const template = resolveTemplate(command.template)
       const contractIds = [command.contractId]
-      const act = prepareChoice(template, command, contractIds)
+      const act = prepareChoice(template, command, { contractIds, rules })
       return { kind: 'ready', contractIds, run: (tx) => act(tx, command.contractId) }
     }
     case 'createAndExercise': {
       const template = resolveTemplate(command.template)
       const contractIds: ContractId[] = []
       const payload = template.type.decode(command.createArgument, contractIds)
-      const act = prepareChoice(template, command, contractIds)
+      const act = prepareChoice(template, command, { contractIds, rules })
       return { kind: 'ready', contractIds, run: (tx) => act(tx, tx.create(template, payload)) }
     }
   }
@@ -60,14 +62,14 @@ function prepareCommand(command: Command): PreparedCommand {
 function prepareChoice(
   template: Template<unknown>,
   command: { readonly choice: string; readonly argument: DamlValue },
-  contractIds: ContractId[],
+  into: { readonly contractIds: ContractId[]; readonly rules: Rules },
 ): (tx: LedgerTransaction, id: ContractId) => void {
   if (command.choice === 'Archive') return (tx, id) => tx.archive(template, id)
   const choice: AnyChoice | undefined = findChoice(template, command.choice)
   if (choice === undefined)
     refuse('INVALID_ARGUMENT', `${template.entity} has no choice ${command.choice}`)
-  const argument = choice.argument.decode(command.argument, contractIds)
-  choice.demandFit?.(argument)
+  const argument = choice.argument.decode(command.argument, into.contractIds)
+  choice.demandFit?.(argument, into.rules)
   return (tx, id) => tx.exercise(choice, id, argument)
 }
 

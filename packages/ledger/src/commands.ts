@@ -1,5 +1,5 @@
 /** Commands as apps submit them: one function per thing that can be done, over typed choices. */
-import type { Amount, Command, ContractId, PartyId } from '@quorumscan/model'
+import type { Amount, Command, ContractId, Micros, PartyId } from '@quorumscan/model'
 import { requestEntry } from './choices/ans-rules.ts'
 import { tap, transfer } from './choices/coin-rules.ts'
 import { confirmAction } from './choices/confirm-action.ts'
@@ -128,6 +128,20 @@ export function confirmSetConfigCommand(input: {
   return exerciseCommand(confirmAction, input.dsoRules, {
     confirmer: input.confirmer,
     action: { tag: 'SetAnsConfig', value: { ansRules: input.ansRules, config: input.config } },
+  })
+}
+
+/** Votes for a version of the protocol from a record time on, while these are the rules. */
+export function confirmSetProtocolVersionCommand(input: {
+  dsoRules: ContractId
+  confirmer: PartyId
+  version: number
+  notBefore: Micros | null
+}): Command {
+  const { dsoRules, confirmer, version, notBefore } = input
+  return exerciseCommand(confirmAction, dsoRules, {
+    confirmer,
+    action: { tag: 'SetProtocolVersion', value: { dsoRules, version, notBefore } },
   })
 }
 

@@ -3,8 +3,8 @@ import { assert } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { type Amount, type Contract, type PartyId, parseAmount, partyIdOf } from '@quorumscan/model'
 import { updateIdOf } from './contract-id.ts'
-import { INTERPRETATION_VERSION } from './interpret.ts'
 import { OPEN_ROUNDS } from './limits.ts'
+import { rulesOf, unknownVersion } from './rules.ts'
 import type { StateDelta } from './state.ts'
 import { ansRules } from './templates/ans-rules.ts'
 import { coinRules } from './templates/coin-rules.ts'
@@ -19,11 +19,18 @@ export function svPartyOf(node: Genesis['nodes'][number]): PartyId {
   return party
 }
 
-/** DsoRules, AnsRules, CoinRules, rounds 0 to 2, and the parties of the super-validators. */
+/**
+ * DsoRules, AnsRules, CoinRules, rounds 0 to 2, and the parties of the super-validators.
+ *
+ * @throws {ScanError} SOFTWARE_OUTDATED if the network began with a version that this software does not know.
+ */
 export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta {
-  const { dso, names, coin, recordTime } = genesis
+  const { dso, names, coin, recordTime, protocolVersion } = genesis
+  const rules = rulesOf(protocolVersion)
+  if (rules === undefined) throw unknownVersion(protocolVersion)
   const svs = genesis.nodes.map((node) => ({ name: node.name, party: svPartyOf(node) }))
   const tx = new LedgerTransaction({
+    rules,
     view: emptyView,
     genesis,
     genesisHash,
@@ -32,7 +39,7 @@ export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta 
     updateId: updateIdOf({ genesisHash, offset: 0, recordTime }),
     authority: [dso, ...svs.map(({ party }) => party)],
   })
-  tx.create(dsoRules, { dso, interpretationVersion: INTERPRETATION_VERSION, svs })
+  tx.create(dsoRules, { dso, protocolVersion, nextVersion: null, svs })
   tx.create(ansRules, {
     dso,
     config: {

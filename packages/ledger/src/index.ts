@@ -13,6 +13,7 @@ export {
   collectRenewalCommand,
   confirmResolveCommand,
   confirmSetConfigCommand,
+  confirmSetProtocolVersionCommand,
   createTransferInstructionCommand,
   exerciseCommand,
   expireEntryCommand,
@@ -58,11 +59,9 @@ export { holdingViewOf, implementsHolding } from './holding-view.ts'
 export {
   cellName,
   changeIdOf,
-  INTERPRETATION_VERSION,
   type Interpretation,
   type InterpretInput,
   interpret,
-  UnknownInterpretationVersionError,
   weigh,
 } from './interpret.ts'
 export { type Lf, LfError, type LfValue } from './lf.ts'
@@ -76,6 +75,7 @@ export {
 export { type Notice, type NoticeRow, noticeRowsOf } from './notices.ts'
 export type { AppliedEntry, DueItem, Head, Ledger, LogEntry, LogSource, Ordering } from './ports.ts'
 export { priceOfBytes, priceOfContracts } from './price.ts'
+export { type Protocol, readProtocol } from './protocol.ts'
 export { errorCodeOf, type RejectionCode } from './refusal.ts'
 export {
   choicesOf,
@@ -88,6 +88,7 @@ export {
   templateOf,
   templates,
 } from './registry.ts'
+export { NEWEST_RULES, rulesOf, unknownVersion } from './rules.ts'
 export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
 export {
   type Choice,

@@ -2,7 +2,7 @@
  * Interpretation: what a log entry does to the state. Pure and synchronous; every replica gets the same
  * answer from the same log (Rule 1). An entry acts wholly or not at all.
  */
-import { sha256Hex, utf8 } from '@quorumscan/base'
+import { assert, sha256Hex, utf8 } from '@quorumscan/base'
 import { canonicalJson, type Genesis, NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import type {
   Completion,
@@ -17,29 +17,13 @@ import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
 import { isBlobOf, updateIdOf } from './contract-id.ts'
 import type { DecodedEntry, IgnoredReason } from './entry.ts'
 import { LfError } from './lf.ts'
-import { COMMANDS_MAX, CONTRACTS_NAMED_MAX, DISCLOSED_MAX, SUBMITTERS_MAX } from './limits.ts'
 import type { LogEntry } from './ports.ts'
 import { demand, MissingCells, Refusal, refuse } from './refusal.ts'
+import { NEWEST_RULES, type Rules, rulesOf } from './rules.ts'
 import type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
 import { payloadOf } from './template.ts'
-import { type DsoRulesPayload, dsoRules } from './templates/dso-rules.ts'
+import { type DsoRulesPayload, dsoRules, protocolVersionAt } from './templates/dso-rules.ts'
 import { LedgerTransaction } from './transaction.ts'
-
-/** The version of these rules. A change of any result for any entry is a new one. */
-export const INTERPRETATION_VERSION = 2
-
-/** The log is governed by rules that this software does not know: it must stop, not guess. */
-export class UnknownInterpretationVersionError extends Error {
-  override readonly name = 'UnknownInterpretationVersionError'
-  readonly version: number
-
-  constructor(version: number) {
-    super(
-      `the ledger is interpreted by version ${version} from here on, this software knows ${INTERPRETATION_VERSION}`,
-    )
-    this.version = version
-  }
-}
 
 export type InterpretInput = {
   readonly entry: Pick<LogEntry, 'offset' | 'recordTime'>
@@ -53,9 +37,12 @@ export type InterpretInput = {
 export type Interpretation =
   /** Load these cells, then ask again. */
   | { readonly kind: 'needs'; readonly keys: readonly CellKey[] }
+  /** From this entry on a version of the protocol holds that this software does not know: it must stop, not guess. */
+  | { readonly kind: 'unknown version'; readonly version: number }
   | { readonly kind: 'done'; readonly result: EntryResult; readonly delta: StateDelta }
 
 type SubmissionInput = InterpretInput & {
+  readonly rules: Rules
   readonly decoded: Extract<DecodedEntry, { kind: 'submission' }>
 }
 
@@ -67,22 +54,22 @@ const NO_CHANGE: StateDelta = {
   allocated: [],
 }
 
-/**
- * @throws {UnknownInterpretationVersionError} If newer rules are in force.
- */
+/** What the entry does by the rules that are in force at its record time. */
 export function interpret(input: InterpretInput): Interpretation {
-  const { decoded } = input
+  const { decoded, view } = input
+  const missing = missingCells(view, [{ kind: 'index', key: 'singleton:DsoRules' }])
+  if (missing.length > 0) return { kind: 'needs', keys: missing }
+  const version = protocolVersionAt(currentDsoRules(view), input.entry.recordTime)
+  const rules = rulesOf(version)
+  if (rules === undefined) return { kind: 'unknown version', version }
   if (decoded.kind === 'checkpoint')
     return { kind: 'done', result: { kind: 'checkpoint' }, delta: NO_CHANGE }
-  const missing = missingCells(input.view, [{ kind: 'index', key: 'singleton:DsoRules' }])
-  if (missing.length > 0) return { kind: 'needs', keys: missing }
-  assertKnownVersion(input.view)
   if (decoded.kind === 'ignored') return ignored(decoded.reason)
-  return interpretSubmission({ ...input, decoded })
+  return interpretSubmission({ ...input, decoded, rules })
 }
 
 function interpretSubmission(input: SubmissionInput): Interpretation {
-  const { entry, decoded, genesis, genesisHash, view } = input
+  const { entry, decoded, genesis, genesisHash, view, rules } = input
   const { submission, entryHash } = decoded
   if (
     entry.recordTime > submission.notAfter ||
@@ -90,7 +77,7 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
   )
     return ignored('not after')
   if (submission.genesis !== genesisHash) return ignored('other network')
-  const facts = factsOf(submission)
+  const facts = factsOf(submission, rules)
   if (!facts.isBound || facts.parties.has(genesis.dso)) return ignored('not bound')
   const missing = [{ kind: 'seen', id: entryHash } as const, ...facts.keys].filter(
     (key) => !isLoaded(view, key),
@@ -126,8 +113,9 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
   }
 }
 
-/** What follows from a submission alone. */
+/** What follows from a submission and the rules alone. */
 type Facts = {
+  readonly rules: Rules
   readonly prepared: readonly PreparedCommand[] | Refusal
   readonly changeId: string
   /** D-30: a participant speaks for its own parties only. */
@@ -145,14 +133,15 @@ type Facts = {
 const factsBySubmission = new WeakMap<Submission, Facts>()
 
 /** Made once, although an entry is asked about again after its cells were loaded. */
-function factsOf(submission: Submission): Facts {
+function factsOf(submission: Submission, rules: Rules): Facts {
   const known = factsBySubmission.get(submission)
-  if (known !== undefined) return known
+  if (known?.rules === rules) return known
   const participant = participantOfKey(submission.participant)
   const parties = new Set([...submission.actAs, ...submission.readAs])
   const changeId = changeIdOf(submission)
-  const { prepared, mentioned } = prepareBounded(submission)
+  const { prepared, mentioned } = prepareBounded(submission, rules)
   const facts: Facts = {
+    rules,
     prepared,
     changeId,
     isBound: [...parties].every((party) => partyParticipant(party) === participant),
@@ -175,15 +164,19 @@ function factsOf(submission: Submission): Facts {
  * The commands as far as they can be judged by themselves, in the order of what judging costs: a submission
  * that is too large in any way is refused before a value of it is decoded or a cell is read.
  */
-function prepareBounded(submission: Submission): Pick<Facts, 'prepared' | 'mentioned'> {
+function prepareBounded(
+  submission: Submission,
+  rules: Rules,
+): Pick<Facts, 'prepared' | 'mentioned'> {
   const prepared =
-    refusalOf(() => demandFewItems(submission)) ?? prepareCommands(submission.commands)
+    refusalOf(() => demandFewItems(submission, rules)) ??
+    prepareCommands(submission.commands, rules)
   const mentioned = prepared instanceof Refusal ? new Set<ContractId>() : mentionedIds(prepared)
   const refusal = refusalOf(() =>
     demand(
-      mentioned.size <= CONTRACTS_NAMED_MAX,
+      mentioned.size <= rules.contractsNamedMax,
       'LIMIT_EXCEEDED',
-      `a submission names at most ${CONTRACTS_NAMED_MAX} contracts`,
+      `a submission names at most ${rules.contractsNamedMax} contracts`,
     ),
   )
   return { prepared: refusal ?? prepared, mentioned }
@@ -191,13 +184,13 @@ function prepareBounded(submission: Submission): Pick<Facts, 'prepared' | 'menti
 
 /**
  * How many contracts a submission makes every replica read; and why every replica would refuse it for its
- * size, whatever the state is, or null.
+ * size by the newest rules, whatever the state is, or null.
  */
 export function weigh(submission: Submission): {
   readonly contractCount: number
   readonly refusal: Refusal | null
 } {
-  const { mentioned, prepared } = factsOf(submission)
+  const { mentioned, prepared } = factsOf(submission, NEWEST_RULES)
   const isTooLarge = prepared instanceof Refusal && prepared.code === 'LIMIT_EXCEEDED'
   return { contractCount: mentioned.size, refusal: isTooLarge ? prepared : null }
 }
@@ -213,7 +206,7 @@ type RunInput = SubmissionInput & {
 }
 
 function run(input: RunInput) {
-  const { entry, decoded, genesis, genesisHash, view } = input
+  const { entry, decoded, genesis, genesisHash, view, rules } = input
   const { submission } = decoded
   demandNotDuplicate(input)
   const { offset, recordTime } = entry
@@ -236,6 +229,7 @@ function run(input: RunInput) {
   if (missing.length > 0) throw new MissingCells(missing)
   demandVisible(input)
   const transactionInput = {
+    rules,
     view,
     genesis,
     genesisHash,
@@ -266,16 +260,18 @@ function run(input: RunInput) {
   return { update, effects: { created, archived, allocated: [] } }
 }
 
-function demandFewItems({ commands, disclosed, actAs, readAs }: Submission): void {
+function demandFewItems(submission: Submission, rules: Rules): void {
+  const { commands, disclosed, actAs, readAs } = submission
+  const { commandsMax, disclosedMax, submittersMax } = rules
   demand(
-    commands.length <= COMMANDS_MAX && disclosed.length <= DISCLOSED_MAX,
+    commands.length <= commandsMax && disclosed.length <= disclosedMax,
     'LIMIT_EXCEEDED',
-    `a submission has at most ${COMMANDS_MAX} commands and ${DISCLOSED_MAX} disclosed contracts`,
+    `a submission has at most ${commandsMax} commands and ${disclosedMax} disclosed contracts`,
   )
   demand(
-    actAs.length + readAs.length <= SUBMITTERS_MAX,
+    actAs.length + readAs.length <= submittersMax,
     'LIMIT_EXCEEDED',
-    `a submission names at most ${SUBMITTERS_MAX} parties`,
+    `a submission names at most ${submittersMax} parties`,
   )
 }
 
@@ -323,8 +319,7 @@ function demandVisible({ decoded, facts, view }: RunInput): void {
       refuse('INVALID_ARGUMENT', `the blob disclosed for ${contractId} is not that contract's`)
     disclosed.add(contractId)
   }
-  const rules = currentDsoRules(view)
-  const seesAll = rules?.svs.some((sv) => parties.has(sv.party)) === true
+  const seesAll = currentDsoRules(view).svs.some((sv) => parties.has(sv.party))
   for (const id of mentioned) {
     const contract = view.contract(id)
     const isVisible =
@@ -409,16 +404,11 @@ export function cellName(key: CellKey): string {
   return `${key.kind}/${key.kind === 'index' ? key.key : key.id}`
 }
 
-function currentDsoRules(view: StateView): DsoRulesPayload | undefined {
+function currentDsoRules(view: StateView): DsoRulesPayload {
   const id = view.index('singleton:DsoRules')?.[0]
   const contract = id === undefined ? undefined : view.contract(id)
-  return contract === undefined || contract === null ? undefined : payloadOf(dsoRules, contract)
-}
-
-function assertKnownVersion(view: StateView): void {
-  const version = currentDsoRules(view)?.interpretationVersion
-  if (version !== undefined && version !== INTERPRETATION_VERSION)
-    throw new UnknownInterpretationVersionError(version)
+  assert(contract !== undefined && contract !== null, 'the genesis creates DsoRules')
+  return payloadOf(dsoRules, contract)
 }
 
 function ignored(reason: IgnoredReason): Interpretation {

@@ -1,14 +1,5 @@
-/** Bounds of the ledger, each with its unit and its reason. */
+/** Bounds of the ledger that are the same in all versions of the protocol, each with its unit and its reason. */
 
-/** Commands of one submission (Rule 1). */
-export const COMMANDS_MAX = 100
-/**
- * Contracts that the commands of one submission name: each is read, decoded and hashed by every replica,
- * whether it exists or not. A transfer of the most inputs names half as many.
- */
-export const CONTRACTS_NAMED_MAX = 200
-/** Events of one transaction (Rule 1): what one entry can cost every replica. */
-export const NODES_MAX = 1000
 /** Nesting of the JSON of a submission (Rule 1). */
 export const JSON_DEPTH_MAX = 32
 /** Bytes of a log entry (Rule 1). */
@@ -41,7 +32,3 @@ export const ADDRESS_INTERVAL_MICROS = 10_000_000
 export const PAYMENT_LOCK_TICKS = 3
 /** Rounds that are open at any time (D-22). */
 export const OPEN_ROUNDS = 3
-/** Parties in actAs and readAs together: bounds the checks of one entry. */
-export const SUBMITTERS_MAX = 200
-/** Disclosed contracts of one submission: each is hashed. */
-export const DISCLOSED_MAX = 100

@@ -2,6 +2,7 @@
 import type { Genesis } from '@quorumscan/consensus'
 import type { Contract, ContractId, DamlValue, Micros, PartyId } from '@quorumscan/model'
 import { type Lf, LfError } from './lf.ts'
+import type { Rules } from './rules.ts'
 
 /** Packages of the ledger (D-31). */
 export type PackageName =
@@ -61,6 +62,8 @@ export type Active<P> = {
 export interface Transaction {
   /** Record time of the entry. */
   readonly now: Micros
+  /** In force for the entry. */
+  readonly rules: Rules
   readonly genesis: Genesis
   readonly genesisHash: string
   is(template: Template<unknown>, id: ContractId): boolean
@@ -87,7 +90,7 @@ export interface Choice<P, A, R> {
    *
    * @throws {Refusal} If no state could make it acceptable.
    */
-  demandFit?(argument: A): void
+  demandFit?(argument: A, rules: Rules): void
   /** The parties whose authority the exercise needs; at least one. */
   controllers(payload: P, argument: A): readonly PartyId[]
   /** Checks and effects. Its authority is that of the signatories and of the controllers. */

@@ -17,9 +17,9 @@ import type {
 } from '@quorumscan/model'
 import { contractIdOf, rememberPayloadText } from './contract-id.ts'
 import { keysOf } from './contract-keys.ts'
-import { NODES_MAX } from './limits.ts'
 import { MissingCells, refuse } from './refusal.ts'
 import { templateIdOf } from './registry.ts'
+import type { Rules } from './rules.ts'
 import type { CellKey, StateView } from './state.ts'
 import {
   type Active,
@@ -41,6 +41,7 @@ export type FinishedTransaction = {
 }
 
 export type TransactionInput = {
+  readonly rules: Rules
   readonly view: StateView
   readonly genesis: Genesis
   readonly genesisHash: string
@@ -55,6 +56,7 @@ type OpenNode = CreatedEvent | { -readonly [K in keyof ExercisedEvent]: Exercise
 
 export class LedgerTransaction implements Transaction {
   readonly now: Micros
+  readonly rules: Rules
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly #input: TransactionInput
@@ -67,6 +69,7 @@ export class LedgerTransaction implements Transaction {
 
   constructor(input: TransactionInput) {
     this.now = input.recordTime
+    this.rules = input.rules
     this.genesis = input.genesis
     this.genesisHash = input.genesisHash
     this.#input = input
@@ -174,7 +177,7 @@ export class LedgerTransaction implements Transaction {
   }
 
   exercise<P, A, R>(choice: Choice<P, A, R>, id: ContractId, argument: A): R {
-    choice.demandFit?.(argument)
+    choice.demandFit?.(argument, this.rules)
     const self = this.fetch(choice.template, id)
     const controllers = sortedUnique(choice.controllers(self.payload, argument))
     this.#demandAuthority(controllers, choice.name)
@@ -238,8 +241,9 @@ export class LedgerTransaction implements Transaction {
   }
 
   #append(node: OpenNode): void {
-    if (this.#nodes.length >= NODES_MAX)
-      refuse('LIMIT_EXCEEDED', `a transaction has at most ${NODES_MAX} events`)
+    const { eventsMax } = this.rules
+    if (this.#nodes.length >= eventsMax)
+      refuse('LIMIT_EXCEEDED', `a transaction has at most ${eventsMax} events`)
     this.#nodes.push(node)
   }
 

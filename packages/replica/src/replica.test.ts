@@ -3,9 +3,13 @@ import {
   ansEntry,
   ansRules,
   coinRules,
+  confirmSetProtocolVersionCommand,
   type DueItem,
+  decodeEntry,
   disclose,
+  dsoRules,
   type LogEntry,
+  NEWEST_RULES,
   openMiningRound,
   requestEntryCommand,
 } from '@quorumscan/ledger'
@@ -51,12 +55,15 @@ const scenario = growRandomLog('replica', 120)
 const log = scenario.ledger.entries()
 const end = scenario.ledger.head()
 const { signal } = new AbortController()
+const checkpointAt = (offset: number, recordTime: number): LogEntry => ({
+  ...{ offset, recordTime, bytes: new Uint8Array() },
+})
 
 type Running = AsyncDisposable & {
   readonly replica: Replica
   readonly ordering: MemoryOrdering
   readonly clock: ManualClock
-  readonly running: Promise<'stopped' | 'regressed'>
+  readonly running: Promise<void>
   reach(offset: number): Promise<void>
 }
 
@@ -184,21 +191,56 @@ describe('a replica', () => {
     )
     for (const entries of [log.slice(0, 29), forged]) {
       await using next = await start({ entries })
-      expect(await next.running).toBe('regressed')
-      expect(next.replica.state()).toBe('regressed')
+      await next.running
+      expect(next.replica.standstill()).toMatchObject({ code: 'LOG_REGRESSED' })
+      expect(next.replica.state()).toBe('halted')
       expect(next.replica.head().offset).toBe(30)
       expect(await next.replica.lookupNames(['none', 'dso.ns'], 30)).toMatchObject([null, {}])
     }
   })
 
+  test('stops before the first entry of a version that it does not know, says which, and goes on answering', async () => {
+    const of = new Scenario()
+    const next = NEWEST_RULES.version + 1
+    for (const sv of of.svs.slice(0, 3))
+      of.do(
+        sv,
+        confirmSetProtocolVersionCommand({
+          dsoRules: of.the(dsoRules),
+          confirmer: sv.party,
+          version: next,
+          notBefore: of.network.genesis.recordTime + 100,
+        }),
+      )
+    const known = [...of.ledger.entries(), checkpointAt(4, of.network.genesis.recordTime + 99)]
+    const first = decodeEntry(known[0]?.bytes ?? new Uint8Array(), of.network.genesisHash)
+    if (first.kind !== 'submission') throw new Error('the first vote')
+    const { submission } = first
+    const entries = [...known, checkpointAt(5, of.network.genesis.recordTime + 100)]
+    // At first in one batch with those before; then, after a restart, alone.
+    for (const _ of [1, 2]) {
+      await using run = await start({ of, entries, cut: 500 })
+      await run.running
+      expect(run.replica.head().offset).toBe(4)
+      expect(run.replica.state()).toBe('halted')
+      expect(run.replica.standstill()).toMatchObject({
+        code: 'SOFTWARE_OUTDATED',
+        message: expect.stringContaining(`install one that knows version ${next}`),
+      })
+      expect(await run.replica.lookupNames(['none', 'dso.ns'], 4)).toMatchObject([null, {}])
+      await expect(
+        run.replica.dryRun(submission, { notBefore: of.network.genesis.recordTime + 100 }),
+      ).rejects.toMatchObject({ code: 'SOFTWARE_OUTDATED' })
+    }
+  })
+
   test('waits with an entry whose record time is more than 10 s ahead of its clock', async () => {
     const first = end.recordTime - 5_000_000
-    const at = (offset: number, recordTime: number) => ({
-      offset,
-      recordTime,
-      bytes: new Uint8Array(),
-    })
-    const entries = [at(1, first), at(2, first + 10_000_000), at(3, first + 10_000_001)]
+    const entries = [
+      checkpointAt(1, first),
+      checkpointAt(2, first + 10_000_000),
+      checkpointAt(3, first + 10_000_001),
+    ]
     await using run = await start({ entries, nowMicros: first })
     expect(run.replica.state()).toBe('catching-up')
     await run.reach(2)

@@ -84,7 +84,7 @@ export type ReplicaOptions = {
   readonly clock: Clock
   /** The participant who keeps completions and a history of updates, `1220` and 64 hex digits; nobody's without it. */
   readonly participant?: string
-  /** Told why ingest waits: a Redis that refuses writes, a log that regressed. */
+  /** Told why ingest waits, or goes no further. */
   readonly onProblem?: (error: Error) => void
 }
 
@@ -104,8 +104,11 @@ export type HistoryStep = {
   readonly updates: readonly StoredUpdate[]
 }
 
-/** `clock-behind`: entries wait, or are newer than they can be, because the own clock is slow (Rule 6). */
-export type ReplicaState = 'starting' | 'catching-up' | 'clock-behind' | 'live' | 'regressed'
+/**
+ * `clock-behind`: entries wait, or are newer than they can be, because the own clock is slow (Rule 6). `halted`: it
+ * cannot go on, and an operator must look.
+ */
+export type ReplicaState = 'starting' | 'catching-up' | 'clock-behind' | 'live' | 'halted'
 
 /** Templates of which the contract in force at an offset can be read. */
 export type DocumentEntity = 'DsoRules' | 'AnsRules' | 'CoinRules' | 'OpenMiningRound'
@@ -139,7 +142,7 @@ export class Replica implements Ledger, AsyncDisposable {
   readonly #waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
   #mirror: Mirror
   #writing: Offset = 0
-  #isRegressed = false
+  #standstill: ScanError | null = null
   #isHeldByClock = false
   #isRunning = false
   #running: Promise<unknown> = Promise.resolve()
@@ -189,12 +192,11 @@ export class Replica implements Ledger, AsyncDisposable {
   }
 
   /**
-   * Applies the log until the signal aborts ('stopped') or the log is not the one that was applied
-   * ('regressed': an operator must look, reads go on).
+   * Applies the log until the signal aborts, or until it cannot go on: then reads do, and `standstill` says why.
    *
-   * @throws What is a bug, ReplicaStateError, or UnknownInterpretationVersionError: the process should end.
+   * @throws What is a bug, or ReplicaStateError: the process should end.
    */
-  run(ordering: Ordering, signal: AbortSignal): Promise<'stopped' | 'regressed'> {
+  run(ordering: Ordering, signal: AbortSignal): Promise<void> {
     assert(!this.#isRunning, 'a replica has one run at a time')
     this.#isRunning = true
     const running = this.#runBoth(ordering, AbortSignal.any([signal, this.#closing.signal]))
@@ -204,11 +206,16 @@ export class Replica implements Ledger, AsyncDisposable {
 
   /** `starting` until a run has loaded the state, `live` while the head is recent by the own clock. */
   state(): ReplicaState {
-    if (this.#isRegressed) return 'regressed'
+    if (this.#standstill !== null) return 'halted'
     if (!this.#isRunning) return 'starting'
     const lag = this.#options.clock.nowMicros() - this.head().recordTime
     if (this.#isHeldByClock || -lag > RECORD_TIME_AHEAD_MICROS_MAX) return 'clock-behind'
     return lag <= LIVE_LAG_MICROS_MAX ? 'live' : 'catching-up'
+  }
+
+  /** Why it goes no further: LOG_REGRESSED, SOFTWARE_OUTDATED. */
+  standstill(): ScanError | null {
+    return this.#standstill
   }
 
   head(): Head {
@@ -462,7 +469,7 @@ export class Replica implements Ledger, AsyncDisposable {
   }
 
   /** Ingest, and the scrub as long as it runs. */
-  async #runBoth(ordering: Ordering, signal: AbortSignal): Promise<'stopped' | 'regressed'> {
+  async #runBoth(ordering: Ordering, signal: AbortSignal): Promise<void> {
     const ended = new AbortController()
     const { genesis, clock } = this.#options
     const scrubbing = scrub(this.#redis, {
@@ -473,23 +480,19 @@ export class Replica implements Ledger, AsyncDisposable {
       signal: AbortSignal.any([signal, ended.signal]),
     })
     try {
-      const [outcome] = await Promise.all([
-        this.#ingest(ordering, signal).finally(() => ended.abort()),
-        scrubbing,
-      ])
-      return outcome
+      await Promise.all([this.#ingest(ordering, signal).finally(() => ended.abort()), scrubbing])
     } finally {
       this.#isRunning = false
     }
   }
 
-  async #ingest(ordering: Ordering, signal: AbortSignal): Promise<'stopped' | 'regressed'> {
+  async #ingest(ordering: Ordering, signal: AbortSignal): Promise<void> {
     const redis = createWriteConnection(this.#options.redis.path)
     // A Redis that hangs must not keep the process from stopping.
     const onAbort = () => redis.disconnect()
     signal.addEventListener('abort', onAbort, { once: true })
     try {
-      const outcome = await ingest(redis, ordering, {
+      this.#standstill = await ingest(redis, ordering, {
         genesis: this.#options.genesis,
         genesisHash: this.#options.genesisHash,
         layout: this.#store.layout,
@@ -508,8 +511,6 @@ export class Replica implements Ledger, AsyncDisposable {
         },
         onMirror: (mirror, entries) => this.#moveTo(mirror, entries),
       })
-      this.#isRegressed = outcome === 'regressed'
-      return outcome
     } finally {
       this.#isHeldByClock = false
       signal.removeEventListener('abort', onAbort)

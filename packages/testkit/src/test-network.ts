@@ -32,6 +32,7 @@ export function createTestNetwork(
     readonly devnet?: boolean
     readonly names?: Partial<Genesis['names']>
     readonly coin?: Partial<Genesis['coin']>
+    readonly protocolVersion?: number
     readonly deduplicationMicrosMax?: number
     readonly activityRetentionMicros?: number
   } = {},
@@ -43,7 +44,8 @@ export function createTestNetwork(
   const operators = nodes.map((_, index) => keyPairFromSeed(seed(2, index)))
   const synchronizer = keyPairFromSeed(seed(3, 0))
   const genesis = parseGenesis({
-    version: 2,
+    version: 3,
+    protocolVersion: options.protocolVersion ?? 3,
     nonce: seed(9, 0),
     recordTime: options.recordTime ?? 1_700_000_000_000_000,
     synchronizerId: `global-domain::1220${'a'.repeat(64)}`,

@@ -46,6 +46,7 @@ export const serverErrorCodes = [
   'CLOCK_OFF',
   'ORDERING_HALTED',
   'LOG_REGRESSED',
+  'SOFTWARE_OUTDATED',
   'STATE_DIVERGED',
   'USERS_LOST',
   'SUBMISSION_UNKNOWN',

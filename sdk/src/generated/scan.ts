@@ -322,6 +322,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What super-validators have proposed and not decided together, and which protocol holds. */
+        get: operations["listProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/genesis": {
         parameters: {
             query?: never;
@@ -685,7 +702,9 @@ export interface components {
              * @description Of the form.
              * @constant
              */
-            version: 2;
+            version: 3;
+            /** @description The version of the protocol that the network begins with. */
+            protocolVersion: number;
             /** @description Random: no two networks share a genesis hash. */
             nonce: string;
             /** @description The record time of offset 0, since the epoch, in microseconds. */
@@ -861,6 +880,27 @@ export interface components {
                     };
                     reader?: components["schemas"]["ReaderStatus"];
                 };
+            };
+        };
+        /** @description As the node knows it at its head; no other node vouches for it. */
+        ProposalsAnswer: {
+            /** @description Super-validators that must confirm the same. */
+            voting_threshold: number;
+            /** @description One for each super-validator and kind of change: who wants which. */
+            confirmations: components["schemas"]["ContractWithState"][];
+            /** @description Versions of the protocol. */
+            protocol: {
+                /** @description The one in force. */
+                version: number;
+                /** @description The newest that the software of this node knows. */
+                newest_known: number;
+                /** @description What is to come; null: nothing. */
+                next: {
+                    /** @description What was voted for. */
+                    version: number;
+                    /** @description It holds from the first entry with this record time. */
+                    not_before: string;
+                } | null;
             };
         };
         /** @description How the scan nodes answer the scan proxy. */
@@ -1060,6 +1100,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     SOFTWARE_OUTDATED: The super-validators voted for a version of the protocol that this software does not know: an operator must install a newer one.
              *
              *     ORDERING_HALTED: The other members order the log, and this one cannot follow them; an operator must look.
              *
@@ -2979,6 +3021,85 @@ export interface operations {
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listProposals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalsAnswer"];
+                };
+            };
+            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
+             *
+             *     OVERLOADED: A bound on work in progress is reached.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */
             503: {
                 headers: {

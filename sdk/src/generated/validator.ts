@@ -1187,7 +1187,9 @@ export interface components {
              * @description Of the form.
              * @constant
              */
-            version: 2;
+            version: 3;
+            /** @description The version of the protocol that the network begins with. */
+            protocolVersion: number;
             /** @description Random: no two networks share a genesis hash. */
             nonce: string;
             /** @description The record time of offset 0, since the epoch, in microseconds. */
@@ -1751,6 +1753,8 @@ export interface operations {
              * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
              *
              *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *
+             *     SOFTWARE_OUTDATED: The super-validators voted for a version of the protocol that this software does not know: an operator must install a newer one.
              *
              *     ORDERING_HALTED: The other members order the log, and this one cannot follow them; an operator must look.
              *

@@ -6,13 +6,15 @@ import { canonicalJson, type Genesis, type Json, quorumOf } from '@quorumscan/co
 import { askNetwork, type Certificate, encodeCertificate } from '@quorumscan/consensus/certified'
 import { type CertifiedAnswers, type Certifier, type Handlers, isCertified } from '@quorumscan/http'
 import {
+  NEWEST_RULES,
   openMiningRound,
   payloadOf,
+  readProtocol,
   scanAddress,
   toWireContract,
   type WireContract,
 } from '@quorumscan/ledger'
-import type { Contract, PartyId } from '@quorumscan/model'
+import { type Contract, formatTime, type PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
 import { pinAt, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
 
@@ -24,6 +26,7 @@ type NetworkHandlers = Pick<
   | 'getDsoPartyId'
   | 'getDso'
   | 'listScans'
+  | 'listProposals'
   | 'getGenesis'
   | 'getCertificate'
   | 'listStateStatements'
@@ -33,6 +36,8 @@ type ContractWithState = { readonly contract: WireContract; readonly domain_id: 
 
 /** The genesis opens rounds 0 to 2 (D-22). */
 const INITIAL_ROUND = '0'
+/** What is decided by confirming the same, but for payments, which are no choice of anybody. */
+const PROPOSALS = ['SetAnsConfig', 'SetProtocolVersion']
 
 export function createNetworkHandlers(context: {
   readonly reads: Reads
@@ -144,6 +149,26 @@ export function createNetworkHandlers(context: {
         )
         return { scans: [{ domainId, scans }] }
       })
+    },
+    async listProposals() {
+      const [{ version, next }, ...confirmations] = await Promise.all([
+        readProtocol(reads),
+        ...PROPOSALS.map((subject) => reads.contractsByKey(`confirmations:${subject}`)),
+      ])
+      return {
+        body: {
+          voting_threshold: quorumOf(genesis.nodes.length),
+          confirmations: confirmations.flat().map(withState),
+          protocol: {
+            version,
+            newest_known: NEWEST_RULES.version,
+            next:
+              next === null
+                ? null
+                : { version: next.version, not_before: formatTime(next.notBefore) },
+          },
+        },
+      }
     },
     async getCertificate(asked) {
       return { body: certificateBody(await certified.certificate(asked)) }

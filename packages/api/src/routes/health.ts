@@ -22,6 +22,7 @@ export const healthRoutes = defineRoutes({
     errors: [
       'NOT_READY',
       'LOG_REGRESSED',
+      'SOFTWARE_OUTDATED',
       'ORDERING_HALTED',
       'STATE_DIVERGED',
       'LOG_FULL',

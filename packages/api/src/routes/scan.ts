@@ -28,7 +28,13 @@ import {
   listQuery,
 } from '../schemas/entries.ts'
 import { about, optional } from '../schemas/members.ts'
-import { DsoAnswer, DsoPartyIdAnswer, GenesisAnswer, ScansAnswer } from '../schemas/network.ts'
+import {
+  DsoAnswer,
+  DsoPartyIdAnswer,
+  GenesisAnswer,
+  ProposalsAnswer,
+  ScansAnswer,
+} from '../schemas/network.ts'
 import { Quorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
 import { healthRoutes } from './health.ts'
@@ -239,6 +245,14 @@ export const scanRoutes = {
       }),
       response: StateStatements,
       errors: pinErrors,
+    },
+    listProposals: {
+      ...told,
+      path: '/v0/proposals',
+      summary:
+        'What super-validators have proposed and not decided together, and which protocol holds.',
+      response: ProposalsAnswer,
+      errors: ['DEPENDENCY_UNAVAILABLE'],
     },
     getGenesis: {
       ...told,

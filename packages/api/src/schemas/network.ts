@@ -31,6 +31,35 @@ export const DsoAnswer = component(
   },
 )
 
+const protocolVersion = (description: string) => Type.Integer({ minimum: 1, description })
+
+export const ProposalsAnswer = component(
+  'ProposalsAnswer',
+  'As the node knows it at its head; no other node vouches for it.',
+  {
+    voting_threshold: Type.Integer({
+      minimum: 1,
+      description: 'Super-validators that must confirm the same.',
+    }),
+    confirmations: Type.Array(ContractWithState, {
+      description: 'One for each super-validator and kind of change: who wants which.',
+    }),
+    protocol: part('Versions of the protocol.', {
+      version: protocolVersion('The one in force.'),
+      newest_known: protocolVersion('The newest that the software of this node knows.'),
+      next: about(
+        nullable(
+          Type.Object({
+            version: protocolVersion('What was voted for.'),
+            not_before: about(Time, 'It holds from the first entry with this record time.'),
+          }),
+        ),
+        'What is to come; null: nothing.',
+      ),
+    }),
+  },
+)
+
 export const ScansAnswer = component('ScansAnswer', 'Address records, each signed by its node.', {
   scans: Type.Array(
     Type.Object({
@@ -57,7 +86,11 @@ const micros = (what: string) =>
 
 /** `parseGenesis` of `packages/consensus` is the strict check; this is its shape for documents. */
 export const GenesisAnswer = component('Genesis', 'Its RFC 8785 form hashes to the genesis hash.', {
-  version: Type.Literal(2, { description: 'Of the form.' }),
+  version: Type.Literal(3, { description: 'Of the form.' }),
+  protocolVersion: Type.Integer({
+    minimum: 1,
+    description: 'The version of the protocol that the network begins with.',
+  }),
   nonce: about(Hex32, 'Random: no two networks share a genesis hash.'),
   recordTime: micros('The record time of offset 0, since the epoch'),
   synchronizerId: about(Party, 'The synchronizer.'),

@@ -58,7 +58,10 @@ export const BLOCK_CONTRACTS_MIN = 1000
 
 /** All durations in microseconds, decimals as strings with 10 fractional digits. */
 export type Genesis = {
-  readonly version: 2
+  /** Of this form. */
+  readonly version: 3
+  /** The version of the protocol that the network begins with; super-validators vote for later ones (D-67). */
+  readonly protocolVersion: number
   /** 32 random bytes, hex: no two networks share a genesis hash. */
   readonly nonce: string
   /** Record time of offset 0, µs since the epoch. */

@@ -18,7 +18,7 @@ const HEX_32 = /^[0-9a-f]{64}$/
 const DECIMAL = /^(?:0|[1-9][0-9]{0,27})\.[0-9]{10}$/
 const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const NODES_MAX = 100
-const VERSION = 2
+const VERSION = 3
 /** The engine reads no smaller parts of a second from us. */
 const MILLISECOND = 1000
 
@@ -32,6 +32,7 @@ export function parseGenesis(document: unknown): Genesis {
   check(version === VERSION, 'version', `: this software reads form ${VERSION}`)
   const root = record(document, 'genesis', [
     'version',
+    'protocolVersion',
     'nonce',
     'recordTime',
     'synchronizerId',
@@ -44,6 +45,7 @@ export function parseGenesis(document: unknown): Genesis {
     'deduplicationMicrosMax',
     'activityRetentionMicros',
   ])
+  integer(root['protocolVersion'], 'protocolVersion', { min: 1 })
   matches(root['nonce'], HEX_32, 'nonce')
   duration(root['recordTime'], 'recordTime')
   matches(root['synchronizerId'], PARTY, 'synchronizerId')

@@ -2,7 +2,6 @@
 import { type ContractId, formatAmount } from '@quorumscan/model'
 import { contractId, decimal, type LfValue, list, optional, party, record } from '../lf.ts'
 import {
-  ISSUED_AMOUNT_MAX,
   LOCK_HOLDERS_MAX,
   TRANSFER_INPUTS_MAX,
   TRANSFER_OUTPUTS_MAX,
@@ -21,13 +20,9 @@ export const tap = defineChoice(coinRules, 'CoinRules_DevNet_Tap', {
   consuming: false,
   argument: record('CoinRules_DevNet_Tap', { receiver: party, amount: decimal }),
   result: record('CoinRules_DevNet_TapResult', { coinCid: contractId, round }),
-  demandFit({ amount }) {
+  demandFit({ amount }, { tapMax }) {
     demand(amount > 0n, 'INVALID_ARGUMENT', 'an amount to tap is positive')
-    demand(
-      amount <= ISSUED_AMOUNT_MAX,
-      'LIMIT_EXCEEDED',
-      `a tap gives at most ${formatAmount(ISSUED_AMOUNT_MAX)} coin`,
-    )
+    demand(amount <= tapMax, 'LIMIT_EXCEEDED', `a tap gives at most ${formatAmount(tapMax)} coin`)
   },
   controllers: (_rules, { receiver }) => [receiver],
   run(tx, { payload: rules }, { receiver, amount }) {

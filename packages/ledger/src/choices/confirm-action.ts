@@ -12,7 +12,7 @@ import {
   confirmedAction,
   subjectOf,
 } from '../templates/confirmation.ts'
-import { dsoRules } from '../templates/dso-rules.ts'
+import { dsoRules, protocolVersionAt } from '../templates/dso-rules.ts'
 import { subscriptionInitialPayment } from '../templates/subscription-initial-payment.ts'
 import { contextCollectInitial, contextRejectInitial } from './ans-entry-context.ts'
 import { findLiveEntry, setAnsConfig } from './ans-rules.ts'
@@ -22,6 +22,7 @@ const confirmedOutcome = variant('ConfirmedOutcome', {
   Collected: record('Collected', { entryCid: contractId }),
   Rejected: record('Rejected', { reason: text, coinCid: contractId }),
   ConfigSet: record('ConfigSet', { ansRulesCid: contractId }),
+  ProtocolVersionSet: record('ProtocolVersionSet', { dsoRulesCid: contractId }),
 })
 export type ConfirmedOutcome = LfValue<typeof confirmedOutcome>
 
@@ -62,16 +63,50 @@ export const confirmAction = defineChoice(dsoRules, 'DsoRules_ConfirmAction', {
 })
 
 function demandPossible(tx: Transaction, action: ConfirmedAction): void {
-  if (action.tag === 'ResolveInitialPayment')
-    return void tx.fetch(subscriptionInitialPayment, action.value.payment)
-  tx.fetch(ansRules, action.value.ansRules)
-  demand(isValidConfig(action.value.config), 'INVALID_ARGUMENT', 'the config is out of range')
+  switch (action.tag) {
+    case 'ResolveInitialPayment':
+      tx.fetch(subscriptionInitialPayment, action.value.payment)
+      return
+    case 'SetAnsConfig':
+      tx.fetch(ansRules, action.value.ansRules)
+      demand(isValidConfig(action.value.config), 'INVALID_ARGUMENT', 'the config is out of range')
+      return
+    case 'SetProtocolVersion': {
+      const { payload } = tx.fetch(dsoRules, action.value.dsoRules)
+      demand(
+        action.value.version >= protocolVersionAt(payload, tx.now),
+        'INVALID_ARGUMENT',
+        'a version of the protocol that held before does not come back',
+      )
+    }
+  }
 }
 
 function carryOut(tx: Transaction, action: ConfirmedAction): ConfirmedOutcome {
-  if (action.tag === 'ResolveInitialPayment') return resolve(tx, action.value.payment)
-  const { ansRules: current, config } = action.value
-  return { tag: 'ConfigSet', value: tx.exercise(setAnsConfig, current, { config }) }
+  switch (action.tag) {
+    case 'ResolveInitialPayment':
+      return resolve(tx, action.value.payment)
+    case 'SetAnsConfig': {
+      const { ansRules: current, config } = action.value
+      return { tag: 'ConfigSet', value: tx.exercise(setAnsConfig, current, { config }) }
+    }
+    case 'SetProtocolVersion':
+      return { tag: 'ProtocolVersionSet', value: setProtocolVersion(tx, action.value) }
+  }
+}
+
+/** The version in force takes back one that was to come. */
+function setProtocolVersion(
+  tx: Transaction,
+  vote: Extract<ConfirmedAction, { tag: 'SetProtocolVersion' }>['value'],
+): { dsoRulesCid: ContractId } {
+  const { version, notBefore } = vote
+  const { payload } = tx.fetch(dsoRules, vote.dsoRules)
+  const protocolVersion = protocolVersionAt(payload, tx.now)
+  tx.archive(dsoRules, vote.dsoRules)
+  const nextVersion =
+    version === protocolVersion ? null : { version, notBefore: notBefore ?? tx.now }
+  return { dsoRulesCid: tx.create(dsoRules, { ...payload, protocolVersion, nextVersion }) }
 }
 
 /** Collects if the fields are valid, the lock has not ended and no live entry has the name; else refunds. */

@@ -1,20 +1,23 @@
-import { contractId, type LfValue, party, record, variant } from '../lf.ts'
+import { contractId, int, type LfValue, optional, party, record, time, variant } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
 import { ansRulesConfig } from './shared.ts'
 
-/** What a quorum of super-validators can cause (D-23). A new config names the rules that it replaces. */
+/** What a quorum of super-validators can cause (D-23, D-67). A change of rules names those that it replaces. */
 export const confirmedAction = variant('ConfirmedAction', {
   ResolveInitialPayment: record('ResolveInitialPayment', { payment: contractId }),
   SetAnsConfig: record('SetAnsConfig', { ansRules: contractId, config: ansRulesConfig }),
+  SetProtocolVersion: record('SetProtocolVersion', {
+    dsoRules: contractId,
+    version: int,
+    /** None: as soon as enough have voted. */
+    notBefore: optional(time),
+  }),
 })
 export type ConfirmedAction = LfValue<typeof confirmedAction>
 
-/** Subject of every confirmation of a new config: each super-validator holds at most one. */
-const CONFIG_SUBJECT = 'SetAnsConfig'
-
-/** What confirmations are counted by: of an initial payment its contract id. */
+/** What confirmations are counted by: its contract id of an initial payment; else each super-validator holds at most one. */
 export function subjectOf(action: ConfirmedAction): string {
-  return action.tag === 'ResolveInitialPayment' ? action.value.payment : CONFIG_SUBJECT
+  return action.tag === 'ResolveInitialPayment' ? action.value.payment : action.tag
 }
 
 /** One super-validator's vote for an action; gone with its subject. */

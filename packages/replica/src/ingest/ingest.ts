@@ -3,7 +3,7 @@
  * (Rule 3), told to listeners. It goes on through lost connections and a Redis that stepped back.
  */
 import type { Clock } from '@quorumscan/base'
-import { isScanError } from '@quorumscan/errors'
+import { isScanError, type ScanError } from '@quorumscan/errors'
 import { type LogEntry, type Ordering, WorkingState } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
@@ -45,16 +45,19 @@ export type IngestContext = GenesisContext & {
   readonly onMirror: (mirror: Mirror, entries: readonly InterpretedEntry[]) => void
 }
 
+/** What no waiting helps against: an operator must look. */
+const STANDSTILLS = ['LOG_REGRESSED', 'SOFTWARE_OUTDATED'] as const
+
 /**
- * Runs until the signal aborts or the log regressed.
+ * Runs until the signal aborts: null; or until it cannot go on, and says why.
  *
- * @throws What is a bug, a foreign replica (ReplicaStateError), or rules that this software does not know.
+ * @throws What is a bug, or a foreign replica (ReplicaStateError).
  */
 export async function ingest(
   redis: Redis,
   ordering: Ordering,
   context: IngestContext & { readonly signal: AbortSignal },
-): Promise<'stopped' | 'regressed'> {
+): Promise<ScanError | null> {
   const { signal } = context
   while (!signal.aborted) {
     try {
@@ -62,9 +65,9 @@ export async function ingest(
       await followFromHead(redis, ordering, context)
     } catch (error) {
       if (signal.aborted) break
-      if (isScanError(error, 'LOG_REGRESSED')) {
+      if (isScanError(error) && STANDSTILLS.some((code) => code === error.code)) {
         context.onProblem(error)
-        return 'regressed'
+        return error
       }
       if (isConnectionError(error)) continue
       if (!isReplyError(error)) throw error
@@ -72,7 +75,7 @@ export async function ingest(
       await context.clock.delay(RETRY_MS, signal).catch(() => {}) // Aborted: the loop ends.
     }
   }
-  return 'stopped'
+  return null
 }
 
 /** Returns when the stored state is not what it was taken for: load it and follow again. */
@@ -107,13 +110,13 @@ async function followFromHead(
       })
       const state = await context.state.apply(entries, mirror)
       if (state === null) return
-      context.onWriting(ready.at(-1)?.offset ?? mirror.head.offset)
+      context.onWriting(entries.at(-1)?.offset ?? mirror.head.offset)
       const batch = { steps: entries, state, layout: context.layout, signal }
       if ((await writeSteps(redis, mirror, batch)) === 'fenced') return
       context.onMirror(mirror, entries)
       if (working.cellCount > CELLS_MAX) working.clear()
       if ((await keepClean(redis, mirror, { ...context, entries })) === 'fenced') return
-      rest = rest.slice(ready.length)
+      rest = rest.slice(entries.length)
     }
   }
 }

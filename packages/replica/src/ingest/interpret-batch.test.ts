@@ -1,4 +1,4 @@
-import { acceptRequestCommand, type LogEntry, WorkingState } from '@quorumscan/ledger'
+import { acceptRequestCommand, genesisDelta, type LogEntry, WorkingState } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import type { Redis } from 'ioredis'
@@ -110,9 +110,11 @@ test('a batch of many bytes lets other work in between', async () => {
   // Answers at once, so that only the batch itself can give way.
   const fetch: Parameters<typeof interpretBatch>[2]['fetch'] = async (keys) =>
     keys.flatMap((key) => (key.kind === 'index' ? [{ ...key, value: [] }] : []))
+  const state = new WorkingState()
+  state.apply(genesisDelta(network.genesis, network.genesisHash))
   const steps = await interpretBatch(entries, head, {
     ...network,
-    state: new WorkingState(),
+    state,
     fetch,
   })
   isDone = true

@@ -17,6 +17,7 @@ import {
   type LogEntry,
   nextHistoryHash,
   noticeRowsOf,
+  unknownVersion,
   type WorkingState,
 } from '@quorumscan/ledger'
 import { completionOf } from '../reads/completions.ts'
@@ -46,7 +47,12 @@ type Decoded = {
   readonly decoded: DecodedEntry
 }
 
-/** The entries follow the head without a gap. Their effects are applied to the working state. */
+/**
+ * The entries follow the head without a gap. Their effects are applied to the working state. Of those from which on a
+ * version of the protocol holds that this software does not know none is interpreted.
+ *
+ * @throws {ScanError} SOFTWARE_OUTDATED if that is the first.
+ */
 export async function interpretBatch(
   entries: readonly LogEntry[],
   head: Head,
@@ -78,6 +84,10 @@ export async function interpretBatch(
       const more = lookahead.alongWith(done.length, keys)
       context.state.load(await context.fetch(distinct([...keys, ...more])))
       continue
+    }
+    if (interpretation.kind === 'unknown version') {
+      if (done.length === 0) throw unknownVersion(interpretation.version)
+      break
     }
     const { result, delta } = interpretation
     const { offset, recordTime } = next.entry

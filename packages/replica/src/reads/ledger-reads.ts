@@ -2,7 +2,7 @@
 import { AssertionError, bytesEqual, sha256, toHex, utf8 } from '@quorumscan/base'
 import { canonicalJson, type Genesis, type Json } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
-import { type DueItem, interpret, WorkingState } from '@quorumscan/ledger'
+import { type DueItem, interpret, unknownVersion, WorkingState } from '@quorumscan/ledger'
 import type { Contract, EntryResult, PartyId, Submission } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
@@ -122,6 +122,7 @@ async function rehearse(
       const interpretation = interpret({ entry, decoded, genesis, genesisHash, view })
       if (interpretation.kind === 'done')
         return { isOneMoment: await isOneMoment(), result: interpretation.result }
+      if (interpretation.kind === 'unknown version') throw unknownVersion(interpretation.version)
       view.load(await reach(fetchCells(store, interpretation.keys)))
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
  * The values of the state tree that are no entry's. Their bytes are part of the format of certified reads, and
- * change only with the interpretation version in the log. So they are made here and nowhere else, and share
+ * change only with the version of the protocol. So they are made here and nowhere else, and share
  * nothing with what the API answers, which may get more members at any time.
  *
  * The value of an entry is its JSON as in `entry-body.ts`.

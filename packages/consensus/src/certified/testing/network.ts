@@ -34,7 +34,7 @@ export type TestNetwork = Network & {
 export function createTestNetwork(memberCount: number): TestNetwork {
   const keys = Array.from({ length: memberCount }, (_, index) => keyOf(1, index))
   const genesis = {
-    version: 2,
+    version: 3,
     dso: `DSO::1220${'d'.repeat(64)}`,
     activityRetentionMicros: 100,
     nodes: keys.map(({ publicKey }, index) => ({

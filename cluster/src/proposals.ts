@@ -1,0 +1,97 @@
+/** What super-validators have proposed and not decided together, and which protocol holds, as one scan node knows it. */
+import { canonicalJson, type Json } from '@quorumscan/consensus'
+import { confirmation, confirmSetProtocolVersionCommand, type LfValue } from '@quorumscan/ledger'
+import { parseTime } from '@quorumscan/model'
+import { ClusterError } from './cluster-error.ts'
+import { askFor, type Confirmer, confirm } from './confirm-rules.ts'
+
+export type Proposals = {
+  /** How many must confirm the same. */
+  readonly needed: number
+  readonly pending: readonly Proposal[]
+  readonly protocol: Protocol
+}
+
+export type Proposal = {
+  readonly change: Change
+  /** In the order in which they confirmed it. */
+  readonly confirmedBy: readonly string[]
+  /** Of the first of them. */
+  readonly since: string
+}
+
+export type Change = LfValue<typeof confirmation.type>['action']
+
+export type Protocol = {
+  readonly version: number
+  /** The newest that the software of the node knows. */
+  readonly newestKnown: number
+  readonly next: { readonly version: number; readonly notBefore: string } | null
+}
+
+type Answer = {
+  readonly voting_threshold: number
+  readonly confirmations: readonly {
+    readonly contract: { readonly payload: Json; readonly created_at: string }
+  }[]
+  readonly protocol: {
+    readonly version: number
+    readonly newest_known: number
+    readonly next: { readonly version: number; readonly not_before: string } | null
+  }
+}
+
+/** @param url - Of a scan node: what comes before `/proposals`. @throws {ClusterError} If it cannot be asked. */
+export async function readProposals(url: string): Promise<Proposals> {
+  const { voting_threshold, confirmations, protocol } = (await askFor(`${url}/proposals`)) as Answer
+  const byChange = new Map<string, Proposal>()
+  const inOrder = confirmations.toSorted(({ contract: one }, { contract: other }) =>
+    one.created_at < other.created_at ? -1 : 1,
+  )
+  for (const { contract } of inOrder) {
+    const { action, confirmer } = confirmation.type.decode(contract.payload as never, [])
+    const key = canonicalJson(Object(contract.payload).action)
+    const known = byChange.get(key)
+    byChange.set(key, {
+      change: action,
+      confirmedBy: [...(known?.confirmedBy ?? []), confirmer.slice(0, confirmer.indexOf('::'))],
+      since: known?.since ?? contract.created_at,
+    })
+  }
+  const { version, newest_known: newestKnown, next } = protocol
+  return {
+    needed: voting_threshold,
+    pending: [...byChange.values()],
+    protocol: {
+      version,
+      newestKnown,
+      next: next === null ? null : { version: next.version, notBefore: next.not_before },
+    },
+  }
+}
+
+/**
+ * Votes for a version of the protocol in the name of one super-validator, and returns its name.
+ *
+ * @param vote.notBefore - RFC 3339; null: as soon as enough have voted.
+ * @throws {ClusterError} If its own node does not know the version, beside what `confirm` throws: nothing was voted for.
+ */
+export async function voteForVersion(
+  voter: Confirmer & { readonly nowMicros: number },
+  vote: { readonly version: number; readonly notBefore: string | null },
+): Promise<string> {
+  const { version } = vote
+  const { protocol } = await readProposals(voter.rulesUrl)
+  if (version > protocol.newestKnown)
+    throw new ClusterError(
+      `the software of this node knows no version of the protocol beyond ${protocol.newestKnown}: install one that knows ${version} first`,
+    )
+  if (version < protocol.version)
+    throw new ClusterError(`version ${protocol.version} of the protocol holds already`)
+  const notBefore = vote.notBefore === null ? null : parseTime(vote.notBefore)
+  if (notBefore === undefined)
+    throw new ClusterError(`"${vote.notBefore}" is no time such as 2030-01-31T12:00:00Z`)
+  return await confirm(voter, (by) =>
+    confirmSetProtocolVersionCommand({ ...by, version, notBefore }),
+  )
+}

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { allocatePartyCommand, confirmSetProtocolVersionCommand } from './commands.ts'
+import { decodeEntry } from './entry.ts'
+import { genesisDelta } from './genesis-state.ts'
+import { interpret } from './interpret.ts'
+import { NEWEST_RULES } from './rules.ts'
+import { confirmation } from './templates/confirmation.ts'
+import { dsoRules } from './templates/dso-rules.ts'
+import { type Actor, outcomeOf, resultOf, Scenario } from './testing/index.ts'
+import { WorkingState } from './working-state.ts'
+
+const CURRENT = NEWEST_RULES.version
+const NEXT = CURRENT + 1
+
+type Vote = { readonly version?: number; readonly notBefore?: number | null }
+
+function vote(story: Scenario, index: number, wanted: Vote = {}, current = story.the(dsoRules)) {
+  const sv = story.svs[index] as Actor
+  const { version = NEXT, notBefore = null } = wanted
+  return story.submit(
+    sv,
+    confirmSetProtocolVersionCommand({
+      dsoRules: current,
+      confirmer: sv.party,
+      version,
+      notBefore,
+    }),
+  )
+}
+
+const inForce = (story: Scenario) => {
+  const [rules] = story.ledger.all(dsoRules)
+  if (rules === undefined) throw new Error('there are rules')
+  const { protocolVersion, nextVersion } = rules.payload
+  return { protocolVersion, nextVersion }
+}
+
+/** What an entry with this record time would be, as the next one. */
+function kindAt(story: Scenario, recordTime: number, bytes: Uint8Array): string {
+  const { genesis, genesisHash } = story.network
+  const entry = { offset: story.ledger.head().offset + 1, recordTime }
+  const view = new WorkingState()
+  view.load([
+    { kind: 'index', key: 'singleton:DsoRules', value: [story.the(dsoRules)] },
+    ...story.ledger.contracts().map((value) => ({
+      ...{ kind: 'contract' as const, id: value.contractId, value },
+    })),
+  ])
+  const decoded = decodeEntry(bytes, genesisHash)
+  return interpret({ entry, decoded, genesis, genesisHash, view }).kind
+}
+
+test('the q-th vote for a version puts it in force from the next offset on, for every kind of entry', () => {
+  const story = new Scenario()
+  vote(story, 0)
+  vote(story, 1)
+  expect(inForce(story)).toEqual({ protocolVersion: CURRENT, nextVersion: null })
+  expect(resultOf(vote(story, 2))['outcome']).toMatchObject({ tag: 'ProtocolVersionSet' })
+  const { recordTime } = story.ledger.head()
+  expect(inForce(story)).toEqual({
+    protocolVersion: CURRENT,
+    nextVersion: { version: NEXT, notBefore: recordTime },
+  })
+  expect(story.ledger.all(confirmation)).toEqual([])
+  const { keyPair } = story.svs[0] as Actor
+  const party = allocatePartyCommand({ hint: 'late' })
+  const submission = story.ledger.sign({ keyPair, commands: [party] })
+  for (const bytes of [new Uint8Array(), new Uint8Array([1]), submission])
+    expect(kindAt(story, recordTime + 1, bytes)).toBe('unknown version')
+})
+
+test('a version that is to come later holds from the first entry at that record time', () => {
+  const story = new Scenario()
+  const notBefore = story.ledger.head().recordTime + 60_000_000
+  for (const index of [0, 1, 2]) vote(story, index, { notBefore })
+  expect(inForce(story).nextVersion).toEqual({ version: NEXT, notBefore })
+  expect(kindAt(story, notBefore - 1, new Uint8Array())).toBe('done')
+  expect(kindAt(story, notBefore, new Uint8Array())).toBe('unknown version')
+  // What was voted for goes on being confirmed by the old rules until then.
+  story.register(story.actor('alice'), 'alice.unverified.ns')
+})
+
+test('votes for different versions, or different times, do not add up; the last of each counts', () => {
+  const story = new Scenario()
+  vote(story, 0, { version: NEXT + 1 })
+  vote(story, 1, { notBefore: 1 })
+  vote(story, 2)
+  expect(story.ledger.all(confirmation)).toHaveLength(3)
+  vote(story, 0)
+  expect(inForce(story).nextVersion).toBeNull()
+  vote(story, 1)
+  expect(inForce(story).nextVersion).toMatchObject({ version: NEXT })
+})
+
+test('what is to come is taken back by voting for what holds; older votes are void then', () => {
+  const story = new Scenario()
+  const notBefore = story.ledger.head().recordTime + 60_000_000
+  const before = story.the(dsoRules)
+  for (const index of [0, 1, 2]) vote(story, index, { notBefore })
+  expect(outcomeOf(vote(story, 3, { notBefore }, before))).toBe('CONTRACT_NOT_FOUND')
+  for (const index of [0, 1, 2]) vote(story, index, { version: CURRENT })
+  expect(inForce(story)).toEqual({ protocolVersion: CURRENT, nextVersion: null })
+  expect(kindAt(story, notBefore, new Uint8Array())).toBe('done')
+})
+
+test('a version that held before is not voted for', () => {
+  const story = new Scenario()
+  expect(outcomeOf(vote(story, 0, { version: CURRENT - 1 }))).toBe('INVALID_ARGUMENT')
+  expect(story.ledger.all(confirmation)).toEqual([])
+})
+
+test('a network that began with a version that this software does not know is none that it can begin', () => {
+  const { genesis, genesisHash } = new Scenario().network
+  expect(() => genesisDelta({ ...genesis, protocolVersion: NEXT }, genesisHash)).toThrow(
+    expect.objectContaining({
+      code: 'SOFTWARE_OUTDATED',
+      message: expect.stringContaining(`install one that knows version ${NEXT}`),
+    }),
+  )
+})

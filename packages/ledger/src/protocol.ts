@@ -1,0 +1,24 @@
+/** Which version of the protocol a replica is at. */
+import { assert } from '@quorumscan/base'
+import type { Micros } from '@quorumscan/model'
+import type { Ledger } from './ports.ts'
+import { payloadOf } from './template.ts'
+import { dsoRules, protocolVersionAt } from './templates/dso-rules.ts'
+
+export type Protocol = {
+  /** At the head. */
+  readonly version: number
+  /** What was voted for and does not hold yet. */
+  readonly next: { readonly version: number; readonly notBefore: Micros } | null
+}
+
+export async function readProtocol(
+  ledger: Pick<Ledger, 'head' | 'contractsByKey'>,
+): Promise<Protocol> {
+  const [rules] = await ledger.contractsByKey('singleton:DsoRules')
+  assert(rules !== undefined, 'the genesis creates DsoRules')
+  const payload = payloadOf(dsoRules, rules)
+  const version = protocolVersionAt(payload, ledger.head().recordTime)
+  const { nextVersion } = payload
+  return { version, next: nextVersion?.version === version ? null : nextVersion }
+}

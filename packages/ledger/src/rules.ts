@@ -1,0 +1,56 @@
+/**
+ * What may differ from one version of the protocol to the next, and which versions this software knows: the one place
+ * that says so. A version that held in any network is never changed, and stays as long as logs have entries of its time.
+ */
+import { ScanError } from '@quorumscan/errors'
+import { ISSUED_AMOUNT_MAX } from './limits.ts'
+
+export type Rules = {
+  readonly version: number
+  /** Commands of one submission (Rule 1). */
+  readonly commandsMax: number
+  /**
+   * Contracts that the commands of one submission name: each is read, decoded and hashed by every replica,
+   * whether it exists or not. A transfer of the most inputs names half as many.
+   */
+  readonly contractsNamedMax: number
+  /** Disclosed contracts of one submission: each is hashed. */
+  readonly disclosedMax: number
+  /** Parties in actAs and readAs together: bounds the checks of one entry. */
+  readonly submittersMax: number
+  /** Events of one transaction (Rule 1): what one entry can cost every replica. */
+  readonly eventsMax: number
+  /** Coin of one tap, times 10^10. */
+  readonly tapMax: bigint
+}
+
+/** In ascending order. */
+const VERSIONS: readonly [Rules, ...Rules[]] = [
+  {
+    version: 3,
+    commandsMax: 100,
+    contractsNamedMax: 200,
+    disclosedMax: 100,
+    submittersMax: 200,
+    eventsMax: 1000,
+    tapMax: ISSUED_AMOUNT_MAX,
+  },
+]
+
+/** Those that this software knows best, and new networks begin with. */
+export const NEWEST_RULES: Rules = VERSIONS.at(-1) ?? VERSIONS[0]
+
+/** Those of a version; undefined where this software does not know it. */
+export function rulesOf(version: number): Rules | undefined {
+  return VERSIONS.find((rules) => rules.version === version)
+}
+
+/** Why this software goes no further: which version is in force, and what it knows. */
+export function unknownVersion(version: number): ScanError {
+  return new ScanError(
+    'SOFTWARE_OUTDATED',
+    `Version ${version} of the protocol holds from here on, and this software knows none beyond ${NEWEST_RULES.version}: ` +
+      `install one that knows version ${version}; it goes on where this one stopped.`,
+    { details: { version, newest_known: NEWEST_RULES.version } },
+  )
+}
