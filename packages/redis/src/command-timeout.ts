@@ -1,6 +1,9 @@
 import { createSystemClock } from '@quorumscan/base'
 import type { Command, Redis } from 'ioredis'
 
+/** What a command without a reply fails with. The reply may still come: whether it was done is unknown. */
+export const COMMAND_TIMED_OUT = 'Command timed out'
+
 /** A command is given so many ticks, of which no more than one passes while the process stands still. */
 const TICKS = 4
 
@@ -29,7 +32,7 @@ export function limitCommands(redis: Redis, timeoutMs: number): void {
     for (const entry of waiting) {
       entry.ticksLeft -= 1
       if (entry.ticksLeft <= 0 && !entry.command.isSettled)
-        entry.command.reject(new Error('Command timed out'))
+        entry.command.reject(new Error(COMMAND_TIMED_OUT))
     }
     forgetSettled()
   }

@@ -1,7 +1,7 @@
 /** Connections to the Redis that holds a replica. */
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import { createConnection, openChecked, reaching } from '@quorumscan/redis'
+import { COMMAND_TIMED_OUT, createConnection, openChecked, reaching } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 
 /** A read takes well under a millisecond; a Redis that needs this long hangs, and callers wait no longer. */
@@ -38,10 +38,11 @@ export async function untilReady(redis: Redis, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Errors that ioredis makes up when a connection is lost or not there, by name and by message. */
+/** Errors of a connection that is lost or not there, or of a Redis that hangs, by name and by message. */
 const CONNECTION_ERROR_NAMES = new Set(['AbortError', 'MaxRetriesPerRequestError'])
 const CONNECTION_ERROR_MESSAGES = new Set([
   'Connection is closed.',
+  COMMAND_TIMED_OUT,
   "Stream isn't writeable and enableOfflineQueue options is false",
 ])
 

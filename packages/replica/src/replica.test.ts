@@ -103,6 +103,22 @@ async function start(options: {
 }
 
 describe('a replica', () => {
+  test('goes on when its Redis has hung', async () => {
+    await using run = await start({ entries: log.slice(0, 30), nowMicros: end.recordTime })
+    await run.reach(30)
+    process.kill(redis.pid, 'SIGSTOP')
+    try {
+      // What is stored is read to be compared, by the same connection, and first.
+      await run.clock.advance(1_000)
+      await expect(run.replica.lookupNames(['dso.ns'], 30)).rejects.toThrow('cannot be read')
+    } finally {
+      process.kill(redis.pid, 'SIGCONT')
+    }
+    run.ordering.push(log.slice(30))
+    await run.reach(log.length)
+    expect(run.replica.state()).toBe('live')
+  })
+
   test('resumes where it stopped, and tells listeners of each entry once, in order', async () => {
     const offsets: number[] = []
     expect(await readStoredOffset(redis.socketPath)).toBe(0)
