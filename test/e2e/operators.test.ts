@@ -1,6 +1,6 @@
 /**
  * Operators who share no data directory: each makes its keys, all make the same genesis, and each runs its own processes
- * by `run`: the smallest network, with one synchronizer. Of the long tests.
+ * by `run`: the smallest network with one synchronizer, and four super-validators that order together. Of the long tests.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,9 @@ import { afterEach, expect, it } from 'vitest'
 import { createUser, lookup, untilFound } from './client.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
-const COUNT = 1
+/** So many super-validators. */
+const COUNTS = { redis: 1, cometbft: 4 } as const
+type Ordering = keyof typeof COUNTS
 const BIN = join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')
 
 async function type(...args: readonly string[]): Promise<string> {
@@ -63,14 +65,14 @@ function run({ role, configFile }: Operator) {
   return { child, output: () => output }
 }
 
-async function createNetwork(ordering: 'redis' | 'cometbft') {
+async function createNetwork(ordering: Ordering) {
   root = await mkdtemp(join(tmpdir(), 'qs-operators-'))
   const operator = async (role: Operator['role'], name: string): Promise<Operator> => ({
     ...{ role, name, directory: join(root, name), configFile: join(root, name, 'run.env') },
     port: await freePort(),
     enginePort: await freePort(),
   })
-  const names = Array.from({ length: COUNT }, (_, index) => `sv-${index + 1}`)
+  const names = Array.from({ length: COUNTS[ordering] }, (_, index) => `sv-${index + 1}`)
   const svs = await Promise.all(names.map((name) => operator('sv', name)))
   const validator = await operator('validator', 'v')
   const synchronizers = ordering === 'redis' ? [await operator('synchronizer', 'orderer')] : []
@@ -132,8 +134,9 @@ async function createNetwork(ordering: 'redis' | 'cometbft') {
   return { all, svs, validator, client }
 }
 
-it.runIf(IS_LONG)('operators make and run a network', async () => {
-  const { all, svs, client } = await createNetwork('redis')
+/** Starts a network, does what an operator may do wrong and what may end by itself, and stops it. */
+async function expectNetworkToRun(ordering: Ordering): Promise<void> {
+  const { all, svs, client } = await createNetwork(ordering)
   const runs = all.map((operator) => ({ operator, ...run(operator) }))
   const untilSaid = (text: string, count = 1) =>
     until(text, () => {
@@ -181,7 +184,16 @@ it.runIf(IS_LONG)('operators make and run a network', async () => {
     const { content } = JSON.parse(await readFile(join(directory, 'processes.json'), 'utf8'))
     expect(content).toEqual([])
   }
-})
+}
+
+it.runIf(IS_LONG)('operators make and run a network that one synchronizer orders', () =>
+  expectNetworkToRun('redis'),
+)
+
+it.runIf(IS_LONG && enginePath !== null)(
+  'operators make and run a network that orders together',
+  () => expectNetworkToRun('cometbft'),
+)
 
 it.runIf(IS_LONG)('a wrong configuration ends at once, with all that is wrong', async () => {
   const { svs } = await createNetwork('redis')

@@ -28,8 +28,10 @@ const REGISTRATION_COUNT = IS_LONG ? 25 : 1
 const AWAY_MS = IS_LONG ? 300_000 : 0
 /** How much longer a registration may take with one away. */
 const SLOWER_MAX = 2
-/** How often something is killed under load. */
-const BLOW_COUNT = Number(process.env['BLOWS'] ?? 100)
+/** How often something is killed under load, in rounds of which each ends with a look at all logs. */
+const BLOW_COUNT = 100
+const BLOWS_A_ROUND = 20
+const BLOW_ROUNDS = Array.from({ length: BLOW_COUNT / BLOWS_A_ROUND }, (_, round) => round)
 /** How long nothing is ordered while two wait for it, one entry of each a minute. */
 const WAITING_MINUTES = 15
 /** Of the entries that waited: those of the last two minutes. */
@@ -225,9 +227,9 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     await register()
   })
 
-  it.runIf(IS_LONG)(
-    'lose nothing, and double nothing, while engines and synchronizers are killed at any moment',
-    async () => {
+  it.runIf(IS_LONG).each(BLOW_ROUNDS)(
+    'lose nothing, and double nothing, while engines and synchronizers are killed at any moment (round %i)',
+    async (round) => {
       const synchronizers = await openSynchronizers(cluster)
       const nextEntry = await createEntries(cluster)
       const acknowledged: SignedEntry[] = []
@@ -240,7 +242,8 @@ describe.skipIf(enginePath === null)('four that order together', () => {
           }
         }),
       )
-      for (let blow = 0; blow < BLOW_COUNT; blow++) {
+      const first = round * BLOWS_A_ROUND
+      for (let blow = first; blow < first + BLOWS_A_ROUND; blow++) {
         const node = `sv-${1 + (blow % 4)}`
         const part = blow % 2 === 0 ? 'synchronizer' : 'cometbft'
         // A block that is decided waits for it: what is killed then is between the decision and the commit.
@@ -256,7 +259,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
       await load
       await untilWhole()
       await expectOnce(synchronizers, acknowledged)
-      process.stdout.write(`${BLOW_COUNT} killed, ${acknowledged.length} entries acknowledged\n`)
+      process.stdout.write(`${BLOWS_A_ROUND} killed, ${acknowledged.length} entries acknowledged\n`)
       await expectEqualReplicas()
     },
   )
