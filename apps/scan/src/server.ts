@@ -69,7 +69,7 @@ export function createServer(
     },
     logger,
     metrics: context.metrics,
-    certificate: context.certificate,
+    ...context.serving,
     tracer: context.tracer,
     clock,
     head: headHeaders(replica),

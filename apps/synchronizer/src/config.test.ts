@@ -1,3 +1,4 @@
+import { PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { expect, it } from 'vitest'
 import { envToConfig } from './config.ts'
 
@@ -18,7 +19,7 @@ it('reads what the cluster sets', () => {
     host: '127.0.0.1',
     port: 0,
     logLevel: 'info',
-    connections: { tls: null, peerCaFile: null },
+    connections: PLAIN_CONNECTIONS,
     tracesEndpoint: null,
     ordering: {
       driver: 'redis',

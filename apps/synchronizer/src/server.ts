@@ -49,7 +49,7 @@ export function createServer(
     rateLimit: { unitsPerSecond: context.config.rateLimit, peerTokens: context.peerTokens },
     logger,
     metrics: context.metrics,
-    certificate: context.certificate,
+    ...context.serving,
     tracer: context.tracer,
     clock,
   })

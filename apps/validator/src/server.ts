@@ -58,7 +58,7 @@ export function createServer(
     rateLimit: { unitsPerSecond: context.config.rateLimit },
     logger: context.logger,
     metrics: context.metrics,
-    certificate: context.certificate,
+    ...context.serving,
     tracer: context.tracer,
     clock: context.clock,
   })

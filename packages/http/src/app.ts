@@ -29,14 +29,18 @@ export async function beginApp(
   const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
   const logger = overrides.logger ?? createLogger({ name, level: config.logLevel })
   const metrics = createMetrics({ clock })
-  const { tls, peerCaFile } = config.connections
+  const { tls, peerCaFile, proxies } = config.connections
   return {
     name,
     clock,
     random: overrides.random ?? systemRandom,
     logger,
     metrics,
-    certificate: tls === null ? null : await openCertificate(tls, { clock, logger, metrics }),
+    /** For `buildServer`. */
+    serving: {
+      certificate: tls === null ? null : await openCertificate(tls, { clock, logger, metrics }),
+      proxies,
+    },
     trust: await readTrust(peerCaFile),
     tracer: await startTracing({ service: name, endpoint: config.tracesEndpoint }),
     genesis,

@@ -1,8 +1,10 @@
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import { createClients } from './client.ts'
+import { createOrigins } from './origins.ts'
 import { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 
+const { addressOf } = createOrigins({ trusted: ['10.0.0.0/8'], header: 'x-forwarded-for' })
 const TOKEN = 'a-token-of-22-letters_'
 const request = (token?: string) => ({
   socket: { remoteAddress: '192.0.2.1' },
@@ -11,6 +13,7 @@ const request = (token?: string) => ({
 
 test('who shows a peer token has a budget of its own, far above that of an address', () => {
   const clientOf = createClients({
+    addressOf,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -24,6 +27,7 @@ test('who shows a peer token has a budget of its own, far above that of an addre
 
 test('all clients of an IPv6 /48 together have twice what one has', () => {
   const clientOf = createClients({
+    addressOf,
     rateLimit: { unitsPerSecond: 10 },
     clock: createManualClock(),
   })
@@ -39,6 +43,7 @@ test('all clients of an IPv6 /48 together have twice what one has', () => {
 
 test('a connection is asked anew who it is as soon as it shows another token', () => {
   const clientOf = createClients({
+    addressOf,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -49,6 +54,7 @@ test('a connection is asked anew who it is as soon as it shows another token', (
 
 test('a wrong token makes nobody a peer', () => {
   const clientOf = createClients({
+    addressOf,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -64,4 +70,19 @@ test('token files are read, and a bad line is named without showing it', () => {
   )
   for (const line of [TOKEN, `https://a ${TOKEN} x`, 'https://a short', `nowhere ${TOKEN}`])
     expect(() => parseOriginTokens(line)).toThrow('line 1 is not of the form <origin> <token>')
+})
+
+test('the clients of a proxy are those that it tells, one after the other on one connection', () => {
+  const clientOf = createClients({
+    addressOf,
+    rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
+    clock: createManualClock(),
+  })
+  const socket = { remoteAddress: '10.0.0.1' }
+  const of = (client: string, token?: string) =>
+    clientOf({ socket, headers: { ...request(token).headers, 'x-forwarded-for': client } })
+  of('192.0.2.1').admit(1)
+  of('192.0.2.2').admit(1)
+  expect(() => of('192.0.2.1').admit(1)).toThrow('too much work')
+  expect(of('192.0.2.1', TOKEN)).toMatchObject({ key: 'peer 0', address: '192.0.2.1' })
 })

@@ -2,10 +2,9 @@
  * Who sends a request, and whose budget it is counted on (D-33): the address that it comes from, or a
  * peer that shows its token. A wrong token is no error: the caller is the client that its address says.
  */
-import type { IncomingHttpHeaders } from 'node:http'
-import type { Socket } from 'node:net'
 import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
 import { clientKey, networkKey } from './client-key.ts'
+import type { Origins } from './origins.ts'
 import { isPeerToken, PEER_TOKEN_HEADER } from './peer-tokens.ts'
 import { type Budget, createBudget, unlimitedBudget } from './rate-limit.ts'
 
@@ -25,33 +24,33 @@ export type Client = {
   readonly key: string
   /** The network that its address is of; of a peer as `key`. */
   readonly network: string
+  /** Where it is, as its network says; undefined on a unix socket. */
+  readonly address: string | undefined
   readonly isPeer: boolean
   /** As `Budget` has it, of all that counts for this client. @throws {ScanError} RATE_LIMITED. */
   admit(units: number): void
   charge(units: number): void
 }
 
-type Request = {
-  readonly socket: Pick<Socket, 'remoteAddress'>
-  readonly headers: IncomingHttpHeaders
-}
+type Request = Parameters<Origins['addressOf']>[0]
 
 /** Tells the client of each request. Tokens are compared by digest, so that time tells nothing of them. */
 export function createClients(options: {
   readonly rateLimit: RateLimit | null
+  readonly addressOf: Origins['addressOf']
   readonly clock: Clock
 }): (request: Request) => Client {
-  const { rateLimit, clock } = options
+  const { rateLimit, addressOf, clock } = options
   const strangerAt = (address: string | undefined, budget: Budget, networks: Budget): Client => {
     const [key, network] = [clientKey(address), networkKey(address)]
     const each = (how: keyof Budget) => (units: number) => {
       budget[how](key, units)
       if (network !== key) networks[how](network, units)
     }
-    return { key, network, isPeer: false, admit: each('admit'), charge: each('charge') }
+    return { key, network, address, isPeer: false, admit: each('admit'), charge: each('charge') }
   }
   if (rateLimit === null)
-    return ({ socket }) => strangerAt(socket.remoteAddress, unlimitedBudget, unlimitedBudget)
+    return (request) => strangerAt(addressOf(request), unlimitedBudget, unlimitedBudget)
   const { unitsPerSecond, peerTokens = [] } = rateLimit
   const budget = createBudget({ unitsPerSecond, clock })
   const networks = createBudget({ unitsPerSecond: NETWORK_FACTOR * unitsPerSecond, clock })
@@ -61,15 +60,16 @@ export function createClients(options: {
   })
   const digest = (token: string) => sha256Hex(utf8(token))
   const peerByDigest = new Map(peerTokens.map((token, index) => [digest(token), `peer ${index}`]))
-  const clientOf = ({ socket }: Request, token: string | null): Client => {
+  const clientAt = (address: string | undefined, token: string | null): Client => {
     const peer =
       peerByDigest.size > 0 && token !== null && isPeerToken(token)
         ? peerByDigest.get(digest(token))
         : undefined
-    if (peer === undefined) return strangerAt(socket.remoteAddress, budget, networks)
+    if (peer === undefined) return strangerAt(address, budget, networks)
     return {
       key: peer,
       network: peer,
+      address,
       isPeer: true,
       admit: (units) => peerBudget.admit(peer, units),
       charge: (units) => peerBudget.charge(peer, units),
@@ -83,9 +83,11 @@ export function createClients(options: {
   return (request) => {
     const given = request.headers[PEER_TOKEN_HEADER]
     const token = typeof given === 'string' ? given : null
+    const address = addressOf(request)
     const last = lastBySocket.get(request.socket)
-    if (last !== undefined && last.token === token) return last.client
-    const client = clientOf(request, token)
+    if (last !== undefined && last.token === token && last.client.address === address)
+      return last.client
+    const client = clientAt(address, token)
     lastBySocket.set(request.socket, { token, client })
     return client
   }

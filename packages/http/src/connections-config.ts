@@ -1,16 +1,22 @@
 /** What a process is told of how others connect to it, and it to them. */
 import type { EnvReader } from '@quorumscan/base'
 import type { CertificateFiles } from './certificate.ts'
+import { FORWARDED_HEADERS, type ProxiesConfig, parseProxies } from './origins.ts'
 
 export type ConnectionsConfig = {
   /** Null: it speaks plain HTTP. */
   readonly tls: CertificateFiles | null
   /** Certificates of whoever may vouch for nodes and synchronizer, beside those that every Node trusts. */
   readonly peerCaFile: string | null
+  readonly proxies: ProxiesConfig
 }
 
 /** Of one machine. */
-export const PLAIN_CONNECTIONS: ConnectionsConfig = { tls: null, peerCaFile: null }
+export const PLAIN_CONNECTIONS: ConnectionsConfig = {
+  tls: null,
+  peerCaFile: null,
+  proxies: { trusted: [], header: 'x-forwarded-for' },
+}
 
 export function readConnections(variables: EnvReader): ConnectionsConfig {
   return {
@@ -20,6 +26,7 @@ export function readConnections(variables: EnvReader): ConnectionsConfig {
         'certificates (PEM) that vouch for nodes and synchronizer, beside those that every Node trusts',
       example: '/etc/quorumscan/ca.pem',
     }),
+    proxies: readProxies(variables),
   }
 }
 
@@ -35,4 +42,21 @@ function readTls(variables: EnvReader): CertificateFiles | null {
   if (certFile !== null && keyFile !== null) return { certFile, keyFile }
   if (certFile !== keyFile) variables.problem('QS_TLS_CERT and QS_TLS_KEY go together')
   return null
+}
+
+function readProxies(variables: EnvReader): ProxiesConfig {
+  const trusted = variables.parsed('QS_TRUSTED_PROXIES', {
+    about: 'addresses and networks of reverse proxies that tell for whom they ask',
+    example: '127.0.0.1,10.0.0.0/8',
+    parse: parseProxies,
+  })
+  const given = variables.text('QS_TRUSTED_HEADER', {
+    about: `in which header these do, of their own accord: ${FORWARDED_HEADERS.join(' or ')}`,
+    example: 'forwarded',
+    fallback: 'x-forwarded-for',
+  })
+  const header = FORWARDED_HEADERS.find((known) => known === given)
+  if (header === undefined)
+    variables.problem(`QS_TRUSTED_HEADER is none of ${FORWARDED_HEADERS.join(', ')}`)
+  return { trusted, header: header ?? 'x-forwarded-for' }
 }

@@ -5,6 +5,7 @@
 import type { Clock } from '@quorumscan/base'
 import { catalogue, LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
+import type { Client } from './client.ts'
 import { toScanError } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -25,6 +26,8 @@ export type Failures = {
       readonly method: string | undefined
       readonly url: string | undefined
       readonly request_id?: string
+      /** Null or undefined before it is known whose it is. */
+      readonly client?: Client | null
       readonly routeOptions?: FastifyRequest['routeOptions']
     },
   ): void
@@ -46,7 +49,7 @@ export function createFailures(options: {
     info: createWindow(options),
   }
   return {
-    note(thrown, { log, method, url, request_id, routeOptions }) {
+    note(thrown, { log, method, url, request_id, client, routeOptions }) {
       const { error, code, status, isOurs } = judge(thrown)
       const isProbe = routeOptions?.config?.route?.cost === 0
       count?.(code)
@@ -64,7 +67,8 @@ export function createFailures(options: {
             ? { reason: cause.message }
             : {}
           : { err: cause ?? error }
-      log[level]({ request_id, code, status, method, path, ...why, ...room }, error.message)
+      const line = { request_id, code, status, method, path, client: client?.key }
+      log[level]({ ...line, ...why, ...room }, error.message)
     },
   }
 }

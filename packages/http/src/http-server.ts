@@ -20,7 +20,9 @@ import { clientKey } from './client-key.ts'
 import { closeGently, discardInput } from './closing.ts'
 import { createDoor, type Door, type Entrant } from './door.ts'
 import type { HttpLimits } from './limits.ts'
+import type { Origins } from './origins.ts'
 import { type Guest, type Place, Places } from './places.ts'
+import { createProxiedClients, type ProxiedClients } from './proxied-clients.ts'
 import { createBudget } from './rate-limit.ts'
 
 /** How often Node, and we, look for what is late. */
@@ -44,9 +46,9 @@ const HANDSHAKES_MAX = 100
 
 const PROBED = [healthRoutes.livez.path, healthRoutes.readyz.path]
 
-/** Whether this connection got no place: it is kept for one request, of whoever probes our health. */
+/** Whether its connection, or its client behind a proxy, got no place: only a probe of our health is answered. */
 export function isForProbesOnly(socket: Socket): boolean {
-  return connectionOf.get(socket)?.place === null
+  return connectionOf.get(socket)?.isForProbesOnly() ?? false
 }
 
 /** How long its request waited for a crowd before it began; 0 for a connection that is none of a server's. */
@@ -64,8 +66,8 @@ export function giveUpReading(request: IncomingMessage): void {
 }
 
 /**
- * After this answer, which tells the client to come again later, nothing of its connection is read for a moment:
- * so that to refuse whoever does not wait costs next to nothing, however often and from wherever it asks.
+ * After this answer, which tells the client to come again later, nothing of its connection is read for a moment
+ * (behind a proxy: nothing of the client is begun): so that to refuse whoever does not wait costs next to nothing, however often and from wherever it asks.
  */
 export function restAfter(response: ServerResponse): void {
   connectionOf.get(response.req.socket)?.rest(response)
@@ -78,18 +80,27 @@ export function createHttpServer(
   options: {
     readonly limits: HttpLimits
     readonly clock: Clock
+    readonly origins: Origins
     readonly certificate: Certificate | null
   },
   listener: RequestListener,
 ): Server {
-  const { limits, clock, certificate } = options
+  const { limits, clock, origins, certificate } = options
   const places = new Places({
     max: limits.connectionsMax,
     perClientMax: limits.connectionsPerClientMax,
     perNetworkMax: limits.connectionsPerNetworkMax,
     areInUse: false,
+    isProxy: origins.isProxy,
   })
   const resting = createResting(clock)
+  const proxied = createProxiedClients({
+    limits,
+    addressOf: origins.addressOf,
+    clock,
+    restMs: REST_MS_MIN,
+    nextRested: resting.next,
+  })
   const door = createDoor(clock)
   const open = new Set<Connection>()
   /** Without a place, the first to come first. */
@@ -117,7 +128,8 @@ export function createHttpServer(
   // Whoever has no place leaves when the next one comes; until it is gone there are two.
   server.maxConnections = limits.connectionsMax + 2 * limits.spareConnectionsMax
   server.on('connection', (socket: Socket) => {
-    const connection = new Connection(socket, { resting, door })
+    const isProxy = origins.isProxy(socket.remoteAddress)
+    const connection = new Connection(socket, { resting, door, proxied: isProxy ? proxied : null })
     connectionOf.set(socket, connection)
     connection.place = places.take(socket.remoteAddress, connection)
     open.add(connection)
@@ -141,12 +153,12 @@ export function createHttpServer(
     void endTheLate({ open, clock, answerMsMax: limits.answerMsMax, closed: closed.signal })
     if (server instanceof SecureServer) void certificate?.follow(server, closed.signal)
   })
-  if (server instanceof SecureServer) handOver(server, clock)
+  if (server instanceof SecureServer) handOver(server, origins, clock)
   return server
 }
 
 /** Has connections go on by the socket that speaks TLS, once there is one. */
-function handOver(server: SecureServer, clock: Clock): void {
+function handOver(server: SecureServer, { isProxy }: Origins, clock: Clock): void {
   const budget = createBudget({ unitsPerSecond: HANDSHAKES_MAX, clock })
   /** Those in the middle of a handshake: Node does not say of which connection a TLS socket is. */
   const connectionByEnds = new Map<string, Connection>()
@@ -154,7 +166,7 @@ function handOver(server: SecureServer, clock: Clock): void {
     const connection = connectionOf.get(socket)
     if (connection === undefined) return
     try {
-      budget.admit(clientKey(socket.remoteAddress), 1)
+      if (!isProxy(socket.remoteAddress)) budget.admit(clientKey(socket.remoteAddress), 1)
     } catch {
       return connection.leave()
     }
@@ -220,6 +232,10 @@ class Connection implements Guest, Entrant {
   #socket: Socket
   readonly #resting: Resting
   readonly #door: Door
+  /** Null where it is of one client. */
+  readonly #proxied: ProxiedClients | null
+  /** Of the request that it is at. */
+  #hasPlace = true
   #request: IncomingMessage | null = null
   #response: ServerResponse | null = null
   #isBusy = false
@@ -231,8 +247,16 @@ class Connection implements Guest, Entrant {
   /** For the client, to take what it is sent, or to close its side; null where we do not wait. */
   #waitingSinceMs: number | null = null
 
-  constructor(socket: Socket, shared: { readonly resting: Resting; readonly door: Door }) {
+  constructor(
+    socket: Socket,
+    shared: {
+      readonly resting: Resting
+      readonly door: Door
+      readonly proxied: ProxiedClients | null
+    },
+  ) {
     this.#socket = socket
+    this.#proxied = shared.proxied
     this.#resting = shared.resting
     this.#door = shared.door
     this.speakBy(socket)
@@ -247,11 +271,19 @@ class Connection implements Guest, Entrant {
       this.#request?.complete === false ? closeGently(socket) : destroySoon()
   }
 
+  isForProbesOnly(): boolean {
+    return this.place === null || !this.#hasPlace
+  }
+
   /** Has the listener answer the request, when its turn comes and those before it are answered. */
   take(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
+    const isProbe = PROBED.some((path) => request.url?.endsWith(path))
+    const entered = isProbe ? null : (this.#proxied?.enter(request, response) ?? null)
+    if (entered?.rested != null) this.#waitFor(entered.rested)
     this.#waiting.push({
-      isProbe: PROBED.some((path) => request.url?.endsWith(path)),
+      isProbe,
       begin: () => {
+        this.#hasPlace = entered?.hasPlace ?? true
         this.#begin(request, response)
         listener(request, response)
       },
@@ -268,8 +300,21 @@ class Connection implements Guest, Entrant {
     this.#waiting.shift()?.begin()
   }
 
-  /** Nothing more is taken from it for a moment after this answer. */
+  /** Nothing is begun before its client has rested. */
+  #waitFor(rested: Promise<void>): void {
+    this.#isResting = true
+    void rested.then(() => {
+      this.#isResting = false
+      this.#next()
+    })
+  }
+
+  /** Nothing more is taken of its client for a moment after this answer. */
   rest(response: ServerResponse): void {
+    if (this.#proxied !== null) {
+      this.#proxied.noteRefused(response.req)
+      return
+    }
     this.#isResting = true
     response.once('close', () => {
       if (!response.shouldKeepAlive) return

@@ -29,6 +29,7 @@ export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
+export type { ProxiesConfig } from './origins.ts'
 export {
   assertFollowing,
   createPeerClocks,

@@ -78,3 +78,18 @@ test('whoever leaves gives its place to the next, once', () => {
   take('c1', '10.0.0.3')
   expect(gone).toEqual(['b1'])
 })
+
+test('guests of a proxy count, but have no share of their own, and make room for nobody', () => {
+  const { take, gone } = house({
+    ...{ max: 4, perClientMax: 1, perNetworkMax: 1 },
+    isProxy: (address) => address === '10.0.0.1',
+  })
+  const places = ['p1', 'p2', 'p3'].map((name) => take(name, '10.0.0.1'))
+  take('a1', '10.0.0.2')
+  expect(take('p4', '10.0.0.1')).not.toBeNull()
+  expect(gone).toEqual(['a1'])
+  expect([take('a2', '10.0.0.2'), take('p5', '10.0.0.1')]).toEqual([null, null])
+  for (const place of [places[0], places[0]]) place?.release()
+  expect([take('a3', '10.0.0.2') === null, take('a4', '10.0.0.3') === null]).toEqual([false, false])
+  expect(gone).toEqual(['a1', 'a3'])
+})

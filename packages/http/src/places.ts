@@ -12,6 +12,8 @@ export type PlaceLimits = {
   readonly perNetworkMax: number
   /** Guests are in use for as long as they stay: one of them goes only for somebody who holds fewer. */
   readonly areInUse: boolean
+  /** Whose guests are of many clients: they are no holder, and make room for nobody. */
+  readonly isProxy?: (address: string | undefined) => boolean
 }
 
 /** What takes a place. */
@@ -49,6 +51,7 @@ export class Places {
   /** A place for the guest, whose address is that of its socket; null if all it could have are held by the busy. */
   take(address: string | undefined, guest: Guest): Place | null {
     const { max, perClientMax, perNetworkMax } = this.#limits
+    if (this.#limits.isProxy?.(address)) return this.#takeForMany()
     const [client, network] = [clientKey(address), networkKey(address)]
     const ofClient = this.#holders.get(client)?.guests.size ?? 0
     const ofNetwork = this.#countByNetwork.get(network) ?? 0
@@ -68,6 +71,19 @@ export class Places {
         if (holder.guests.delete(guest)) holder.guests.add(guest)
       },
       release: () => this.#leave(holder, guest),
+    }
+  }
+
+  #takeForMany(): Place | null {
+    if (this.#count >= this.#limits.max && !this.#free(1, () => true)) return null
+    this.#count++
+    let isHeld = true
+    return {
+      touch() {},
+      release: () => {
+        if (isHeld) this.#count--
+        isHeld = false
+      },
     }
   }
 

@@ -30,6 +30,7 @@ import type { Certificate } from './certificate.ts'
 import { type Client, createClients, type RateLimit } from './client.ts'
 import { answerClientError } from './client-errors.ts'
 import { trackUnused } from './connections.ts'
+import { PLAIN_CONNECTIONS } from './connections-config.ts'
 import { preflightHeaders } from './cors.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
@@ -40,6 +41,7 @@ import { createHttpServer, isForProbesOnly, waitedMs } from './http-server.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
+import { createOrigins, type Origins, type ProxiesConfig } from './origins.ts'
 import { parseQuery } from './query-parser.ts'
 import { givenRequestId, REQUEST_ID_BYTES } from './request-id.ts'
 import { createRequestLogger } from './request-logger.ts'
@@ -97,6 +99,8 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   readonly limits?: Partial<HttpLimits>
   /** By which it shows who it is, over TLS; null for none. */
   readonly certificate?: Certificate | null
+  /** Reverse proxies in front of it; without them nobody's word counts for where a request comes from. */
+  readonly proxies?: ProxiesConfig
 }
 
 /**
@@ -116,8 +120,13 @@ export function buildServer<Routes extends RouteTable, User = never>(
     isClosing: () => isClosing,
     failures,
   })
-  const app = createInstance(options, { limits, clock, responder })
-  const clientOf = createClients({ rateLimit: options.rateLimit, clock })
+  const origins = createOrigins(options.proxies ?? PLAIN_CONNECTIONS.proxies)
+  const app = createInstance(options, { limits, clock, origins, responder })
+  const clientOf = createClients({
+    rateLimit: options.rateLimit,
+    addressOf: origins.addressOf,
+    clock,
+  })
   const work = createWorkInHand(clock)
 
   const endUnused = trackUnused(app.server)
@@ -165,7 +174,10 @@ export function buildServer<Routes extends RouteTable, User = never>(
     app.addHook('onResponse', (request, reply, done) => {
       const path = request.url.split('?', 1)[0]
       const { statusCode: status, elapsedTime: ms } = reply
-      request.log.debug({ method: request.method, path, status, ms }, 'answered')
+      request.log.debug(
+        { method: request.method, path, status, ms, client: request.client?.key },
+        'answered',
+      )
       done()
     })
   app.addHook('preClose', async () => {
@@ -187,9 +199,14 @@ export function buildServer<Routes extends RouteTable, User = never>(
 
 function createInstance<Routes extends RouteTable, User>(
   options: ServerOptions<Routes, User>,
-  parts: { readonly limits: HttpLimits; readonly clock: Clock; readonly responder: Responder },
+  parts: {
+    readonly limits: HttpLimits
+    readonly clock: Clock
+    readonly origins: Origins
+    readonly responder: Responder
+  },
 ): FastifyInstance {
-  const { limits, clock, responder } = parts
+  const { limits, clock, origins, responder } = parts
   const random = options.random ?? systemRandom
   return Fastify({
     ...(options.logger === undefined
@@ -205,7 +222,10 @@ function createInstance<Routes extends RouteTable, User>(
     genReqId: ({ headers }) => givenRequestId(headers) ?? randomHex(random, REQUEST_ID_BYTES),
     bodyLimit: limits.bodyBytesMax,
     serverFactory: (listener) =>
-      createHttpServer({ limits, clock, certificate: options.certificate ?? null }, listener),
+      createHttpServer(
+        { limits, clock, origins, certificate: options.certificate ?? null },
+        listener,
+      ),
     // Fastify would answer with a body of its own; the onRequest hook does it with ours.
     return503OnClosing: false,
     routerOptions: {

@@ -44,15 +44,16 @@ export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
     const admit = dialect.find(path)
     if (admit === null) return refuse(socket, dialect.notFound(request))
     const requestId = dialect.requestIdOf(request)
+    const client = app.clientOf(request)
     let release = () => {}
     const noteFailure = (error: unknown) =>
       app.failures.note(error, {
-        ...{ log: app.log, method: request.method, url: request.url },
+        ...{ log: app.log, method: request.method, url: request.url, client },
         request_id: requestId,
       })
     const upgrade = async () => {
       if (closing.signal.aborted) throw dialect.overloaded()
-      const place = family.places.take(request.socket.remoteAddress, {
+      const place = family.places.take(client.address, {
         isIdle: () => true,
         leave: () => socket.destroy(),
       })

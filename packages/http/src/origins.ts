@@ -1,0 +1,105 @@
+/**
+ * Where requests come from: the address of a connection, or, where that is one of our reverse proxies, the address
+ * that the proxy tells. A header counts for what a trusted proxy wrote into it, which is its end: whatever else is in
+ * it may be of anybody.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { BlockList, isIP, type Socket } from 'node:net'
+
+/** One of them, by configuration: a proxy writes one and passes the other on as its client sent it. */
+export const FORWARDED_HEADERS = ['x-forwarded-for', 'forwarded'] as const
+
+export type ProxiesConfig = {
+  /** Addresses, or networks such as `10.0.0.0/8`, of proxies. */
+  readonly trusted: readonly string[]
+  /** In which they tell for whom they ask. */
+  readonly header: (typeof FORWARDED_HEADERS)[number]
+}
+
+export type Origins = {
+  /** Whether there are proxies at this address, whose connections are of many clients. */
+  isProxy(address: string | undefined): boolean
+  /**
+   * The address of who sends the request: read from the right, the first that is none of a proxy. Where a proxy tells
+   * none, it is its own. Undefined on a unix socket.
+   */
+  addressOf(request: {
+    readonly socket: Pick<Socket, 'remoteAddress'>
+    readonly headers: IncomingHttpHeaders
+  }): string | undefined
+}
+
+/** @throws {RangeError} If an item is neither an address nor a network. */
+export function createOrigins({ trusted, header }: ProxiesConfig): Origins {
+  const proxies = new BlockList()
+  for (const item of trusted) addTo(proxies, item)
+  const isProxy: Origins['isProxy'] = (address) => {
+    if (trusted.length === 0 || address === undefined) return false
+    const withoutZone = address.split('%', 1)[0] ?? ''
+    return proxies.check(withoutZone, familyOf(withoutZone))
+  }
+  return {
+    isProxy,
+    addressOf({ socket, headers }) {
+      let address = socket.remoteAddress
+      if (!isProxy(address)) return address
+      const given = headers[header]
+      for (const hop of hopsFromRight(typeof given === 'string' ? given : '')) {
+        const told = addressIn(header === 'forwarded' ? parameterFor(hop) : hop)
+        if (told === null) return address
+        address = told
+        if (!isProxy(told)) return told
+      }
+      return address
+    },
+  }
+}
+
+/** As `createOrigins` takes them. @throws {RangeError} If an item is neither an address nor a network. */
+export function parseProxies(text: string): readonly string[] {
+  const items = text.split(',').filter(Boolean)
+  for (const item of items) addTo(new BlockList(), item)
+  return items
+}
+
+function addTo(list: BlockList, item: string): void {
+  const [address = '', prefix, ...rest] = item.split('/')
+  const family = familyOf(address)
+  const bits = prefix ?? (family === 'ipv4' ? '32' : '128')
+  const isNetwork = isIP(address) !== 0 && /^[0-9]{1,3}$/.test(bits) && rest.length === 0
+  if (!isNetwork || Number(bits) > (family === 'ipv4' ? 32 : 128))
+    throw new RangeError(`${JSON.stringify(item)} is no address, nor a network such as 10.0.0.0/8`)
+  list.addSubnet(address, Number(bits), family)
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return address.includes(':') ? 'ipv6' : 'ipv4'
+}
+
+/** The items of a list, of which a comma between quotes is a part. The left may be anything: it is looked at last. */
+function* hopsFromRight(list: string): Generator<string> {
+  let end = list.length
+  let isQuoted = false
+  for (let at = end - 1; at >= 0; at--) {
+    if (list[at] === '"') isQuoted = !isQuoted
+    if (list[at] !== ',' || isQuoted) continue
+    yield list.slice(at + 1, end).trim()
+    end = at
+  }
+  if (end > 0) yield list.slice(0, end).trim()
+}
+
+/** What a hop of `Forwarded` (RFC 7239) says after `for=`; empty where it says nothing. */
+function parameterFor(hop: string): string {
+  const [, quoted, plain = ''] = /(?:^|;)\s*for=(?:"([^"]*)"|([^\s;"]*))/i.exec(hop) ?? []
+  return quoted ?? plain
+}
+
+/** An address, which may have a port; null for `unknown`, for names, and for what is none. */
+function addressIn(text: string): string | null {
+  const bare =
+    /^\[([0-9a-f:.]+)\](?::[0-9]{1,5})?$/i.exec(text)?.[1] ??
+    /^([0-9.]+):[0-9]{1,5}$/.exec(text)?.[1] ??
+    text
+  return isIP(bare) === 0 ? null : bare
+}
