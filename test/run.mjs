@@ -8,7 +8,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createVitest } from 'vitest/node'
 import { runNodes } from './nodes.mjs'
@@ -32,7 +32,7 @@ const CHECKS = [
 ]
 
 /** Quick kinds first: who waits sees a plain mistake early. Others follow in the order of the config. */
-const ORDER = ['tidy', 'unit', 'sdk', 'parity', 'vectors', 'sim', 'e2e']
+const QUICK = ['tidy', 'unit', 'sdk', 'parity', 'vectors', 'sim']
 /** Some of these start CometBFT. */
 const ORDERING = ['unit', 'e2e']
 /** Run side by side; vitest.config.ts says why. */
@@ -64,18 +64,22 @@ function isOrdering(kind) {
   return ORDERING.includes(kind)
 }
 
-/** Kinds that run at the same time. */
+/** Kinds that run at the same time, in the order of the first of each. */
 function groupsOf(kinds) {
-  const waiting = kinds.filter((kind) => WAITING.includes(kind))
-  const others = kinds.filter((kind) => !WAITING.includes(kind)).map((kind) => [kind])
-  return waiting.length > 0 ? [...others, waiting] : others
+  const groups = new Map()
+  for (const kind of kinds) {
+    const key = [QUICK, WAITING].find((group) => group.includes(kind)) ?? kind
+    groups.set(key, [...(groups.get(key) ?? []), kind])
+  }
+  return [...groups.values()]
 }
 
 async function listProjects() {
   const vitest = await createVitest('test', { root, watch: false })
   const names = vitest.projects.map((project) => project.name)
   await vitest.close()
-  const rank = (name) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length)
+  const order = [...QUICK, 'e2e']
+  const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length)
   return names.sort((a, b) => rank(a) - rank(b))
 }
 
@@ -148,10 +152,14 @@ function readFiles(file) {
   }
 }
 
-/** Tests across workspaces lie in a folder that is named as their kind; all others are run alone. */
+/** Tests across workspaces lie in a folder that is named as their kind, those of the SDK in its own. */
+function kindOf({ name }) {
+  const [top, next] = relative(root, name).split(sep)
+  return top === 'test' ? next : top === 'sdk' ? 'sdk' : 'unit'
+}
+
 function resultOf(kind, files) {
-  const folder = join(root, 'test', kind, '/')
-  const own = WAITING.includes(kind) ? files.filter(({ name }) => name.startsWith(folder)) : files
+  const own = files.filter((file) => kindOf(file) === kind)
   const tests = own.flatMap(({ assertionResults }) => assertionResults)
   const count = (...states) => tests.filter(({ status }) => states.includes(status)).length
   const start = Math.min(...own.map(({ startTime }) => startTime))
