@@ -116,7 +116,8 @@ export class Breakage {
 
   /** Stops what runs of it, starts it, and waits until it is up, within bounds. */
   async restart(target: Target): Promise<void> {
-    const { services, redis, engineOf } = this.hitBy(target)
+    const hit = this.hitBy(target)
+    const { services, redis, engineOf } = hit
     if (engineOf !== null) return void (await askAgent(engineOf.faultSocket, '/engine/restart'))
     await this.#runner.exclusively(target.node, async (main) => {
       await Promise.all(services.map(({ app }) => this.#runner.stop(app.id)))
@@ -125,7 +126,7 @@ export class Breakage {
       for (const service of services) await this.#runner.startApp(service)
     })
     this.#faults.refresh()
-    await Promise.all(services.map((service) => this.#runner.untilUpOrLate(service)))
+    await Promise.all(this.#startedBy(hit).map((one) => this.#runner.untilUpOrLate(one)))
   }
 
   async #begin(service: Service, spec: FaultSpec): Promise<void> {
@@ -183,10 +184,16 @@ export class Breakage {
       await this.#tell(spec)
     })
     const isStarted = spec.kind === 'kill' || spec.kind === 'machine-clock'
-    const started = isStarted ? (hit?.services ?? runner.servicesOf(spec.node)) : []
-    const whole = started.filter(({ app }) => !this.isKilled(app.id))
+    const started = hit === null ? runner.servicesOf(spec.node) : this.#startedBy(hit)
+    const whole = isStarted ? started.filter(({ app }) => !this.isKilled(app.id)) : []
     await Promise.all(whole.map((service) => runner.untilUpOrLate(service)))
     for (const service of runner.servicesOf(spec.node)) await runner.health.ask(service)
+  }
+
+  /** What is to be up again once this was started: whoever runs without the Redis that was is not before it is there. */
+  #startedBy({ services, redis }: Hit): readonly Service[] {
+    const runs = redis !== null && this.#supervisor.pid(redis.app.id) !== null
+    return runs && !services.includes(redis) ? [...services, redis] : services
   }
 
   /** A machine that gets another clock: its programs are started with it. */

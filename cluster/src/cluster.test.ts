@@ -33,6 +33,8 @@ const isRedisThere = () => new Promise((resolve) => {
   socket.on('error', () => {}).on('close', () => resolve(false))
 })
 createServer(async (request, response) => {
+  if (request.url.endsWith('/status'))
+    return response.end(JSON.stringify({ success: { extra: { offset: 6 } } }))
   const isHeld = existsSync(HOLD) || !(await isRedisThere())
   response.statusCode = isHeld ? 503 : 200
   response.setHeader('x-ledger-head', '7')
@@ -141,7 +143,12 @@ it('starts the synchronizer and the nodes, then the validator, and stops in the 
     ['sv-2', 'up', 7],
   ])
   expect(status.cluster).toMatchObject({ n: 2, f: 0, readThreshold: 1, confirmThreshold: 2 })
-  expect([status.validator.state, status.synchronizer.state]).toEqual(['up', 'up'])
+  expect(
+    [status.validator, status.synchronizer].map(({ state, offset }) => [state, offset]),
+  ).toEqual([
+    ['up', 6],
+    ['up', 6],
+  ])
 
   await world.cluster.stop()
   const events = await world.events()
@@ -156,7 +163,7 @@ it('starts the synchronizer and the nodes, then the validator, and stops in the 
 it('tells killed, paused, restarted and catching-up nodes apart, and never waits for a paused one', async () => {
   await using world = await startWorld()
   await world.cluster.kill({ node: 'sv-1', part: null })
-  expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null })
+  expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null, offset: null })
   await world.cluster.restart({ node: 'sv-1', part: null })
   expect(world.node('sv-1')).toMatchObject({ state: 'up', detail: null })
 

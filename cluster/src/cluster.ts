@@ -335,7 +335,6 @@ export class Cluster {
     return {
       name: service.name,
       ...this.#serviceStatus(service),
-      offset: health?.offset ?? null,
       recordTime: health?.recordTime ?? null,
     }
   }
@@ -346,6 +345,7 @@ export class Cluster {
       ...this.#runner.health.stateOf(service),
       pid: this.#supervisor.pid(service.app.id),
       redisPid: this.#supervisor.pid(service.redis.id),
+      offset: this.#runner.health.offsetOf(service),
     }
   }
 }

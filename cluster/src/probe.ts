@@ -74,11 +74,20 @@ export async function askHealth(url: string): Promise<Health | null> {
   }
 }
 
-/** How the synchronizer at this address orders with others; null if it does not say. */
-export async function askOrdering(url: string): Promise<OrderingReport | null> {
+/** Where a process stands; null of what it does not say. */
+export type Standing = {
+  /** Of its replica, or of the log that it writes. */
+  readonly offset: number | null
+  /** How it orders with others. */
+  readonly ordering: OrderingReport | null
+}
+
+/** What the process at this address, its mount point included, tells in its status. */
+export async function askStanding(url: string): Promise<Standing> {
   const { body } = await ask(`${url}/status`, { timeoutMs: PROBE_TIMEOUT_MS })
   // Our own process, in the form of its interface.
-  return Object(Object(Object(body).success).extra).ordering ?? null
+  const { offset = null, ordering = null } = Object(Object(Object(body).success).extra)
+  return { offset, ordering }
 }
 
 /** Of a process that does its work: what is wrong with its clock, before that stops it. */

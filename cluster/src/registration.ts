@@ -2,13 +2,15 @@
  * One registration through the validator's public HTTP interface, step by step: what `demo` shows and
  * what `npm start` does for its seed names. A client like any other; knows nothing of the inside.
  */
-import { type Clock, waitFor } from '@quorumscan/base'
+import type { Clock } from '@quorumscan/base'
 import { type Asked, ask } from './ask.ts'
 import { ClusterError } from './cluster-error.ts'
 
-/** A confirmation takes a few log entries; a laptop that also compiles takes its time. */
-const RESOLVE_TIMEOUT_MS = 30_000
+/** A confirmation takes a few log entries; a laptop that also compiles, or a cluster that comes back, takes its time. */
+const PATIENCE_MS = 30_000
+const RETRY_MS = 100
 const REQUEST_TIMEOUT_MS = 20_000
+const NOT_FOUND = 404
 
 export type Exchange = Asked & {
   readonly method: 'GET' | 'POST'
@@ -23,6 +25,8 @@ export type RegistrationInput = {
   readonly name: string
   readonly description: string
   readonly clock: Clock
+  /** For how long a step is tried again that did not happen, and may succeed later. Default: half a minute. */
+  readonly patienceMs?: number
   /** Told every step with what was asked and answered; a wait with its last answer. */
   readonly onStep: (title: string, exchange: Exchange) => void
 }
@@ -35,11 +39,14 @@ const TAP_USD = '10.0'
  * looks the name up through the scan proxy.
  *
  * @returns The last exchange: the verified lookup.
- * @throws {ClusterError} At the first answer that is not the expected one, with its error sentence.
+ * @throws {ClusterError} At the first answer that is not the expected one, and not worth waiting for, with its sentence.
  */
 export async function registerName(input: RegistrationInput): Promise<Exchange> {
+  const { patienceMs = PATIENCE_MS } = input
   const step = async (title: string, request: Request) => {
-    const exchange = expectOk(await send(input, request))
+    const exchange = expectOk(
+      await sendPatiently(input, { request, patienceMs, isWaitedBehind: mayRepeat }),
+    )
     input.onStep(title, exchange)
     return exchange
   }
@@ -61,20 +68,42 @@ export async function registerName(input: RegistrationInput): Promise<Exchange> 
     body: {},
   })
   const lookup = { method: 'GET', path: lookupPath(input.name), body: null } as const
-  const found = await waitFor(
-    async () => {
-      const exchange = await send(input, lookup)
-      return exchange.status === 404 ? undefined : expectOk(exchange)
-    },
-    {
-      clock: input.clock,
-      timeoutMs: RESOLVE_TIMEOUT_MS,
-      intervalMs: 100,
-      what: `the super-validators to confirm ${input.name}`,
-    },
-  )
-  input.onStep('Look it up through the scan proxy', found)
+  const found = await sendPatiently(input, {
+    request: lookup,
+    patienceMs: PATIENCE_MS,
+    isWaitedBehind: (exchange) => exchange.status === NOT_FOUND || mayRepeat(exchange),
+  })
+  if (found.status === NOT_FOUND)
+    throw new ClusterError(`the super-validators did not confirm ${input.name} in time`)
+  input.onStep('Look it up through the scan proxy', expectOk(found))
   return found
+}
+
+/** Asks again while the answer is one to wait behind, and patience lasts. Returns the last answer. */
+async function sendPatiently(
+  input: RegistrationInput,
+  {
+    request,
+    patienceMs,
+    isWaitedBehind,
+  }: {
+    readonly request: Request
+    readonly patienceMs: number
+    readonly isWaitedBehind: (exchange: Exchange) => boolean
+  },
+): Promise<Exchange> {
+  const endMs = input.clock.monotonicMs() + patienceMs
+  for (;;) {
+    const exchange = await send(input, request)
+    if (!isWaitedBehind(exchange) || input.clock.monotonicMs() >= endMs) return exchange
+    await input.clock.delay(RETRY_MS)
+  }
+}
+
+/** The same may succeed later, and whatever it would have done did not happen. */
+function mayRepeat({ status, method, body }: Exchange): boolean {
+  const { retryable, definite } = Object(body)
+  return status !== 200 && retryable === true && (method === 'GET' || definite === true)
 }
 
 /** Whether a live entry has the name, by a lookup through the scan proxy. */
@@ -86,7 +115,7 @@ export async function isRegistered(input: {
     { ...input, token: null },
     { method: 'GET', path: lookupPath(input.name), body: null },
   )
-  return exchange.status !== 404 && expectOk(exchange).status === 200
+  return exchange.status !== NOT_FOUND && expectOk(exchange).status === 200
 }
 
 type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body: unknown }

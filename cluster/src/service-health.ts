@@ -4,12 +4,12 @@
  */
 import type { Keeper } from './keeper.ts'
 import { wordOfState } from './node-words.ts'
-import { askHealth, askOrdering, type Health } from './probe.ts'
+import { askHealth, askStanding, type Health, type Standing } from './probe.ts'
 import type { OrderingReport, ServiceStatus } from './status.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { Service } from './topology.ts'
 
-type Heard = { health: Health | null; wasUp: boolean; ordering?: OrderingReport | null }
+type Heard = { health: Health | null; wasUp: boolean; standing: Standing | null }
 
 export class ServiceHealth {
   readonly #supervisor: Supervisor
@@ -26,21 +26,22 @@ export class ServiceHealth {
 
   /** Its process begins: nothing was heard of it. */
   begin(service: Service): void {
-    this.#heardByName.set(service.name, { health: null, wasUp: false })
+    this.#heardByName.set(service.name, { health: null, wasUp: false, standing: null })
   }
 
   /** Asks the service now how it is. */
   async ask(service: Service): Promise<void> {
     const heard = this.#heardByName.get(service.name)
     // At the root a validator answers as the ledger interface does, which gives no reasons.
-    const path = service.kind === 'validator' ? '/api/validator' : ''
-    const [health, ordering] = await Promise.all([
-      askHealth(`${service.url}${path}`),
-      service.engineDirectory === null ? null : askOrdering(service.url),
+    const url = `${service.url}${service.kind === 'validator' ? '/api/validator' : ''}`
+    const [health, standing] = await Promise.all([
+      askHealth(url),
+      // A scan node tells its head with every answer.
+      service.kind === 'scan' ? null : askStanding(url),
     ])
     if (heard === undefined) return
     heard.health = health
-    heard.ordering = ordering
+    heard.standing = standing
     if (health?.state === 'up') heard.wasUp = true
   }
 
@@ -93,9 +94,15 @@ export class ServiceHealth {
       : logs
   }
 
+  /** Where its replica or its log ends, as it told last; null if it did not, or does not run. */
+  offsetOf(service: Service): number | null {
+    const heard = this.#heardOf(service)
+    return heard?.health?.offset ?? heard?.standing?.offset ?? null
+  }
+
   /** How it orders with others, as it told last; null if it did not, or does not run. */
   orderingOf(service: Service): OrderingReport | null {
-    return this.#heardOf(service)?.ordering ?? null
+    return this.#heardOf(service)?.standing?.ordering ?? null
   }
 
   /** What was last heard of it; null if nothing, or it or its Redis does not run: then that is not so any more. */

@@ -167,8 +167,9 @@ export class ServiceRunner {
       if (this.#supervisor.pid(service.app.id) !== null) await this.health.ask(service)
       if (this.health.stateOf(service).state === 'up') return
       const health = this.health.healthOf(service)
-      if ((health?.offset ?? null) !== offset) {
-        offset = health?.offset ?? null
+      const reached = this.health.offsetOf(service)
+      if (reached !== offset) {
+        offset = reached
         movedMs = clock.monotonicMs()
       }
       const isOver =

@@ -14,7 +14,13 @@ import {
 
 function statusOf(states: readonly NodeState[]): ClusterStatus {
   const n = states.length
-  const service = { url: 'http://127.0.0.1:14611', pid: 1234567, redisPid: null, detail: null }
+  const service = {
+    url: 'http://127.0.0.1:14611',
+    pid: 1234567,
+    redisPid: null,
+    offset: 7,
+    detail: null,
+  }
   const nodes: NodeStatus[] = states.map((state, index) => ({
     ...service,
     name: `sv-${index + 1}`,

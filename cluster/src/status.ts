@@ -9,13 +9,14 @@ export type ServiceStatus = {
   /** Null while it does not run. */
   readonly pid: number | null
   readonly redisPid: number | null
+  /** Where its replica, or the log that it writes, ends; null while it does not say. */
+  readonly offset: number | null
   /** Why it is not `up`, where more is known than the state says. */
   readonly detail: string | null
 }
 
 export type NodeStatus = ServiceStatus & {
   readonly name: string
-  readonly offset: number | null
   /** As the node wrote it; of the entry at `offset`. */
   readonly recordTime: string | null
 }

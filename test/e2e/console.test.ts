@@ -12,6 +12,7 @@ import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumPath, launchChromium } from '../browser/chromium.ts'
 import { startCluster } from '../support/clusters.ts'
+import { runCommand } from './command.ts'
 
 /** What a person waits for at most before "quorum lost" must stand there. */
 const NOTICE_MS = 2000
@@ -89,6 +90,11 @@ describe.skipIf(chromiumPath === null)('the console', () => {
       .getByRole('list', { name: 'Events, newest first' })
       .getByText('quorum lost')
       .waitFor()
+    // Of what is down nothing is shown that was measured before.
+    const { text } = await runCommand(cluster, 'status')
+    expect(text).toMatch(/^sv-3 +down +- +\d+ +- +http/m)
+    expect(text).not.toMatch(/^sv-[123] +lag/m)
+    expect(text).toMatch(/^sv-4 +lag/m)
     await assertAccessible('the quorum lost')
     await page.getByRole('button', { name: /^Heal all/ }).click()
     await budget('Lookups', '2 more can be lost').waitFor()

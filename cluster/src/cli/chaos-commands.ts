@@ -18,10 +18,9 @@ import { dataDirectory } from '../data-directory.ts'
 import { mountDisk } from '../faults/small-disk.ts'
 import { ORDERING_DRIVERS, type OrderingDriver } from '../genesis.ts'
 import { EXIT } from './exit-codes.ts'
-import { type MakeCommand, milliseconds } from './fault-commands.ts'
+import { type MakeCommand, timeOption } from './fault-commands.ts'
 import { integer, print, wrap } from './options.ts'
 
-const DURATION_DEFAULT_MS = 60_000
 const NODES_MAX = 13
 const SEED_BYTES = 4
 /** Each is a whole run. */
@@ -62,7 +61,7 @@ export function addChaosCommands(
 ): void {
   command('chaos', 'break things by a seed while clients act, heal, and judge what they were told')
     .option('--seed <seed>', 'what decides everything (default: a random one)')
-    .option('--duration <time>', 'how long things break', milliseconds, DURATION_DEFAULT_MS)
+    .addOption(timeOption('--duration <time>', 'how long things break', '60s'))
     .option('--nodes <n>', 'on a cluster of its own, of this many nodes', integer(1, NODES_MAX))
     .addOption(
       new Option('--ordering <driver>', 'of the cluster of its own').choices(ORDERING_DRIVERS),

@@ -55,8 +55,8 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
     .action((node, options) => inject({ kind: 'lie', node, lie: options.kind }, options))
 
   breaking('slow', 'delay what a node answers', 'slow sv-2 --latency 300ms --jitter 50ms')
-    .option('--latency <time>', 'how late', milliseconds, 300)
-    .option('--jitter <time>', 'more or less by up to this', milliseconds, 0)
+    .addOption(timeOption('--latency <time>', 'how late', '300ms'))
+    .addOption(timeOption('--jitter <time>', 'more or less by up to this', '0ms'))
     .addOption(edge())
     .action((node, { latency, jitter, edge, ...options }) =>
       inject({ kind: 'slow', node, edge, latencyMs: latency, jitterMs: jitter }, options),
@@ -145,6 +145,13 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
       const lines = healed.map(({ spec, words }) => `healed: ${spec.node} ${words}`)
       answer(options, healed, lines.length === 0 ? 'nothing was broken' : lines.join('\n'))
     })
+}
+
+/** An option that is a time, with its default as it is typed. */
+export function timeOption(flags: string, description: string, byDefault: string): Option {
+  const option = new Option(flags, description).argParser(milliseconds)
+  option.default(milliseconds(byDefault), byDefault)
+  return option
 }
 
 /** Milliseconds of `500ms`, `30s`, `5m` or `1h`. @throws {InvalidArgumentError} For anything else. */

@@ -76,9 +76,9 @@ function tryLines(tries: readonly (readonly [command: string, does: string])[]):
 export function formatStatus(status: ClusterStatus | LiveStatus): string {
   const rows = [
     ['', 'state', 'pid', 'redis', 'offset', 'url'],
-    ...status.nodes.map((node) => row(node.name, node, node.offset)),
-    row('validator', status.validator, null),
-    row('synchronizer', status.synchronizer, null),
+    ...status.nodes.map((node) => row(node.name, node)),
+    row('validator', status.validator),
+    row('synchronizer', status.synchronizer),
   ]
   const table = inColumns(rows)
   const details = servicesOf(status)
@@ -166,14 +166,14 @@ export function shorten(text: string, columns: number): string {
   return `${text.slice(0, columns - tail - 1)}…${text.slice(-tail)}`
 }
 
-function row(name: string, service: ServiceStatus, offset: number | null): string[] {
+function row(name: string, service: ServiceStatus): string[] {
   const text = (value: number | null) => (value === null ? '-' : String(value))
   return [
     name,
     wordOfState[service.state],
     text(service.pid),
     text(service.redisPid),
-    text(offset),
+    text(service.offset),
     service.url,
   ]
 }

@@ -43,6 +43,8 @@ const DEMO_TTL_SECONDS = 600
 const STATUS_TIMEOUT_MS = 1200
 /** The control plane asks its processes twice a second. */
 const WATCH_INTERVAL_MS = 1000
+/** Of the descriptions in a help: narrower ones are not broken into lines, and would be too wide for a terminal. */
+const HELP_WIDTH_MIN = 20
 const LOG_LINES_SHOWN = 50
 const LOG_LINES_MAX = 1_000_000
 
@@ -74,6 +76,7 @@ export function createProgram(environment: Environment): {
     .exitOverride()
     .configureOutput({ outputError: (text) => tell(text.trimEnd()) })
     .helpCommand(false)
+    .configureHelp({ minWidthToWrap: HELP_WIDTH_MIN })
     .hook('preAction', (_, called) => {
       const { dataDir = defaultDir } = called.opts<Partial<Common>>()
       repeatDataDir(absolute(dataDir) === absolute(defaultDir) ? null : dataDir)

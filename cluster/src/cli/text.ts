@@ -26,9 +26,10 @@ export function field(name: string, value: string): string {
 /** The members of what the state has, such as an entry, a line each. */
 export function fields(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [`  ${printable(JSON.stringify(value))}`]
-  return Object.entries(value).map(([name, member]) =>
-    field(printable(name), typeof member === 'string' ? member : JSON.stringify(member ?? '-')),
-  )
+  return Object.entries(value).map(([name, member]) => {
+    const text = member ?? '-'
+    return field(printable(name), typeof text === 'string' ? text : JSON.stringify(text))
+  })
 }
 
 /** An entry, or that there is none. */

@@ -10,11 +10,10 @@ import { askSignedStates } from '../signed-states.ts'
 import { createToken, parseTtl } from '../token.ts'
 import { percentile } from '../watch/prober.ts'
 import { judgeStates } from './check.ts'
-import { type MakeCommand, milliseconds } from './fault-commands.ts'
+import { type MakeCommand, timeOption } from './fault-commands.ts'
 import { answer, integer, slowly, tell, wrap } from './options.ts'
 import { readGenesis } from './verify.ts'
 
-const LOAD_DURATION_MS = 10_000
 const LOAD_RATE = 20
 const LOAD_RATE_MAX = 2000
 /** One name for so many lookups: a steady mix. */
@@ -52,7 +51,7 @@ export function addWatchCommands(
     .option('--json', 'print what is in force as JSON')
     .addHelpText(
       'after',
-      '\nExample:\n  $ quorumscan prune --to 1200\n  $ quorumscan prune sv-1 --to 1200',
+      '\nExamples:\n  $ quorumscan prune --to 1200\n  $ quorumscan prune sv-1 --to 1200',
     )
     .action(async (node: string, { dataDir, to, json }: Common & { to: number }) => {
       const offset = await prune(dataDirectory(dataDir), { node, to, clock: context.clock })
@@ -86,7 +85,7 @@ export function addWatchCommands(
   })
 
   command('load', 'a steady mix of lookups and registrations')
-    .option('--duration <time>', 'how long', milliseconds, LOAD_DURATION_MS)
+    .addOption(timeOption('--duration <time>', 'how long', '10s'))
     .option('--rate <n>', 'lookups a second', integer(1, LOAD_RATE_MAX), LOAD_RATE)
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', '\nExample:\n  $ quorumscan load --rate 100 --duration 30s')
@@ -131,7 +130,8 @@ async function load(
     const token = await createToken(directory, { user, ttlSeconds: parseTtl('1h'), clock })
     try {
       const input = { validatorUrl: validator.url, token, name, description: '', clock }
-      await registerName({ ...input, onStep: () => {} })
+      // What is refused is counted.
+      await registerName({ ...input, patienceMs: 0, onStep: () => {} })
       registered += 1
       names.push(name)
     } catch {

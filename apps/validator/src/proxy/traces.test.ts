@@ -1,0 +1,73 @@
+/** A lookup as a trace: who of the nodes was asked for it, and who did not answer. */
+import { createServer, type Socket } from 'node:net'
+import { createLogger } from '@quorumscan/http'
+import { type CollectedSpan, send, startTraceCollector, until } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { startValidator } from '../start.ts'
+import { startNetwork } from '../testing/network.ts'
+
+const TRACE = 'ab'.repeat(16)
+
+it('a node that is silent shows in the trace, and the refusal is a line under the id of the request', async () => {
+  await using collector = await startTraceCollector()
+  await using network = await startNetwork(4)
+  const lines: string[] = []
+  const logger = createLogger({
+    ...{ name: 'validator', level: 'info' },
+    stream: { write: (line) => lines.push(line) },
+  })
+  const config = { ...network.config, nodes: network.peers, tracesEndpoint: collector.endpoint }
+  {
+    await using validator = await startValidator(config, { logger, clock: network.clock })
+    const lookUp = (id: string, query: string, trace = {}) =>
+      send(`${validator.url}/v0/scan-proxy/ans-entries/by-name/dso.ns${query}`, {
+        headers: { ...trace, 'x-request-id': id },
+      })
+    await until('all to answer', async () => {
+      const { status } = await lookUp('all', '?quorum=all')
+      return status === 200 ? true : undefined
+    })
+    await network.scans[3]?.stop()
+    await using _silent = await listenSilently(Number(new URL(network.peers[3]?.url ?? '').port))
+    const traceparent = `00-${TRACE}-${'cd'.repeat(8)}-01`
+    for (const _ of ['one', 'another'])
+      expect((await lookUp('three', '?quorum=strong', { traceparent })).status).toBe(200)
+    expect((await lookUp('never', '?quorum=all')).status).toBeGreaterThan(500)
+  }
+  // Closing sends what is left.
+  const trace = collector.spans().filter(({ traceId }) => traceId === TRACE)
+  const requests = trace.filter(({ parentSpanId }) => parentSpanId === 'cd'.repeat(8))
+  expect(requests.map(({ kind }) => kind)).toEqual([2, 2])
+  const asked = trace.filter(
+    ({ kind, parentSpanId }) =>
+      kind === 3 && requests.some(({ spanId }) => spanId === parentSpanId),
+  )
+  const names = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map((name) => `POST ${name}`)
+  expect([...new Set(asked.map(({ name }) => name))].sort()).toEqual(names)
+  const hasAnswer = ({ attributes }: CollectedSpan) =>
+    attributes.some(({ key }) => key === 'http.response.status_code')
+  const answered = new Set(asked.filter(hasAnswer).map(({ name }) => name))
+  expect([...answered].sort()).toEqual(names.slice(0, 3))
+  expect(asked.find(({ name }) => name === 'POST sv-4')?.status.code).toBe(2)
+  const logged = lines.map((line) => JSON.parse(line))
+  expect(logged.filter(({ request_id }) => request_id === 'three')).toEqual([])
+  expect(logged.find(({ request_id }) => request_id === 'never')).toMatchObject({
+    ...{ level: 'info', method: 'GET', path: '/v0/scan-proxy/ans-entries/by-name/dso.ns' },
+  })
+})
+
+/** Takes connections, and says nothing. */
+async function listenSilently(port: number): Promise<AsyncDisposable> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}) // Whoever gives up may do so in any way.
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}

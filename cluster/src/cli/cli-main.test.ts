@@ -1,0 +1,152 @@
+/** The command line as a shell sees it: what it prints on either output, and how it ends. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createMetrics } from '@quorumscan/http'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { startControlServer } from '../control/server.ts'
+import type { ControlContext } from '../control/trpc.ts'
+import { type DataDirectory, dataDirectory, writeOwnJson } from '../data-directory.ts'
+import { drawBasePort } from '../ports.ts'
+import { identityOf } from '../process-identity.ts'
+import { main } from './cli-main.ts'
+import { repeatDataDir } from './options.ts'
+
+const SECRET = 'ab'.repeat(32)
+
+let directory: DataDirectory
+beforeEach(() => {
+  directory = dataDirectory(mkdtempSync(join(realpathSync(tmpdir()), 'qs-cli-')))
+})
+afterEach(() => {
+  rmSync(directory.path, { recursive: true })
+  repeatDataDir(null)
+})
+
+async function type(...args: readonly string[]) {
+  const listeners = process.stdout.listeners('error')
+  const printed = { stdout: '', stderr: '' }
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((chunk) => {
+      printed[stream] += String(chunk)
+      return true
+    }),
+  )
+  try {
+    return { code: await main(args), ...printed }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+    for (const listener of process.stdout.listeners('error'))
+      if (!listeners.includes(listener)) process.stdout.off('error', listener as () => void)
+  }
+}
+const typeHere = (...args: readonly string[]) => type(...args, '--data-dir', directory.path)
+
+/** Says that a process is the control plane of the directory. */
+function writeControl(url: string, process: { pid: number; startedAt: string }): void {
+  write(directory.secretFile('control'), SECRET)
+  writeOwnJson(directory.controlFile, { url, process })
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+const self = () => identityOf(process.pid) ?? { pid: 0, startedAt: '' }
+/** No process has this number. */
+const dead = { pid: 2 ** 30, startedAt: '1' }
+const NOWHERE = 'http://127.0.0.1:1'
+
+it.each([
+  [['nonsense']],
+  [['log', 'nonsense']],
+  [['help', 'nonsense']],
+  [['status', '--nonsense']],
+  [['kill']],
+  [['lie', 'sv-1', '--kind', 'white']],
+  [['token']],
+])('%j makes no sense: 2, and a sentence', async (args) => {
+  const { code, stdout, stderr } = await type(...args)
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^(error|quorumscan): /)
+})
+
+it('help that was asked for is no error', async () => {
+  expect(await type('--help')).toMatchObject({ code: 0, stderr: '' })
+})
+
+it('says what is missing, and repeats the data directory in what it hints at', async () => {
+  const { code, stderr } = await typeHere('status')
+  expect(code).toBe(1)
+  expect(stderr).toContain(`\`quorumscan up --detach --data-dir ${directory.path}\``)
+})
+
+it('says that the control plane has died, and what ends what it left: 4', async () => {
+  writeControl(NOWHERE, dead)
+  const { code, stderr } = await typeHere('status')
+  expect(code).toBe(4)
+  expect(stderr).toContain(`the control plane (process ${dead.pid}) died`)
+})
+
+it('says that a control plane that runs does not answer: 4', async () => {
+  const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })
+  writeControl(`http://127.0.0.1:${port}`, self())
+  const { code, stderr } = await typeHere('faults')
+  expect(code).toBe(4)
+  expect(stderr).toContain('the control plane does not answer (refused)')
+})
+
+it.each<[string, (of: DataDirectory) => string, readonly string[], number]>([
+  ['secret', (of) => of.secretFile('jwt'), ['token', 'alice'], 1],
+  ['token', (of) => of.secretFile('control'), ['faults'], 1],
+  ['genesis', (of) => of.genesisFile, ['verify', '-'], 2],
+])('a half-written %s is named in a sentence', async (_, fileOf, args, code) => {
+  writeControl(NOWHERE, self())
+  const file = fileOf(directory)
+  write(file, '{"half":')
+  const ended = await typeHere(...args)
+  expect(ended.code).toBe(code)
+  expect(ended.stderr).toContain(file)
+  expect(ended.stderr).not.toMatch(/\n {4}at /)
+})
+
+it('ends as a shell expects it when nobody reads any more, and as a failure when nothing can be written', async () => {
+  const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+  const listeners = process.stdout.listeners('error')
+  await main(['token'])
+  const [added] = process.stdout.listeners('error').filter((one) => !listeners.includes(one))
+  for (const code of ['EPIPE', 'ENOSPC']) added?.(Object.assign(new Error(), { code }))
+  process.stdout.off('error', added as () => void)
+  expect(exit.mock.calls).toEqual([[141], [1]])
+  exit.mockRestore()
+})
+
+it('kills each of several nodes, with a line for each', async () => {
+  const killed: unknown[] = []
+  const context = {
+    cluster: {
+      status: () => ({ nodes: [{ name: 'sv-1' }, { name: 'sv-2' }], members: [] }),
+      kill: async (target: unknown) => void killed.push(target),
+    },
+    live: { status: () => context.cluster.status() },
+    ...{ caller: 'test', note: () => {} },
+  }
+  const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })
+  const server = await startControlServer({
+    ...{ port, token: SECRET, metrics: createMetrics() },
+    // Of a cluster only what this command asks for.
+    context: () => context as unknown as ControlContext,
+  })
+  writeControl(`http://127.0.0.1:${port}`, self())
+  const ended = await typeHere('kill', 'sv-1', 'redis', 'sv-2')
+  await server.close()
+  expect(ended).toEqual({
+    code: 0,
+    ...{ stdout: 'the redis of sv-1 is killed\nsv-2 is killed\n', stderr: '' },
+  })
+  expect(killed).toEqual([
+    { node: 'sv-1', part: 'redis' },
+    { node: 'sv-2', part: null },
+  ])
+})

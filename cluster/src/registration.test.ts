@@ -1,0 +1,77 @@
+/** A registration against a validator that is not always ready. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createManualClock } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { registerName } from './registration.ts'
+
+type Answer = readonly [status: number, body: object]
+
+const ANSWERS: readonly (readonly [path: RegExp, body: object])[] = [
+  [/register$/, { party_id: 'alice::12' }],
+  [/tap$/, {}],
+  [/create$/, { subscriptionRequestCid: 'request' }],
+  [/accept$/, {}],
+  [/by-name/, { entry: {} }],
+]
+const late = { error: 'not yet', code: 'OFFSET_NOT_REACHED', retryable: true }
+
+/** Registers; a path is answered with what it is given first, then as if all were well. Returns the paths asked, in short. */
+async function register(first: Readonly<Record<string, readonly Answer[]>>, patienceMs = 1000) {
+  const left = new Map(Object.entries(first).map(([path, answers]) => [path, [...answers]]))
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const [path, well] = ANSWERS.find(([one]) => one.test(request.url ?? '')) ?? [/^$/, {}]
+    const name = path.source.replace('$', '')
+    asked.push(name)
+    const [status, body] = left.get(name)?.shift() ?? [200, well]
+    request.resume().on('end', () => response.writeHead(status).end(JSON.stringify(body)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const clock = createManualClock()
+  const delay = async (ms: number) => void clock.advance(ms)
+  try {
+    await registerName({
+      validatorUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      ...{ token: 'token', name: 'alice.unverified.ns', description: '', patienceMs },
+      clock: { ...clock, delay },
+      onStep: () => {},
+    })
+    return asked
+  } catch (error) {
+    return [...asked, String(error)]
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+it('waits as somebody with a wallet would, where the same may succeed later and did not happen', async () => {
+  const definite = { ...late, definite: true }
+  expect(
+    await register({
+      tap: [[503, definite]],
+      'by-name': [
+        [503, late],
+        [404, { code: 'ENTRY_NOT_FOUND' }],
+        [503, definite],
+      ],
+    }),
+  ).toEqual(['register', 'tap', 'tap', 'create', 'accept', ...Array(4).fill('by-name')])
+})
+
+it('does nothing twice that may have happened, or that is refused for good', async () => {
+  expect((await register({ accept: [[504, { ...late, definite: false }]] })).at(-1)).toContain(
+    'accept: 504, not yet',
+  )
+  const refused = await register({ create: [[409, { error: 'taken', retryable: false }]] })
+  expect(refused).toEqual(['register', 'tap', 'create', expect.stringContaining('409, taken')])
+})
+
+it('gives up in the end, with the last answer, at once where nobody waits', async () => {
+  const busy: readonly Answer[] = Array(1000).fill([503, { ...late, definite: true }])
+  expect((await register({ register: busy })).at(-1)).toContain('503, not yet')
+  expect(await register({ register: busy }, 0)).toEqual(['register', expect.any(String)])
+  const nobody: readonly Answer[] = Array(1000).fill([404, { code: 'ENTRY_NOT_FOUND' }])
+  expect((await register({ 'by-name': nobody })).at(-1)).toContain('confirm alice.unverified.ns')
+})

@@ -1,0 +1,46 @@
+import { createManualClock } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import type { Fault } from '../faults/fault-spec.ts'
+import type { NodeState } from '../node-words.ts'
+import type { ClusterStatus } from '../status.ts'
+import { createFeed } from './feed.ts'
+import { startLive } from './live.ts'
+import type { Prober } from './prober.ts'
+
+const statistics = { agreement: 100, p50Ms: 5, p99Ms: 9, lastError: 'refused' }
+
+it('tells what was measured of a node that is up alone, and whom lookups can count on', async () => {
+  const states: readonly NodeState[] = ['up', 'up', 'down', 'paused', 'silent']
+  const nodes = states.map((state, index) => ({
+    ...{ name: `sv-${index + 1}`, state, offset: state === 'up' ? 7 - index : null },
+  }))
+  const up = { state: 'up' }
+  const others = { cluster: {}, validator: up, synchronizer: up, members: [] }
+  const faults = [{ spec: { kind: 'lie', node: 'sv-2', lie: 'deny' } }] as unknown as Fault[]
+  const prober: Prober = {
+    samples: createFeed(1),
+    statistics: () => statistics,
+    close: async () => {},
+  }
+  const live = startLive({
+    cluster: {
+      // What is not looked at is left out.
+      status: () => ({ ...others, nodes }) as unknown as ClusterStatus,
+      faults: () => faults,
+    },
+    prober,
+    clock: createManualClock(),
+  })
+  const told = live
+    .status()
+    .nodes.map(({ p50Ms, p99Ms, agreement, lastError, lag, isCounted }) => ({
+      ...{ p50Ms, p99Ms, agreement, lastError, lag, isCounted },
+    }))
+  const blank = { agreement: null, p50Ms: null, p99Ms: null, lastError: 'refused' }
+  expect(told).toEqual([
+    { ...statistics, lag: 0, isCounted: true },
+    { ...statistics, lag: 1, isCounted: false },
+    ...[1, 2, 3].map(() => ({ ...blank, lag: null, isCounted: false })),
+  ])
+  await live.close()
+})
