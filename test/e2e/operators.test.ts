@@ -5,11 +5,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { until } from '@quorumscan/testkit'
+import { freePort, until } from '@quorumscan/testkit'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterEach, expect, it } from 'vitest'
 import { createUser, lookup, untilFound } from './client.ts'
@@ -23,14 +22,6 @@ const BIN = join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')
 async function type(...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [BIN, ...args])
   return stdout.trim()
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 type Operator = {

@@ -6,7 +6,14 @@ import { join } from 'node:path'
 import { createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { startSynchronizer } from '@quorumscan/synchronizer'
-import { createTestNetwork, send, startRedis, until } from '@quorumscan/testkit'
+import {
+  createAuthority,
+  createTestNetwork,
+  freePort,
+  send,
+  startRedis,
+  until,
+} from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startValidator } from './start.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
@@ -25,7 +32,7 @@ beforeAll(async () => {
   const config = { ...network.config, nodes: network.peers }
   const validator = keep(await startValidator(config, { logger, clock: network.clock }))
   const synchronizer = await startLoneSynchronizer()
-  urls = [validator.url, synchronizer.url, network.peers[0]?.url ?? '']
+  urls = [validator.url, synchronizer, network.peers[0]?.url ?? '']
   first = await scrape()
 })
 afterAll(async () => {
@@ -37,8 +44,10 @@ function keep<T extends AsyncDisposable>(resource: T): T {
   return resource
 }
 
-/** One whose log nobody follows. */
-async function startLoneSynchronizer() {
+/** One whose log nobody follows, and that speaks TLS: where its operator asks. */
+async function startLoneSynchronizer(): Promise<string> {
+  const authority = keep(await createAuthority())
+  const operator = { host: '127.0.0.1', port: await freePort() }
   const { genesis, synchronizer } = createTestNetwork()
   const directory = await mkdtemp(join(tmpdir(), 'qs-metrics-'))
   keep({ [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) })
@@ -58,7 +67,10 @@ async function startLoneSynchronizer() {
       port: 0,
       logLevel: 'silent',
       tracesEndpoint: null,
-      connections: PLAIN_CONNECTIONS,
+      connections: {
+        ...PLAIN_CONNECTIONS,
+        ...{ tls: await authority.issue('synchronizer'), operator },
+      },
       rateLimit: 1000,
     },
     genesisFile: await file('genesis.json', JSON.stringify(genesis)),
@@ -71,7 +83,9 @@ async function startLoneSynchronizer() {
     nodes: genesis.nodes.map(({ name }) => ({ name, url: 'http://127.0.0.1:1' })),
     entryRates: { stranger: 1, peer: 1, superValidator: 1 },
   }
-  return keep(await startSynchronizer(config, { logger }))
+  const { url } = keep(await startSynchronizer(config, { logger }))
+  expect(url).toMatch(/^https:/)
+  return `http://127.0.0.1:${operator.port}`
 }
 
 async function scrape(): Promise<string> {

@@ -13,8 +13,15 @@ import type { OperatorConfig } from './operator-config.ts'
 const CONFIG_OF = { scan: scanConfig, synchronizer: synchronizerConfig, validator: validatorConfig }
 const LOOPBACK = '127.0.0.1'
 const ANY_ADDRESS = ['0.0.0.0', '::']
+const ANY_HOST = /^(?:0\.0\.0\.0|\[::\]):/
 
 export const LOG_WRITER_SECRET = 'log-writer'
+
+/** What is told of connections to whoever is reached by its neighbour alone. */
+const OF_LOOPBACK = {
+  QS_HOST: LOOPBACK,
+  ...{ QS_TLS_CERT: '', QS_TLS_KEY: '', QS_TRUSTED_PROXIES: '', QS_OPERATOR_ADDRESS: '' },
+}
 
 /** In the order in which they start. @param logWriter - The password of the log's Redis. */
 export function planOperator(
@@ -45,7 +52,9 @@ export function planOperator(
   const kind = runs === 'sv' ? 'scan' : runs
   const app = planService(machine, {
     ...{ name, kind, redis },
-    url: `http://${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`,
+    url: variables['QS_OPERATOR_ADDRESS']
+      ? `http://${variables['QS_OPERATOR_ADDRESS'].replace(ANY_HOST, `${LOOPBACK}:`)}`
+      : `http://${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`,
     ports: [port],
     env: {
       ...(isTogether
@@ -83,7 +92,7 @@ export function planOperator(
       QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(name)),
       QS_COMETBFT: machine.engineProgram ?? '',
       ...shared,
-      QS_HOST: LOOPBACK,
+      ...OF_LOOPBACK,
       QS_PORT: String(config.synchronizerPort),
       QS_REDIS: redis.redisAddress.socketPath,
       QS_LOG_DIRECTORY: redis.redisDirectory,
@@ -118,6 +127,10 @@ export function judgeProcesses(config: OperatorConfig): readonly string[] {
       if (!(error instanceof EnvError)) throw error
       for (const line of error.message.split('\n')) problems.add(line)
     }
+  if (config.variables['QS_TLS_CERT'] && !config.variables['QS_OPERATOR_ADDRESS'])
+    problems.add(
+      'QS_OPERATOR_ADDRESS is not set: `run` asks there how a process is that speaks TLS',
+    )
   for (const name of Object.keys(config.variables))
     if (name.startsWith('QS_') && !known.has(name)) problems.add(`${name} is no variable of these`)
   return [...problems]

@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { envToConfig as scanConfig } from '@quorumscan/scan'
 import { nodeIdOf, envToConfig as synchronizerConfig } from '@quorumscan/synchronizer'
 import { envToConfig as validatorConfig } from '@quorumscan/validator'
@@ -114,6 +115,27 @@ describe('a super-validator whose members order together', () => {
       },
     })
   })
+})
+
+it('TLS, proxies and the port of operators are of the process that others reach', () => {
+  const connections = {
+    QS_TLS_CERT: '/tls/cert',
+    QS_TLS_KEY: '/tls/key',
+    QS_TRUSTED_PROXIES: '10.0.0.7',
+    QS_OPERATOR_ADDRESS: '0.0.0.0:9464',
+  }
+  const variables = { ...ownVariables('sv-1', 'cometbft'), ...connections }
+  const [ordering, scan] = plan('sv', variables)
+  expect(scanConfig(scan?.app.env ?? {}).connections).toMatchObject({
+    tls: { certFile: '/tls/cert', keyFile: '/tls/key' },
+    proxies: { trusted: ['10.0.0.7'] },
+    operator: { host: '0.0.0.0', port: 9464 },
+  })
+  expect(scan?.url).toBe('http://127.0.0.1:9464')
+  expect(synchronizerConfig(ordering?.app.env ?? {}).connections).toEqual(PLAIN_CONNECTIONS)
+  expect(() => read('sv', { ...variables, QS_OPERATOR_ADDRESS: '' })).toThrow(
+    'QS_OPERATOR_ADDRESS is not set',
+  )
 })
 
 it('a validator has an engine without a vote', () => {

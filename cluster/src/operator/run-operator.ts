@@ -84,7 +84,7 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
   }
   for (const service of services)
     void runner.untilUp(service).then(
-      () => tell(`${service.name} is ready at ${service.url}`),
+      () => tell(`${service.name} is ready`),
       (error) => tell(messageOf(error)), // It goes on trying, or is being stopped.
     )
   return running

@@ -46,3 +46,25 @@ it.each([
   expect(start).toThrow(EnvError)
   for (const sentence of refused) expect(start).toThrow(sentence)
 })
+
+it('proxies are named by address, and tell in one header', () => {
+  const variables = { QS_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8', QS_TRUSTED_HEADER: 'forwarded' }
+  expect(read(variables).connections.proxies).toEqual({
+    trusted: ['127.0.0.1', '10.0.0.0/8'],
+    header: 'forwarded',
+  })
+  expect(() => read({ QS_TRUSTED_PROXIES: 'proxy.example' })).toThrow('QS_TRUSTED_PROXIES: ')
+  expect(() => read({ QS_TRUSTED_HEADER: 'x-real-ip' })).toThrow('QS_TRUSTED_HEADER is none of')
+})
+
+it.each([
+  ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
+  ['[::1]:9464', { host: '::1', port: 9464 }],
+  ['', null],
+])('operators may ask at %j', (text, operator) => {
+  expect(read({ QS_OPERATOR_ADDRESS: text }).connections.operator).toEqual(operator)
+})
+
+it.each(['9464', '127.0.0.1', '::1:9464', '127.0.0.1:70000'])('and not at %j', (text) => {
+  expect(() => read({ QS_OPERATOR_ADDRESS: text })).toThrow('QS_OPERATOR_ADDRESS is no host:port')
+})

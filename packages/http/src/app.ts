@@ -29,7 +29,7 @@ export async function beginApp(
   const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
   const logger = overrides.logger ?? createLogger({ name, level: config.logLevel })
   const metrics = createMetrics({ clock })
-  const { tls, peerCaFile, proxies } = config.connections
+  const { tls, peerCaFile, proxies, operator } = config.connections
   return {
     name,
     clock,
@@ -40,6 +40,7 @@ export async function beginApp(
     serving: {
       certificate: tls === null ? null : await openCertificate(tls, { clock, logger, metrics }),
       proxies,
+      hasOperatorServer: operator !== null,
     },
     trust: await readTrust(peerCaFile),
     tracer: await startTracing({ service: name, endpoint: config.tracesEndpoint }),
@@ -66,14 +67,22 @@ export async function serve(
     // Listening on TCP when it is asked for, so the address is no text. Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
     const server: HttpServer = createServer({ port })
-    const { host, port: wanted } = config
-    await server.listen({ host, port: wanted, backlog: defaultLimits.backlogMax })
-    const url = `http${config.connections.tls === null ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${port()}`
+    const { host, port: wanted, connections } = config
+    const operators = connections.operator === null ? null : server.buildOperatorServer()
+    await operators?.listen({ ...connections.operator })
+    try {
+      await server.listen({ host, port: wanted, backlog: defaultLimits.backlogMax })
+    } catch (error) {
+      await operators?.close()
+      throw error
+    }
+    const url = `http${connections.tls === null ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${port()}`
     logger.info({ url }, 'listening')
     return {
       url,
       async [Symbol.asyncDispose]() {
         await server.close()
+        await operators?.close()
         await context[Symbol.asyncDispose]()
         await tracer?.[Symbol.asyncDispose]()
       },

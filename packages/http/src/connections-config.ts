@@ -9,6 +9,8 @@ export type ConnectionsConfig = {
   /** Certificates of whoever may vouch for nodes and synchronizer, beside those that every Node trusts. */
   readonly peerCaFile: string | null
   readonly proxies: ProxiesConfig
+  /** Where operators ask how the process is, and what it measures; null: where everybody else asks. */
+  readonly operator: { readonly host: string; readonly port: number } | null
 }
 
 /** Of one machine. */
@@ -16,6 +18,7 @@ export const PLAIN_CONNECTIONS: ConnectionsConfig = {
   tls: null,
   peerCaFile: null,
   proxies: { trusted: [], header: 'x-forwarded-for' },
+  operator: null,
 }
 
 export function readConnections(variables: EnvReader): ConnectionsConfig {
@@ -27,7 +30,26 @@ export function readConnections(variables: EnvReader): ConnectionsConfig {
       example: '/etc/quorumscan/ca.pem',
     }),
     proxies: readProxies(variables),
+    operator: readOperator(variables),
   }
+}
+
+/** `[::1]:9464`, too. */
+const ADDRESS = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):([0-9]{1,5})$/i
+const PORT_MAX = 65_535
+
+function readOperator(variables: EnvReader): ConnectionsConfig['operator'] {
+  const text = variables.optional('QS_OPERATOR_ADDRESS', {
+    about:
+      'host:port for /metrics and health without TLS, of whoever runs it; /metrics is then served nowhere else',
+    example: '127.0.0.1:9464',
+  })
+  if (text === null) return null
+  const [, bracketed, plain, digits] = ADDRESS.exec(text) ?? []
+  const [host, port] = [bracketed ?? plain ?? '', Number(digits)]
+  if (host === '' || port > PORT_MAX)
+    variables.problem(`QS_OPERATOR_ADDRESS is no host:port: ${JSON.stringify(text)}`)
+  return { host, port }
 }
 
 function readTls(variables: EnvReader): CertificateFiles | null {

@@ -1,23 +1,13 @@
 /** What the server measures of itself, and where Prometheus reads it. */
 import type { FastifyInstance } from 'fastify'
-import type { Client } from './client.ts'
 import type { Metrics } from './metrics.ts'
 
 const MS_PER_SECOND = 1000
 /** Answering takes a walk over all that is measured; a scraper comes every few seconds. */
-export const METRICS_UNITS = 10
+const METRICS_UNITS = 10
 
-/**
- * Measures every answer and serves `/metrics`.
- *
- * Spec silent: `/metrics` is in no route table. It is for the operator's Prometheus, and no client should
- * be generated from it. Whoever reaches the port may read it, as `/status`.
- */
-export function installMetrics(
-  app: FastifyInstance,
-  options: { readonly metrics: Metrics; readonly admit: (client: Client) => void },
-): void {
-  const { metrics } = options
+/** Measures every answer. */
+export function measureAnswers(app: FastifyInstance, metrics: Metrics): void {
   const durationOf = metrics.durations({
     name: 'http_request_duration_seconds',
     help: 'Time to answer, by operation and HTTP status.',
@@ -31,8 +21,17 @@ export function installMetrics(
       durationOf(operation, String(reply.statusCode)).observe(reply.elapsedTime / MS_PER_SECOND)
     done()
   })
+}
+
+/**
+ * Serves `/metrics`.
+ *
+ * Spec silent: it is in no route table. It is for the operator's Prometheus, and no client should
+ * be generated from it. Whoever reaches the port may read it, as `/status`.
+ */
+export function serveMetrics(app: FastifyInstance, metrics: Metrics): void {
   app.get('/metrics', async (request, reply) => {
-    options.admit(request.client)
+    request.client.charge(METRICS_UNITS - 1)
     const { contentType, text } = await metrics.expose()
     return reply.type(contentType).header('cache-control', 'no-store').send(text)
   })

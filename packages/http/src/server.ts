@@ -13,7 +13,7 @@
  *   handler         what the route declares; anything else is INTERNAL, with the reason in the log
  */
 import type { IncomingMessage } from 'node:http'
-import type { RouteDef, RouteTable } from '@quorumscan/api'
+import { healthRoutes, type RouteDef, type RouteTable } from '@quorumscan/api'
 import {
   assert,
   type Clock,
@@ -36,7 +36,7 @@ import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
 import { createFailures, type Failures } from './failures.ts'
 import type { Handler, Handlers } from './handler.ts'
-import { installMetrics, METRICS_UNITS } from './http-metrics.ts'
+import { measureAnswers, serveMetrics } from './http-metrics.ts'
 import { createHttpServer, isForProbesOnly, waitedMs } from './http-server.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
 import type { Logger } from './logger.ts'
@@ -62,6 +62,7 @@ declare module 'fastify' {
     /** Whose budget a request is counted on that is none of fastify's. */
     clientOf(request: IncomingMessage): Client
     readonly failures: Failures
+    buildOperatorServer(): FastifyInstance
   }
 }
 
@@ -86,8 +87,9 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   readonly rateLimit: RateLimit | null
   /** Nothing is logged without it. */
   readonly logger?: Logger
-  /** Where every answer is measured; `/metrics` serves it. */
+  /** Where every answer is measured; `/metrics` serves it, or that of the operator's server. */
   readonly metrics?: Metrics
+  readonly hasOperatorServer?: boolean
   /** Served below each mount point, in no route table: no client should be generated from their paths. */
   readonly documents?: Documents
   /** Makes a span of every request. */
@@ -136,6 +138,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   app.decorateRequest('client')
   app.decorate('clientOf', clientOf)
   app.decorate('failures', failures)
+  app.decorate('buildOperatorServer', () => buildOperatorServer(options))
   app.setErrorHandler((error, _request, reply) => responder.sendError(reply, error))
   app.setNotFoundHandler((_request, reply) =>
     responder.sendError(reply, new ScanError('ROUTE_NOT_FOUND', 'no operation has this path')),
@@ -165,11 +168,10 @@ export function buildServer<Routes extends RouteTable, User = never>(
   })
   const { metrics, tracer } = options
   if (tracer != null) installTracer(app, tracer)
-  if (metrics !== undefined)
-    installMetrics(app, {
-      metrics,
-      admit: (client) => client.charge(METRICS_UNITS - 1),
-    })
+  if (metrics !== undefined) {
+    measureAnswers(app, metrics)
+    if (options.hasOperatorServer !== true) serveMetrics(app, metrics)
+  }
   if (options.logger?.isLevelEnabled('debug') === true)
     app.addHook('onResponse', (request, reply, done) => {
       const path = request.url.split('?', 1)[0]
@@ -195,6 +197,29 @@ export function buildServer<Routes extends RouteTable, User = never>(
   for (const prefix of prefixes) mount(app, prefix, { ...options, responder, deadlines, work })
   mountDocuments(app, prefixes, options.documents ?? {})
   return app
+}
+
+/** For whoever runs the process: its health, and what it measures, whoever else keeps it busy. */
+function buildOperatorServer<Routes extends RouteTable, User>({
+  metrics,
+  prefix,
+  logger,
+  clock,
+  head,
+  ...options
+}: ServerOptions<Routes, User>): FastifyInstance {
+  const isHealth = ([operation]: readonly [string, unknown]) =>
+    Object.hasOwn(healthRoutes, operation)
+  const server = buildServer<RouteTable>({
+    ...{ prefix, rateLimit: null },
+    routes: Object.fromEntries(Object.entries<RouteDef>(options.routes).filter(isHealth)),
+    handlers: options.handlers as Handlers<RouteTable>,
+    ...(logger && { logger }),
+    ...(clock && { clock }),
+    ...(head && { head }),
+  })
+  if (metrics !== undefined) serveMetrics(server, metrics)
+  return server
 }
 
 function createInstance<Routes extends RouteTable, User>(

@@ -1,4 +1,5 @@
 export { createAuthority, type TestAuthority } from './certificates.ts'
+export { freePort } from './free-port.ts'
 export {
   createHttpClient,
   type HttpAnswer,

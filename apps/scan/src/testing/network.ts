@@ -4,7 +4,6 @@
  */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
@@ -43,6 +42,7 @@ import { Replica } from '@quorumscan/replica'
 import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
 import {
   createTestNetwork,
+  freePort,
   startRedis,
   type TestRedis,
   testKeyPair,
@@ -338,18 +338,6 @@ function createGate() {
       return release
     },
   }
-}
-
-/** Free a moment ago: who is told of the others before any of them listens needs one. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 /** The machine's clock, plus what it was moved on by. */
