@@ -76,7 +76,7 @@ function machineOf(input: TopologyInput): Machine {
 
 /** A Redis that an app has, on a unix socket. */
 export function planRedis(
-  machine: Machine,
+  machine: Omit<Machine, 'mains' | 'engineProgram'>,
   options: {
     readonly name: string
     readonly fsync: 'always' | 'everysec'

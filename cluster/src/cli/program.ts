@@ -15,6 +15,7 @@ import { ORDERING_DRIVERS } from '../genesis.ts'
 import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
+import { addBackupCommands } from './backup-commands.ts'
 import { addCeremonyCommands } from './ceremony-commands.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { addCometbftCommands } from './cometbft.ts'
@@ -273,6 +274,7 @@ export function createProgram(environment: Environment): {
   addMirrorCommand(program, clock)
   addCometbftCommands(program, command, clock)
   addCeremonyCommands(program, clock)
+  addBackupCommands(program, environment.redisServer, clock)
   addRunCommand(program, environment.redisServer, clock)
 
   const log = program

@@ -255,6 +255,41 @@ describe.skipIf(enginePath === null)('four members', () => {
   )
 
   inFull(
+    'let nobody vote twice where one is restored while its first machine runs, and the second once that is gone',
+    async () => {
+      await using network = await startMembers(4, { withTwin: true })
+      const [one, two, three, four, twin] = network.members as [
+        ...[Member, Member, Member, Member, Member], // Just asked for.
+      ]
+      const order = (member: Member) => submit(member, sign(network.genesisHash))
+      await Promise.all([one, two, three, four].map((member) => member.start()))
+      await untilLive([one, two, three, four])
+      await twin.loseDisk()
+      await twin.start()
+      await untilTrue('the second to find that the first votes', async () => {
+        await order(two)
+        return ((await statusOf(twin)).detail ?? '').includes('another machine votes with its key')
+      })
+      await untilAhead([two])
+      expect(await twin.voteState()).toBeNull()
+      for (const member of [two, three, four])
+        expect((await send(`${member.url()}/v0/evidence`)).body.evidence).toEqual([])
+
+      await one.stop()
+      await twin.stop()
+      await twin.start()
+      await untilTrue('the second to vote', async () => {
+        await order(two)
+        return (await twin.voteState()) !== null
+      })
+      // Nothing is ordered without it now.
+      await three.stop()
+      await order(two)
+      expect((await send(`${two.url()}/v0/evidence`)).body.evidence).toEqual([])
+    },
+  )
+
+  inFull(
     'let one vote that lost its disk, and without which nothing is ordered, by its operator alone',
     async () => {
       await using network = await startFour()

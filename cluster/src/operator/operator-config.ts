@@ -43,6 +43,9 @@ export type OperatorConfig = {
   readonly name: string
   readonly directory: DataDirectory
   readonly genesis: Genesis
+  readonly genesisFile: string
+  /** Of the member files of all. */
+  readonly memberDirectory: string
   /** Those of the network whose files it has, itself included. */
   readonly members: readonly Member[]
   /** The file's variables, as every process is told them. */
@@ -106,7 +109,7 @@ function readOperator(
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, min: 1, max: PORT_MAX }
   return {
     ...given,
-    ...{ name, directory, members: members ?? [] },
+    ...{ name, directory, genesisFile, memberDirectory, members: members ?? [] },
     genesis,
     synchronizerPort:
       genesis?.ordering.driver === 'cometbft' ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0,
@@ -135,8 +138,12 @@ function attempt<T>(reader: EnvReader, name: string, read: () => T): T | null {
 }
 
 function readMembers(directory: string): readonly Member[] {
+  return memberFilesOf(directory).map(readMember)
+}
+
+export function memberFilesOf(directory: string): readonly string[] {
   const files = readdirSync(directory).filter((file) => MEMBER_FILE.test(file))
-  return files.sort().map((file) => readMember(join(directory, file)))
+  return files.sort().map((file) => join(directory, file))
 }
 
 /** Where the files say something else than the genesis, or too little. */

@@ -6,8 +6,14 @@ import { nodeIdOf, envToConfig as synchronizerConfig } from '@quorumscan/synchro
 import { envToConfig as validatorConfig } from '@quorumscan/validator'
 import type { MemberOf } from '../ceremony/member.ts'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
-import { logTokenOf, logTokensOf } from '../prepare.ts'
-import { type Machine, planRedis, planService, type Service } from '../topology.ts'
+import { logTokenOf, logTokensOf, makeSecret } from '../prepare.ts'
+import {
+  type Machine,
+  planRedis,
+  planService,
+  type RedisService,
+  type Service,
+} from '../topology.ts'
 import type { OperatorConfig } from './operator-config.ts'
 
 const CONFIG_OF = { scan: scanConfig, synchronizer: synchronizerConfig, validator: validatorConfig }
@@ -33,12 +39,7 @@ export function planOperator(
   const port = Number(variables['QS_PORT'])
   const host = variables['QS_HOST'] || LOOPBACK
   const isTogether = genesis.ordering.driver === 'cometbft'
-  const login = { ...{ name: LOG_USER, rules: LOG_RULES }, password: logWriter }
-  const redis = planRedis(machine, {
-    name,
-    fsync: runs === 'sv' ? 'everysec' : 'always',
-    user: runs === 'synchronizer' ? login : null,
-  })
+  const redis = planOperatorRedis(config, machine, logWriter)
   const urls = superValidators(config).flatMap(({ url, ...sv }) =>
     url === null ? [] : [{ ...sv, url }],
   )
@@ -111,6 +112,33 @@ export function planOperator(
     },
   })
   return [synchronizer, app]
+}
+
+/** @param logWriter - As of `planOperator`. */
+function planOperatorRedis(
+  { runs, name }: Pick<OperatorConfig, 'runs' | 'name'>,
+  machine: Parameters<typeof planRedis>[0],
+  logWriter: string,
+): RedisService {
+  const login = { ...{ name: LOG_USER, rules: LOG_RULES }, password: logWriter }
+  return planRedis(machine, {
+    name,
+    fsync: runs === 'sv' ? 'everysec' : 'always',
+    user: runs === 'synchronizer' ? login : null,
+  })
+}
+
+/** The Redis of an operator, as `run` starts it, with its sockets in the directory that is given. */
+export function operatorRedisPlan(options: {
+  readonly config: Pick<OperatorConfig, 'runs' | 'name' | 'directory'>
+  readonly redisServer: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}): (socketDirectory: string) => RedisService {
+  const { config, redisServer, env } = options
+  const { directory } = config
+  const machine = { directory, redisServer, env, logFileOf: () => null }
+  const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
+  return (socketDirectory) => planOperatorRedis(config, { ...machine, socketDirectory }, logWriter)
 }
 
 /**

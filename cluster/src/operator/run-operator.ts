@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { appMain } from '../built-files.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
-import { readOwnJson, writeOwnJson } from '../data-directory.ts'
+import { type DataDirectory, readOwnJson, writeOwnJson } from '../data-directory.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import { makeLogTokens, makeSecret } from '../prepare.ts'
 import { identityOf, type ProcessIdentity, stateOf } from '../process-identity.ts'
@@ -46,7 +46,7 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
     env: Object.fromEntries(Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))),
     logFileOf: () => null,
   }
-  takeOver(options)
+  takeOver(directory)
   if (isTogether) makeLogTokens(directory, name, [name])
   const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
   removeSocketDirectory(directory)
@@ -90,9 +90,12 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
   return running
 }
 
-/** One at a time: a second one would end the processes of the first as leftovers. */
-function takeOver({ config }: RunOptions): void {
-  const { runFile, path } = config.directory
+/**
+ * One at a time: a second one would end the processes of the first as leftovers.
+ *
+ * @throws {ClusterError} If another process runs what is there.
+ */
+export function takeOver({ runFile, path }: DataDirectory): void {
   const other = readOwnJson(runFile) as ProcessIdentity | null
   if (other !== null && stateOf(other) !== 'gone')
     throw new ClusterError(`process ${other.pid} runs what is in ${path}`)

@@ -28,7 +28,7 @@ export {
   LogUnavailableError,
 } from './log-errors.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'
-export { createGroupKeeper } from './recent-groups.ts'
+export { createGroupKeeper, type KeptGroup, readRecentGroups } from './recent-groups.ts'
 export { prepareRepair } from './repair.ts'
 export type { Cut, OffsetRange, Refusal } from './repair-plan.ts'
 export {
@@ -39,6 +39,7 @@ export {
   type VerifyLogOptions,
   verifyLog,
 } from './verify.ts'
+export { type ProvenGroup, readWholeLog, writeWholeLog } from './whole-log.ts'
 export {
   createLogWriter,
   type LogWriter,

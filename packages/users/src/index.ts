@@ -1,4 +1,5 @@
 export type { AutoRenewals } from './auto-renewals.ts'
+export { type KeptPart, readKept, writeKept } from './backup.ts'
 export type { Floor } from './floor.ts'
 export type { KeptText } from './kept-text.ts'
 export { type Outbox, PENDING_MAX, type PendingSubmission } from './outbox.ts'

@@ -25,6 +25,8 @@ export type Application = {
   tip(): Tip
   /** Null: this process has seen no block yet that carries votes. */
   lastCommit(): LastCommit | null
+  /** The greatest height at which a vote of this address stands in a block; 0: none was seen. */
+  voteHeightOf(address: string): number
 }
 
 export type ApplicationOptions = {
@@ -62,10 +64,12 @@ export function createApplication(options: ApplicationOptions): Application {
   let pending: { readonly group: BlockGroup; readonly tip: Tip } | null = null
   const rules = () => proposalRules[options.protocolVersionAt(tip.offset + 1)]
   let lastCommit: LastCommit | null = null
+  const voteHeights = new Map<string, number>()
 
   return {
     tip: () => tip,
     lastCommit: () => lastCommit,
+    voteHeightOf: (address) => voteHeights.get(address) ?? 0,
     async answer(request) {
       if (request.info !== undefined) {
         // Another engine, or the same after a restart: what was not committed will be repeated.
@@ -119,7 +123,11 @@ export function createApplication(options: ApplicationOptions): Application {
       }
       if (request.finalizeBlock !== undefined) {
         const { height, misbehavior, time, txs, decidedLastCommit } = request.finalizeBlock
-        if (decidedLastCommit !== undefined) lastCommit = readLastCommit(decidedLastCommit)
+        if (decidedLastCommit !== undefined) {
+          lastCommit = readLastCommit(decidedLastCommit)
+          // The votes that a block carries are on the one before.
+          for (const address of lastCommit.present) voteHeights.set(address, Number(height) - 1)
+        }
         if (misbehavior.some(({ type }) => type === MisbehaviorType.DUPLICATE_VOTE))
           await options.onMisbehavior(Number(height))
         pending = orderBlock(tip, {

@@ -7,7 +7,13 @@ import { type CometbftOrdering, chainIdOf } from '@quorumscan/consensus'
 import type { beginApp } from '@quorumscan/http'
 import type { EngineConfig } from '../config.ts'
 import type { OrderedLog } from '../ordered-log.ts'
-import { engineFiles, VOTE_ANYWAY_FILE, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
+import {
+  engineFiles,
+  nodeIdOf,
+  VOTE_ANYWAY_FILE,
+  VOTE_STATE_FILE,
+  voteStateAt,
+} from './engine-files.ts'
 import { keepEngine, type SpawnEngine } from './engine-process.ts'
 import { createEngineRpc } from './engine-rpc.ts'
 import { refusalOf } from './engine-state.ts'
@@ -15,7 +21,7 @@ import { watchEngine } from './engine-watch.ts'
 import { createMember, type MemberOptions } from './member.ts'
 import { createMisbehavior } from './misbehavior.ts'
 import { reportOrdering } from './ordering-report.ts'
-import { stepVoting, type Voting } from './voting.ts'
+import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
 
 /** Below the engine's home. */
 const MISBEHAVIOR_FILE = 'misbehavior.json'
@@ -37,6 +43,7 @@ export async function openCometbftLog(
   assertMember(votingKey, ordering)
   const nodeKey = keyPairFromSeed(await readSecret(config.nodeKeyFile))
   const voteStateFile = join(config.home, VOTE_STATE_FILE)
+  const ownAddress = votingKey === null ? '' : nodeIdOf(votingKey.publicKey)
   let voting: Voting | null = null
   if (votingKey !== null)
     voting = existsSync(voteStateFile) ? { kind: 'votes' } : { kind: 'follows', untilHeight: null }
@@ -102,9 +109,12 @@ export async function openCometbftLog(
           voting = stepVoting(voting, {
             isTold,
             height,
+            ownVoteHeight: member.voteHeightOf(ownAddress),
             memberHeights: reading.peerHeights,
             memberCount: members.length,
           })
+          if (voting.kind === 'elsewhere')
+            logger.error({ height: voting.height }, describeElsewhere(voting.height))
           if (voting.kind !== 'votes') return
           await writePrivate(voteStateFile, voteStateAt(height))
           logger.info({ height, isTold }, 'the engine votes again')
@@ -144,6 +154,7 @@ export async function openCometbftLog(
           refusal()?.message,
           isStalled ? describeStall(watch.connected().length, members.length) : null,
           voting?.kind === 'follows' ? describeFollowing(voting.untilHeight, isStalled) : null,
+          voting?.kind === 'elsewhere' ? describeElsewhere(voting.height) : null,
         ].filter((one) => one != null)
         return sentences.length === 0 ? null : sentences.join('; ')
       },
@@ -164,8 +175,17 @@ function describeFollowing(untilHeight: number | null, isStalled: boolean): stri
   if (isStalled)
     return 'what it has signed is lost, and too few members vote without it: only its operator can let it vote'
   const until =
-    untilHeight === null ? 'enough others have said where they are' : `block ${untilHeight}`
+    untilHeight === null
+      ? 'enough others have said where they are'
+      : `block ${untilHeight + BLOCKS_LOOKED_AT}`
   return `what it has signed is lost: it follows, and does not vote before ${until}`
+}
+
+function describeElsewhere(height: number): string {
+  return (
+    `another machine votes with its key (block ${height}), so this one does not: end one of the two for good, ` +
+    'then start this one again'
+  )
 }
 
 async function readKey(file: string | null): Promise<KeyPair | null> {

@@ -37,6 +37,8 @@ export type Member = AsyncDisposable & {
   /** Newest entry that followers can have. */
   head(): Tip
   lastCommit(): LastCommit | null
+  /** As of the application. */
+  voteHeightOf(address: string): number
   /** Rejects when this process must not go on: the log is another one than it knows. */
   readonly failed: Promise<never>
 }
@@ -162,6 +164,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       append: offering.offer,
       head: () => application.tip(),
       lastCommit: () => application.lastCommit(),
+      voteHeightOf: (address) => application.voteHeightOf(address),
       failed,
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { stepVoting, type Voting } from './voting.ts'
 
-const NOBODY = { height: 0, memberHeights: [], memberCount: 4 }
+const NOBODY = { height: 0, ownVoteHeight: 0, memberHeights: [], memberCount: 4 }
 const lost: Voting = { kind: 'follows', untilHeight: null }
 
 function follow(...moments: readonly (readonly [height: number, ...members: number[]])[]): Voting {
   let voting = lost
   for (const [height, ...memberHeights] of moments)
-    voting = stepVoting(voting, { height, memberHeights, memberCount: 4, isTold: false })
+    voting = stepVoting(voting, { ...NOBODY, height, memberHeights, isTold: false })
   return voting
 }
 
@@ -17,10 +17,22 @@ describe('a member that lost what it has signed', () => {
     expect(follow([0, 9, 9, 8])).toEqual({ kind: 'follows', untilHeight: 11 })
   })
 
-  it('votes two blocks past the greatest height that they told it then', () => {
+  it('votes when it has seen three blocks behind what it can have signed, by the heights that they told it then', () => {
     const told = [0, 9, 9, 8] as const
-    expect(follow(told, [10, 11, 11, 11])).toEqual({ kind: 'follows', untilHeight: 11 })
-    expect(follow(told, [11, 12])).toEqual({ kind: 'votes' })
+    expect(follow(told, [13, 14, 14, 14])).toEqual({ kind: 'follows', untilHeight: 11 })
+    expect(follow(told, [14, 15])).toEqual({ kind: 'votes' })
+  })
+
+  it('does not vote while a vote of its key stands where it has signed nothing, also when there are no more', () => {
+    const following: Voting = { kind: 'follows', untilHeight: 11 }
+    const step = (voting: Voting, height: number, ownVoteHeight: number) =>
+      stepVoting(voting, { ...NOBODY, height, ownVoteHeight, isTold: false })
+    // It may have signed this itself, before it lost what it has signed.
+    expect(step(following, 11, 10)).toEqual(following)
+    const elsewhere = step(following, 12, 11)
+    expect(elsewhere).toEqual({ kind: 'elsewhere', height: 11 })
+    expect(step(elsewhere, 99, 11)).toEqual(elsewhere)
+    expect(step(following, 14, 13)).toEqual({ kind: 'elsewhere', height: 13 })
   })
 
   it('waits on what it has itself seen, too', () => {

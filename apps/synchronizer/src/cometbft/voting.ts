@@ -3,8 +3,9 @@
  *
  * It may have signed up to the height that the chain worked on when it was lost. Of so many other members as decide a
  * block one is honest and took part in the newest: no block is newer than the next one after the greatest height that
- * they report. Two blocks further on, everything that the member signs is at a height that it has never seen. Where too
- * few others are left to decide anything, that never comes, and its operator decides.
+ * they report. Two blocks further on, everything that the member signs is at a height that it has never seen: a vote of
+ * its key that stands there is of somebody else who has it, such as a machine that was thought to be lost, and then it
+ * must not vote. Where too few others are left to decide anything, that never comes, and its operator decides.
  */
 import { quorumOf } from '@quorumscan/consensus'
 
@@ -12,17 +13,23 @@ export type Voting =
   | { readonly kind: 'votes' }
   | {
       readonly kind: 'follows'
-      /** From which height on it may vote; null while too few members have said where they are. */
+      /** It has signed nothing from this height on; null while too few members have said where they are. */
       readonly untilHeight: number | null
     }
+  /** Somebody else votes with its key, last seen at this height. */
+  | { readonly kind: 'elsewhere'; readonly height: number }
 
 const BLOCKS_PAST = 2
+/** Who votes is in one of so many blocks in a row: they wait a moment for late votes. */
+export const BLOCKS_LOOKED_AT = 3
 
 export function stepVoting(
   voting: Voting,
   event: {
     /** Of the newest block that was published. */
     readonly height: number
+    /** The greatest height at which a vote of its key stands in a block; 0: none was seen. */
+    readonly ownVoteHeight: number
     /** The height that each connected member works on. */
     readonly memberHeights: readonly number[]
     readonly memberCount: number
@@ -30,12 +37,14 @@ export function stepVoting(
     readonly isTold: boolean
   },
 ): Voting {
-  if (voting.kind === 'votes') return voting
+  if (voting.kind !== 'follows') return voting
   const { height, memberHeights, memberCount } = event
   if (event.isTold) return { kind: 'votes' }
   const isEnough = memberHeights.length >= quorumOf(memberCount)
   const untilHeight =
     voting.untilHeight ?? (isEnough ? Math.max(height, ...memberHeights) + BLOCKS_PAST : null)
-  if (untilHeight !== null && height >= untilHeight) return { kind: 'votes' }
+  if (untilHeight === null) return { kind: 'follows', untilHeight }
+  if (event.ownVoteHeight >= untilHeight) return { kind: 'elsewhere', height: event.ownVoteHeight }
+  if (height >= untilHeight + BLOCKS_LOOKED_AT) return { kind: 'votes' }
   return { kind: 'follows', untilHeight }
 }

@@ -1,0 +1,85 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { ClusterError } from '../cluster-error.ts'
+import { type Item, openArchive, writeArchive } from './archive.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'qs-archive-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+const OF = {
+  role: 'validator' as const,
+  name: 'v',
+  genesisHash: 'ab'.repeat(32),
+  takenAt: '2030-01-31T12:00:00.000000Z',
+  variables: { QS_PORT: '4611' },
+}
+const ITEMS: readonly Item[] = [
+  { kind: 'file', path: 'keys/v.participant', text: 'secret\r\nsecret' },
+  { kind: 'kept', key: '{users}:records', items: [['YQ==', 'Yg==']] },
+  { kind: 'kept', key: '{users}:ids', items: [['YQ==']] },
+  { kind: 'group', bytes: 'AAAA', signature: 'BBBB' },
+]
+
+async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
+  yield* items
+}
+
+async function write(name: string, items: Iterable<Item> = ITEMS): Promise<string> {
+  const file = join(root, name)
+  await writeArchive(file, OF, each(items))
+  return file
+}
+
+it('gives back what was put in, to its owner alone', async () => {
+  const file = await write('whole')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const archive = await openArchive(file)
+  expect(archive.header).toMatchObject(OF)
+  for (const _ of [1, 2]) {
+    const items: Item[] = []
+    for await (const item of archive.items()) items.push(item)
+    expect(items).toEqual(ITEMS)
+  }
+  // The same content is the same file.
+  expect(readFileSync(await write('again'))).toEqual(readFileSync(file))
+})
+
+it('refuses a file of which any byte is another, or the end is missing, and names it', async () => {
+  const bytes = readFileSync(await write('good'))
+  const altered = join(root, 'altered')
+  for (let at = 0; at < bytes.length; at++) {
+    const copy = Buffer.from(bytes)
+    copy[at] = (copy[at] ?? 0) ^ 1
+    writeFileSync(altered, copy)
+    await expect(openArchive(altered), `byte ${at}`).rejects.toThrow(ClusterError)
+    writeFileSync(altered, bytes.subarray(0, at))
+    await expect(openArchive(altered), `${at} bytes`).rejects.toThrow(altered)
+  }
+  writeFileSync(altered, Buffer.concat([bytes, Buffer.from('\n')]))
+  await expect(openArchive(altered)).rejects.toThrow(`${altered} is damaged`)
+  await expect(openArchive(join(root, 'nowhere'))).rejects.toThrow('there is none')
+})
+
+it('leaves nothing where it fails, and nothing else in its place', async () => {
+  const file = await write('first')
+  await expect(write('first')).rejects.toThrow('is there already')
+  async function* failing(): AsyncGenerator<Item> {
+    yield* ITEMS
+    throw new ClusterError('no more')
+  }
+  await expect(writeArchive(join(root, 'second'), OF, failing())).rejects.toThrow('no more')
+  expect(readdirSync(root)).not.toContain('second')
+  expect(readdirSync(root).filter((name) => name.endsWith('.partial'))).toEqual([])
+  expect((await openArchive(file)).header.name).toBe('v')
+})
+
+it.each(['../keys/v', '/etc/passwd', 'keys/../../x', 'keys/.x', 'run.env', 'redis/v/redis.conf'])(
+  'writes nothing to %s',
+  async (path) => {
+    const file = await write(`to-${path.replaceAll('/', '_')}`, [{ kind: 'file', path, text: '' }])
+    const { items } = await openArchive(file)
+    await expect(items().next()).rejects.toThrow(/line 2: .*path/)
+  },
+)

@@ -1,0 +1,158 @@
+/**
+ * The file of a backup: lines of canonical JSON, what it is of first, then one thing each, at last the SHA-256 of all
+ * lines before. A file in which any byte is another, or the end is missing, is refused before anything is taken of it.
+ */
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, rmSync } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { canonicalJson, type Json } from '@quorumscan/consensus'
+import { z } from 'zod'
+import { ClusterError, messageOf } from '../cluster-error.ts'
+import { syncDirectory } from '../data-directory.ts'
+
+const FORMAT = 'quorumscan/backup/1'
+/** Of the genesis document, below the data directory. */
+export const GENESIS_PLACE = 'genesis.json'
+/** Nothing of a backup is written anywhere else. */
+const PLACE =
+  /^(?:genesis\.json|[a-z0-9-]+\.member\.json|(?:keys|members|files)\/[A-Za-z0-9_-][A-Za-z0-9._-]*)$/
+/** It holds private keys. */
+const MODE = 0o600
+const LINE_FEED = 10
+
+const header = z.strictObject({
+  format: z.literal(FORMAT),
+  role: z.enum(['sv', 'synchronizer', 'validator']),
+  name: z.string(),
+  /** Hex. */
+  genesisHash: z.string(),
+  takenAt: z.string(),
+  /** Of its configuration. The file that one names, if it is a small one, is at `files/<variable>`. */
+  variables: z.record(z.string(), z.string()),
+})
+export type Header = z.infer<typeof header>
+
+const item = z.union([
+  /** `path`: below the data directory. */
+  z.strictObject({ kind: z.literal('file'), path: z.string().regex(PLACE), text: z.string() }),
+  z.strictObject({
+    kind: z.literal('kept'),
+    key: z.string(),
+    items: z.array(z.union([z.tuple([z.string(), z.string()]), z.tuple([z.string()])])),
+  }),
+  /** Of the log. Base64. */
+  z.strictObject({ kind: z.literal('group'), bytes: z.string(), signature: z.string() }),
+])
+export type Item = z.infer<typeof item>
+
+const end = z.strictObject({ kind: z.literal('end'), sha256: z.string() })
+
+/**
+ * Writes a new file, readable by its owner alone, at once: whoever finds it has all of it.
+ *
+ * @throws {ClusterError} If there is one.
+ */
+export async function writeArchive(
+  file: string,
+  of: Omit<Header, 'format'>,
+  items: AsyncIterable<Item>,
+): Promise<void> {
+  if (existsSync(file)) throw new ClusterError(`${file} is there already: nothing was written`)
+  const partial = `${file}.partial`
+  rmSync(partial, { force: true })
+  const handle = await open(partial, 'wx', MODE)
+  const hash = createHash('sha256')
+  const write = async (value: unknown) => {
+    const line = `${canonicalJson(value as Json)}\n`
+    hash.update(line)
+    await handle.write(line)
+  }
+  try {
+    await write({ format: FORMAT, ...of })
+    for await (const each of items) await write(each)
+    await write({ kind: 'end', sha256: hash.copy().digest('hex') })
+    await handle.sync()
+    await handle.close()
+    await rename(partial, file)
+    syncDirectory(dirname(file))
+  } catch (error) {
+    await handle.close().catch(() => {}) // Closed already.
+    rmSync(partial, { force: true })
+    throw error
+  }
+}
+
+export type Archive = {
+  readonly header: Header
+  /** In the order in which they were written; read anew each time. */
+  items(): AsyncGenerator<Item>
+}
+
+/**
+ * Reads the file once, to its end.
+ *
+ * @throws {ClusterError} That names it, if it is no backup, or not as it was written.
+ */
+export async function openArchive(file: string): Promise<Archive> {
+  const hash = createHash('sha256')
+  let first: Buffer | undefined
+  let last: { readonly line: Buffer; readonly sha256: string } | undefined
+  for await (const line of linesOf(file)) {
+    first ??= line
+    last = { line, sha256: hash.copy().digest('hex') }
+    hash.update(line).update('\n')
+  }
+  const of = header.safeParse(parsed(first))
+  if (!of.success)
+    throw new ClusterError(`${file} is no backup that this quorumscan reads (${FORMAT})`)
+  const written = end.safeParse(parsed(last?.line))
+  if (!written.success) throw damaged(file, 'its end is missing')
+  if (written.data.sha256 !== last?.sha256) throw damaged(file, 'it is not what was written')
+  return {
+    header: of.data,
+    async *items() {
+      let count = 0
+      for await (const line of linesOf(file)) {
+        const value = parsed(line)
+        if (count++ === 0 || end.safeParse(value).success) continue
+        const read = item.safeParse(value)
+        if (!read.success) throw damaged(file, `line ${count}: ${messageOf(read.error)}`)
+        yield read.data
+      }
+    },
+  }
+}
+
+/** Without their ends, as bytes: what is hashed is what is in the file. */
+async function* linesOf(file: string): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0)
+  try {
+    for await (const chunk of createReadStream(file)) {
+      rest = Buffer.concat([rest, chunk as Buffer])
+      let from = 0
+      for (let at = rest.indexOf(LINE_FEED); at >= 0; at = rest.indexOf(LINE_FEED, from)) {
+        yield rest.subarray(from, at)
+        from = at + 1
+      }
+      rest = rest.subarray(from)
+    }
+  } catch (error) {
+    if (error instanceof ClusterError || !(error instanceof Error && 'syscall' in error))
+      throw error
+    throw new ClusterError(messageOf(error), { cause: error })
+  }
+  if (rest.length > 0) throw damaged(file, 'its end is missing')
+}
+
+function damaged(file: string, why: string): ClusterError {
+  return new ClusterError(`${file} is damaged: ${why}; nothing was taken of it`)
+}
+
+function parsed(line: Buffer | undefined): unknown {
+  try {
+    return JSON.parse(line?.toString('utf8') ?? '')
+  } catch {
+    return null // No line of ours.
+  }
+}

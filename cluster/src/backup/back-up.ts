@@ -1,0 +1,112 @@
+/**
+ * What a backup of one operator holds: its keys and the files that its configuration names, and what no log has. Left
+ * out is what follows from the log (replicas, queues of jobs, which a sweep fills again), what others have (the log of
+ * members who order together), and what an engine has signed: of an older time it would let it sign a height twice.
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Clock } from '@quorumscan/base'
+import { type ProvenGroup, readRecentGroups, readWholeLog } from '@quorumscan/log'
+import { formatTime } from '@quorumscan/model'
+import { readStoredOffset } from '@quorumscan/replica'
+import { readKept } from '@quorumscan/users'
+import { KEYS_OF } from '../ceremony/member.ts'
+import { memberKeyFile } from '../ceremony/member-keys.ts'
+import { hashGenesis, logGenesisOf } from '../genesis.ts'
+import { logAddressOf } from '../log-repair.ts'
+import { memberFilesOf, type OperatorConfig, ROLE_OF } from '../operator/operator-config.ts'
+import { operatorRedisPlan } from '../operator/operator-services.ts'
+import type { RedisService } from '../topology.ts'
+import { GENESIS_PLACE, type Item, writeArchive } from './archive.ts'
+import { openOwnRedis } from './own-redis.ts'
+
+/** A file that a variable names: certificates and tokens, and no program. */
+const NAMED_BYTES_MAX = 1024 * 1024
+/** Where these are on the other machine is decided there. */
+export const PLACES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS']
+
+export type BackUpOptions = {
+  readonly config: OperatorConfig
+  readonly file: string
+  /** Of a super-validator: also the newest groups of the log, from which a lost end of it is refilled. */
+  readonly isLogIncluded: boolean
+  readonly redisServer: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+}
+
+/**
+ * Writes the backup, of one moment, whether the operator's processes run or not.
+ *
+ * @throws {ClusterError} If the file is there already, or something cannot be read: there is no file then.
+ * @throws {LogGroupError} If the log is damaged.
+ */
+export async function backUp(options: BackUpOptions): Promise<void> {
+  const { config, clock } = options
+  const { variables, genesis, name, runs } = config
+  await writeArchive(
+    options.file,
+    {
+      ...{ role: runs, name, genesisHash: hashGenesis(genesis) },
+      takenAt: formatTime(clock.nowMicros()),
+      variables: Object.fromEntries(
+        Object.entries(variables).flatMap(([variable, value]) =>
+          value === undefined || PLACES.includes(variable) ? [] : [[variable, value]],
+        ),
+      ),
+    },
+    itemsOf(options),
+  )
+}
+
+async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
+  const { config, clock } = options
+  for (const [path, source] of filesOf(config))
+    yield { kind: 'file', path, text: readFileSync(source, 'utf8') }
+  if (config.runs === 'sv' && !options.isLogIncluded) return
+  const { directory } = config
+  const plan = operatorRedisPlan(options)
+  await using own = await openOwnRedis({ directory, plan, clock })
+  if (config.runs === 'validator')
+    for (const part of await readKept(own.service.redisAddress.socketPath))
+      yield { kind: 'kept', key: part.key, items: part.items.map((item) => [...item]) }
+  else
+    for await (const { bytes, signature } of groupsOf(config, own.service))
+      yield { kind: 'group', bytes: base64(bytes), signature: base64(signature) }
+}
+
+async function* groupsOf(
+  { runs, genesis }: OperatorConfig,
+  service: RedisService,
+): AsyncGenerator<ProvenGroup> {
+  const { socketPath: path } = service.redisAddress
+  const { signal } = new AbortController()
+  if (runs === 'synchronizer')
+    yield* readWholeLog({ redis: logAddressOf(service), genesis: logGenesisOf(genesis), signal })
+  else yield* (await readRecentGroups({ path, applied: await readStoredOffset(path) })).values()
+}
+
+/** By their place in the backup. */
+function filesOf(config: OperatorConfig): ReadonlyMap<string, string> {
+  const { directory, name, runs, variables, memberDirectory } = config
+  const keys = KEYS_OF[ROLE_OF[runs]].map((kind) => memberKeyFile(directory, name, kind))
+  return new Map([
+    ...keys.map((file) => [`keys/${basename(file)}`, file] as const),
+    [`${name}.member.json`, directory.memberFile(name)],
+    [GENESIS_PLACE, config.genesisFile],
+    ...memberFilesOf(memberDirectory).map((file) => [`members/${basename(file)}`, file] as const),
+    ...Object.entries(variables).flatMap(([variable, value]) =>
+      isNamedFile(variable, value) ? [[`files/${variable}`, value] as const] : [],
+    ),
+  ])
+}
+
+function isNamedFile(variable: string, value: string | undefined): value is string {
+  if (value === undefined || PLACES.includes(variable) || !value.includes('/')) return false
+  const stats = statSync(value, { throwIfNoEntry: false })
+  return stats?.isFile() === true && stats.size <= NAMED_BYTES_MAX
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
+}

@@ -1,0 +1,210 @@
+/** Backups of operators, restored in another directory; that they go on is tested with all their processes. */
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock, keyPairFromSeed, utf8 } from '@quorumscan/base'
+import {
+  openGroup,
+  type ProvenGroup,
+  readWholeLog,
+  signGroup,
+  writeWholeLog,
+} from '@quorumscan/log'
+import { readKept, ValidatorStore } from '@quorumscan/users'
+import { afterAll, expect, it } from 'vitest'
+import type { Role } from '../ceremony/member.ts'
+import { makeMember } from '../ceremony/member-keys.ts'
+import { dataDirectory } from '../data-directory.ts'
+import { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
+import { logAddressOf } from '../log-repair.ts'
+import {
+  type OperatorConfig,
+  type Runnable,
+  readOperatorConfig,
+} from '../operator/operator-config.ts'
+import { judgeProcesses, operatorRedisPlan } from '../operator/operator-services.ts'
+import { writeArchive } from './archive.ts'
+import { backUp } from './back-up.ts'
+import { openOwnRedis } from './own-redis.ts'
+import { restore } from './restore.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'qs-backup-'))
+afterAll(() => rmSync(root, { recursive: true }))
+const clock = createSystemClock()
+const machine = { redisServer: 'redis-server', env: process.env, clock }
+const { signal } = new AbortController()
+
+const shown = join(root, 'shown')
+mkdirSync(shown)
+function enroll(role: Role, name: string) {
+  const directory = dataDirectory(join(root, name))
+  const isSv = role === 'super-validator'
+  const url = isSv ? 'https://sv-1.example' : null
+  const engineAddress = isSv ? 'sv-1.example:26656' : null
+  const member = makeMember(directory, role, { name, createdAtMicros: 1, url, engineAddress })
+  copyFileSync(directory.memberFile(name), join(shown, `${name}.member.json`))
+  return member
+}
+const sv = enroll('super-validator', 'sv-1')
+const synchronizer = enroll('synchronizer', 'orderer')
+enroll('validator', 'v')
+const genesis = createGenesis([sv, synchronizer], { driver: 'redis', overrides: {} })
+writeFileSync(join(root, 'genesis.json'), JSON.stringify(genesis))
+writeFileSync(join(root, 'token'), 'a-token-of-22-letters_')
+
+function configOf(runs: Runnable, name: string): OperatorConfig {
+  const token = join(root, 'token')
+  const variables = {
+    ...{ QS_NAME: name, QS_DATA_DIR: join(root, name), QS_PORT: '4611' },
+    ...{ QS_GENESIS: join(root, 'genesis.json'), QS_MEMBERS: shown },
+    ...(runs === 'synchronizer'
+      ? { QS_PEER_TOKENS_FILE: token }
+      : { QS_LOG: 'https://orderer.example', QS_LOG_TOKEN_FILE: token }),
+    ...(runs === 'validator'
+      ? { QS_JWKS_URL: 'https://issuer.example/jwks?a=1#"b"', QS_JWKS_ALGORITHM: 'ES256' }
+      : {}),
+  }
+  const file = join(root, `${name}.env`)
+  const quote = (value: string) => (value.includes('"') ? `'${value}'` : value)
+  const lines = Object.entries(variables).map(([variable, value]) => `${variable}=${quote(value)}`)
+  writeFileSync(file, lines.join('\n'))
+  return readOperatorConfig(runs, file, judgeProcesses)
+}
+
+const redisOf = (config: OperatorConfig) =>
+  openOwnRedis({
+    directory: config.directory,
+    plan: operatorRedisPlan({ ...machine, config }),
+    clock,
+  })
+
+let count = 0
+async function backedUp(config: OperatorConfig, isLogIncluded = false): Promise<string> {
+  const file = join(root, `${config.name}-${count++}.backup`)
+  await backUp({ ...machine, config, file, isLogIncluded })
+  return file
+}
+
+const restored = (file: string, name: string, more: Partial<Parameters<typeof restore>[0]> = {}) =>
+  restore({ ...machine, file, target: join(root, name), changes: {}, logFiles: [], ...more })
+
+it('a validator has its users again, elsewhere, whether it ran or not when it was backed up', async () => {
+  const config = configOf('validator', 'v')
+  let file: string
+  {
+    await using own = await redisOf(config)
+    const path = own.service.redisAddress.socketPath
+    await using store = await ValidatorStore.create({ path, genesisHash: hashGenesis(genesis) })
+    const user = { id: 'alice', primaryParty: null, isDeactivated: false, metadata: {} }
+    await store.users.insert({ user: { ...user, identityProviderId: '' }, rights: [] })
+    await store.identity.save('a key')
+    file = await backedUp(config)
+  }
+  const kept = await keptOf(config)
+  expect(kept.length).toBeGreaterThan(2)
+  for (const [name, from] of [
+    ['elsewhere', file],
+    ['again', await backedUp(config)],
+  ] as const) {
+    const { configFile } = await restored(from, name, { changes: { QS_PORT: '4711' } })
+    const there = readOperatorConfig('validator', configFile, judgeProcesses)
+    expect(there.variables).toEqual({
+      ...config.variables,
+      QS_PORT: '4711',
+      QS_DATA_DIR: join(root, name),
+      QS_GENESIS: join(root, name, 'genesis.json'),
+      QS_MEMBERS: join(root, name, 'members'),
+      QS_LOG_TOKEN_FILE: join(root, name, 'files', 'QS_LOG_TOKEN_FILE'),
+    })
+    expect(readFileSync(there.variables['QS_LOG_TOKEN_FILE'] ?? '', 'utf8')).toContain('22-letters')
+    const key = readFileSync(join(root, name, 'keys', 'v.participant'))
+    expect(key).toEqual(readFileSync(join(root, 'v', 'keys', 'v.participant')))
+    expect(statSync(join(root, name, 'keys', 'v.participant')).mode & 0o777).toBe(0o600)
+    expect(await keptOf(there)).toEqual(kept)
+  }
+})
+
+async function keptOf(config: OperatorConfig) {
+  await using own = await redisOf(config)
+  return await readKept(own.service.redisAddress.socketPath)
+}
+
+/** As its synchronizer signs them, of one entry each. */
+function groupsOf(from: number, to: number): ProvenGroup[] {
+  const keyPair = keyPairFromSeed(readFileSync(join(root, 'orderer', 'keys', 'orderer'), 'utf8'))
+  const genesisHash = hashGenesis(genesis)
+  let previousHash = genesisHash
+  const groups: ProvenGroup[] = []
+  for (let offset = 1; offset <= to; offset++) {
+    const entries = [{ recordTime: genesis.recordTime + offset, bytes: utf8(`entry ${offset}`) }]
+    const group = { firstOffset: offset, previousHash, entries }
+    const signed = signGroup(group, { genesisHash, keyPair })
+    openGroup(signed, logGenesisOf(genesis))
+    previousHash = signed.hash
+    groups.push({ bytes: signed.bytes, signature: signed.signature })
+  }
+  return groups.slice(from - 1)
+}
+
+async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
+  yield* items
+}
+
+it("a synchronizer's log goes on with what super-validators kept of it", async () => {
+  const config = configOf('synchronizer', 'orderer')
+  {
+    await using own = await redisOf(config)
+    const redis = logAddressOf(own.service)
+    const log = { redis, genesis: logGenesisOf(genesis), signal }
+    await writeWholeLog(log, each(groupsOf(1, 20)), [])
+  }
+  const file = await backedUp(config)
+  // As `backup sv --log` writes it: of before the end of the other, and beyond.
+  const more = join(root, 'sv-1.backup')
+  const of = { role: 'sv' as const, name: 'sv-1', takenAt: '', variables: {} }
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
+  const items = groupsOf(15, 30).map(({ bytes, signature }) => ({
+    ...{ kind: 'group' as const, bytes: base64(bytes), signature: base64(signature) },
+  }))
+  await writeArchive(more, { ...of, genesisHash: hashGenesis(genesis) }, each(items))
+  const foreign = join(root, 'foreign.backup')
+  await writeArchive(foreign, { ...of, genesisHash: 'ab'.repeat(32) }, each(items))
+
+  await expect(restored(file, 'orderer-2', { logFiles: [foreign] })).rejects.toThrow(
+    `${foreign} is of another network`,
+  )
+  expect((await restored(file, 'orderer-2')).logEnd).toBe(20)
+  const { logEnd, configFile } = await restored(file, 'orderer-3', { logFiles: [more] })
+  expect(logEnd).toBe(30)
+  await using own = await redisOf(readOperatorConfig('synchronizer', configFile, judgeProcesses))
+  let end = 0
+  const log = { redis: logAddressOf(own.service), genesis: logGenesisOf(genesis), signal }
+  for await (const group of readWholeLog(log)) end = group.lastOffset
+  expect(end).toBe(30)
+})
+
+it('a super-validator has its keys and nothing that it signed, and nothing of a half is there', async () => {
+  const config = configOf('sv', 'sv-1')
+  const file = await backedUp(config)
+  expect(readFileSync(file, 'utf8')).not.toContain('priv_validator_state')
+  const { configFile } = await restored(file, 'sv-elsewhere')
+  expect(configFile).toBe(join(root, 'sv-elsewhere', 'run.env'))
+  expect(readdirSync(join(root, 'sv-elsewhere')).sort()).toEqual(
+    ['files', 'genesis.json', 'keys', 'members', 'run.env', 'sv-1.member.json'].sort(),
+  )
+  await expect(restored(file, 'sv-elsewhere')).rejects.toThrow('is not empty')
+
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace('sv-1.example', 'sv-2.example'))
+  await expect(restored(file, 'nowhere')).rejects.toThrow(`${file} is damaged`)
+  expect(readdirSync(root).filter((name) => name.startsWith('nowhere'))).toEqual([])
+})

@@ -1,0 +1,98 @@
+/** The Redis of one operator, to read or fill it, whether its processes run or not. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { type Clock, waitFor } from '@quorumscan/base'
+import { ClusterError } from '../cluster-error.ts'
+import {
+  type DataDirectory,
+  makePrivateDirectory,
+  writeFileUnlessEqual,
+} from '../data-directory.ts'
+import { takeOver } from '../operator/run-operator.ts'
+import { isRedisReady } from '../probe.ts'
+import {
+  keptSocketDirectory,
+  makeSocketDirectory,
+  removeSocketDirectory,
+} from '../socket-directory.ts'
+import { endLeftovers } from '../supervisor.ts'
+import type { RedisService } from '../topology.ts'
+
+/** Reading a file of 10 GiB through takes a minute. */
+const START_TIMEOUT_MS = 120_000
+const LOOK_MS = 50
+
+export type OwnRedisOptions = {
+  readonly directory: DataDirectory
+  /** As `run` plans it, with sockets in this directory. */
+  readonly plan: (socketDirectory: string) => RedisService
+  readonly clock: Clock
+}
+
+/**
+ * The Redis that runs; else one that is started for this, and is stopped in order when disposed of: all is on disk then.
+ *
+ * @throws {ClusterError} If it runs and does not answer, or does not start.
+ */
+export async function openOwnRedis({
+  directory,
+  plan,
+  clock,
+}: OwnRedisOptions): Promise<AsyncDisposable & { readonly service: RedisService }> {
+  const kept = keptSocketDirectory(directory)
+  if (kept !== null) {
+    const service = plan(kept)
+    if (await isRedisReady(service.redisAddress))
+      return { service, async [Symbol.asyncDispose]() {} }
+  }
+  // Nobody starts anything there meanwhile.
+  takeOver(directory)
+  await endLeftovers({ recordFile: directory.processesFile, marker: directory.path, clock })
+  removeSocketDirectory(directory)
+  const service = plan(makeSocketDirectory(directory))
+  const leave = () => {
+    removeSocketDirectory(directory)
+    rmSync(directory.runFile, { force: true })
+  }
+  try {
+    const redis = await startRedis(service, clock)
+    return {
+      service,
+      async [Symbol.asyncDispose]() {
+        await redis[Symbol.asyncDispose]()
+        leave()
+      },
+    }
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+async function startRedis(service: RedisService, clock: Clock): Promise<AsyncDisposable> {
+  const { command, args, env } = service.redis
+  makePrivateDirectory(service.redisDirectory)
+  writeFileUnlessEqual(service.redisConfig.file, service.redisConfig.text)
+  const redis = spawn(command, args, { stdio: 'ignore', env: env as NodeJS.ProcessEnv })
+  const ended = once(redis, 'exit').catch(() => {}) // It could not be started: the wait below says so.
+  const running = {
+    async [Symbol.asyncDispose]() {
+      redis.kill('SIGTERM')
+      await ended
+    },
+  }
+  const isReady = async () => {
+    if (redis.exitCode !== null || redis.pid === undefined)
+      throw new ClusterError(`the Redis in ${service.redisDirectory} does not start`)
+    return (await isRedisReady(service.redisAddress)) ? true : undefined
+  }
+  try {
+    const what = `the Redis in ${service.redisDirectory}`
+    await waitFor(isReady, { clock, timeoutMs: START_TIMEOUT_MS, intervalMs: LOOK_MS, what })
+    return running
+  } catch (error) {
+    await running[Symbol.asyncDispose]()
+    throw error
+  }
+}

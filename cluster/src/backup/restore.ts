@@ -1,0 +1,161 @@
+/** Puts what a backup holds into a new data directory, from which `run` goes on. */
+import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Clock } from '@quorumscan/base'
+import { type Genesis, parseGenesis } from '@quorumscan/consensus'
+import { decodeGroup, LogGroupError, type ProvenGroup, writeWholeLog } from '@quorumscan/log'
+import { type KeptPart, writeKept } from '@quorumscan/users'
+import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
+import {
+  type DataDirectory,
+  dataDirectory,
+  makePrivateDirectory,
+  syncDirectory,
+  writeFileAtomic,
+} from '../data-directory.ts'
+import { hashGenesis, logGenesisOf } from '../genesis.ts'
+import { logAddressOf } from '../log-repair.ts'
+import { operatorRedisPlan } from '../operator/operator-services.ts'
+import { type Archive, GENESIS_PLACE, type Header, openArchive } from './archive.ts'
+import { openOwnRedis } from './own-redis.ts'
+
+const CONFIG_FILE = 'run.env'
+
+export type RestoreOptions = {
+  readonly file: string
+  /** The data directory, which is made. */
+  readonly target: string
+  /** Variables that are another on this machine, such as addresses and ports. */
+  readonly changes: Readonly<Record<string, string>>
+  /** Backups of super-validators, with groups of the log that may go on behind those of a synchronizer. */
+  readonly logFiles: readonly string[]
+  readonly redisServer: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+}
+
+export type Restored = Pick<Header, 'role' | 'name' | 'takenAt'> & {
+  /** For `run`. */
+  readonly configFile: string
+  readonly genesis: Genesis
+  /** Where the log ends, of a synchronizer. */
+  readonly logEnd: number | null
+}
+
+/**
+ * Returns when all is in its place and on disk. What is half done is never there.
+ *
+ * @throws {ClusterError} If a file is damaged or of another network, or the target holds something: nothing was changed.
+ */
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  const target = resolve(options.target)
+  if (existsSync(target) && readdirSync(target).length > 0)
+    throw new UsageError(`${target} is not empty: nothing was changed`)
+  const archive = await openArchive(options.file)
+  const { header } = archive
+  const others = await Promise.all(options.logFiles.map(openArchive))
+  const stranger = others.findIndex((other) => other.header.genesisHash !== header.genesisHash)
+  if (stranger >= 0) throw new ClusterError(`${options.logFiles[stranger]} is of another network`)
+  const partial = `${target}.partial`
+  rmSync(partial, { recursive: true, force: true })
+  makePrivateDirectory(partial)
+  try {
+    for await (const item of archive.items())
+      if (item.kind === 'file') writeFileAtomic(join(partial, item.path), item.text)
+    const genesis = readGenesisOf(partial, header)
+    const directory = dataDirectory(partial)
+    const logEnd = await fillRedis({ ...options, archive, others, genesis, directory })
+    writeFileAtomic(join(partial, CONFIG_FILE), configOf(header, { ...options, partial, target }))
+    if (existsSync(target)) rmdirSync(target)
+    renameSync(partial, target)
+    syncDirectory(dirname(target))
+    const { role, name, takenAt } = header
+    return { role, name, takenAt, genesis, logEnd, configFile: join(target, CONFIG_FILE) }
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true })
+    if (!(error instanceof LogGroupError || error instanceof RangeError)) throw error
+    throw new ClusterError(`${options.file} was not restored: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+function readGenesisOf(directory: string, { genesisHash }: Header): Genesis {
+  const genesis = parseGenesis(JSON.parse(readFileSync(join(directory, GENESIS_PLACE), 'utf8')))
+  if (hashGenesis(genesis) === genesisHash) return genesis
+  throw new ClusterError('the backup has another genesis than it says')
+}
+
+/** Returns where the log ends, of a synchronizer. */
+async function fillRedis(
+  options: RestoreOptions & {
+    readonly archive: Archive
+    readonly others: readonly Archive[]
+    readonly genesis: Genesis
+    readonly directory: DataDirectory
+  },
+): Promise<number | null> {
+  const { archive, others, genesis, directory, clock } = options
+  const { role: runs, name } = archive.header
+  // All that a super-validator has in its Redis follows from the log.
+  if (runs === 'sv') return null
+  const plan = operatorRedisPlan({ ...options, config: { runs, name, directory } })
+  await using own = await openOwnRedis({ directory, plan, clock })
+  if (runs === 'validator') {
+    await writeKept(own.service.redisAddress.socketPath, keptOf(archive))
+    return null
+  }
+  const more = []
+  for (const other of others)
+    for await (const group of groupsOf(other))
+      more.push({ ...group, firstOffset: decodeGroup(group.bytes).firstOffset })
+  const redis = logAddressOf(own.service)
+  const { signal } = new AbortController()
+  const log = { redis, genesis: logGenesisOf(genesis), signal }
+  return (await writeWholeLog(log, groupsOf(archive), more)).offset
+}
+
+async function* keptOf(archive: Archive): AsyncGenerator<KeptPart> {
+  for await (const item of archive.items()) if (item.kind === 'kept') yield item
+}
+
+async function* groupsOf(archive: Archive): AsyncGenerator<ProvenGroup> {
+  for await (const item of archive.items())
+    if (item.kind === 'group')
+      yield { bytes: bytesOf(item.bytes), signature: bytesOf(item.signature) }
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return new Uint8Array(Buffer.from(base64, 'base64'))
+}
+
+/** The configuration with the places of this machine. */
+function configOf(
+  { variables, takenAt }: Header,
+  options: Pick<RestoreOptions, 'changes'> & { readonly partial: string; readonly target: string },
+): string {
+  const { changes, partial, target } = options
+  const isHere = (variable: string) => existsSync(join(partial, 'files', variable))
+  const placed = Object.entries(variables).map(([variable, value]) => [
+    variable,
+    isHere(variable) ? join(target, 'files', variable) : value,
+  ])
+  const own = {
+    QS_DATA_DIR: target,
+    QS_GENESIS: join(target, GENESIS_PLACE),
+    QS_MEMBERS: join(target, 'members'),
+  }
+  const all = { ...Object.fromEntries(placed), ...own, ...changes }
+  const lines = Object.entries(all).map(
+    ([variable, value]) => `${variable}=${quoted(String(value))}`,
+  )
+  return `# From a backup of ${takenAt}.\n${lines.join('\n')}\n`
+}
+
+/** As `parseEnv` of Node reads it: bare where it can be. */
+function quoted(value: string): string {
+  if (/^[A-Za-z0-9_./:@,+=-]*$/.test(value)) return value
+  const quote = ['"', "'", '`'].find((mark) => !value.includes(mark))
+  if (quote === undefined) throw new ClusterError(`${value} cannot be written into a configuration`)
+  return `${quote}${value}${quote}`
+}

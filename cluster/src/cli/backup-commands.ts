@@ -1,0 +1,102 @@
+/** `backup` and `restore`: what one operator has, and the way back. */
+import { resolve } from 'node:path'
+import type { Clock } from '@quorumscan/base'
+import { Argument, type Command } from 'commander'
+import { backUp } from '../backup/back-up.ts'
+import { type Restored, restore } from '../backup/restore.ts'
+import { UsageError } from '../cluster-error.ts'
+import { ROLE_OF, type Runnable, readOperatorConfig } from '../operator/operator-config.ts'
+import { answer, slowly, wrap } from './options.ts'
+
+type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
+type RestoreFlags = { to: string; set?: string[]; log?: string[]; json?: boolean }
+
+export function addBackupCommands(program: Command, redisServer: string, clock: Clock): void {
+  const { env } = process
+  program
+    .command('backup')
+    .description('write a backup of one operator, whether its processes run or not')
+    .addArgument(new Argument('<role>', 'what it runs').choices(Object.keys(ROLE_OF)))
+    .requiredOption('--config <file>', 'its variables, as for `run`')
+    .requiredOption('--out <file>', 'where the backup is written, with mode 0600')
+    .option('--log', 'of a super-validator: also the newest 64 MiB of the log that it keeps')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+It holds the keys of the operator and all that its configuration names; of a
+validator its users, rights, renewals and what waits to be submitted; of the
+synchronizer the log. It leaves out what the log has: replicas and queues of
+jobs; and what an engine has signed, as an old copy would let it sign twice.`,
+    )
+    .action(async (role: Runnable, options: BackupFlags) => {
+      const config = readOperatorConfig(role, options.config, () => [])
+      if (options.log && role !== 'sv')
+        throw new UsageError('--log is for a super-validator, which keeps the newest of the log')
+      const file = resolve(options.out)
+      const isLogIncluded = options.log === true
+      await slowly('reading', clock, () =>
+        backUp({ config, file, isLogIncluded, redisServer, env, clock }),
+      )
+      const text = `${config.name} is backed up in ${file}. It holds private keys: whoever reads it can act as ${config.name}. Keep it encrypted, and on another machine.`
+      answer(options, { file, name: config.name }, wrap(text).join('\n'))
+    })
+  program
+    .command('restore')
+    .description('put a backup of one operator into a new data directory')
+    .argument('<file>', 'as `backup` wrote it')
+    .requiredOption('--to <dir>', 'the data directory; it is made')
+    .option('--set <name=value...>', 'variables that are another here, e.g. QS_PORT=4711')
+    .option('--log <file...>', 'of a synchronizer: backups of super-validators, made with --log')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+The operator of the backup must not run anywhere else any more: two that have
+the same keys contradict each other.`,
+    )
+    .action(async (file: string, options: RestoreFlags) => {
+      const { to: target, set = [], log: logFiles = [] } = options
+      const changes = parseChanges(set)
+      const restored = await slowly('restoring', clock, () =>
+        restore({ file, target, changes, logFiles, redisServer, env, clock }),
+      )
+      const { genesis: _genesis, ...json } = restored
+      answer(options, json, describe(restored).flatMap(wrap).join('\n'))
+    })
+}
+
+function parseChanges(settings: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    settings.map((setting) => {
+      const [, name = '', value = ''] = /^(QS_[A-Z0-9_]+)=(.*)$/s.exec(setting) ?? []
+      if (name === '') throw new UsageError(`"${setting}" sets nothing, as QS_PORT=4711 does`)
+      return [name, value]
+    }),
+  )
+}
+
+function describe(restored: Restored): readonly string[] {
+  const { role, name, takenAt, configFile } = restored
+  return [
+    `${name} is as it was at ${takenAt}. Run it:`,
+    `  \`quorumscan run ${role} --config ${configFile}\``,
+    ...describeDanger(restored),
+  ]
+}
+
+function describeDanger({ role, genesis, logEnd }: Restored): readonly string[] {
+  if (role === 'validator')
+    return [
+      'What users were told since is not known to it: users who registered, rights that were given. Rights that were revoked since are back, and so are renewals that were switched off.',
+    ]
+  if (role === 'synchronizer')
+    return [
+      `The log ends at offset ${logEnd}. Where its nodes know more, it orders nothing and says so: then restore it again with --log and what \`quorumscan backup sv --log\` wrote for them.`,
+    ]
+  return genesis.ordering.driver === 'cometbft'
+    ? [
+        'It gets the log from the others, and votes when it can sign nothing twice. Make sure that nothing else has its voting key.',
+      ]
+    : ['It gets all that it lacks from the log.']
+}

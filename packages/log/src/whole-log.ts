@@ -1,0 +1,80 @@
+/** A whole log, read out of its Redis and written into an empty one: for backups. */
+import { type ChainEnd, chainStart, extendChain, openRawGroup } from './chain.ts'
+import { idOf, type LogRedisAddress, openLogConnection, type RawGroup } from './connection.ts'
+import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
+import { describeDamage, walkLog } from './verify.ts'
+
+/** Bytes of a group and the signature that proves it. */
+export type ProvenGroup = Pick<SignedGroup, 'bytes' | 'signature'>
+
+type Options = {
+  readonly redis: LogRedisAddress
+  readonly genesis: LogGenesis
+  readonly signal: AbortSignal
+}
+
+/** At most 8 MiB at once. */
+const GROUPS_PER_WRITE = 8
+
+/**
+ * Every group from the first to the one that is the newest now, verified. Others may append meanwhile.
+ *
+ * @throws {LogGroupError} If the log is damaged.
+ * @throws {LogUnavailableError}
+ */
+export async function* readWholeLog(options: Options): AsyncGenerator<SignedGroup> {
+  const connection = await openLogConnection(options.redis, options)
+  const newest = await connection.newest().finally(() => connection.close())
+  if (newest === null) return
+  const { lastOffset } = openRawGroup(newest, options.genesis)
+  for await (const { damages, group } of walkLog(options)) {
+    const [damage] = damages
+    if (damage !== undefined || group === null)
+      throw new LogGroupError('chain', damage === undefined ? '' : describeDamage(damage))
+    yield group
+    if (group.lastOffset >= lastOffset) return
+  }
+}
+
+/**
+ * Writes groups behind each other into an empty log, each verified as a follower would; resolves when they are on
+ * disk. `more`: groups that may go on behind them, in any order, of which only those count that do.
+ *
+ * @returns Where the log ends.
+ * @throws {LogGroupError} If a group is not the next, or not signed; or the log is not empty.
+ * @throws {LogUnavailableError}
+ */
+export async function writeWholeLog(
+  { redis, genesis, signal }: Options,
+  groups: AsyncIterable<ProvenGroup>,
+  more: Iterable<ProvenGroup & Pick<SignedGroup, 'firstOffset'>>,
+): Promise<Pick<ChainEnd, 'offset' | 'recordTime'>> {
+  const connection = await openLogConnection(redis, { signal })
+  try {
+    if ((await connection.newest()) !== null)
+      throw new LogGroupError('position', 'this Redis has a log already')
+    let end = chainStart(genesis)
+    let portion: RawGroup[] = []
+    const flush = async () => {
+      await connection.add(portion)
+      portion = []
+    }
+    const add = async ({ bytes, signature }: ProvenGroup) => {
+      end = extendChain(end, openGroup({ bytes, signature }, genesis))
+      portion.push({ id: idOf(end.offset), bytes, signature })
+      if (portion.length === GROUPS_PER_WRITE) await flush()
+    }
+    for await (const group of groups) await add(group)
+    const next = new Map([...more].map((group) => [group.firstOffset, group]))
+    for (
+      let group = next.get(end.offset + 1);
+      group !== undefined;
+      group = next.get(end.offset + 1)
+    )
+      await add(group)
+    await flush()
+    return end
+  } finally {
+    connection.close()
+  }
+}

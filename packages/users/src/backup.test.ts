@@ -1,0 +1,74 @@
+import { startRedis } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { type KeptPart, readKept, writeKept } from './backup.ts'
+import { KEYS } from './keys.ts'
+import { ValidatorStore } from './store.ts'
+
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
+const genesisHash = 'ab'.repeat(32)
+const party = `alice::1220${'0'.repeat(64)}`
+const USERS = 2_500
+
+async function fill(path: string): Promise<void> {
+  await using store = await ValidatorStore.create({ path, genesisHash })
+  const user = { isDeactivated: false, metadata: { 'a/b': 'ü' }, identityProviderId: '' }
+  for (let index = 0; index < USERS; index++)
+    await store.users.insert({
+      user: { id: `user-${index}`, primaryParty: party, ...user },
+      rights: [{ kind: 'CanActAs', party }],
+    })
+  await store.parties.claim(party, 'user-1')
+  await store.parties.annotate(party, { note: 'x' })
+  await store.autoRenewals.set({ reference: `00${'cd'.repeat(32)}`, party, isEnabled: true })
+  await store.identity.save('a key')
+  await store.addresses.save('[]')
+  await store.evidence.save('{}')
+  store.floor.save(7)
+  const completion = { userId: 'user-1', actAs: [party], commandId: 'c', submissionId: '' }
+  const pending = {
+    ...{ changeId: '22', bytes: 'AA==', notBefore: 0, notAfter: 9, head: 3 },
+    completion: { ...completion, deduplication: { kind: 'duration' as const, micros: 0 } },
+  }
+  await store.outbox.add({ ...pending, entryHash: '11' })
+  await store.outbox.add({ ...pending, entryHash: '33', changeId: '44' })
+  await store.outbox.end(
+    { ...pending, entryHash: '33', changeId: '44' },
+    {
+      ...{ offset: 5, recordTime: 6, entryHash: '33', completion: pending.completion },
+      outcome: { kind: 'rejected', code: 'NOT_SEQUENCED_TIMEOUT', message: 'late' },
+    },
+  )
+}
+
+async function* each(parts: readonly KeptPart[]): AsyncGenerator<KeptPart> {
+  yield* parts
+}
+
+it('everything that is kept comes back in another Redis, after that was killed right behind', async () => {
+  await using one = await startRedis(DURABLE)
+  await using other = await startRedis(DURABLE)
+  await fill(one.socketPath)
+  const parts = await readKept(one.socketPath)
+  expect(new Set(parts.map(({ key }) => key))).toEqual(new Set(Object.values(KEYS)))
+  // In several parts, none of them large.
+  expect(parts.filter(({ key }) => key === KEYS.records)).toHaveLength(3)
+
+  await writeKept(other.socketPath, each(parts))
+  await other.kill()
+  await other.restart()
+  expect(await readKept(other.socketPath)).toEqual(parts)
+  await using store = await ValidatorStore.create({ path: other.socketPath, genesisHash })
+  expect(await store.users.list({ after: 'user-999', limit: 5 })).toEqual([])
+  expect((await store.users.get('user-42'))?.rights).toEqual([{ kind: 'CanActAs', party }])
+  expect(await store.outbox.list()).toMatchObject([{ entryHash: '11' }])
+  expect(await store.outbox.expired({ after: 0, upTo: 9, limit: 5 })).toHaveLength(1)
+  expect(await store.floor.load()).toBe(7)
+
+  await expect(writeKept(other.socketPath, each(parts))).rejects.toThrow('has users already')
+})
+
+it('nothing is put anywhere else', async () => {
+  await using redis = await startRedis(DURABLE)
+  const stray = { key: '{replica}:names', items: [['AA==', 'AA==']] } satisfies KeptPart
+  await expect(writeKept(redis.socketPath, each([stray]))).rejects.toThrow('nothing that is kept')
+})
