@@ -1,11 +1,14 @@
 /** Measuring programs run in processes of their own: one Node process can be slow for its whole life. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 export type Child = AsyncDisposable & {
   /** The next line of its standard output, read as JSON. */
   result<Result>(): Promise<Result>
+  /** What it says when it is told to do it again (`again`). */
+  again<Result>(): Promise<Result>
 }
 
 const ROOT = new URL('../', import.meta.url).href
@@ -16,24 +19,29 @@ const COMPILED_ROOT = import.meta.url.endsWith('.ts') ? `${ROOT}dist/` : ROOT
 export function startChild(program: URL, argument: object): Child {
   const path = fileURLToPath(program.href.replace(ROOT, COMPILED_ROOT))
   const child = spawn(process.execPath, [path, JSON.stringify(argument)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
     text += part
   })
+  const result = async () => {
+    while (!text.includes('\n')) {
+      const [event] = await Promise.race([once(child.stdout, 'data'), exited])
+      if (typeof event !== 'string' && !text.includes('\n'))
+        throw new Error(`${program.pathname} ended with ${event} and said nothing`)
+    }
+    const end = text.indexOf('\n')
+    const line = text.slice(0, end)
+    text = text.slice(end + 1)
+    return JSON.parse(line)
+  }
   return {
-    async result() {
-      while (!text.includes('\n')) {
-        const [event] = await Promise.race([once(child.stdout, 'data'), exited])
-        if (typeof event !== 'string' && !text.includes('\n'))
-          throw new Error(`${program.pathname} ended with ${event} and said nothing`)
-      }
-      const end = text.indexOf('\n')
-      const line = text.slice(0, end)
-      text = text.slice(end + 1)
-      return JSON.parse(line)
+    result,
+    again() {
+      child.stdin.write('\n')
+      return result()
     },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
@@ -55,4 +63,10 @@ export function childArgument<Argument>(): Argument {
 
 export function answer(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`)
+}
+
+/** Does it once, and once more whenever the parent wants it; ends with the parent. */
+export async function again(what: () => Promise<object>): Promise<void> {
+  answer(await what())
+  for await (const _ of createInterface(process.stdin)) answer(await what())
 }

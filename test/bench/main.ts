@@ -17,7 +17,7 @@ import { measureSplice } from './splice/measure.ts'
 import { measureStreams } from './streams/measure.ts'
 
 const QUICK = {
-  certified: { nameCount: 100_000, rounds: 1, ms: 1_500 },
+  certified: { nameCount: 100_000, rounds: 1, turns: 10, ms: 500 },
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
   ordering: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
@@ -25,7 +25,7 @@ const QUICK = {
   streams: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
 }
 const FULL = {
-  certified: { nameCount: 100_000, rounds: 5, ms: 6_000 },
+  certified: { nameCount: 100_000, rounds: 3, turns: 30, ms: 500 },
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
   ordering: { nodeCounts: [4, 7], ms: 15_000, idleMs: 60_000 },
   proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },

@@ -31,7 +31,7 @@ export {
   offsetOf,
 } from './peer-clocks.ts'
 export { type Random, randomHex, systemRandom } from './random.ts'
-export { openAll, type Resources } from './resources.ts'
+export { openAll, Resources } from './resources.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { type Running, runProcess, surviveLostOutput } from './run-process.ts'
 export { readOptional, readSecret } from './secrets.ts'

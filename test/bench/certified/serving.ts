@@ -1,139 +1,151 @@
 /** How quick certified answers of a real cluster are, beside what they take the place of. */
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
-import { createSystemClock, waitFor } from '@quorumscan/base'
+import { createSystemClock, Resources, waitFor } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
-import { runChild, startChild } from '../child.ts'
+import { type Child, startChild } from '../child.ts'
 import type { Load } from '../load.ts'
 import { genesisOf } from '../proxy/clients.ts'
 import { createRegistrar, nameOf, registerNames } from '../proxy/names.ts'
 import {
-  besidePages,
   CONNECTIONS,
   checked,
-  loadOf,
   NAME_COUNT,
-  type Pair,
   PROXY_PATH,
   startBenchCluster,
+  startLookups,
+  startPages,
   startReverseProxy,
 } from '../proxy/round.ts'
 import { measureVisible } from '../proxy/visible.ts'
 import { median, print, printRow, type Row, round } from '../report.ts'
+import { inTurn, ratioOf, type Turns } from '../turns.ts'
 import type { BareArgument } from './bare-child.ts'
 import type { SdkArgument } from './sdk-child.ts'
 
 type Serving = {
-  readonly bare: Load
-  readonly direct: Load
-  readonly absent: Load
-  readonly certified: Load
-  readonly proxied: Load
-  readonly voted: Load
-  /** Of one client process that asks the nodes itself, p50 of lookups one after the other. */
-  readonly client: { readonly fetch: number; readonly resolve: number }
-  /** Processor time of all nodes, in ms a lookup of one client with as many lookups waiting as connections elsewhere. */
-  readonly cpu: { readonly certified: number; readonly voted: number }
-  /** p50 of one caller alone. */
-  readonly alone: { readonly plain: number; readonly certified: number; readonly voted: number }
-  readonly besidePages: { readonly node: Pair; readonly proxy: Pair }
+  /** Lookups over many connections. */
+  readonly many: Turns<'bare' | 'plain' | 'absent' | 'certified' | 'proxied', Load>
+  /** Of one caller alone; `fetch` and `resolve` of one that asks the nodes itself. */
+  readonly alone: Turns<'reverse' | 'certified' | 'voted' | 'fetch' | 'resolve', Load>
+  /** Lookups of one client with as many waiting as connections elsewhere, those of votes, and none at all. */
+  readonly cpu: Turns<'resolve' | 'voted' | 'idle', Spent>
+  /** Certified lookups, alone and beside pages. */
+  readonly beside: Turns<'node' | 'nodePages' | 'proxy' | 'proxyPages', Load>
   /** From record time to the certified answer, ms. */
   readonly visibleMs: { readonly idle: readonly number[]; readonly busy: readonly number[] }
 }
+/** Processor time of all nodes, and what was answered for it. */
+type Spent = { readonly cpuMs: number; readonly ms: number; readonly load: Load }
 
-/** Until a client's code, which runs once for each lookup of one caller, is compiled, and what is measured is no warm-up. */
-const CLIENT_MS_MIN = 6_000
+export type ServingOptions = {
+  readonly rounds: number
+  readonly turns: number
+  /** Of one slice of a turn. */
+  readonly ms: number
+}
+
 const BARE = new URL('./bare-child.js', import.meta.url)
 const SDK = new URL('./sdk-child.js', import.meta.url)
 const NAMES_ASKED = 500
 const VISIBLE_COUNT = 20
 const BUSY_USERS = 4
-const IDLE_MS = 8_000
+/** Of slices in which processor time is counted. */
+const CPU_MS = 1_000
 const POLL_MS = 5
 const FOUND_MS_MAX = 60_000
 const CERTIFIED = { accept: CERTIFIED_MEDIA_TYPE }
 const BY_PROXY = { 'x-quorum': 'certified' }
+const NO_LOAD: Load = {
+  ...{ count: 0, perSecond: 0, p50Ms: Number.NaN, p99Ms: Number.NaN },
+  ...{ failureCount: 0, firstFailure: null },
+}
 const clock = createSystemClock()
 
-export async function measureServing(options: {
-  readonly rounds: number
-  readonly ms: number
-}): Promise<void> {
+export async function measureServing(options: ServingOptions): Promise<void> {
   const all: Serving[] = []
-  for (let each = 0; each < options.rounds; each++) all.push(await measureRound(options.ms))
+  for (let each = 0; each < options.rounds; each++) all.push(await measureRound(options))
   printServing(all)
 }
 
-async function measureRound(ms: number): Promise<Serving> {
+async function measureRound(options: ServingOptions): Promise<Serving> {
   await using cluster = await startBenchCluster(4)
-  const visibleMs = {
-    idle: await measureVisible(cluster, VISIBLE_COUNT, (name) => untilCertified(cluster, name)),
-    busy: await whileBusy(cluster, () =>
-      measureVisible(cluster, VISIBLE_COUNT, (name) => untilCertified(cluster, name)),
-    ),
-  }
+  const visible = () =>
+    measureVisible(cluster, VISIBLE_COUNT, (name) => untilCertified(cluster, name))
+  const visibleMs = { idle: await visible(), busy: await whileBusy(cluster, visible) }
   await registerNames(cluster, NAME_COUNT)
-  const node = { origin: nodeUrl(cluster), prefix: '/v0', nameCount: NAMES_ASKED, ms }
-  const proxy = { ...node, origin: cluster.urls.validator, prefix: PROXY_PATH }
-  await using reverseProxy = startReverseProxy(node.origin)
-  const { origin } = await reverseProxy.result<{ origin: string }>()
-  const many = { connections: CONNECTIONS }
-  const one = { connections: 1 }
-  await using bareServer = startChild(BARE, { body: await bodyOf(node) } satisfies BareArgument)
-  const bare = await warmLoadOf({
-    ...node,
-    ...many,
-    origin: (await bareServer.result<{ origin: string }>()).origin,
-  })
-  const direct = await warmLoadOf({ ...node, ...many })
-  const absent = await warmLoadOf({
-    ...{ ...node, ...many },
-    nameAt: (index) => `no-${index}`,
-    status: 404,
-  })
-  const certified = await warmLoadOf({ ...node, ...many, headers: CERTIFIED })
-  const genesis = await genesisOf(cluster)
-  const names = Array.from({ length: NAMES_ASKED }, (_, index) => nameOf(index))
-  const clientLoad = async (kind: SdkArgument['kind'], concurrency: number) => {
-    const clientMs = Math.max(ms, CLIENT_MS_MIN)
-    const shared = { kind, url: node.origin, names, concurrency, genesis }
-    const argument: SdkArgument = { ...shared, ms: clientMs }
-    return checked(await runChild<Load>(SDK, argument))
-  }
-  const client = {
-    fetch: (await clientLoad('fetch', 1)).p50Ms,
-    resolve: (await clientLoad('resolve', 1)).p50Ms,
-  }
-  const resolved = await withCpu(cluster, () => clientLoad('resolve', CONNECTIONS))
-  const votedMs = Math.max(ms, CLIENT_MS_MIN)
-  const voted = await withCpu(cluster, () => loadOf({ ...proxy, ...many, ms: votedMs }))
-  const proxied = await warmLoadOf({ ...proxy, ...many, headers: BY_PROXY })
-  const alone = {
-    plain: (await loadOf({ ...node, origin, ...one })).p50Ms,
-    certified: (await loadOf({ ...proxy, ...one, headers: BY_PROXY })).p50Ms,
-    voted: (await loadOf({ ...proxy, ...one })).p50Ms,
-  }
-  const besideNode = await besidePages({ ...node, headers: CERTIFIED })
-  const besideProxy = await besidePages({ ...proxy, headers: BY_PROXY })
-  return {
-    ...{ bare, direct, absent },
-    certified,
-    client,
-    proxied,
-    voted: voted.load,
-    cpu: { certified: resolved.cpuMs, voted: voted.cpuMs },
-    alone,
-    besidePages: { node: besideNode.pair, proxy: besideProxy.pair },
-    visibleMs,
-  }
+  return { visibleMs, ...(await measureTurns(cluster, options)) }
 }
 
-/**
- * A load of a server that has had one like it: a process has the code of what it was not asked for yet compiled while
- * it answers, which takes as long as a round.
- */
-async function warmLoadOf(options: Parameters<typeof loadOf>[0]): Promise<Load> {
-  await loadOf(options)
-  return loadOf(options)
+async function measureTurns(
+  cluster: RunningCluster,
+  { turns, ms }: ServingOptions,
+): Promise<Omit<Serving, 'visibleMs'>> {
+  await using children = new Resources()
+  const node = { origin: nodeUrl(cluster), prefix: '/v0', nameCount: NAMES_ASKED, ms }
+  const proxy = { ...node, origin: cluster.urls.validator, prefix: PROXY_PATH }
+  const genesis = await genesisOf(cluster)
+  const names = Array.from({ length: NAMES_ASKED }, (_, index) => nameOf(index))
+
+  const started = async (child: Child): Promise<string> =>
+    (await children.opened(child).result<{ origin: string }>()).origin
+  /** A process that is there from now on, and gives a slice whenever it is its turn. */
+  const loader = async (child: Child) => {
+    checked(await children.opened(child).result<Load>())
+    return async () => checked(await child.again<Load>())
+  }
+  const lookups = (target: Parameters<typeof startLookups>[0]) => loader(startLookups(target))
+  const client = (kind: SdkArgument['kind'], concurrency: number, sliceMs: number) => {
+    const argument: SdkArgument = {
+      ...{ kind, url: node.origin, names, concurrency, genesis, ms: sliceMs },
+    }
+    return loader(startChild(SDK, argument))
+  }
+
+  const bare = await started(startChild(BARE, { body: await bodyOf(node) } satisfies BareArgument))
+  const connections = CONNECTIONS
+  const many = await inTurn(turns, {
+    bare: await lookups({ ...node, connections, origin: bare }),
+    plain: await lookups({ ...node, connections }),
+    absent: await lookups({
+      ...{ ...node, connections },
+      nameAt: (index) => `no-${index}`,
+      status: 404,
+    }),
+    certified: await lookups({ ...node, connections, headers: CERTIFIED }),
+    proxied: await lookups({ ...proxy, connections, headers: BY_PROXY }),
+  })
+
+  const reverse = await started(startReverseProxy(node.origin))
+  const alone = await inTurn(turns, {
+    reverse: await lookups({ ...node, connections: 1, origin: reverse }),
+    certified: await lookups({ ...proxy, connections: 1, headers: BY_PROXY }),
+    voted: await lookups({ ...proxy, connections: 1 }),
+    fetch: await client('fetch', 1, ms),
+    resolve: await client('resolve', 1, ms),
+  })
+
+  const spent = (run: () => Promise<Load>) => () => spentBy(cluster, run)
+  const cpu = await inTurn(turns, {
+    resolve: spent(await client('resolve', CONNECTIONS, CPU_MS)),
+    voted: spent(await lookups({ ...proxy, connections, ms: CPU_MS })),
+    idle: spent(async () => {
+      await clock.delay(CPU_MS)
+      return NO_LOAD
+    }),
+  })
+
+  const besideOf = async (target: typeof node, headers: Record<string, string>) => {
+    const load = await lookups({ ...target, connections, headers })
+    const pages = await loader(startPages({ ...target, headers }))
+    return { load, beside: async () => (await Promise.all([load(), pages()]))[0] }
+  }
+  const ofNode = await besideOf(node, CERTIFIED)
+  const ofProxy = await besideOf(proxy, BY_PROXY)
+  const beside = await inTurn(turns, {
+    ...{ node: ofNode.load, nodePages: ofNode.beside },
+    ...{ proxy: ofProxy.load, proxyPages: ofProxy.beside },
+  })
+  return { many, alone, cpu, beside }
 }
 
 /** What a node answers to the first name. */
@@ -145,24 +157,12 @@ function nodeUrl(cluster: RunningCluster): string {
   return cluster.urls.nodes['sv-1'] ?? ''
 }
 
-/**
- * A load, and what a lookup of it took of the processors of all nodes, those of its warm-up included; what they
- * take without any is taken off.
- */
-async function withCpu(
-  cluster: RunningCluster,
-  run: () => Promise<Load>,
-): Promise<{ readonly load: Load; readonly cpuMs: number }> {
-  const took = async <Result>(what: () => Promise<Result>) => {
-    const [seconds, ms] = [await cpuSeconds(cluster), clock.monotonicMs()]
-    const result = await what()
-    const cpuMs = ((await cpuSeconds(cluster)) - seconds) * 1_000
-    return { result, cpuMs, ms: clock.monotonicMs() - ms }
-  }
-  const idle = await took(() => clock.delay(IDLE_MS))
-  const busy = await took(run)
-  const cpuMs = busy.cpuMs - (idle.cpuMs / idle.ms) * busy.ms
-  return { load: busy.result, cpuMs: cpuMs / busy.result.count }
+/** What a load took of the processors of all nodes, that of its warm-up included. */
+async function spentBy(cluster: RunningCluster, run: () => Promise<Load>): Promise<Spent> {
+  const [seconds, startedMs] = [await cpuSeconds(cluster), clock.monotonicMs()]
+  const load = await run()
+  const cpuMs = ((await cpuSeconds(cluster)) - seconds) * 1_000
+  return { cpuMs, ms: clock.monotonicMs() - startedMs, load }
 }
 
 async function cpuSeconds(cluster: RunningCluster): Promise<number> {
@@ -212,64 +212,59 @@ async function whileBusy<Result>(
 }
 
 function printServing(all: readonly Serving[]): void {
-  const rate = (side: 'bare' | 'direct' | 'certified' | 'proxied' | 'voted') =>
-    round(median(all.map((one) => one[side].perSecond)))
+  const rate = (side: keyof Serving['many']) =>
+    round(median(all.flatMap(({ many }) => many[side].map(({ perSecond }) => perSecond))))
   print(
-    `lookups/s, ${CONNECTIONS} connections: bare ${rate('bare')}, plain ${rate('direct')}, certified ${rate('certified')}, certified by the proxy ${rate('proxied')}, voted ${rate('voted')}`,
+    `lookups/s, ${CONNECTIONS} connections: bare ${rate('bare')}, plain ${rate('plain')}, certified ${rate('certified')}, certified by the proxy ${rate('proxied')}`,
   )
   const row = (what: string, of: (one: Serving) => number, budget: Row['budget']) =>
     printRow({ what, value: median(all.map(of)), budget })
   const atLeast = (value: number) => ({ kind: 'at least', value }) as const
   const atMost = (value: number) => ({ kind: 'at most', value }) as const
-  row(
-    'plain lookups/s of a node ÷ bare fastify',
-    (one) => one.direct.perSecond / one.bare.perSecond,
-    atLeast(0.5),
-  )
-  row(
-    'plain lookups/s of absent names ÷ of present ones',
-    (one) => one.absent.perSecond / one.direct.perSecond,
-    atLeast(0.8),
-  )
-  row(
-    'certified lookups/s of a node ÷ plain ones',
-    (one) => one.certified.perSecond / one.direct.perSecond,
-    atLeast(0.7),
-  )
-  row(
-    'one SDK caller alone: p50 of resolve ÷ of one unverified fetch',
-    (one) => one.client.resolve / one.client.fetch,
-    atMost(2),
-  )
-  row(
-    'processors of all nodes: a lookup of the SDK ÷ a voted one',
-    (one) => one.cpu.certified / one.cpu.voted,
-    atMost(0.4),
-  )
+  const rates =
+    (over: keyof Serving['many'], under: keyof Serving['many']) =>
+    ({ many }: Serving) =>
+      ratioOf(many[over], many[under], ({ perSecond }) => perSecond)
+  const p50s =
+    (over: keyof Serving['alone'], under: keyof Serving['alone']) =>
+    ({ alone }: Serving) =>
+      ratioOf(alone[over], alone[under], ({ p50Ms }) => p50Ms)
+  const p99s =
+    (over: keyof Serving['beside'], under: keyof Serving['beside']) =>
+    ({ beside }: Serving) =>
+      ratioOf(beside[over], beside[under], ({ p99Ms }) => p99Ms)
+  row('plain lookups/s of a node ÷ bare fastify', rates('plain', 'bare'), atLeast(0.5))
+  row('plain lookups/s of absent names ÷ of present ones', rates('absent', 'plain'), atLeast(0.8))
+  row('certified lookups/s of a node ÷ plain ones', rates('certified', 'plain'), atLeast(0.7))
   row(
     'certified lookups/s of the proxy ÷ plain ones of a node',
-    (one) => one.proxied.perSecond / one.direct.perSecond,
+    rates('proxied', 'plain'),
     atLeast(0.9),
   )
   row(
+    'processors of all nodes: a lookup of the SDK ÷ a voted one',
+    ({ cpu }) => cpuMsOf(cpu, 'resolve') / cpuMsOf(cpu, 'voted'),
+    atMost(0.4),
+  )
+  row(
+    'one SDK caller alone: p50 of resolve ÷ of one unverified fetch',
+    p50s('resolve', 'fetch'),
+    atMost(2),
+  )
+  row(
     'one caller alone: p50 certified by the proxy ÷ plain reverse proxy',
-    (one) => one.alone.certified / one.alone.plain,
+    p50s('certified', 'reverse'),
     atMost(1),
   )
-  row(
-    'one caller alone: p50 voted ÷ plain reverse proxy',
-    (one) => one.alone.voted / one.alone.plain,
-    atMost(4),
-  )
-  const p99 = ({ before, during }: Pair) => during.p99Ms / before.p99Ms
+  row('one caller alone: p50 voted ÷ plain reverse proxy', p50s('voted', 'reverse'), atMost(4))
   row(
     'certified p99 of a node beside 100 pages of 1000/s ÷ alone',
-    (one) => p99(one.besidePages.node),
+    p99s('nodePages', 'node'),
     atMost(2),
   )
   row(
     'certified p99 of the proxy beside 100 pages of 1000/s ÷ alone',
-    (one) => p99(one.besidePages.proxy),
+    p99s('proxyPages', 'proxy'),
     atMost(2),
   )
   row(
@@ -282,6 +277,17 @@ function printServing(all: readonly Serving[]): void {
     (one) => p95(one.visibleMs.idle),
     atMost(600),
   )
+}
+
+/** Of one lookup, all turns together; what the nodes take without any is taken off. */
+function cpuMsOf(cpu: Serving['cpu'], side: 'resolve' | 'voted'): number {
+  const sum = (slices: readonly Spent[], of: (slice: Spent) => number) =>
+    slices.reduce((total, slice) => total + of(slice), 0)
+  const cpuMs = (slice: Spent) => slice.cpuMs
+  const ms = (slice: Spent) => slice.ms
+  const idle = sum(cpu.idle, cpuMs) / sum(cpu.idle, ms)
+  const slices = cpu[side]
+  return (sum(slices, cpuMs) - idle * sum(slices, ms)) / sum(slices, ({ load }) => load.count)
 }
 
 function p95(values: readonly number[]): number {

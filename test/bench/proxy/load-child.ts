@@ -1,6 +1,6 @@
-/** A process that sends GETs over so many connections for a while, each as soon as the last was answered. */
+/** A process that sends GETs over so many connections for a while, each as soon as the last was answered; and again. */
 import { type Dispatcher, Pool } from 'undici'
-import { answer, childArgument } from '../child.ts'
+import { again, childArgument } from '../child.ts'
 import { measureLoad } from '../load.ts'
 
 export type LoadArgument = {
@@ -39,11 +39,11 @@ function get(path: string): Promise<string | null> {
   })
 }
 
-const load = await measureLoad({
-  concurrency: connections,
-  ms,
-  perSecond,
-  ask: (index) => get(paths[index % paths.length] ?? ''),
-})
-await pool.destroy()
-answer(load)
+await again(() =>
+  measureLoad({
+    concurrency: connections,
+    ms,
+    perSecond,
+    ask: (index) => get(paths[index % paths.length] ?? ''),
+  }),
+)

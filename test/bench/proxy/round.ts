@@ -1,6 +1,6 @@
 /** One round of measurements: a cluster of fresh processes, and both sides of every ratio on it. */
 import { type RunningCluster, startCluster } from 'quorumscan/testing'
-import { type Child, runChild, startChild } from '../child.ts'
+import { type Child, startChild } from '../child.ts'
 import type { Load } from '../load.ts'
 import type { FaultyNodeArgument } from './faulty-node-child.ts'
 import type { LoadArgument } from './load-child.ts'
@@ -113,15 +113,34 @@ type Target = Pick<LoadArgument, 'headers' | 'status'> & {
   readonly nameAt?: (index: number) => string
   readonly ms: number
 }
+type LookupLoad = Target & Pick<LoadArgument, 'connections'>
 
 /** By-name lookups. */
-export async function loadOf(options: Target & Pick<LoadArgument, 'connections'>): Promise<Load> {
+export async function loadOf(options: LookupLoad): Promise<Load> {
+  await using child = startLookups(options)
+  return checked(await child.result<Load>())
+}
+
+/** A process that gives a `Load` of by-name lookups, and another one whenever it is wanted. */
+export function startLookups(options: LookupLoad): Child {
   const { prefix, nameCount = NAMES_ASKED, nameAt = nameOf, ...argument } = options
   const paths = Array.from(
     { length: nameCount },
     (_, index) => `${prefix}/ans-entries/by-name/${nameAt(index)}`,
   )
-  return checked(await runChild<Load>(LOAD, { ...argument, paths } satisfies LoadArgument))
+  return startChild(LOAD, { ...argument, paths } satisfies LoadArgument)
+}
+
+/** The same of pages of all names, 100 a second. */
+export function startPages(options: Pick<Target, 'origin' | 'prefix' | 'headers' | 'ms'>): Child {
+  return startChild(LOAD, {
+    origin: options.origin,
+    headers: options.headers ?? {},
+    paths: [`${options.prefix}/ans-entries?page_size=${NAME_COUNT}`],
+    connections: PAGE_CONNECTIONS,
+    perSecond: PAGES_PER_SECOND,
+    ms: options.ms,
+  } satisfies LoadArgument)
 }
 
 /** What was refused is no answer, and would be quick. */
@@ -132,18 +151,11 @@ export function checked(load: Load): Load {
 }
 
 /** Lookups beside pages of all names, and alone before. */
-export async function besidePages(options: Target): Promise<{ pair: Pair; pageRate: number }> {
+async function besidePages(options: Target): Promise<{ pair: Pair; pageRate: number }> {
   const lookups = { ...options, connections: CONNECTIONS }
   const before = await loadOf(lookups)
-  await using pages = startChild(LOAD, {
-    origin: options.origin,
-    headers: options.headers ?? {},
-    paths: [`${options.prefix}/ans-entries?page_size=${NAME_COUNT}`],
-    connections: PAGE_CONNECTIONS,
-    perSecond: PAGES_PER_SECOND,
-    // As long as the lookups with the start of their process, and some more.
-    ms: 2 * options.ms,
-  } satisfies LoadArgument)
+  // As long as the lookups with the start of their process, and some more.
+  await using pages = startPages({ ...options, ms: 2 * options.ms })
   const during = await loadOf(lookups)
   return { pair: { before, during }, pageRate: checked(await pages.result<Load>()).perSecond }
 }
