@@ -10,7 +10,7 @@ import { ENTRY_BYTES_MAX, priceOfBytes } from '@quorumscan/ledger'
 import { LRUCache } from 'lru-cache'
 import type { Budgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { judgeEntry, type Refusal, refusalByTime } from './judge-entry.ts'
+import { type Judge, type Refusal, refusalByTime } from './judge-entry.ts'
 import type { OrderedLog } from './ordered-log.ts'
 
 /** Hashes of 10 min at 50 entries a second, 2 MiB. One that was forgotten is appended again: no harm. */
@@ -28,13 +28,12 @@ export type Admission = {
 
 export function createAdmission(options: {
   readonly log: Pick<OrderedLog, 'append' | 'head' | 'refusal'>
-  /** Hex. */
-  readonly genesisHash: string
+  readonly judge: Judge
   readonly budgets: Budgets
   readonly clock: Clock
   readonly disk: Pick<DiskSpace, 'assertRoom' | 'note'>
 }): Admission {
-  const { log, genesisHash, budgets, clock, disk } = options
+  const { log, judge, budgets, clock, disk } = options
   /** In the log already: repeating them fills it, and would use up the budget of the key's owner. */
   const appended = new LRUCache<string, true>({ max: REMEMBERED_MAX })
 
@@ -47,7 +46,7 @@ export function createAdmission(options: {
       budgets.admit(submitter, bytesPrice)
       const entryHash = toHex(sha256(bytes))
       if (appended.has(entryHash)) return
-      const judged = judgeEntry(bytes, genesisHash)
+      const judged = judge(bytes)
       if (judged.kind === 'refused') throw toScanError(judged.refusal)
       const pause = log.refusal()
       if (pause !== null) throw pause

@@ -19,6 +19,7 @@ import { openCometbftLog } from './cometbft/cometbft-log.ts'
 import type { SpawnEngine } from './cometbft/engine-process.ts'
 import type { SynchronizerConfig } from './config.ts'
 import { type DiskSpace, type FreeBytesOf, watchDiskSpace } from './disk-space.ts'
+import { createJudge, type Judge } from './judge-entry.ts'
 import { measuredLog } from './metrics.ts'
 import type { OrderedLog } from './ordered-log.ts'
 import { openRedisLog } from './redis-log.ts'
@@ -45,6 +46,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 export async function createContext(config: SynchronizerConfig, overrides: Overrides) {
   const app = await beginApp('synchronizer', config, overrides)
   const { clock, logger, genesis, genesisHash } = app
+  const judge = createJudge(genesisHash)
   /** Of those who follow the log, and may make the replicas work more. */
   const peerTokens = parsePeerTokens(await readOptional(config.peerTokensFile))
   const needed = maxFaulty(genesis.nodes.length) + 1
@@ -70,6 +72,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
     const { feed, log } = await openLog(app, {
       ordering: config.ordering,
       createEntryBudgets,
+      judge,
       clocks,
       disk,
       resources,
@@ -84,7 +87,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
         memberCount: genesis.nodes.length,
         clock,
       }),
-      genesisHash,
+      judge,
       budgets: createEntryBudgets(),
       clock,
       disk,
@@ -112,6 +115,7 @@ async function openLog(
   options: {
     readonly ordering: SynchronizerConfig['ordering']
     readonly createEntryBudgets: () => Budgets
+    readonly judge: Judge
     readonly clocks: PeerClocks
     readonly disk: DiskSpace
     readonly resources: Resources
@@ -142,6 +146,7 @@ async function openLog(
   const log = await openCometbftLog(app, {
     ...ordering,
     ordering: genesis.ordering,
+    judge: options.judge,
     redis,
     // Another member let it in, so it is no stranger's.
     charge: (publicKey, units) => budgets.admitKey(ANY_PEER, publicKey, units),

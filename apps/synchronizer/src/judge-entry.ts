@@ -2,10 +2,12 @@
  * What can be said of an entry by its bytes and a time alone. Pure: the same for everybody, on every machine.
  * What an entry does is not looked at; replicas check everything again.
  */
+import { sha256Hex } from '@quorumscan/base'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import type { ErrorCode } from '@quorumscan/errors'
 import { decodeEntry, priceOfBytes, priceOfContracts, weigh } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
+import { LRUCache } from 'lru-cache'
 
 /** Why an entry is not taken, for whoever offers it. */
 export type Refusal = { readonly code: ErrorCode; readonly message: string }
@@ -28,7 +30,25 @@ export type JudgedEntry =
     }
 
 /** Judges form, signature and network, and weighs what the entry names. */
-export function judgeEntry(bytes: Uint8Array, genesisHash: string): JudgedEntry {
+export type Judge = (bytes: Uint8Array) => JudgedEntry
+
+/** Entries come again: to a member when they are offered, proposed, and passed on by others. Some seconds, 4 MiB. */
+const JUDGED_MAX = 10_000
+
+/** Remembers what it has judged: most of what that costs is the signature. */
+export function createJudge(genesisHash: string): Judge {
+  const judgedByHash = new LRUCache<string, JudgedEntry>({ max: JUDGED_MAX })
+  return (bytes) => {
+    const entryHash = sha256Hex(bytes)
+    const known = judgedByHash.get(entryHash)
+    if (known !== undefined) return known
+    const judged = judgeEntry(bytes, genesisHash)
+    judgedByHash.set(entryHash, judged)
+    return judged
+  }
+}
+
+function judgeEntry(bytes: Uint8Array, genesisHash: string): JudgedEntry {
   const decoded = decodeEntry(bytes, genesisHash)
   if (decoded.kind !== 'submission')
     return {

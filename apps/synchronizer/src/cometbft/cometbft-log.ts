@@ -29,7 +29,10 @@ const MISBEHAVIOR_FILE = 'misbehavior.json'
 /** Reads where the log ends, listens for the engine, and starts it; does not wait for it. */
 export async function openCometbftLog(
   app: Awaited<ReturnType<typeof beginApp>>,
-  options: Pick<MemberOptions, 'redis' | 'followers' | 'charge' | 'assertRoom' | 'onGroup'> & {
+  options: Pick<
+    MemberOptions,
+    'judge' | 'redis' | 'followers' | 'charge' | 'assertRoom' | 'onGroup'
+  > & {
     readonly ordering: CometbftOrdering
     readonly engine: EngineConfig
     readonly spawnEngine: SpawnEngine | undefined

@@ -13,8 +13,7 @@ import {
   type StreamGroup,
 } from '@quorumscan/log'
 import type { Offset } from '@quorumscan/model'
-import { LRUCache } from 'lru-cache'
-import { type JudgedEntry, judgeEntry, type Refusal, refusalByTime } from '../judge-entry.ts'
+import { type Judge, type Refusal, refusalByTime } from '../judge-entry.ts'
 import { serveAbci } from './abci-server.ts'
 import { createApplication } from './application.ts'
 import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
@@ -23,9 +22,6 @@ import type { LastCommit } from './last-commit.ts'
 import { createOffering } from './offering.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
 import type { ProtocolVersion } from './proposals.ts'
-
-/** What is judged when it comes, when it is proposed and when others propose it: some seconds of entries, 4 MiB. */
-const JUDGED_MAX = 10_000
 
 export type Member = AsyncDisposable & {
   /**
@@ -48,6 +44,7 @@ export type MemberOptions = {
   readonly ordering: CometbftOrdering
   /** Hex. */
   readonly genesisHash: string
+  readonly judge: Judge
   /** The member's own. */
   readonly redis: OwnRedisAddress
   /** Unix sockets: the one that we listen on, and the engine's. */
@@ -76,9 +73,8 @@ export type MemberOptions = {
  * @throws {LogGroupError} If the newest group is no block of ours.
  */
 export async function createMember(options: MemberOptions): Promise<Member> {
-  const { genesis, genesisHash, ordering, clock, logger } = options
+  const { genesis, genesisHash, ordering, judge, clock, logger } = options
   const closing = new AbortController()
-  const judge = createCachedJudge(genesisHash)
   const ordered = createOrderedHashes()
   const store = createBlockStore({
     ...options,
@@ -178,17 +174,4 @@ function tipOf(block: StoredBlock | null): Tip | null {
   const { lastOffset, hash, height, appHash } = block
   const recordTime = block.entries.at(-1)?.recordTime ?? 0
   return { height, offset: lastOffset, recordTime, hash, appHash }
-}
-
-/** Most of what judging costs is the signature. */
-function createCachedJudge(genesisHash: string): (bytes: Uint8Array) => JudgedEntry {
-  const judgedByHash = new LRUCache<string, JudgedEntry>({ max: JUDGED_MAX })
-  return (bytes) => {
-    const entryHash = sha256Hex(bytes)
-    const known = judgedByHash.get(entryHash)
-    if (known !== undefined) return known
-    const judged = judgeEntry(bytes, genesisHash)
-    judgedByHash.set(entryHash, judged)
-    return judged
-  }
 }
