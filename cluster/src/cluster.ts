@@ -154,26 +154,31 @@ export class Cluster {
           await this.wipe(name)
         }
       const whole = services.filter(({ node }) => this.#breakage.of(node).length === 0)
-      const outcomes = await Promise.allSettled(
-        whole.map((service) => this.#runner.untilUp(service)),
-      )
-      const late = outcomes.flatMap((outcome) =>
-        outcome.status === 'rejected' ? [messageOf(outcome.reason)] : [],
-      )
-      for (const sentence of late) onStep(sentence)
-      troubles.push(...late)
-      const upCountOf = (kind: Service['kind']) =>
-        services.filter((service) => service.kind === kind).length -
-        whole.filter(
-          (service, index) => service.kind === kind && outcomes[index]?.status === 'rejected',
-        ).length
+      const failed: Service[] = []
       const n = this.#options.prepared.nodeNames.length
       const neededCountOf = (kind: Service['kind']) => {
         if (kind === 'scan') return maxFaulty(n) + 1
         // Who makes blocks, and the synchronizer that the validator follows.
         return kind === 'synchronizer' && this.#isOrderedTogether ? blockQuorumOf(n) + 1 : 1
       }
-      const tooFew = kinds.find((kind) => upCountOf(kind) < neededCountOf(kind))
+      const findTooFew = () =>
+        kinds.find((kind) => {
+          const isLeft = (service: Service) => service.kind === kind && !failed.includes(service)
+          return services.filter(isLeft).length < neededCountOf(kind)
+        })
+      const givingUp = new AbortController()
+      await Promise.all(
+        whole.map((service) =>
+          this.#runner.untilUp(service, givingUp.signal).catch((error: unknown) => {
+            failed.push(service)
+            troubles.push(messageOf(error))
+            onStep(messageOf(error))
+            // None of the others gets ready without these.
+            if (findTooFew() !== undefined) givingUp.abort()
+          }),
+        ),
+      )
+      const tooFew = findTooFew()
       // A validator that registers nobody may answer lookups all the same.
       const isAnswering = tooFew === 'validator' && (await this.#runner.answersByQuorum())
       if (tooFew !== undefined && !isAnswering)

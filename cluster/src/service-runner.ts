@@ -154,11 +154,11 @@ export class ServiceRunner {
   }
 
   /**
-   * Waits until the service says that it is ready, as long as it gets on.
+   * Waits until the service says that it is ready, as long as it gets on and nobody gives it up.
    *
    * @throws {ClusterError} If it stands still, or its process or its Redis ends again and again.
    */
-  async untilUp(service: Service): Promise<void> {
+  async untilUp(service: Service, givingUp?: AbortSignal): Promise<void> {
     const clock = this.#clock
     let offset: number | null = null
     let movedMs = clock.monotonicMs()
@@ -173,6 +173,7 @@ export class ServiceRunner {
         movedMs = clock.monotonicMs()
       }
       const isOver =
+        givingUp?.aborted === true ||
         health?.standsStill === true ||
         this.#isKilled(service.app.id) ||
         [service.app.id, service.redis.id].some((id) => this.#keeper.isHopeless(id)) ||
