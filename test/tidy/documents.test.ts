@@ -18,6 +18,14 @@ describe('documents', () => {
     expect(named.filter(({ name }) => !decisions.has(name))).toEqual([])
   })
 
+  it('every alert has a row that says what it means and what to do about it, and no row is of another', () => {
+    const alerts = headings('deploy/prometheus/alerts.yml', /^ +- alert: (\w+)$/gm)
+    const rows = [
+      ...read('deploy/README.md').matchAll(/^\| ([A-Z]\w+(?:, [A-Z]\w+)*) \| \S.* \| \S.* \|$/gm),
+    ]
+    expect(rows.flatMap(([, names = '']) => names.split(', ')).sort()).toEqual([...alerts].sort())
+  })
+
   it('decisions are numbered from 1 on without a gap', () => {
     const numbers = [...headings('docs/decisions.md', /^- \*\*D-(\d+)\*\*/gm)].map(Number)
     expect(numbers).toEqual(numbers.map((_, index) => index + 1))
