@@ -16,8 +16,8 @@ const NAMES = Object.values(KEYS).sort()
 const ITEMS_MAX = 1000
 
 /**
- * All that is kept at one moment, ordered by key and item. Of 100 000 users Redis answers nobody else for a quarter
- * of a second.
+ * All that is kept at one moment, ordered by key and item. Redis answers nobody else meanwhile: it takes as long as
+ * there are users.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
  */
