@@ -97,7 +97,7 @@ export class ServiceHealth {
   /** Where its replica or its log ends, as it told last; null if it did not, or does not run. */
   offsetOf(service: Service): number | null {
     const heard = this.#heardOf(service)
-    return heard?.health?.offset ?? heard?.standing?.offset ?? null
+    return heard?.standing?.offset ?? heard?.health?.offset ?? null
   }
 
   /** How it orders with others, as it told last; null if it did not, or does not run. */
