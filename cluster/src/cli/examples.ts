@@ -47,7 +47,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'config pending': ['config pending', 'config pending --scan http://127.0.0.1:4611'],
   'protocol get': ['protocol get --scan http://127.0.0.1:4611'],
-  'protocol vote': ['protocol vote 4 --not-before 2030-01-31T12:00:00Z --key sv-1.operator …'],
+  'protocol vote': ['protocol vote 4 --not-before 2030-01-31T12:00:00Z …'],
   events: ['events', 'events --json'],
   logs: ['logs sv-1', 'logs sv-1.redis -n 200', 'logs control -f'],
 }

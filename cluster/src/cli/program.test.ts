@@ -33,7 +33,7 @@ function commandsIn(help: string): string[] {
 it('every command has examples and an answer as JSON, in 80 columns', async () => {
   const names = commandsIn(await helpOf())
   expect(names.length).toBeGreaterThan(20)
-  const groups = ['cometbft', 'config', 'genesis', 'keys', 'log']
+  const groups = ['cometbft', 'config', 'genesis', 'keys', 'log', 'protocol']
   const grouped = await Promise.all(
     groups.map(async (group) => commandsIn(await helpOf(group)).map((name) => [group, name])),
   )

@@ -17,7 +17,7 @@ import type { StateFollower } from '../state-tree/state-follower.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
 import type { InterpretedEntry } from './step.ts'
-import { type Mirror, writeSteps } from './store.ts'
+import { isStored, type Mirror, writeSteps } from './store.ts'
 
 /** Rule 6: an entry is applied when its record time is at most this far ahead of the own clock. */
 export const RECORD_TIME_AHEAD_MICROS_MAX = 10_000_000
@@ -103,11 +103,17 @@ async function followFromHead(
     let rest = batch.filter((entry) => entry.offset > mirror.head.offset)
     while (rest.length > 0) {
       const ready = await untilApplicable(rest, context)
-      const entries = await interpretBatch(ready, mirror.head, {
+      const interpreting = interpretBatch(ready, mirror.head, {
         ...context,
         state: working,
         fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
       })
+      const entries = await interpreting.catch(async (error: unknown) => {
+        // Nothing follows from what a Redis holds that was emptied meanwhile.
+        if (await isStored(redis, mirror.head)) throw error
+        return null
+      })
+      if (entries === null) return
       const state = await context.state.apply(entries, mirror)
       if (state === null) return
       context.onWriting(entries.at(-1)?.offset ?? mirror.head.offset)

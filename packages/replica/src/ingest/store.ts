@@ -140,6 +140,12 @@ export async function writeSteps(
   return outcome
 }
 
+/** Whether what is stored is still of this head. */
+export async function isStored(redis: Redis, head: StoredHead): Promise<boolean> {
+  const stored = await redis.hgetBuffer(KEYS.names, HEAD_FIELD)
+  return stored !== null && bytesEqual(stored, encodeHead(head))
+}
+
 /** One fenced write. After a lost connection it waits and looks whether it was done. */
 export async function writeFenced(
   redis: Redis,
