@@ -435,13 +435,16 @@ describe('a wallet', () => {
   })
 
   it('turns renewals that pay themselves on and off', async () => {
-    const [subscription] = await alice.wallet.subscriptions()
+    // A name of its own: once its window is open, it may be paid for while they are on.
+    const nina = await withCoin('nina')
+    await nina.names.register({ name: 'nina.unverified.ns' })
+    const [subscription] = await nina.wallet.subscriptions()
     const id = parseContractId(subscription?.subscription.contractId ?? 'none')
-    const isOn = async () => (await alice.wallet.subscriptions())[0]?.autoRenew
+    const isOn = async () => (await nina.wallet.subscriptions())[0]?.autoRenew
     expect(await isOn()).toBe(false)
-    await alice.wallet.setAutoRenew(id, true)
+    await nina.wallet.setAutoRenew(id, true)
     expect(await isOn()).toBe(true)
-    await alice.wallet.setAutoRenew(id, false)
+    await nina.wallet.setAutoRenew(id, false)
     expect(await isOn()).toBe(false)
   })
 })
