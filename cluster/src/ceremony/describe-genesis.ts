@@ -20,7 +20,7 @@ export function describeGenesis(genesis: Genesis): readonly string[] {
     `It begins at ${formatInstant(genesis.recordTime)}, with version ${genesis.protocolVersion} of the protocol.`,
     `${n} super-validators, of which ${f} may lie or fail: an answer needs ${f + 1} that agree, what operators decide ${quorumOf(n)}.`,
     ...nodes.flatMap(({ name, scanKey, operatorKey }) => [
-      `${name} signs answers with the key ${scanKey}`,
+      `${name} signs the states of its replica with the key ${scanKey}`,
       `${name} decides with the key ${operatorKey}`,
     ]),
     ...describeOrdering(genesis.ordering),

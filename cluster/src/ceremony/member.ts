@@ -17,7 +17,7 @@ import { z } from 'zod'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 
 /**
- * The keys of each role. `scan` signs answers, `operator` submissions, `voting` (the consensus key) votes on blocks; an
+ * The keys of each role. `scan` signs states, `operator` submissions, `voting` (the consensus key) votes on blocks; an
  * `engine` shows by its key who it is. A synchronizer's signs the groups of the log, a participant's submissions.
  */
 export const KEYS_OF = {

@@ -5,7 +5,7 @@
 export type GenesisNode = {
   /** `[a-z0-9-]{1,32}` (D-33). */
   readonly name: string
-  /** Ed25519 public keys, 64 lower-case hex digits. `scan` signs answers, `operator` signs submissions. */
+  /** Ed25519 public keys, 64 lower-case hex digits. `scan` signs states, `operator` submissions. */
   readonly scanKey: string
   readonly operatorKey: string
 }
