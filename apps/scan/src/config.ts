@@ -16,7 +16,8 @@ export function envToConfig(env: Env, note?: NoteVariable) {
         example: 'sv-1',
       }),
       scanKeyFile: variables.text('QS_SCAN_KEY_FILE', {
-        about: 'the file of the key that signs its address and the states of its replica (a seed in hex)',
+        about:
+          'the file of the key that signs its address and the states of its replica (a seed in hex)',
         example: '/var/lib/quorumscan/keys/sv-1.scan',
       }),
       operatorKeyFile: variables.text('QS_OPERATOR_KEY_FILE', {
