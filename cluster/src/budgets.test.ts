@@ -40,7 +40,7 @@ it.each<Row>([
   // What the reader got counts for more than what is up.
   [
     statusOf(['up', 'down', 'down', 'down'], { atNodes: answered }),
-    ...(['bad: quorum lost, answered all the same', 'bad: quorum lost', GOES_ON] as const),
+    ...(['bad: quorum lost, answered by proofs alone', 'bad: quorum lost', GOES_ON] as const),
   ],
   [
     statusOf(up, { atNodes: refused }),

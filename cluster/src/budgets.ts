@@ -65,7 +65,7 @@ function lookupsOf(status: Judged, isOrdering: boolean): Budget {
   if (have < need)
     return {
       ...{ works, tone: 'bad', detail, meter },
-      verdict: works ? 'quorum lost, answered all the same' : 'quorum lost',
+      verdict: works ? 'quorum lost, answered by proofs alone' : 'quorum lost',
     }
   if (!works)
     return {

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ClusterError } from './cluster-error.ts'
-import { assertWritable, readOwnJson, writeOwnJson } from './data-directory.ts'
+import { assertWritable, readJson, readOwnJson, writeOwnJson } from './data-directory.ts'
 
 let root: string
 beforeEach(() => {
@@ -38,6 +38,13 @@ it.each(['', '{"owner":"1:2","con', '[]', 'null', '{"content":{"pid":7}}'])(
     expect(readOwnJson(fileIn('a'))).toBe(null)
   },
 )
+
+it('a file that every command needs is named when it is half written, and is null before it is there', () => {
+  expect(readJson(fileIn('a'))).toBe(null)
+  writeFileSync(fileIn('a'), '{"nodes":4,')
+  expect(() => readJson(fileIn('a'))).toThrow(ClusterError)
+  expect(() => readJson(fileIn('a'))).toThrow(/a\/control\.json is damaged .*put a whole copy back/)
+})
 
 it('is not brought back when the directory is gone', () => {
   rmSync(join(root, 'a'), { recursive: true })

@@ -145,7 +145,7 @@ describe('whether names can be looked up', () => {
   it('is not what the nodes count up to, where the reader gets an answer all the same', () => {
     const status = { ...statusOf([up, down, down, down]), atNodes: read }
     expect(budgetsOf(status).lookups).toMatchObject({
-      ...{ works: true, tone: 'bad', verdict: 'quorum lost, answered all the same' },
+      ...{ works: true, tone: 'bad', verdict: 'quorum lost, answered by proofs alone' },
     })
   })
 

@@ -37,8 +37,6 @@ function Console({ token }: { readonly token: string }) {
                 <EventPanel events={events} />
               </div>
               <RegistrationPanel api={api} nodes={status.nodes.map(({ name }) => name)} />
-            </div>
-            <div className="columns">
               <QueuePanel api={api} />
               <ChaosPanel api={api} f={status.cluster.f} />
             </div>

@@ -73,7 +73,7 @@ export function LookupPanel({ api }: { readonly api: Api }) {
         ) : (
           <>
             <Result resolved={resolved} />
-            <Votes voted={voted} />
+            <Votes voted={voted} proven={resolved.answer} />
             <Receipt resolved={resolved} />
           </>
         )}
@@ -110,12 +110,17 @@ function Result({ resolved }: { readonly resolved: Resolved }) {
   )
 }
 
-function Votes({ voted }: { readonly voted: Voted | string | null }) {
+function Votes(props: {
+  readonly voted: Voted | string | null
+  /** Absent where nothing is. */
+  readonly proven: Entry | null | undefined
+}) {
+  const { voted, proven } = props
   if (voted === null) return null
   if (typeof voted === 'string') return <p className="muted">Votes: {voted}</p>
   const [first] = voted.groups
   const wordOf = (group: Voted['groups'][number]) => {
-    if (voted.reason !== null) return 'contradicts'
+    if (voted.reason !== null) return isSameEntry(group.entry, proven) ? 'as proven' : 'contradicts'
     return group === first ? 'agreed' : 'dissented'
   }
   return (
@@ -126,7 +131,7 @@ function Votes({ voted }: { readonly voted: Voted | string | null }) {
             <Said
               key={node}
               who={node}
-              tone={wordOf(group) === 'agreed' ? 'good' : 'bad'}
+              tone={['agreed', 'as proven'].includes(wordOf(group)) ? 'good' : 'bad'}
               what={wordOf(group)}
               more={group.entry === undefined ? null : `for ${group.entry?.['user'] ?? 'no entry'}`}
             />
@@ -138,6 +143,11 @@ function Votes({ voted }: { readonly voted: Voted | string | null }) {
       </p>
     </>
   )
+}
+
+function isSameEntry(one: Entry | null | undefined, other: Entry | null | undefined): boolean {
+  if (!one || !other) return one !== undefined && one === other
+  return Object.entries(one).every(([name, value]) => other[name] === value)
 }
 
 function Said(props: {
