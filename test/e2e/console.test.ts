@@ -136,6 +136,8 @@ describe.skipIf(chromiumPath === null)('the console', () => {
       .waitFor()
     const votes = page.getByRole('list', { name: 'Votes' })
     await votes.getByText('for no entry').waitFor()
+    await votes.getByText('contradicts').waitFor()
+    await votes.getByText('as proven').first().waitFor()
     await page.getByText(/^Receipt: signed by sv-/).waitFor()
     await page.getByText(/disagrees/).waitFor()
     await assertAccessible('a liar')
