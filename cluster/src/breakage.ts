@@ -2,15 +2,16 @@
  * What is broken on purpose in a running cluster, by commands and by faults: does to its processes what a fault says, and
  * mends it. Which faults are in force is kept in `faults/fault-control.ts`.
  */
+
 import type { Clock } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
+import { SYNCHRONIZER } from './cluster-shape.ts'
 import { askAgent } from './faults/agent-client.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import { type Fault, type FaultSpec, nodesOf, type Part } from './faults/fault-spec.ts'
 import { findFaketime, stepBack } from './faults/machine-clock.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { clearDisk, fillDisk, isSmallDisk } from './faults/small-disk.ts'
-import { SYNCHRONIZER } from './prepare.ts'
 import type { ServiceRunner } from './service-runner.ts'
 import type { Supervisor } from './supervisor.ts'
 import {

@@ -1,4 +1,5 @@
 /** The cluster with small stand-in processes for the apps, and every Redis real. */
+
 import { existsSync } from 'node:fs'
 import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,8 +12,9 @@ import { describe, expect, it } from 'vitest'
 import { verifyLogOf } from './cli/log-verify.ts'
 import { Cluster, cleanUp } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
+import type { OrderingDriver } from './cluster-shape.ts'
 import { dataDirectory, readOwnJson } from './data-directory.ts'
-import { logGenesisOf, type OrderingDriver } from './genesis.ts'
+import { logGenesisOf } from './genesis.ts'
 import { prepareCluster } from './prepare.ts'
 
 // Real processes take their time on a machine that does other things, too.

@@ -3,6 +3,7 @@
  * is run, and started again, is in `service-runner.ts`; what is broken on purpose in `breakage.ts`; what is deleted and
  * rebuilt on disks in `disk-work.ts`.
  */
+
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/consensus'
@@ -10,13 +11,14 @@ import type { JobCounts, JobFailure } from '@quorumscan/jobs'
 import type { LogRedisAddress } from '@quorumscan/log'
 import { Breakage } from './breakage.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
+import { SYNCHRONIZER } from './cluster-shape.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { DiskWork, type RepairOptions } from './disk-work.ts'
 import { askAgent } from './faults/agent-client.ts'
 import type { FaultSelection } from './faults/fault-control.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
 import { logAddressOf, type RepairOutcome } from './log-repair.ts'
-import { type Prepared, SYNCHRONIZER } from './prepare.ts'
+import type { Prepared } from './prepare.ts'
 import { ServiceRunner } from './service-runner.ts'
 import {
   keptSocketDirectory,

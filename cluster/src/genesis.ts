@@ -1,4 +1,5 @@
 /** Makes the genesis document of a new network out of what its members show. */
+
 import { fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
 import {
   canonicalJson,
@@ -13,10 +14,7 @@ import { nodeIdOf } from '@quorumscan/synchronizer'
 import type { Member, MemberOf } from './ceremony/member.ts'
 import { type GenesisOverrides, type NetworkRules, networkRules } from './ceremony/rules.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
-
-/** How a log is ordered. */
-export const ORDERING_DRIVERS = ['redis', 'cometbft'] as const
-export type OrderingDriver = (typeof ORDERING_DRIVERS)[number]
+import type { OrderingDriver } from './cluster-shape.ts'
 
 /**
  * The genesis document that these members make, in whatever order they are given: nonce and first record time follow

@@ -1,11 +1,13 @@
 /** The log of a cluster, for its control plane. */
+
 import { readFileSync } from 'node:fs'
 import { type Clock, systemRandom } from '@quorumscan/base'
 import { createLogClient } from '@quorumscan/http'
 import type { Ordering } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
+import { CONTROL_PLANE } from './cluster-shape.ts'
 import { logGenesisOf } from './genesis.ts'
-import { CONTROL_PLANE, logTokenOf, type Prepared } from './prepare.ts'
+import { logTokenOf, type Prepared } from './prepare.ts'
 
 /** Follows it like anybody who has a token. Disposing ends what follows. */
 export function openClusterLog(

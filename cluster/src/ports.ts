@@ -1,8 +1,9 @@
 /** Which TCP ports a cluster uses: one block, drawn at the first `up` and kept. */
+
 import { createServer } from 'node:net'
 import { type Random, systemRandom } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
-import type { OrderingDriver } from './genesis.ts'
+import type { OrderingDriver } from './cluster-shape.ts'
 
 const DEFAULT_BASE_PORT = 4600
 /** Room between the blocks of clusters that run side by side without anyone choosing ports. */

@@ -6,9 +6,10 @@ import { assert, createSystemClock, systemRandom, verifySignature } from '@quoru
 import { parseGenesis } from '@quorumscan/consensus'
 import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
 import { expect, it } from 'vitest'
+import { NODE_COUNT_MAX } from './cluster-shape.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { drawBasePort, portsFrom, usedPorts } from './ports.ts'
-import { NODE_COUNT_MAX, type PrepareInput, prepareCluster } from './prepare.ts'
+import { type PrepareInput, prepareCluster } from './prepare.ts'
 
 const clock = createSystemClock()
 const FOUR = { nodeCount: 4, ordering: 'redis' } as const

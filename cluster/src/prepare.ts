@@ -1,4 +1,5 @@
 /** Makes what a cluster keeps in its data directory, at the first `up`; afterwards reads it. */
+
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { type Genesis, parseGenesis } from '@quorumscan/consensus'
 import { nodeIdOf } from '@quorumscan/synchronizer'
@@ -7,6 +8,14 @@ import type { Member, MemberOf, Role } from './ceremony/member.ts'
 import { makeMember } from './ceremony/member-keys.ts'
 import type { GenesisOverrides } from './ceremony/rules.ts'
 import { ClusterError } from './cluster-error.ts'
+import {
+  CONTROL_PLANE,
+  NODE_COUNT_MAX,
+  ORDERING_DRIVERS,
+  type OrderingDriver,
+  SYNCHRONIZER,
+  VALIDATOR,
+} from './cluster-shape.ts'
 import {
   type DataDirectory,
   makePrivateDirectory,
@@ -17,17 +26,10 @@ import {
   writeFileAtomic,
   writeFileOnce,
 } from './data-directory.ts'
-import { createGenesis, hashGenesis, ORDERING_DRIVERS, type OrderingDriver } from './genesis.ts'
+import { createGenesis, hashGenesis } from './genesis.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'
 
 const DEFAULT_NODE_COUNT = 4
-/** Their names as services. The synchronizer is the one that the validator and the control plane follow. */
-export const VALIDATOR = 'validator'
-export const SYNCHRONIZER = 'synchronizer'
-/** Its name among those who follow the log. */
-export const CONTROL_PLANE = 'control-plane'
-/** More SVs than this do not start on one machine in a useful time. */
-export const NODE_COUNT_MAX = 13
 
 export type PrepareInput = {
   readonly directory: DataDirectory

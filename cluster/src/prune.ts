@@ -1,7 +1,9 @@
 /** Pruning in a running cluster: the validator's participant forgets updates, a scan node moves its horizon. */
+
 import type { Clock } from '@quorumscan/base'
 import { ask } from './ask.ts'
 import { ClusterError } from './cluster-error.ts'
+import { VALIDATOR } from './cluster-shape.ts'
 import { call, connectControl } from './control/client.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { createToken, FIRST_ADMIN_USER } from './token.ts'
@@ -9,7 +11,6 @@ import { createToken, FIRST_ADMIN_USER } from './token.ts'
 const TOKEN_TTL_SECONDS = 300
 /** Pruning a long history takes out some 100 000 updates a second. */
 const REQUEST_TIMEOUT_MS = 60_000
-export const VALIDATOR = 'validator'
 
 /**
  * @param options.to - Of the validator the last offset that is forgotten, of a node the first that is kept.

@@ -1,6 +1,7 @@
 /** What a cluster says about itself. Pure. */
+
 import { type Budget, budgetsOf } from './budgets.ts'
-import type { OrderingDriver } from './genesis.ts'
+import type { OrderingDriver } from './cluster-shape.ts'
 import { isAnswer, type NodeState } from './node-words.ts'
 
 export type ServiceStatus = {

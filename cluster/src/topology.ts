@@ -1,9 +1,11 @@
 /** Which processes make up a cluster, and how each is started. Pure. */
+
 import { join } from 'node:path'
 import { memberKeyFile } from './ceremony/member-keys.ts'
+import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import type { DataDirectory } from './data-directory.ts'
 import type { EnginePorts } from './ports.ts'
-import { logTokenOf, logTokensOf, type Prepared, SYNCHRONIZER, VALIDATOR } from './prepare.ts'
+import { logTokenOf, logTokensOf, type Prepared } from './prepare.ts'
 import type { RedisAddress } from './probe.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
 import { redisSocketOf } from './socket-directory.ts'

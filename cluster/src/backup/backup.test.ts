@@ -21,16 +21,12 @@ import {
 } from '@quorumscan/log'
 import { readKept, ValidatorStore } from '@quorumscan/users'
 import { afterAll, expect, it } from 'vitest'
-import type { Role } from '../ceremony/member.ts'
+import type { Role, Runnable } from '../ceremony/member.ts'
 import { makeMember } from '../ceremony/member-keys.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
 import { logAddressOf } from '../log-repair.ts'
-import {
-  type OperatorConfig,
-  type Runnable,
-  readOperatorConfig,
-} from '../operator/operator-config.ts'
+import { type OperatorConfig, readOperatorConfig } from '../operator/operator-config.ts'
 import { judgeProcesses, operatorRedisPlan } from '../operator/operator-services.ts'
 import { writeArchive } from './archive.ts'
 import { backUp } from './back-up.ts'

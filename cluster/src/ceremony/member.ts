@@ -27,6 +27,13 @@ export const KEYS_OF = {
 } as const
 export type Role = keyof typeof KEYS_OF
 export const ROLES = Object.keys(KEYS_OF) as readonly Role[]
+/** What can be run, and whose keys it needs. */
+export const ROLE_OF = {
+  sv: 'super-validator',
+  synchronizer: 'synchronizer',
+  validator: 'validator',
+} as const satisfies Readonly<Record<string, Role>>
+export type Runnable = keyof typeof ROLE_OF
 
 /** A file has at most four keys and proofs, and two addresses. */
 export const MEMBER_BYTES_MAX = 16 * 1024

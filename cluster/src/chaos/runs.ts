@@ -1,4 +1,5 @@
 /** The chaos runs of one cluster: one at a time, their files kept in the data directory. */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
@@ -8,8 +9,8 @@ import { formatTime } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 import { VERSION } from '../built-files.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
+import type { OrderingDriver } from '../cluster-shape.ts'
 import { readJson, writeFileAtomic } from '../data-directory.ts'
-import type { OrderingDriver } from '../genesis.ts'
 import { createFeed, type Feed } from '../watch/feed.ts'
 import { check } from './checker/check.ts'
 import { toJsonLines, type Verdict } from './history.ts'

@@ -2,10 +2,9 @@
 import { resolve } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { Argument, type Command } from 'commander'
-import { backUp } from '../backup/back-up.ts'
-import { type Restored, restore } from '../backup/restore.ts'
+import type { Restored } from '../backup/restore.ts'
+import { ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { UsageError } from '../cluster-error.ts'
-import { ROLE_OF, type Runnable, readOperatorConfig } from '../operator/operator-config.ts'
 import { answer, slowly, wrap } from './options.ts'
 
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
@@ -30,6 +29,10 @@ synchronizer the log. It leaves out what the log has: replicas and queues of
 jobs; and what an engine has signed, as an old copy would let it sign twice.`,
     )
     .action(async (role: Runnable, options: BackupFlags) => {
+      const [{ readOperatorConfig }, { backUp }] = await Promise.all([
+        import('../operator/operator-config.ts'),
+        import('../backup/back-up.ts'),
+      ])
       const config = readOperatorConfig(role, options.config, () => [])
       if (options.log && role !== 'sv')
         throw new UsageError('--log is for a super-validator, which keeps the newest of the log')
@@ -58,6 +61,7 @@ the same keys contradict each other.`,
     .action(async (file: string, options: RestoreFlags) => {
       const { to: target, set = [], log: logFiles = [] } = options
       const changes = parseChanges(set)
+      const { restore } = await import('../backup/restore.ts')
       const restored = await slowly('restoring', clock, () =>
         restore({ file, target, changes, logFiles, redisServer, env, clock }),
       )

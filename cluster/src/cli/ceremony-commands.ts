@@ -1,15 +1,13 @@
 /** `keys` and `genesis`: how operators who do not share a machine make a network together. */
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { type Command, Option } from 'commander'
-import { describeGenesis } from '../ceremony/describe-genesis.ts'
 import { KEYS_OF, ROLES, type Role } from '../ceremony/member.ts'
-import { makeMember, memberKeyFile, readMember } from '../ceremony/member-keys.ts'
-import { parseSettings, rulesOf } from '../ceremony/rules.ts'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
+import { ORDERING_DRIVERS, type OrderingDriver } from '../cluster-shape.ts'
 import { dataDirectory, isErrno } from '../data-directory.ts'
-import { createGenesis, hashGenesis, ORDERING_DRIVERS, type OrderingDriver } from '../genesis.ts'
 import { answer, wrap } from './options.ts'
 import { printable } from './text.ts'
 import { readGenesis } from './verify.ts'
@@ -32,7 +30,8 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
     .option('--url <url>', 'where others reach its scan node')
     .option('--engine-address <host:port>', 'where other engines reach its own')
     .option('--json', 'print where everything is as JSON')
-    .action((options: KeysFlags) => {
+    .action(async (options: KeysFlags) => {
+      const { makeMember, memberKeyFile } = await loadCeremony()
       const { name, role } = options
       const directory = dataDirectory(options.out)
       const memberFile = directory.memberFile(name)
@@ -66,7 +65,8 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
     .option('--set <rule=value...>', 'other rules, e.g. names.entryFeeUsd=2.5 coin.tickMicros=10m')
     .option('--json', 'print its hash as JSON')
     .addHelpText('after', HASH_HELP)
-    .action((files: string[], options: CreateFlags) => {
+    .action(async (files: string[], options: CreateFlags) => {
+      const { createGenesis, hashGenesis, parseSettings, readMember } = await loadCeremony()
       const overrides = parseSettings(options.ordering, options.set ?? [])
       const document = createGenesis(files.map(readMember), { driver: options.ordering, overrides })
       if (document.recordTime > clock.nowMicros() + AHEAD_MICROS_MAX)
@@ -83,7 +83,9 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
     .argument('[member-file...]', 'the files of all its members')
     .option('--json', 'print hash, n, f and q as JSON')
     .addHelpText('after', HASH_HELP)
-    .action((file: string, memberFiles: string[], options: { json?: boolean }) => {
+    .action(async (file: string, memberFiles: string[], options: { json?: boolean }) => {
+      const { createGenesis, describeGenesis, hashGenesis, readMember, rulesOf } =
+        await loadCeremony()
       const document = readGenesis(file)
       const hash = hashGenesis(document)
       if (memberFiles.length > 0) {
@@ -101,6 +103,17 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
       const lines = [...describeGenesis(document), ...made]
       answer(options, json, lines.map(printable).flatMap(wrap).join('\n'))
     })
+}
+
+/** Only a ceremony needs the ledger's rules and the engine's names. */
+async function loadCeremony() {
+  const [keys, rules, genesis, description] = await Promise.all([
+    import('../ceremony/member-keys.ts'),
+    import('../ceremony/rules.ts'),
+    import('../genesis.ts'),
+    import('../ceremony/describe-genesis.ts'),
+  ])
+  return { ...keys, ...rules, ...genesis, ...description }
 }
 
 /** @throws {UsageError} If there is another one. */

@@ -1,4 +1,5 @@
 /** `chaos`: a run on the running cluster or on one of its own; `report`: what came of the runs. */
+
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -10,13 +11,12 @@ import type { RunState } from '../chaos/runs.ts'
 import { type Scenario, type Step, scenario } from '../chaos/schedule.ts'
 import { shrink } from '../chaos/shrink.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
+import { ORDERING_DRIVERS, type OrderingDriver } from '../cluster-shape.ts'
 import { runChaosOn } from '../control/chaos-client.ts'
 import { call, connectControl } from '../control/client.ts'
-import { controlOptions } from '../control/control-plane.ts'
-import { holdControlPlane } from '../control/launch.ts'
+import { controlOptions } from '../control/control-options.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { mountDisk } from '../faults/small-disk.ts'
-import { ORDERING_DRIVERS, type OrderingDriver } from '../genesis.ts'
 import { EXIT } from './exit-codes.ts'
 import { type MakeCommand, timeOption } from './fault-commands.ts'
 import { integer, print, wrap } from './options.ts'
@@ -169,6 +169,7 @@ async function runOne(
     return keep(await runChaosOn(client, { ...options, clock }))
   }
   how.tell(`starting ${flags.nodes} nodes`)
+  const { holdControlPlane } = await import('../control/launch.ts')
   const dataDir = mkdtempSync(join(tmpdir(), 'qs-cluster-'))
   const unmount = mountDisk(dataDir, DISK_MIB)
   const asked = controlOptions({

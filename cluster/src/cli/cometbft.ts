@@ -4,7 +4,6 @@ import type { Command } from 'commander'
 import { UsageError } from '../cluster-error.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { installEngine } from '../engine/install-engine.ts'
-import { letVote } from '../engine/let-vote.ts'
 import { print, slowly } from './options.ts'
 import { readGenesis } from './verify.ts'
 
@@ -45,6 +44,7 @@ It may then sign one block twice: no harm while no more than f of them do.`,
       const { ordering } = readGenesis(directory.genesisFile)
       if (ordering.driver !== 'cometbft' || !ordering.validators.some(({ name }) => name === node))
         throw new UsageError(`${node} has no vote in this network`)
+      const { letVote } = await import('../engine/let-vote.ts')
       await slowly(`waiting for ${node}`, clock, () =>
         letVote(directory.engineDirectory(node), clock),
       )

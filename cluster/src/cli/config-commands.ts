@@ -1,28 +1,13 @@
 /** `config`: the rules of the name service, read and changed; `protocol`: the version of the protocol, and votes for another. */
-import { readFileSync } from 'node:fs'
-import { type Clock, keyPairFromSeed } from '@quorumscan/base'
-import { quorumOf } from '@quorumscan/consensus'
+import type { Clock } from '@quorumscan/base'
 import type { Command } from 'commander'
-import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
-import {
-  areRulesEqual,
-  type Confirmer,
-  changeRules,
-  confirmRules,
-  readRules,
-} from '../confirm-rules.ts'
-import { changeOf, inForceToWire } from '../control/ans-config.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
-import { type Proposals, readProposals, voteForVersion } from '../proposals.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
+import type { Common, OneFlags } from './confirm.ts'
 import { answer, integer, slowly } from './options.ts'
 import { formatProposals, formatProtocol, proposalsJson } from './proposals.ts'
-import { readGenesis } from './verify.ts'
 
-/** Until the confirmation that completes a quorum shows at a node. */
-const IN_FORCE_MS = 2_000
-const POLL_MS = 100
 /** Of the protocol; there will never be so many. */
 const VERSION_MAX = 1_000_000
 
@@ -48,7 +33,8 @@ export function addConfigCommands(
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
     .option('--json', 'as JSON')
     .action(async (options: Common & OneFlags) => {
-      const proposals = await readProposals(await scanUrlOf(options))
+      const { proposalsFor } = await import('./confirm.ts')
+      const proposals = await proposalsFor(options)
       answer(options, proposalsJson(proposals), formatProposals(proposals))
     })
   ofOneMember(
@@ -70,8 +56,9 @@ is in force when enough have. Rules that one confirmed before are given up.`,
         answer(options, inForce, formatConfig(inForce))
         return
       }
+      const { confirmForOne } = await import('./confirm.ts')
       const confirmed = await slowly('waiting for the change', clock, () =>
-        confirmForOne(options, changeOf(change), clock),
+        confirmForOne(options, change, clock),
       )
       const { name, isInForce, rules, needed } = confirmed
       const state = isInForce ? 'in force' : `in force when ${needed} have confirmed the same`
@@ -109,7 +96,8 @@ export function addProtocolCommands(
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
     .option('--json', 'as JSON')
     .action(async (options: Common & OneFlags) => {
-      const proposals = await readProposals(await scanUrlOf(options))
+      const { proposalsFor } = await import('./confirm.ts')
+      const proposals = await proposalsFor(options)
       answer(options, proposals.protocol, formatProtocol(proposals.protocol))
     })
   ofOneMember(command('vote', 'vote for a version, for one super-validator', protocol))
@@ -127,110 +115,12 @@ from the first entry at that time on; without a time, from the next entry on.
 Software that does not know it stops there and says so, so install first.`,
     )
     .action(async (version: number, options: Common & OneFlags & { notBefore?: string }) => {
-      const voter = memberOf(options)
-      const nowMicros = clock.nowMicros()
       const vote = { version, notBefore: options.notBefore ?? null }
-      const name = await voteForVersion({ ...voter, nowMicros }, vote)
-      const proposals = await slowly('waiting for the vote', clock, () =>
-        untilSeen(voter.rulesUrl, { name, version }, clock),
+      const { voteForOne } = await import('./confirm.ts')
+      const { name, proposals } = await slowly('waiting for the vote', clock, () =>
+        voteForOne(options, vote, clock),
       )
       const lines = [`${name} has voted for version ${version}.`, formatProposals(proposals)]
       answer(options, { votedBy: name, ...proposalsJson(proposals) }, lines.join('\n'))
     })
-}
-
-/** What the node shows once it knows of the vote; what it shows in the end where it does not say. */
-async function untilSeen(
-  url: string,
-  vote: { readonly name: string; readonly version: number },
-  clock: Clock,
-): Promise<Proposals> {
-  const endMs = clock.monotonicMs() + IN_FORCE_MS
-  for (;;) {
-    const proposals = await readProposals(url)
-    const { protocol, pending } = proposals
-    const isSeen =
-      (protocol.next?.version ?? protocol.version) === vote.version ||
-      pending.some(
-        ({ change, confirmedBy }) =>
-          change.tag === 'SetProtocolVersion' &&
-          change.value.version === vote.version &&
-          confirmedBy.includes(vote.name),
-      )
-    if (isSeen || clock.monotonicMs() >= endMs) return proposals
-    await clock.delay(POLL_MS)
-  }
-}
-
-/** Where the node is asked that was named, or one of the data directory. */
-async function scanUrlOf(options: Common & OneFlags): Promise<string> {
-  if (options.scan !== undefined) return apiOf(options.scan)
-  const status = await call(connectControl(dataDirectory(options.dataDir)).cluster.status.query())
-  const node = status.nodes.find(({ state }) => state === 'up')
-  if (node === undefined) throw new ClusterError('no scan node is up')
-  return apiOf(node.url)
-}
-
-function apiOf(url: string): string {
-  return `${url.replace(/\/+$/, '')}/v0`
-}
-
-type Common = { dataDir: string; json?: boolean }
-type OneFlags = {
-  key?: string
-  scan?: string
-  synchronizer?: string
-  tokenFile?: string
-  genesis?: string
-}
-
-async function confirmForOne(
-  options: Common & OneFlags,
-  change: ReturnType<typeof changeOf>,
-  clock: Clock,
-) {
-  const member = memberOf(options)
-  const { genesis, rulesUrl } = member
-  const before = await readRules(rulesUrl)
-  const config = changeRules(genesis, before.config, change)
-  const needed = quorumOf(genesis.nodes.length)
-  if (areRulesEqual(before.config, config))
-    return { name: null, isInForce: true, rules: inForceToWire(before), needed }
-  const name = await confirmRules({
-    ...{ ...member, config },
-    current: before.contractId,
-    nowMicros: clock.nowMicros(),
-  })
-  const endMs = clock.monotonicMs() + IN_FORCE_MS
-  let { contractId } = before
-  while (contractId === before.contractId && clock.monotonicMs() < endMs) {
-    await clock.delay(POLL_MS)
-    const current = await readRules(rulesUrl)
-    contractId = current.contractId
-    if (areRulesEqual(current.config, config))
-      return { name, isInForce: true, rules: inForceToWire(current), needed }
-  }
-  return { name, isInForce: false, rules: inForceToWire({ contractId, config }), needed }
-}
-
-/** Whose key it is, and where it confirms. */
-function memberOf(options: Common & OneFlags): Confirmer {
-  const { key, scan, synchronizer } = options
-  if (key === undefined || scan === undefined || synchronizer === undefined)
-    throw new UsageError('--key is of one member, --scan and --synchronizer are its own')
-  const token = options.tokenFile === undefined ? null : readSecret(options.tokenFile, String)
-  return {
-    genesis: readGenesis(options.genesis ?? dataDirectory(options.dataDir).genesisFile),
-    keyPair: readSecret(key, keyPairFromSeed),
-    rulesUrl: apiOf(scan),
-    synchronizer: { url: synchronizer, token },
-  }
-}
-
-function readSecret<T>(file: string, parse: (text: string) => T): T {
-  try {
-    return parse(readFileSync(file, 'utf8').trim())
-  } catch (error) {
-    throw new UsageError(`${file}: ${messageOf(error)}`, { cause: error })
-  }
 }

@@ -1,7 +1,7 @@
 /** `quorumscan config`: the rules of the name service, read and changed. */
 import { formatAmount, type Micros, parseAmount } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
-import type { AnsConfigInput, AnsConfigWire } from '../control/ans-config.ts'
+import type { AnsConfigInput, AnsConfigWire } from '../control/ans-config-wire.ts'
 import { formatDuration, parseDuration } from '../durations.ts'
 import { printable } from './text.ts'
 

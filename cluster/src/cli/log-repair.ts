@@ -1,14 +1,15 @@
 /** `log repair`: makes a damaged log whole again, or says what to do instead. */
+
 import { dirname, join } from 'node:path'
 import { type Clock, describeOffset } from '@quorumscan/base'
 import type { OffsetRange, Refusal } from '@quorumscan/log'
+import { VALIDATOR } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
-import { controlOptions } from '../control/control-plane.ts'
+import { controlOptions } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { RepairOutcome } from '../log-repair.ts'
-import { VALIDATOR } from '../prepare.ts'
 import { readGenesis } from './verify.ts'
 
 /** Reading, writing and verifying the largest log of one machine; longer than that work waits for itself. */

@@ -1,11 +1,9 @@
 /** `mirror`: a cache of certified answers that nobody needs to believe. */
 import type { Clock } from '@quorumscan/base'
-import { createUndiciTransport } from '@quorumscan/http'
 import type { Command } from 'commander'
 import { UsageError } from '../cluster-error.ts'
-import { buildMirror } from '../mirror.ts'
 import { integer, print } from './options.ts'
-import { untilInterrupted } from './up.ts'
+import { untilInterrupted } from './until-interrupted.ts'
 
 const PORT_MAX = 65_535
 
@@ -26,6 +24,10 @@ reader, and one that keeps back what is new by what others say. It keeps answers
 for as long as nodes allow, a second, and runs until it is interrupted.`,
     )
     .action(async (sources: string[], options: { port: number; host: string; json?: boolean }) => {
+      const [{ createUndiciTransport }, { buildMirror }] = await Promise.all([
+        import('@quorumscan/http'),
+        import('../mirror.ts'),
+      ])
       await using transport = createUndiciTransport()
       const server = buildMirror({ sources, transport, clock })
       const url = await server.listen(options).catch((cause: unknown) => {

@@ -1,18 +1,18 @@
 /** The command line: what can be typed, and which call each command is. */
+
 import { writeFileSync } from 'node:fs'
 import { resolve as absolute } from 'node:path'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
-import { type Clock, createSystemClock } from '@quorumscan/base'
+import { type Clock, createSystemClock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
 import { Command, Option } from 'commander'
 import { ClusterError, messageOf, SilentError, UsageError } from '../cluster-error.ts'
+import { NODE_COUNT_MAX, ORDERING_DRIVERS } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
-import { DISK_FREE_MIB_MIN, LOCAL_RATE_LIMIT } from '../control/control-plane.ts'
-import { type DownOutcome, stopCluster } from '../control/down.ts'
+import { DISK_FREE_MIB_MIN, LOCAL_RATE_LIMIT } from '../control/control-options.ts'
+import type { DownOutcome } from '../control/down.ts'
 import { describeRemains } from '../control/remains.ts'
 import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data-directory.ts'
-import { ORDERING_DRIVERS } from '../genesis.ts'
-import { NODE_COUNT_MAX } from '../prepare.ts'
 import { registerName } from '../registration.ts'
 import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 import { addBackupCommands } from './backup-commands.ts'
@@ -24,15 +24,13 @@ import { addExamples } from './examples.ts'
 import { EXIT } from './exit-codes.ts'
 import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
-import { repairLogOf } from './log-repair.ts'
-import { verifyLogOf } from './log-verify.ts'
 import { follow, lastLines, logFileOf } from './logs.ts'
 import { addMirrorCommand } from './mirror.ts'
 import { addNodeCommands } from './node-commands.ts'
 import { answer, integer, print, repeatDataDir, slowly, tell, wrap } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { addRunCommand } from './run-command.ts'
-import { freshLabel, untilInterrupted, up } from './up.ts'
+import { untilInterrupted } from './until-interrupted.ts'
 import { type Asked, parseVotes, readGenesis, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
 import { addWatchCommands } from './watch-commands.ts'
@@ -125,6 +123,7 @@ export function createProgram(environment: Environment): {
     .option('--json', 'print the status as JSON')
     .addOption(new Option('--seed-names', 'register a few names').hideHelp())
     .action(async (options) => {
+      const { up } = await import('./up.ts')
       exitCode = await up({
         directory: dataDirectory(options.dataDir),
         nodeCount: options.nodes ?? null,
@@ -192,6 +191,7 @@ export function createProgram(environment: Environment): {
     .option('--json', 'print the outcome as JSON')
     .action(async (options: Common) => {
       const directory = dataDirectory(options.dataDir)
+      const { stopCluster } = await import('../control/down.ts')
       const outcome = await slowly('stopping', clock, () => stopCluster(directory, clock))
       answer(options, outcome, describeDown(outcome, directory))
     })
@@ -284,6 +284,7 @@ export function createProgram(environment: Environment): {
   command('verify', 'check every entry of the log; exit status 1 if it is damaged', log)
     .option('--json', 'print where the log ends, and what is damaged, as JSON')
     .action(async (options: Common) => {
+      const { verifyLogOf } = await import('./log-verify.ts')
       const { isWhole, text, json } = await slowly('reading the log', clock, () =>
         verifyLogOf(dataDirectory(options.dataDir)),
       )
@@ -295,6 +296,7 @@ export function createProgram(environment: Environment): {
     .option('--cut', 'cut off an end that nobody has applied and nothing can bring back')
     .option('--json', 'print what was done, or why nothing was, as JSON')
     .action(async (options: Common & { cut?: boolean }) => {
+      const { repairLogOf } = await import('./log-repair.ts')
       const { isWhole, text, json } = await slowly('repairing the log', clock, () =>
         repairLogOf(dataDirectory(options.dataDir), {
           isCutAllowed: options.cut ?? false,
@@ -338,6 +340,11 @@ export function createProgram(environment: Environment): {
 
   addExamples(program)
   return { program, exitCode: () => exitCode }
+}
+
+/** A label that no earlier run of the demo has used. */
+function freshLabel(): string {
+  return `demo-${randomHex(systemRandom, 4)}`
 }
 
 async function demo(directory: DataDirectory, options: Common, clock: Clock): Promise<void> {

@@ -1,6 +1,6 @@
 /** What was proposed and not decided, and the version of the protocol, in words. Pure. */
 import { formatTime } from '@quorumscan/model'
-import { inForceToWire } from '../control/ans-config.ts'
+import { inForceToWire } from '../control/ans-config-wire.ts'
 import type { Change, Proposals, Protocol } from '../proposals.ts'
 import { formatConfig } from './config.ts'
 import { printable } from './text.ts'

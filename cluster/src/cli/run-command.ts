@@ -1,11 +1,9 @@
 /** `run`: the processes of one operator, in the foreground. */
 import type { Clock } from '@quorumscan/base'
 import { Argument, type Command } from 'commander'
-import { ROLE_OF, type Runnable, readOperatorConfig } from '../operator/operator-config.ts'
-import { judgeProcesses } from '../operator/operator-services.ts'
-import { runOperator } from '../operator/run-operator.ts'
+import { ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { print } from './options.ts'
-import { untilInterrupted } from './up.ts'
+import { untilInterrupted } from './until-interrupted.ts'
 
 export function addRunCommand(program: Command, redisServer: string, clock: Clock): void {
   program
@@ -25,6 +23,11 @@ at once, with all that is wrong. The page on operations has the variables.`,
       const interrupted = untilInterrupted()
       const tell = (sentence: string) =>
         print(options.json ? JSON.stringify({ event: sentence }) : sentence)
+      const [{ readOperatorConfig }, { judgeProcesses }, { runOperator }] = await Promise.all([
+        import('../operator/operator-config.ts'),
+        import('../operator/operator-services.ts'),
+        import('../operator/run-operator.ts'),
+      ])
       await using _running = await runOperator({
         config: readOperatorConfig(role, options.config, judgeProcesses),
         redisServer,

@@ -1,22 +1,24 @@
 /** `up`: starts a cluster and stays with it, or leaves it running. */
+
 import { readFileSync } from 'node:fs'
-import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import type { Clock } from '@quorumscan/base'
 import { budgetsOf } from '../budgets.ts'
 import type { GenesisOverrides } from '../ceremony/rules.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
+import type { OrderingDriver } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
-import { type ControlOptions, controlOptions } from '../control/control-plane.ts'
+import { type ControlOptions, controlOptions } from '../control/control-options.ts'
 import { stopCluster } from '../control/down.ts'
 import { type Launch, launchControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
-import type { OrderingDriver } from '../genesis.ts'
 import { isRegistered, registerName } from '../registration.ts'
 import type { ClusterStatus } from '../status.ts'
 import { createToken } from '../token.ts'
 import { EXIT } from './exit-codes.ts'
 import { formatSummary, formatUp } from './format.ts'
 import { answer, print, tell } from './options.ts'
+import { untilInterrupted } from './until-interrupted.ts'
 
 export type UpOptions = {
   readonly directory: DataDirectory
@@ -168,11 +170,6 @@ function nameOf(label: string): string {
   return `${label}.unverified.ns`
 }
 
-/** A label that no earlier run of the demo has used. */
-export function freshLabel(): string {
-  return `demo-${randomHex(systemRandom, 4)}`
-}
-
 function readOverrides(file: string | null): GenesisOverrides | null {
   if (file === null) return null
   try {
@@ -180,11 +177,4 @@ function readOverrides(file: string | null): GenesisOverrides | null {
   } catch (error) {
     throw new ClusterError(`--genesis-overrides ${file}: ${messageOf(error)}`)
   }
-}
-
-export function untilInterrupted(): Promise<'interrupted'> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.on(signal, () => resolve('interrupted'))
-  })
 }

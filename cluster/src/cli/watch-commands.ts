@@ -1,10 +1,12 @@
 /** The commands of who looks after a cluster: replicas compared and pruned, job queues, a steady load. */
+
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { ask } from '../ask.ts'
 import { UsageError } from '../cluster-error.ts'
+import { VALIDATOR } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
-import { prune, VALIDATOR } from '../prune.ts'
+import { prune } from '../prune.ts'
 import { registerName } from '../registration.ts'
 import { askSignedStates } from '../signed-states.ts'
 import { createToken, parseTtl } from '../token.ts'

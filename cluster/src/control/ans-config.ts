@@ -2,14 +2,15 @@
  * The rules of the name service of the cluster of one data directory. Its control plane owns the operator key of every
  * super-validator, so it confirms a change in the name of each, one after the other; no node has to be up to agree.
  */
+
 import { readFileSync } from 'node:fs'
-import { type Clock, fromUtf8, keyPairFromSeed, utf8 } from '@quorumscan/base'
+import { type Clock, keyPairFromSeed } from '@quorumscan/base'
 import { quorumOf } from '@quorumscan/consensus'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
-import { type ContractId, formatAmount, type Micros, parseAmount } from '@quorumscan/model'
-import { z } from 'zod'
+import type { ContractId } from '@quorumscan/model'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { ClusterError } from '../cluster-error.ts'
+import { CONTROL_PLANE } from '../cluster-shape.ts'
 import {
   areRulesEqual,
   changeRules,
@@ -17,33 +18,13 @@ import {
   type RulesInForce,
   readRules,
 } from '../confirm-rules.ts'
-import { CONTROL_PLANE, logTokenOf, type Prepared } from '../prepare.ts'
+import { logTokenOf, type Prepared } from '../prepare.ts'
 
 /** Confirmations take a few log entries. */
 const CHANGE_TIMEOUT_MS = 20_000
 const POLL_MS = 100
 /** Confirmations that took no effect by then are made anew: the rules that they named were replaced. */
 const CONFIRM_AGAIN_MS = 3_000
-
-/** The config as it crosses the control plane: JSON has no bigints. */
-export type AnsConfigWire = {
-  readonly contractId: ContractId
-  readonly config: {
-    readonly entryFeeUsd: string
-    readonly entryLifetimeMicros: Micros
-    readonly renewalDurationMicros: Micros
-    readonly descriptionPrefix: string
-  }
-}
-
-/** What is left out stays as it is. */
-export const ansConfigInput = z.strictObject({
-  entryFeeUsd: z.string().optional(),
-  entryLifetimeMicros: z.int().optional(),
-  renewalDurationMicros: z.int().optional(),
-  descriptionPrefix: z.string().optional(),
-})
-export type AnsConfigInput = z.infer<typeof ansConfigInput>
 
 export interface AnsConfigControl {
   /** What enough nodes agree on. @throws {ClusterError} If they cannot be asked. */
@@ -97,33 +78,5 @@ export function createAnsConfigControl(
         await clock.delay(POLL_MS)
       }
     },
-  }
-}
-
-export function inForceToWire({ contractId, config }: RulesInForce): AnsConfigWire {
-  return {
-    contractId,
-    config: {
-      entryFeeUsd: formatAmount(config.entryFee),
-      entryLifetimeMicros: config.entryLifetime,
-      renewalDurationMicros: config.renewalDuration,
-      descriptionPrefix: config.descriptionPrefix,
-    },
-  }
-}
-
-/** @throws {ClusterError} If the fee is no amount, or the prefix no text of Unicode. */
-export function changeOf(input: AnsConfigInput): Partial<AnsRulesConfig> {
-  const { entryFeeUsd, entryLifetimeMicros, renewalDurationMicros, descriptionPrefix } = input
-  const entryFee = entryFeeUsd === undefined ? undefined : parseAmount(entryFeeUsd)
-  if (entryFeeUsd !== undefined && entryFee === undefined)
-    throw new ClusterError('the fee is no amount in USD')
-  if (descriptionPrefix !== undefined && fromUtf8(utf8(descriptionPrefix)) !== descriptionPrefix)
-    throw new ClusterError('the prefix is no text')
-  return {
-    ...(entryFee === undefined ? {} : { entryFee }),
-    ...(entryLifetimeMicros === undefined ? {} : { entryLifetime: entryLifetimeMicros }),
-    ...(renewalDurationMicros === undefined ? {} : { renewalDuration: renewalDurationMicros }),
-    ...(descriptionPrefix === undefined ? {} : { descriptionPrefix }),
   }
 }

@@ -1,7 +1,8 @@
 /** Entry of the control plane's process. `launch.ts` starts it and listens to what it sends. */
 import { surviveLostOutput } from '@quorumscan/base'
 import { messageOf } from '../cluster-error.ts'
-import { type ControlOptions, type ControlPlane, createControlPlane } from './control-plane.ts'
+import type { ControlOptions } from './control-options.ts'
+import { type ControlPlane, createControlPlane } from './control-plane.ts'
 
 /** What the control plane tells the process that launched it. */
 export type LaunchMessage =

@@ -5,14 +5,12 @@ import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { TRPCError } from '@trpc/server'
 import type { FastifyInstance } from 'fastify'
 import { bundleOf, CONSOLE_DIRECTORY } from '../built-files.ts'
-import type { GenesisOverrides } from '../ceremony/rules.ts'
 import { type ChaosRuns, createChaosRuns } from '../chaos/runs.ts'
 import { Cluster } from '../cluster.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { consoleUrl, readConsole, serveConsole } from '../console/console-files.ts'
 import { dataDirectory, identityOfDirectory } from '../data-directory.ts'
 import { findEngine } from '../engine/find-engine.ts'
-import type { OrderingDriver } from '../genesis.ts'
 import { openClusterLog } from '../log-reader.ts'
 import { findTakenPort, usedPorts } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
@@ -33,6 +31,7 @@ import {
   writeControlFile,
 } from './control-file.ts'
 import { createControlMetrics } from './control-metrics.ts'
+import type { ControlOptions } from './control-options.ts'
 import { startControlServer } from './server.ts'
 
 /** A killed process is a zombie at once, and closes its sockets a moment later. */
@@ -41,54 +40,6 @@ const PORTS_TIMEOUT_MS = 5000
 const FORGOTTEN_CHECK_MS = 500
 /** A registration takes at most a minute. */
 const TOKEN_TTL_SECONDS = 600
-
-/** Room for checkpoints for years, without which reads grow stale. */
-export const DISK_FREE_MIB_MIN = 256
-/** D-33: a local cluster is there to be hammered. */
-export const LOCAL_RATE_LIMIT = 100_000
-
-/** What `up` asks for; crosses a process boundary as JSON. */
-export type ControlOptions = {
-  readonly dataDir: string
-  readonly nodeCount: number | null
-  readonly ordering: OrderingDriver | null
-  readonly basePort: number | null
-  readonly rateLimit: number
-  /** What stays free on the disk, in MiB: below it nothing is written to the log. */
-  readonly diskFreeMibMin: number
-  /** Whether a validator that lost its users, which no log holds, begins anew. */
-  readonly isLossAccepted: boolean
-  readonly overrides: GenesisOverrides | null
-  readonly redisServer: string
-  /** Whether to rebuild every replica from the log. */
-  readonly wipe: boolean
-  /** Whether to measure a lookup a second all the time. */
-  readonly probe: boolean
-  /** Whether to start nothing, for work on a cluster that is stopped. */
-  readonly isIdle: boolean
-  /** Whether the cluster outlives the command that started it. */
-  readonly detach: boolean
-}
-
-/** What is not asked for: the cluster that the directory holds, for as long as the command that starts it runs. */
-export function controlOptions(
-  asked: Pick<ControlOptions, 'dataDir' | 'redisServer'> & Partial<ControlOptions>,
-): ControlOptions {
-  return {
-    nodeCount: null,
-    ordering: null,
-    basePort: null,
-    rateLimit: LOCAL_RATE_LIMIT,
-    diskFreeMibMin: DISK_FREE_MIB_MIN,
-    isLossAccepted: false,
-    overrides: null,
-    wipe: false,
-    probe: false,
-    isIdle: false,
-    detach: false,
-    ...asked,
-  }
-}
 
 export type ControlPlane = {
   readonly start: () => Promise<void>

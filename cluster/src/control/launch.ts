@@ -7,7 +7,7 @@ import { bundleOf } from '../built-files.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { assertWritable, dataDirectory } from '../data-directory.ts'
 import type { LaunchMessage } from './control-main.ts'
-import type { ControlOptions } from './control-plane.ts'
+import type { ControlOptions } from './control-options.ts'
 import { stopCluster } from './down.ts'
 
 export type Launch = {

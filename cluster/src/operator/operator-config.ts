@@ -5,18 +5,10 @@ import { parseEnv } from 'node:util'
 import { type Env, EnvError, type EnvReader, type Meaning, readEnv } from '@quorumscan/base'
 import { type Genesis, parseGenesis } from '@quorumscan/consensus'
 import { GENESIS_VARIABLE } from '@quorumscan/http'
-import { KEYS_OF, type Member, type Role } from '../ceremony/member.ts'
+import { KEYS_OF, type Member, ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { memberKeyFile, readMember } from '../ceremony/member-keys.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
-
-/** What can be run, and whose keys it needs. */
-export const ROLE_OF = {
-  sv: 'super-validator',
-  synchronizer: 'synchronizer',
-  validator: 'validator',
-} as const satisfies Readonly<Record<string, Role>>
-export type Runnable = keyof typeof ROLE_OF
 
 const PORT_MAX = 65_535
 const MEMBER_FILE = /\.member\.json$/

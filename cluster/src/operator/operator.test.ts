@@ -1,4 +1,5 @@
 /** What one operator's file makes of its processes, and what is wrong with a file. */
+
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,12 +8,13 @@ import { envToConfig as scanConfig } from '@quorumscan/scan'
 import { nodeIdOf, envToConfig as synchronizerConfig } from '@quorumscan/synchronizer'
 import { envToConfig as validatorConfig } from '@quorumscan/validator'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Member, Role } from '../ceremony/member.ts'
+import type { Member, Role, Runnable } from '../ceremony/member.ts'
 import { makeMember } from '../ceremony/member-keys.ts'
+import type { OrderingDriver } from '../cluster-shape.ts'
 import { dataDirectory } from '../data-directory.ts'
-import { createGenesis, type OrderingDriver } from '../genesis.ts'
+import { createGenesis } from '../genesis.ts'
 import type { Service } from '../topology.ts'
-import { type Runnable, readOperatorConfig } from './operator-config.ts'
+import { readOperatorConfig } from './operator-config.ts'
 import { judgeProcesses, planOperator } from './operator-services.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-operator-'))

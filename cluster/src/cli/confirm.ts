@@ -1,0 +1,134 @@
+/** What one super-validator confirms with its own key, and what a node says of what was proposed. */
+import { readFileSync } from 'node:fs'
+import { type Clock, keyPairFromSeed } from '@quorumscan/base'
+import { quorumOf } from '@quorumscan/consensus'
+import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
+import {
+  areRulesEqual,
+  type Confirmer,
+  changeRules,
+  confirmRules,
+  readRules,
+} from '../confirm-rules.ts'
+import { changeOf, inForceToWire } from '../control/ans-config-wire.ts'
+import { call, connectControl } from '../control/client.ts'
+import { dataDirectory } from '../data-directory.ts'
+import { type Proposals, readProposals, voteForVersion } from '../proposals.ts'
+import { readGenesis } from './verify.ts'
+
+/** Until the confirmation that completes a quorum shows at a node. */
+const IN_FORCE_MS = 2_000
+const POLL_MS = 100
+export type Common = { dataDir: string; json?: boolean }
+export type OneFlags = {
+  key?: string
+  scan?: string
+  synchronizer?: string
+  tokenFile?: string
+  genesis?: string
+}
+
+/** As the node knows them that was named, or one of the data directory. */
+export async function proposalsFor(options: Common & OneFlags): Promise<Proposals> {
+  return readProposals(await scanUrlOf(options))
+}
+
+/** Votes for a version of the protocol; the proposals are those of its node, with the vote once it knows of it. */
+export async function voteForOne(
+  options: Common & OneFlags,
+  vote: { readonly version: number; readonly notBefore: string | null },
+  clock: Clock,
+): Promise<{ readonly name: string; readonly proposals: Proposals }> {
+  const voter = memberOf(options)
+  const name = await voteForVersion({ ...voter, nowMicros: clock.nowMicros() }, vote)
+  const { version } = vote
+  return { name, proposals: await untilSeen(voter.rulesUrl, { name, version }, clock) }
+}
+
+/** What the node shows once it knows of the vote; what it shows in the end where it does not say. */
+async function untilSeen(
+  url: string,
+  vote: { readonly name: string; readonly version: number },
+  clock: Clock,
+): Promise<Proposals> {
+  const endMs = clock.monotonicMs() + IN_FORCE_MS
+  for (;;) {
+    const proposals = await readProposals(url)
+    const { protocol, pending } = proposals
+    const isSeen =
+      (protocol.next?.version ?? protocol.version) === vote.version ||
+      pending.some(
+        ({ change, confirmedBy }) =>
+          change.tag === 'SetProtocolVersion' &&
+          change.value.version === vote.version &&
+          confirmedBy.includes(vote.name),
+      )
+    if (isSeen || clock.monotonicMs() >= endMs) return proposals
+    await clock.delay(POLL_MS)
+  }
+}
+
+/** Where the node is asked that was named, or one of the data directory. */
+async function scanUrlOf(options: Common & OneFlags): Promise<string> {
+  if (options.scan !== undefined) return apiOf(options.scan)
+  const status = await call(connectControl(dataDirectory(options.dataDir)).cluster.status.query())
+  const node = status.nodes.find(({ state }) => state === 'up')
+  if (node === undefined) throw new ClusterError('no scan node is up')
+  return apiOf(node.url)
+}
+
+function apiOf(url: string): string {
+  return `${url.replace(/\/+$/, '')}/v0`
+}
+
+/** Confirms other rules of the name service, unless they hold already. */
+export async function confirmForOne(
+  options: Common & OneFlags,
+  wanted: Parameters<typeof changeOf>[0],
+  clock: Clock,
+) {
+  const member = memberOf(options)
+  const { genesis, rulesUrl } = member
+  const before = await readRules(rulesUrl)
+  const config = changeRules(genesis, before.config, changeOf(wanted))
+  const needed = quorumOf(genesis.nodes.length)
+  if (areRulesEqual(before.config, config))
+    return { name: null, isInForce: true, rules: inForceToWire(before), needed }
+  const name = await confirmRules({
+    ...{ ...member, config },
+    current: before.contractId,
+    nowMicros: clock.nowMicros(),
+  })
+  const endMs = clock.monotonicMs() + IN_FORCE_MS
+  let { contractId } = before
+  while (contractId === before.contractId && clock.monotonicMs() < endMs) {
+    await clock.delay(POLL_MS)
+    const current = await readRules(rulesUrl)
+    contractId = current.contractId
+    if (areRulesEqual(current.config, config))
+      return { name, isInForce: true, rules: inForceToWire(current), needed }
+  }
+  return { name, isInForce: false, rules: inForceToWire({ contractId, config }), needed }
+}
+
+/** Whose key it is, and where it confirms. */
+function memberOf(options: Common & OneFlags): Confirmer {
+  const { key, scan, synchronizer } = options
+  if (key === undefined || scan === undefined || synchronizer === undefined)
+    throw new UsageError('--key is of one member, --scan and --synchronizer are its own')
+  const token = options.tokenFile === undefined ? null : readSecret(options.tokenFile, String)
+  return {
+    genesis: readGenesis(options.genesis ?? dataDirectory(options.dataDir).genesisFile),
+    keyPair: readSecret(key, keyPairFromSeed),
+    rulesUrl: apiOf(scan),
+    synchronizer: { url: synchronizer, token },
+  }
+}
+
+function readSecret<T>(file: string, parse: (text: string) => T): T {
+  try {
+    return parse(readFileSync(file, 'utf8').trim())
+  } catch (error) {
+    throw new UsageError(`${file}: ${messageOf(error)}`, { cause: error })
+  }
+}

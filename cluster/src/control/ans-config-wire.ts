@@ -1,0 +1,55 @@
+/** The rules of the name service as they cross the control plane. */
+import { fromUtf8, utf8 } from '@quorumscan/base'
+import type { AnsRulesConfig } from '@quorumscan/ledger'
+import { type ContractId, formatAmount, type Micros, parseAmount } from '@quorumscan/model'
+import { z } from 'zod'
+import { ClusterError } from '../cluster-error.ts'
+import type { RulesInForce } from '../confirm-rules.ts'
+
+/** JSON has no bigints. */
+export type AnsConfigWire = {
+  readonly contractId: ContractId
+  readonly config: {
+    readonly entryFeeUsd: string
+    readonly entryLifetimeMicros: Micros
+    readonly renewalDurationMicros: Micros
+    readonly descriptionPrefix: string
+  }
+}
+
+/** What is left out stays as it is. */
+export const ansConfigInput = z.strictObject({
+  entryFeeUsd: z.string().optional(),
+  entryLifetimeMicros: z.int().optional(),
+  renewalDurationMicros: z.int().optional(),
+  descriptionPrefix: z.string().optional(),
+})
+export type AnsConfigInput = z.infer<typeof ansConfigInput>
+
+export function inForceToWire({ contractId, config }: RulesInForce): AnsConfigWire {
+  return {
+    contractId,
+    config: {
+      entryFeeUsd: formatAmount(config.entryFee),
+      entryLifetimeMicros: config.entryLifetime,
+      renewalDurationMicros: config.renewalDuration,
+      descriptionPrefix: config.descriptionPrefix,
+    },
+  }
+}
+
+/** @throws {ClusterError} If the fee is no amount, or the prefix no text of Unicode. */
+export function changeOf(input: AnsConfigInput): Partial<AnsRulesConfig> {
+  const { entryFeeUsd, entryLifetimeMicros, renewalDurationMicros, descriptionPrefix } = input
+  const entryFee = entryFeeUsd === undefined ? undefined : parseAmount(entryFeeUsd)
+  if (entryFeeUsd !== undefined && entryFee === undefined)
+    throw new ClusterError('the fee is no amount in USD')
+  if (descriptionPrefix !== undefined && fromUtf8(utf8(descriptionPrefix)) !== descriptionPrefix)
+    throw new ClusterError('the prefix is no text')
+  return {
+    ...(entryFee === undefined ? {} : { entryFee }),
+    ...(entryLifetimeMicros === undefined ? {} : { entryLifetime: entryLifetimeMicros }),
+    ...(renewalDurationMicros === undefined ? {} : { renewalDuration: renewalDurationMicros }),
+    ...(descriptionPrefix === undefined ? {} : { descriptionPrefix }),
+  }
+}
