@@ -98,6 +98,7 @@ async function startWorld({
         redisServer: process.env['REDIS_SERVER'] ?? 'redis-server',
         rateLimit,
         diskFreeMibMin: 0,
+        logKeepSeconds: 86_400,
         isLossAccepted: false,
         mains: { scan: main, validator: main, synchronizer: main },
         logUser: { name: LOG_USER, rules: LOG_RULES },

@@ -52,6 +52,8 @@ export function dataDirectory(root: string) {
     secretFile: (name: string) => join(path, 'secrets', name),
     /** Of a member's engine: its blocks, and what it has signed. */
     engineDirectory: (name: string) => join(path, 'engines', name),
+    /** Of the state, as a node keeps them for others. */
+    snapshotDirectory: (name: string) => join(path, 'snapshots', name),
     redisDirectory: (name: string) => join(path, 'redis', name),
     logFile: (name: string) => join(path, 'logs', `${name}.log`),
   }

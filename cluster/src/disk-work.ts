@@ -80,6 +80,8 @@ export class DiskWork {
       await this.#runner.deleteDisk(redis)
       for (const { engineDirectory } of services)
         if (engineDirectory !== null) rmSync(engineDirectory, { recursive: true, force: true })
+      const snapshots = this.#prepared.directory.snapshotDirectory(node)
+      rmSync(snapshots, { recursive: true, force: true })
       await this.#runner.startRedis(redis)
       for (const service of services) await this.#runner.startApp(service)
     })

@@ -44,8 +44,10 @@ export function redisConfig(input: RedisConfigInput): string {
   const { user } = input
   if (user !== null)
     lines.push(
-      // The log only grows: to write it anew would save nothing, and as commands a damaged part can be read past.
-      'auto-aof-rewrite-percentage 0',
+      // Once half of what was written is trimmed; as commands, so that a damaged entry can be read past.
+      'auto-aof-rewrite-percentage 100',
+      'auto-aof-rewrite-min-size 256mb',
+      'aof-use-rdb-preamble no',
       'user default off',
       `user ${user.name} on #${createHash('sha256').update(user.password).digest('hex')} ${user.rules}`,
     )

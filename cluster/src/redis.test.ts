@@ -9,7 +9,7 @@ import { expect, it } from 'vitest'
 import { isRedisReady } from './probe.ts'
 import { redisConfig } from './redis-config.ts'
 import { Supervisor } from './supervisor.ts'
-import { deleteReplica } from './wipe.ts'
+import { deleteReplicaAt } from './wipe.ts'
 
 // Real processes take their time on a machine that does other things, too.
 const clock = createSystemClock()
@@ -80,7 +80,7 @@ it('deletes a replica and leaves the users that live in the same Redis', async (
     await redis.hset('{users}:records', 'alice', '{}')
     for (let index = 0; index < 2500; index++) redis.set(`{replica}:k${index}`, '').catch(() => {})
     await redis.hset('{replica}:names', 'a', 'b')
-    expect(await deleteReplica(server.socketPath)).toBe(2501)
+    expect(await deleteReplicaAt(server.socketPath)).toBe(2501)
     expect(await redis.keys('*')).toEqual(['{users}:records'])
   } finally {
     redis.disconnect()

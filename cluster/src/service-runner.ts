@@ -17,7 +17,7 @@ import { answersByQuorum, isRedisReady } from './probe.ts'
 import { ServiceHealth } from './service-health.ts'
 import type { Supervisor } from './supervisor.ts'
 import { type RedisService, redisIdOf, type Service } from './topology.ts'
-import { deleteReplica } from './wipe.ts'
+import { deleteReplicaAt } from './wipe.ts'
 
 /** A cold start of an app under full load of the machine; a replay that gets on may take as long as it takes. */
 const READY_TIMEOUT_MS = 60_000
@@ -144,7 +144,7 @@ export class ServiceRunner {
     const isAlone = service.kind === 'scan' && !isRedisShared
     if (isAlone) await this.deleteDisk(service)
     await this.startRedis(service)
-    if (!isAlone) await deleteReplica(service.redisAddress.socketPath)
+    if (!isAlone) await deleteReplicaAt(service.redisAddress.socketPath)
   }
 
   /** Afterwards its Redis is down, and nothing of it is left. */

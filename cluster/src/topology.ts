@@ -58,6 +58,8 @@ export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> & {
   readonly rateLimit: number
   /** What stays free on the disk, in MiB. */
   readonly diskFreeMibMin: number
+  /** What stays of the log before a snapshot. */
+  readonly logKeepSeconds: number
   /** Whether a validator that lost its users begins anew. */
   readonly isLossAccepted: boolean
   /** The user of the log's Redis and its rules, from `packages/log`. */
@@ -195,6 +197,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
   const synchronizerEnv = (tokens: string, redisDirectory: string) => ({
     QS_LOG_DIRECTORY: redisDirectory,
     QS_DISK_FREE_MIB_MIN: String(input.diskFreeMibMin),
+    QS_LOG_KEEP_SECONDS: String(input.logKeepSeconds),
     QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(tokens)),
   })
   const replicaEnv = (name: string, synchronizerPort: number) => ({
@@ -269,6 +272,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
           QS_SCAN_KEY_FILE: memberKeyFile(directory, name, 'scan'),
           QS_OPERATOR_KEY_FILE: memberKeyFile(directory, name, 'operator'),
           QS_PUBLIC_URL: nodeUrls[index] ?? '',
+          QS_SNAPSHOTS: directory.snapshotDirectory(name),
         },
       })
       if (!isTogether) return [scan]

@@ -4,7 +4,7 @@
  *
  *   npm run bench                    some ten minutes
  *   npm run bench -- --full          100 000 names, five rounds
- *   npm run bench -- names           only these: certified, names, ordering, proxy, splice, streams
+ *   npm run bench -- names           only these: certified, names, ordering, proxy, snapshots, splice, streams
  *   … ordering --driver cometbft --nodes 7     only this driver and so many members
  */
 import { parseArgs } from 'node:util'
@@ -13,6 +13,7 @@ import { measureNames } from './names/measure.ts'
 import { measureOrdering, ORDERING_DRIVERS } from './ordering/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
 import { print } from './report.ts'
+import { measureSnapshots } from './snapshots/measure.ts'
 import { measureSplice } from './splice/measure.ts'
 import { measureStreams } from './streams/measure.ts'
 
@@ -21,6 +22,7 @@ const QUICK = {
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
   ordering: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
+  snapshots: { nameCount: 10_000 },
   splice: { readCount: 30 },
   streams: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
 }
@@ -29,10 +31,11 @@ const FULL = {
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
   ordering: { nodeCounts: [4, 7], ms: 15_000, idleMs: 60_000 },
   proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },
+  snapshots: { nameCount: 100_000 },
   splice: { readCount: 200 },
   streams: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
 }
-const PARTS = ['certified', 'names', 'ordering', 'proxy', 'splice', 'streams']
+const PARTS = ['certified', 'names', 'ordering', 'proxy', 'snapshots', 'splice', 'streams']
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -62,6 +65,7 @@ async function main(args: readonly string[]): Promise<number> {
       drivers: ORDERING_DRIVERS.filter((driver) => driver === (values.driver ?? driver)),
     })
   if (parts.includes('proxy')) await measureProxy(sizes.proxy)
+  if (parts.includes('snapshots')) await measureSnapshots(sizes.snapshots)
   if (parts.includes('splice')) await measureSplice(sizes.splice)
   if (parts.includes('streams')) await measureStreams(sizes.streams)
   return 0

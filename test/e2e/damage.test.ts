@@ -162,8 +162,8 @@ it('a damaged log is refilled from what the nodes keep while they answer, and al
   await untilFound(cluster, 'carol.unverified.ns')
 })
 
-it('an end of the log that lies ahead of the clock is cut off', async () => {
-  await runCommand(cluster, 'down')
+/** Writes a group into the log of a stopped cluster, as its synchronizer would have. */
+async function appendGroup(entries: Parameters<typeof signGroup>[0]['entries']) {
   const file = logFileOf(cluster.dataDir)
   const last = newestOf(file)
   const genesis = parseGenesis(
@@ -173,7 +173,7 @@ it('an end of the log that lies ahead of the clock is cut off', async () => {
     {
       firstOffset: Number.parseInt(last.id, 10) + 1,
       previousHash: toHex(sha256(last.bytes)),
-      entries: [{ recordTime: clock.nowMicros() + MONTH_MICROS, bytes: new Uint8Array(0) }],
+      entries,
     },
     {
       genesisHash: await hashGenesis(genesis),
@@ -181,6 +181,13 @@ it('an end of the log that lies ahead of the clock is cut off', async () => {
     },
   )
   append(file, { ...group, id: `${group.lastOffset}-0` })
+  return group
+}
+
+it('an end of the log that lies ahead of the clock is cut off', async () => {
+  await runCommand(cluster, 'down')
+  const recordTime = clock.nowMicros() + MONTH_MICROS
+  const group = await appendGroup([{ recordTime, bytes: new Uint8Array(0) }])
   const done = await runCommand(cluster, 'log', 'repair', '--cut')
   expect([done.code, done.text]).toEqual([
     0,
@@ -215,3 +222,31 @@ it.runIf(IS_LONG)(
     })
   },
 )
+
+it('a node whose disk is gone is back where the log was trimmed, and none of it is missed', async () => {
+  await runCommand(cluster, 'down')
+  const recordTime = clock.nowMicros()
+  // What no replica can read is an entry like any other. The first snapshot is that of offset 1 024.
+  await appendGroup(
+    Array.from({ length: 1024 }, (_, index) => ({
+      recordTime: recordTime + index,
+      bytes: Uint8Array.of(0),
+    })),
+  )
+  const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
+  expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
+  await untilTrue('the log to be trimmed', async () => {
+    const { code, text } = await runCommand(cluster, 'log', 'verify', '--json')
+    return code === 0 && JSON.parse(text).start > 1
+  })
+  rmSync(join(cluster.dataDir, 'snapshots', 'sv-4'), { recursive: true })
+  const wiped = await runCommand(cluster, 'wipe', 'sv-4')
+  expect(wiped.text).toContain('sv-4 was wiped and is up')
+  await untilTrue('all nodes to agree', async () => {
+    const found = await lookup(cluster, 'carol.unverified.ns', { 'x-quorum': 'all' })
+    return found.headers.get('x-quorum-outcome') === 'verified' && found.status === 200
+  })
+  const erin = await createUser(cluster, 'erin')
+  await erin.pay('erin.unverified.ns')
+  await untilFound(cluster, 'erin.unverified.ns')
+})

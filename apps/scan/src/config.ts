@@ -29,6 +29,12 @@ export function envToConfig(env: Env, note?: NoteVariable) {
         about: 'the address that others reach it at; without it the one that it listens on',
         example: 'https://sv-1.example',
       }),
+      /** null: it takes none. */
+      snapshotDirectory: variables.optional('QS_SNAPSHOTS', {
+        about:
+          'the directory in which it keeps snapshots of the state, for whoever starts anew; without it, it takes none',
+        example: '/var/lib/quorumscan/snapshots/sv-1',
+      }),
       /** D-33. */
       peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
         about: 'a file of tokens, one a line, of callers who may ask for more than others',

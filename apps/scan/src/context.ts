@@ -15,6 +15,7 @@ import {
   createCertifier,
   createLogClient,
   createPeerClocks,
+  createSnapshotStore,
   type HttpServer,
   measureJobs,
   measureProtocol,
@@ -68,12 +69,21 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       }),
     )
     const redis = { path: config.redisPath }
+    const directory = config.snapshotDirectory
+    const snapshots = resources.opened(
+      await createSnapshotStore({
+        ...app,
+        own: directory === null ? null : { name: nodeName, sign: scanKey.sign, directory },
+        peers,
+      }),
+    )
     const replica = resources.opened(
       await Replica.create({
         redis,
         genesis,
         genesisHash,
         dueJobs: operatorJobs.map(({ name }) => name),
+        snapshots,
         clock,
         onProblem: (error) => logger.warn({ err: error }, 'the replica waits'),
       }),
@@ -161,6 +171,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       scanKey,
       clocks,
       certifier,
+      snapshots,
       replica,
       jobs,
       failed,

@@ -15,6 +15,7 @@ import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
+import { createSnapshotHandlers } from './handlers/snapshots.ts'
 
 /** D-3. */
 const PREFIX = '/api/scan'
@@ -60,6 +61,7 @@ export function createServer(
         certified,
         certifier,
       }),
+      ...createSnapshotHandlers(context),
     },
     prefix: PREFIX,
     documents: { '/openapi.json': () => apiDocuments().scan },

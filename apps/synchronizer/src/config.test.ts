@@ -16,6 +16,7 @@ it('reads what the cluster sets', () => {
     genesisFile: '/d/genesis.json',
     logDirectory: null,
     diskFreeMibMin: 256,
+    logKeepSeconds: 86_400,
     host: '127.0.0.1',
     port: 0,
     logLevel: 'info',

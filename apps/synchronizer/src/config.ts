@@ -18,6 +18,11 @@ const RATE_MAX = 10_000_000
 const DISK_FREE_MIB_MIN_DEFAULT = 256
 const DISK_FREE_MIB_MIN_MAX = 1_048_576
 
+/** A node that was away for less than a day goes on where it was, with all that it told others. */
+const LOG_KEEP_SECONDS_DEFAULT = 86_400
+/** A hundred years: for ever. */
+const LOG_KEEP_SECONDS_MAX = 3_155_760_000
+
 export type EngineConfig = Extract<
   SynchronizerConfig['ordering'],
   { readonly driver: 'cometbft' }
@@ -51,6 +56,14 @@ export function envToConfig(env: Env, note?: NoteVariable) {
           min: 0,
           max: DISK_FREE_MIB_MIN_MAX,
           fallback: DISK_FREE_MIB_MIN_DEFAULT,
+        }),
+        logKeepSeconds: variables.integer('QS_LOG_KEEP_SECONDS', {
+          about:
+            'how much of the log stays before the newest snapshot of the state that a quorum of nodes has, in seconds',
+          example: '604800',
+          min: 0,
+          max: LOG_KEEP_SECONDS_MAX,
+          fallback: LOG_KEEP_SECONDS_DEFAULT,
         }),
         /** Units of entries a second (`budgets.ts`). */
         entryRates: {

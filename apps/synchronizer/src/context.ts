@@ -23,6 +23,7 @@ import { createJudge, type Judge } from './judge-entry.ts'
 import { measuredLog } from './metrics.ts'
 import type { OrderedLog } from './ordered-log.ts'
 import { openRedisLog } from './redis-log.ts'
+import { trimLogRegularly } from './trimming.ts'
 
 export type Overrides = AppOverrides & {
   /** Gives up waiting for Redis. */
@@ -80,6 +81,15 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       spawnEngine: overrides.spawnEngine,
     })
     logger.info(log.head(), 'the log is open')
+    resources.opened(
+      trimLogRegularly({
+        ...app,
+        network: app,
+        nodes: peers,
+        keepMicros: config.logKeepSeconds * MICROS_PER_SECOND,
+        trim: log.trim,
+      }),
+    )
     const admission = createAdmission({
       log: measuredLog(log, {
         metrics: app.metrics,
@@ -157,6 +167,7 @@ async function openLog(
   return { feed, log: resources.opened(log) }
 }
 
+const MICROS_PER_SECOND = 1_000_000
 const ANY_PEER: Submitter = { client: '', isPeer: true }
 
 /** Each counts by its name in the genesis, so that nobody counts twice. */

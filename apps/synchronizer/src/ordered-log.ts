@@ -1,7 +1,9 @@
 /** What orders the log, as the rest of the process sees it: one writer, or a member of several. */
 import type { Evidence } from '@quorumscan/consensus'
 import type { ScanError } from '@quorumscan/errors'
+import type { LogStart } from '@quorumscan/log'
 import type { Micros, Offset } from '@quorumscan/model'
+import type { TrimBound } from './trimming.ts'
 
 export type OrderingReport = {
   /** Of the newest block that was published. */
@@ -23,6 +25,8 @@ export type OrderedLog = AsyncDisposable & {
   append(bytes: Uint8Array): Promise<void>
   /** Newest entry that followers can have. */
   head(): { readonly offset: Offset; readonly recordTime: Micros }
+  /** Takes out what ends before; where the log begins then, null: with the genesis. */
+  trim(before: TrimBound, signal: AbortSignal): Promise<LogStart | null>
   /** Why nothing is taken at this moment, although it could be asked; null: it is. */
   refusal(): ScanError | null
   /** @throws {ScanError} Why it does not do its work. */

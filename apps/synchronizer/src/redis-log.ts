@@ -3,7 +3,7 @@ import { keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
 import { maxFaulty } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { beginApp, PeerClocks } from '@quorumscan/http'
-import { createLogWriter, type LogFeed, type LogWriter } from '@quorumscan/log'
+import { createLogWriter, type LogFeed, type LogWriter, trimLog } from '@quorumscan/log'
 import { watchChain } from './chain-check.ts'
 import type { OrderedLog } from './ordered-log.ts'
 
@@ -48,6 +48,7 @@ export async function openRedisLog(
     return {
       append: writer.append,
       head: writer.head,
+      trim: (before, signal) => trimLog({ ...log, before, signal }),
       refusal: writer.refusal,
       assertReady: () => assertReady(writer),
       ordering: () => null,

@@ -114,6 +114,7 @@ async function setUp(
     },
     logDirectory: directory,
     diskFreeMibMin: options.diskFreeMibMin ?? 0,
+    logKeepSeconds: 86_400,
     nodes,
     rateLimit: 100_000,
     entryRates: { stranger: 10_000, peer: 10_000, superValidator: 10_000, ...options.rates },

@@ -19,6 +19,7 @@ import {
   createCertifier,
   createLogClient,
   createPeerClocks,
+  createSnapshotStore,
   createUndiciTransport,
   type HttpServer,
   measureJobs,
@@ -97,6 +98,9 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     const store = resources.opened(
       await ValidatorStore.create({ path: config.redisPath, genesisHash }),
     )
+    const snapshots = resources.opened(
+      await createSnapshotStore({ ...app, own: null, peers: config.nodes, peerTokenByOrigin }),
+    )
     const replica = resources.opened(
       await Replica.create({
         redis: { path: config.redisPath },
@@ -104,6 +108,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         genesisHash,
         participant,
         dueJobs: walletJobs.map(({ name }) => name),
+        snapshots,
         clock,
         onProblem: (error) => logger.warn({ err: error }, 'the replica'),
       }),

@@ -79,7 +79,7 @@ async function startLoneSynchronizer(): Promise<string> {
       redis: { path: redis.socketPath, passwordFile: await file('password', 'w') },
       keyFile: await file('key', synchronizer.seed),
     },
-    ...{ logDirectory: directory, diskFreeMibMin: 0, peerTokensFile: null },
+    ...{ logDirectory: directory, diskFreeMibMin: 0, logKeepSeconds: 0, peerTokensFile: null },
     nodes: genesis.nodes.map(({ name }) => ({ name, url: 'http://127.0.0.1:1' })),
     entryRates: { stranger: 1, peer: 1, superValidator: 1 },
   }

@@ -33,7 +33,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<{
       `no cluster runs in ${directory.path}: start it with \`quorumscan up\`, ` +
         "because the log can be read while the log's Redis runs; `quorumscan log repair` needs no running cluster",
     )
-  const { end, recordTime, damages } = await verifyLog({
+  const { start, end, recordTime, damages } = await verifyLog({
     redis: {
       path: redisSocketOf(sockets, 'synchronizer'),
       password: readFileSync(directory.secretFile('log-writer'), 'utf8'),
@@ -49,12 +49,15 @@ export async function verifyLogOf(directory: DataDirectory): Promise<{
     )
   })
   const isWhole = damages.length === 0
-  const json = { whole: isWhole, end, recordTime: formatTime(recordTime), damages }
+  const json = { whole: isWhole, start, end, recordTime: formatTime(recordTime), damages }
   return { isWhole, text: isWhole ? describeWhole(json) : describeAll(damages), json }
 }
 
-function describeWhole({ end, recordTime }: { end: number; recordTime: string }): string {
-  return `The log is whole, from its start to offset ${end} of ${recordTime}.`
+function describeWhole(log: { start: number; end: number; recordTime: string }): string {
+  const { start, end, recordTime } = log
+  const from =
+    start === 1 ? 'its start' : `offset ${start}, where snapshots of the state let it begin,`
+  return `The log is whole, from ${from} to offset ${end} of ${recordTime}.`
 }
 
 function describeAll(damages: readonly LogDamage[]): string {

@@ -9,7 +9,11 @@ import { Command, Option } from 'commander'
 import { ClusterError, messageOf, SilentError, UsageError } from '../cluster-error.ts'
 import { NODE_COUNT_MAX, ORDERING_DRIVERS } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
-import { DISK_FREE_MIB_MIN, LOCAL_RATE_LIMIT } from '../control/control-options.ts'
+import {
+  DISK_FREE_MIB_MIN,
+  LOCAL_RATE_LIMIT,
+  LOG_KEEP_SECONDS,
+} from '../control/control-options.ts'
 import type { DownOutcome } from '../control/down.ts'
 import { describeRemains } from '../control/remains.ts'
 import { type DataDirectory, dataDirectory, defaultDataDirectory } from '../data-directory.ts'
@@ -37,6 +41,8 @@ import { addWatchCommands } from './watch-commands.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
 const DISK_FREE_MIB_MAX = 1_048_576
+/** A hundred years. */
+const LOG_KEEP_SECONDS_MAX = 3_155_760_000
 const DEMO_TTL_SECONDS = 600
 /** It answers from memory. With the start of this command that is under 2 s. */
 const STATUS_TIMEOUT_MS = 1200
@@ -116,6 +122,12 @@ export function createProgram(environment: Environment): {
       integer(0, DISK_FREE_MIB_MAX),
       DISK_FREE_MIB_MIN,
     )
+    .option(
+      '--log-keep <seconds>',
+      'of the log that stays before a snapshot of the state that enough nodes have',
+      integer(0, LOG_KEEP_SECONDS_MAX),
+      LOG_KEEP_SECONDS,
+    )
     .option('--genesis-overrides <file>', 'JSON with other rules for a new cluster, e.g. seconds')
     .option('--wipe', 'rebuild every replica from the log first, e.g. after an upgrade')
     .option('--accept-lost-users', 'begin anew where the validator lost its users')
@@ -130,6 +142,7 @@ export function createProgram(environment: Environment): {
         basePort: options.basePort ?? null,
         rateLimit: options.rateLimit,
         diskFreeMibMin: options.diskFreeMin,
+        logKeepSeconds: options.logKeep,
         ordering: options.ordering ?? null,
         isLossAccepted: options.acceptLostUsers ?? false,
         genesisOverridesFile: options.genesisOverrides ?? null,

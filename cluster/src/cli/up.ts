@@ -27,6 +27,7 @@ export type UpOptions = {
   readonly basePort: number | null
   readonly rateLimit: number
   readonly diskFreeMibMin: number
+  readonly logKeepSeconds: number
   readonly isLossAccepted: boolean
   readonly genesisOverridesFile: string | null
   readonly wipe: boolean
@@ -87,10 +88,10 @@ async function showRunning(options: UpOptions): Promise<number> {
 
 function asked({ directory, genesisOverridesFile, ...options }: UpOptions): ControlOptions {
   const { nodeCount, ordering, basePort, rateLimit, diskFreeMibMin, isLossAccepted } = options
-  const { redisServer, wipe, detach } = options
+  const { logKeepSeconds, redisServer, wipe, detach } = options
   return controlOptions({
     ...{ nodeCount, ordering, basePort, rateLimit, diskFreeMibMin, isLossAccepted },
-    ...{ redisServer, wipe, detach },
+    ...{ logKeepSeconds, redisServer, wipe, detach },
     dataDir: directory.path,
     overrides: readOverrides(genesisOverridesFile),
     probe: true,

@@ -5,6 +5,8 @@ import type { OrderingDriver } from '../cluster-shape.ts'
 
 /** Room for checkpoints for years, without which reads grow stale. */
 export const DISK_FREE_MIB_MIN = 256
+/** A node that was away for less than a day goes on where it was. */
+export const LOG_KEEP_SECONDS = 86_400
 /** D-33: a local cluster is there to be hammered. */
 export const LOCAL_RATE_LIMIT = 100_000
 
@@ -17,6 +19,8 @@ export type ControlOptions = {
   readonly rateLimit: number
   /** What stays free on the disk, in MiB: below it nothing is written to the log. */
   readonly diskFreeMibMin: number
+  /** What of the log stays before the newest snapshot that a quorum has. */
+  readonly logKeepSeconds: number
   /** Whether a validator that lost its users, which no log holds, begins anew. */
   readonly isLossAccepted: boolean
   readonly overrides: GenesisOverrides | null
@@ -41,6 +45,7 @@ export function controlOptions(
     basePort: null,
     rateLimit: LOCAL_RATE_LIMIT,
     diskFreeMibMin: DISK_FREE_MIB_MIN,
+    logKeepSeconds: LOG_KEEP_SECONDS,
     isLossAccepted: false,
     overrides: null,
     wipe: false,

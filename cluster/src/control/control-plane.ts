@@ -250,6 +250,7 @@ function topologyOf(options: ControlOptions, engineProgram: string | null) {
     redisServer: options.redisServer,
     rateLimit: options.rateLimit,
     diskFreeMibMin: options.diskFreeMibMin,
+    logKeepSeconds: options.logKeepSeconds,
     isLossAccepted: options.isLossAccepted,
     mains: {
       scan: bundleOf('scan'),

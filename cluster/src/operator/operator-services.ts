@@ -64,6 +64,7 @@ export function planOperator(
             QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
           }
         : {}),
+      ...(runs === 'sv' ? { QS_SNAPSHOTS: directory.snapshotDirectory(name) } : {}),
       ...shared,
       ...(runs === 'synchronizer'
         ? {

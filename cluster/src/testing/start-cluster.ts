@@ -10,7 +10,12 @@ import type { RunState } from '../chaos/runs.ts'
 import type { OrderingDriver } from '../cluster-shape.ts'
 import { runChaosOn } from '../control/chaos-client.ts'
 import { call, connectControl } from '../control/client.ts'
-import { controlOptions, DISK_FREE_MIB_MIN, LOCAL_RATE_LIMIT } from '../control/control-options.ts'
+import {
+  controlOptions,
+  DISK_FREE_MIB_MIN,
+  LOCAL_RATE_LIMIT,
+  LOG_KEEP_SECONDS,
+} from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
 import { dataDirectory } from '../data-directory.ts'
 import type { EdgeName, Fault, FaultInput, LieKind, Part } from '../faults/fault-spec.ts'
@@ -33,6 +38,8 @@ export type StartClusterOptions = {
   readonly rateLimit?: number
   /** What stays free on the disk, in MiB. Default 256. */
   readonly diskFreeMibMin?: number
+  /** What of the log stays before a snapshot, in seconds. Default: a day. */
+  readonly logKeepSeconds?: number
   /** Whether to measure a lookup a second all the time, as `up` does. Default: no. */
   readonly probe?: boolean
 }
@@ -123,6 +130,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
       basePort: options.basePort ?? 0,
       rateLimit: options.rateLimit ?? LOCAL_RATE_LIMIT,
       diskFreeMibMin: options.diskFreeMibMin ?? DISK_FREE_MIB_MIN,
+      logKeepSeconds: options.logKeepSeconds ?? LOG_KEEP_SECONDS,
       overrides: options.genesisOverrides ?? null,
       redisServer: process.env['REDIS_SERVER'] || 'redis-server',
       probe: options.probe ?? false,

@@ -67,6 +67,9 @@ export const catalogue = {
   CONTRACT_NOT_FOUND: missing(
     'No active contract has this id, or it is not visible to the caller.',
   ),
+  SNAPSHOT_NOT_FOUND: missing(
+    'The node has no snapshot of the state at this offset, or it has no such piece.',
+  ),
   WALLET_NOT_FOUND: missing('The user of the token is not registered.'),
   ROUTE_NOT_FOUND: missing('No operation has this path.'),
   METHOD_NOT_ALLOWED: never(405)('The path exists, with another method.'),

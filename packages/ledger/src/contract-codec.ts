@@ -2,8 +2,8 @@
  * The stored form of a contract: compact, canonical, and free of what follows from the rest (ids of update,
  * contract and template, stakeholders, the operator). An entry with all its contracts takes some 600 bytes.
  */
-import { assert } from '@quorumscan/base'
-import type { Contract, PartyId } from '@quorumscan/model'
+import { assert, ByteReader } from '@quorumscan/base'
+import type { Contract, Offset, PartyId } from '@quorumscan/model'
 import { contractIdOf, rememberPayloadText, updateIdOf } from './contract-id.ts'
 import { PackReader, PackWriter } from './packing.ts'
 import { templateIdOf, templateOf, templates } from './registry.ts'
@@ -13,6 +13,8 @@ export interface ContractCodec {
   encode(contract: Contract): Uint8Array
   /** Trusts the bytes: they are what `encode` wrote, for the same network. */
   decode(bytes: Uint8Array): Contract
+  /** Where in the log the contract was created, without decoding it. */
+  offsetOf(bytes: Uint8Array): Offset
 }
 
 /** For the contracts of one network. */
@@ -56,6 +58,12 @@ export function createContractCodec(network: {
       }
       rememberPayload(contract, native)
       return contract
+    },
+    offsetOf(bytes) {
+      const reader = new ByteReader(bytes)
+      reader.unsigned() // The template,
+      reader.unsigned() // and when.
+      return reader.unsigned()
     },
   }
 }

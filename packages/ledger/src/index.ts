@@ -73,7 +73,17 @@ export {
   TRANSFER_INPUTS_MAX,
 } from './limits.ts'
 export { type Notice, type NoticeRow, noticeRowsOf } from './notices.ts'
-export type { AppliedEntry, DueItem, Head, Ledger, LogEntry, LogSource, Ordering } from './ports.ts'
+export type {
+  AppliedEntry,
+  DueItem,
+  Head,
+  Ledger,
+  LogEntry,
+  LogSource,
+  OfferedSnapshot,
+  Ordering,
+  Snapshots,
+} from './ports.ts'
 export { priceOfBytes, priceOfContracts } from './price.ts'
 export { type Protocol, readProtocol } from './protocol.ts'
 export { errorCodeOf, type RejectionCode } from './refusal.ts'

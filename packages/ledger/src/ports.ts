@@ -2,6 +2,7 @@
  * The ports that adapters implement. L3 packages never import each other: `log` and `http` implement
  * `Ordering`, `replica` implements `Ledger`, and apps compose them.
  */
+import type { HistoryPoint } from '@quorumscan/consensus'
 import type {
   Contract,
   ContractId,
@@ -37,7 +38,8 @@ export interface Ordering {
    * `expected` is what the reader applied last: record time and SHA-256 of the entry's bytes at `from`
    * (null at 0).
    *
-   * @throws {ScanError} LOG_REGRESSED if the log is shorter than `from`, or differs there.
+   * @throws {ScanError} LOG_REGRESSED if the log is shorter than `from`, or differs there; OFFSET_PRUNED if it begins
+   *   behind `from`.
    */
   follow(options: {
     readonly from: Offset
@@ -61,6 +63,26 @@ export interface LogSource {
     readonly from: Offset
     readonly signal: AbortSignal
   }): Promise<AsyncIterable<Uint8Array>>
+}
+
+/** Snapshots of the state: where a replica puts its own, and where it finds one. */
+export interface Snapshots {
+  /**
+   * Keeps what is given; it is read to its end, or as far as there is a use for it. Where the content throws, nothing
+   * is kept. Absent where none are to be taken.
+   */
+  take?(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<void>
+  /**
+   * The newest one behind an offset that enough members signed, from whoever has it; null: nobody that could be asked.
+   * What its content gives was verified.
+   */
+  find(behind: Offset, signal: AbortSignal): Promise<OfferedSnapshot | null>
+}
+
+export type OfferedSnapshot = {
+  readonly point: HistoryPoint
+  /** Cut anywhere. Throws if it cannot be had to its end. */
+  readonly content: AsyncIterable<Uint8Array>
 }
 
 /** Where a replica stands. */

@@ -4,10 +4,11 @@
  * LogUnavailableError, a command has 10 s.
  */
 import { createConnection } from '@quorumscan/redis'
-import { LOG_STREAM_KEY, LOG_USER } from './acl.ts'
+import { LOG_START_KEY, LOG_STREAM_KEY, LOG_USER } from './acl.ts'
 import { APPEND_GROUP } from './append-script.ts'
 import type { StreamGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
+import { decodeLogStart, encodeLogStart, type LogStart } from './log-start.ts'
 
 export type LogRedisAddress = {
   /** Unix socket. */
@@ -40,6 +41,10 @@ export type LogConnection = {
   ): Promise<boolean>
   /** Adds elements as they are behind all others, where nobody else writes. */
   add(groups: readonly RawGroup[]): Promise<void>
+  /** Where the log begins; null: with the genesis. @throws {LogGroupError} If that cannot be read. */
+  start(): Promise<LogStart | null>
+  /** Writes down that the log begins there, and takes out what ends there or before. */
+  trim(start: LogStart): Promise<void>
   setting(name: string): Promise<string>
   close(): void
 }
@@ -130,6 +135,16 @@ export async function openLogConnection(
         for (const { id, bytes, signature } of groups)
           pipeline.xadd(LOG_STREAM_KEY, id, 'g', Buffer.from(bytes), 's', Buffer.from(signature))
         for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error
+      }),
+    async start() {
+      const text = await guarded(() => client.get(LOG_START_KEY))
+      return text === null ? null : decodeLogStart(text)
+    },
+    trim: (start) =>
+      guarded(async () => {
+        // Not in one transaction: a Redis whose default user is off passes over those of its file when it starts.
+        await client.set(LOG_START_KEY, encodeLogStart(start))
+        await client.xtrim(LOG_STREAM_KEY, 'MINID', idOf(start.offset + 1))
       }),
     async setting(name) {
       const reply = await guarded(() => client.config('GET', name))

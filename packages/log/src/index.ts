@@ -27,10 +27,12 @@ export {
   LogForkError,
   LogUnavailableError,
 } from './log-errors.ts'
+export type { LogStart } from './log-start.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'
 export { createGroupKeeper, type KeptGroup, readRecentGroups } from './recent-groups.ts'
 export { prepareRepair } from './repair.ts'
 export type { Cut, OffsetRange, Refusal } from './repair-plan.ts'
+export { trimLog } from './trim.ts'
 export {
   DAMAGE_ADVICE,
   describeDamage,

@@ -273,8 +273,8 @@ describe('a log that is not what was applied', () => {
     }
     const log = createMemoryLog().reader({ log: { submit: async () => {}, open } })
     await expect(readUntil(log, { until: never })).rejects.toMatchObject({
-      code: 'LOG_REGRESSED',
-      cause: { fault: 'position', message: 'the log begins at 9' },
+      code: 'OFFSET_PRUNED',
+      message: 'the log begins at 9',
     })
   })
 

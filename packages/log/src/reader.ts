@@ -146,9 +146,9 @@ async function* pieces(
   try {
     yield* await log.open(options)
   } catch (cause) {
+    // Asking again brings nothing: the reader needs a snapshot.
+    if (isScanError(cause, 'OFFSET_PRUNED')) throw cause
     const reason = cause instanceof Error ? cause.message : String(cause)
-    if (isScanError(cause) && cause.code === 'OFFSET_PRUNED')
-      throw new LogGroupError('position', reason)
     throw new LogUnavailableError(`the log cannot be followed: ${reason}`, { cause })
   }
 }

@@ -49,7 +49,7 @@ function follower(name: string, head: number | null, keptFrom = 1): Follower {
 function planOf(input: Partial<RepairInput> & { readonly kinds?: readonly Kind[] }): RepairPlan {
   const { kinds = chain.map(() => 'whole' as const), ...rest } = input
   return planRepair({
-    genesisHash,
+    start: { offset: 0, hash: genesisHash },
     parts: partsOf(kinds),
     nodes: ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map((name) => follower(name, END)),
     others: [follower('validator', END)],
@@ -237,7 +237,8 @@ describe('in any world of one liar at most', () => {
             one === 'whole' && index >= made.aheadFrom ? 'ahead' : one,
           ),
         )
-        const input = { genesisHash, parts, nodes, others, f: F }
+        const start = { offset: 0, hash: genesisHash }
+        const input = { start, parts, nodes, others, f: F }
         const heads = [...made.honest.map((one) => one.head ?? 0), made.validator]
         check(planRepair(input), input, heads)
       }),

@@ -84,8 +84,9 @@ export type RepairPlan =
     }
 
 export type RepairInput = {
-  readonly genesisHash: string
-  /** The log without a gap, from offset 1 on; neighbours that are damaged are one part. */
+  /** What the first group goes on from. */
+  readonly start: { readonly offset: Offset; readonly hash: string }
+  /** The log without a gap, from there on; neighbours that are damaged are one part. */
   readonly parts: readonly LogPart[]
   /** All nodes of the genesis. */
   readonly nodes: readonly Follower[]
@@ -113,7 +114,7 @@ export function planRepair(input: RepairInput): RepairPlan {
 
   const steps: RepairStep[] = []
   const refilled: OffsetRange[] = []
-  let end = { offset: 0, hash: input.genesisHash }
+  let end = input.start
   const refill = (groups: readonly GroupLink[]): void => {
     const [first] = groups
     const last = groups.at(-1)

@@ -14,6 +14,8 @@ import {
   START_MICROS,
   startLogRedis,
 } from './testing/log-redis.ts'
+import { trimLog } from './trim.ts'
+import { verifyLog } from './verify.ts'
 
 const LATEST = START_MICROS + 1_000_000
 const END = 200
@@ -118,6 +120,39 @@ describe('repairing a log', () => {
     await write(target.address)
     expect(await all(target)).toEqual(raws)
     expect(await all(log)).toEqual(found)
+  })
+
+  it('gives back a log that was trimmed as far as it goes', async () => {
+    const groups = historyOf('trimmed')
+    const raws = groups.map(rawOf)
+    await fill(log, raws)
+    const before = { offset: 101, recordTime: LATEST }
+    await trimLog({ redis: log.address, before, signal: never })
+    const connection = await log.connection()
+    const [first] = await connection.range(0, 1)
+    connection.close()
+    // The newest is lost, and the first that is left is damaged.
+    const admin = log.redis.connect()
+    await admin.del('log')
+    admin.disconnect()
+    await fill(log, [damaged(first as RawGroup), ...raws.slice(51, -1)])
+    await keep(kept, groups)
+    await keep(keptBadly, groups)
+    const { plan, write } = await prepare()
+    expect(plan).toMatchObject({
+      kind: 'repair',
+      refilled: [
+        { from: 101, to: 102 },
+        { from: 199, to: 200 },
+      ],
+    })
+    await write(target.address)
+    expect(await all(target)).toEqual(raws.slice(50))
+    expect(await verifyLog({ redis: target.address, genesis, signal: never })).toMatchObject({
+      start: 101,
+      end: END,
+      damages: [],
+    })
   })
 
   it('rebuilds a log of which nothing can be read', async () => {

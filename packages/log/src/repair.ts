@@ -14,6 +14,7 @@ import {
 } from './connection.ts'
 import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
+import type { LogStart } from './log-start.ts'
 import { type KeptGroup, readRecentGroups } from './recent-groups.ts'
 import {
   type Follower,
@@ -69,6 +70,8 @@ export type PreparedRepair = {
 export async function prepareRepair(options: RepairOptions): Promise<PreparedRepair> {
   const { redis, genesis, signal, f } = options
   const parts = redis === null ? [] : await survey({ ...options, redis })
+  const trimmed = redis === null ? null : await startOf(redis, signal)
+  const start = trimmed ?? { offset: 0, hash: genesis.hash }
   /** By hash, from whoever kept it: bytes are equal, of signatures one may be damaged. */
   const copies = new Map<string, KeptGroup[]>()
   const nodes: Follower[] = []
@@ -89,7 +92,7 @@ export async function prepareRepair(options: RepairOptions): Promise<PreparedRep
     })
   }
   const others = options.others.map((one) => ({ ...one, groups: [], isElsewhere: false }))
-  const plan = planRepair({ genesisHash: genesis.hash, parts, nodes, others, f })
+  const plan = planRepair({ start, parts, nodes, others, f })
   return {
     plan,
     async write(target) {
@@ -97,6 +100,7 @@ export async function prepareRepair(options: RepairOptions): Promise<PreparedRep
       const connection = await openLogConnection(target, { signal })
       const source = redis === null ? null : await openLogConnection(redis, { signal })
       try {
+        if (trimmed !== null) await connection.trim(trimmed)
         let refills: RawGroup[] = []
         const flush = async () => {
           await connection.add(refills)
@@ -120,6 +124,15 @@ export async function prepareRepair(options: RepairOptions): Promise<PreparedRep
       if (end !== plan.end || damages.length > 0)
         throw new LogGroupError('chain', `the repaired log is not whole up to ${plan.end}`)
     },
+  }
+}
+
+async function startOf(redis: LogRedisAddress, signal: AbortSignal): Promise<LogStart | null> {
+  const connection = await openLogConnection(redis, { signal })
+  try {
+    return await connection.start()
+  } finally {
+    connection.close()
   }
 }
 

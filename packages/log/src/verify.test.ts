@@ -42,6 +42,7 @@ function flip(groups: SignedGroup[], index: number, at: number): void {
 describe('verifying the log', () => {
   it('finds nothing wrong with what the synchronizer wrote, to the end', async () => {
     expect(await verify(() => {})).toEqual({
+      start: 1,
       end: 30,
       recordTime: START_MICROS + 30,
       damages: [],

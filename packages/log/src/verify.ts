@@ -21,6 +21,8 @@ export type LogDamage = {
 }
 
 export type LogVerdict = {
+  /** Of the first group that is there, or would be. */
+  readonly start: Offset
   /** Of the last element, damaged or not; 0 for an empty log. */
   readonly end: Offset
   /** Of the last whole group; the genesis's where there is none. */
@@ -52,6 +54,8 @@ export type Walk = {
 
 /** `group`: null where the element is damaged. */
 export type WalkStep = {
+  /** The offset that was expected next. */
+  readonly from: Offset
   readonly walk: Walk
   readonly damages: readonly LogDamage[]
   readonly group: SignedGroup | null
@@ -64,8 +68,10 @@ export type WalkStep = {
  */
 export async function verifyLog(options: VerifyLogOptions): Promise<LogVerdict> {
   const damages: LogDamage[] = []
+  let start: Offset | null = null
   let end: Walk | null = null
   for await (const step of walkLog(options)) {
+    start ??= step.from
     end = step.walk
     for (const damage of step.damages) {
       damages.push(damage)
@@ -73,7 +79,7 @@ export async function verifyLog(options: VerifyLogOptions): Promise<LogVerdict> 
     }
   }
   const { offset, recordTime } = end ?? { offset: 0, recordTime: options.genesis.recordTime }
-  return { end: offset, recordTime, damages }
+  return { start: start ?? 1, end: offset, recordTime, damages }
 }
 
 /** The log element by element. @throws {LogUnavailableError} As `verifyLog`. */
@@ -86,13 +92,18 @@ export async function* walkLog(
     let walk: Walk = { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash }
     for (;;) {
       const startedMs = pace?.clock.monotonicMs() ?? 0
-      const portion = await connection.range(walk.offset + 1, GROUPS_PER_READ)
+      const read = await connection.range(walk.offset + 1, GROUPS_PER_READ)
+      // Asked for afterwards: what was trimmed before it was read is not missing.
+      const start = await connection.start()
+      if (start !== null && start.offset > walk.offset) walk = { ...walk, ...start }
+      const { offset } = walk
+      const portion = read.filter((raw) => lastOffsetOf(raw) > offset)
       for (const raw of portion) {
         const step = stepOver(walk, raw, genesis)
         walk = step.walk
         yield step
       }
-      if (portion.length < GROUPS_PER_READ) return
+      if (read.length < GROUPS_PER_READ) return
       if (pace !== undefined) {
         const usedMs = pace.clock.monotonicMs() - startedMs
         await pace.clock.delay(usedMs * (1 / pace.share - 1), signal)
@@ -120,6 +131,7 @@ export function stepOver(walk: Walk, raw: RawGroup, genesis: LogGenesis): WalkSt
     const to = Math.max(expected, lastOffsetOf(raw))
     const damage = { from: expected, to, fault: error.fault, reason: error.message }
     return {
+      from: expected,
       walk: { offset: to, recordTime: walk.recordTime, hash: null },
       damages: [damage],
       group: null,
@@ -133,6 +145,7 @@ export function stepOver(walk: Walk, raw: RawGroup, genesis: LogGenesis): WalkSt
   }
   const recordTime = group.entries.at(-1)?.recordTime ?? walk.recordTime
   return {
+    from: expected,
     walk: { offset: group.lastOffset, recordTime, hash: group.hash },
     damages: group.firstOffset > expected ? [gap] : [],
     group,

@@ -2,6 +2,7 @@ import { utf8 } from '@quorumscan/base'
 import { describe, expect, it } from 'vitest'
 import type { SignedGroup } from './group.ts'
 import { chainOf, genesis, never, START_MICROS, startLogRedis } from './testing/log-redis.ts'
+import { trimLog } from './trim.ts'
 import { verifyLog } from './verify.ts'
 import { type ProvenGroup, readWholeLog, writeWholeLog } from './whole-log.ts'
 
@@ -33,6 +34,31 @@ describe('a whole log', () => {
   it('is what was read of another', async () => {
     const { read } = await write(groups)
     expect(read).toEqual(groups)
+  })
+
+  it('begins where another one was trimmed to', async () => {
+    await using log = await startLogRedis()
+    const target = { redis: log.address, genesis, signal: never }
+    await writeWholeLog(target, each(groups), [])
+    await trimLog({ ...target, before: { offset: 20, recordTime: Number.MAX_SAFE_INTEGER } })
+    const left: SignedGroup[] = []
+    for await (const group of readWholeLog(target)) left.push(group)
+    expect(left).toEqual(groups.slice(9))
+    const { offset, read } = await write(left.slice(0, 5), groups)
+    expect({ offset, read }).toEqual({ offset: 40, read: left })
+  })
+
+  it('is not read where it is trimmed meanwhile', async () => {
+    await using log = await startLogRedis()
+    const target = { redis: log.address, genesis, signal: never }
+    await writeWholeLog(target, each(groups), [])
+    const reading = readWholeLog(target)
+    await reading.next()
+    await trimLog({ ...target, before: { offset: 40, recordTime: Number.MAX_SAFE_INTEGER } })
+    const rest = async () => {
+      for await (const _ of reading);
+    }
+    await expect(rest()).rejects.toThrow('was trimmed while it was read')
   })
 
   it('may be empty', async () => {

@@ -1,4 +1,5 @@
 /** A whole log, read out of its Redis and written into an empty one: for backups. */
+import type { Offset } from '@quorumscan/model'
 import { type ChainEnd, chainStart, extendChain, openRawGroup } from './chain.ts'
 import { idOf, type LogRedisAddress, openLogConnection, type RawGroup } from './connection.ts'
 import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
@@ -17,9 +18,9 @@ type Options = {
 const GROUPS_PER_WRITE = 8
 
 /**
- * Every group from the first to the one that is the newest now, verified. Others may append meanwhile.
+ * Every group that is left of the log, up to the one that is the newest now, verified. Others may append meanwhile.
  *
- * @throws {LogGroupError} If the log is damaged.
+ * @throws {LogGroupError} If the log is damaged, or trimmed before it was read: then reading it again helps.
  * @throws {LogUnavailableError}
  */
 export async function* readWholeLog(options: Options): AsyncGenerator<SignedGroup> {
@@ -27,18 +28,22 @@ export async function* readWholeLog(options: Options): AsyncGenerator<SignedGrou
   const newest = await connection.newest().finally(() => connection.close())
   if (newest === null) return
   const { lastOffset } = openRawGroup(newest, options.genesis)
-  for await (const { damages, group } of walkLog(options)) {
+  let next: Offset | null = null
+  for await (const { from, damages, group } of walkLog(options)) {
     const [damage] = damages
     if (damage !== undefined || group === null)
       throw new LogGroupError('chain', damage === undefined ? '' : describeDamage(damage))
+    if (from !== (next ?? from))
+      throw new LogGroupError('position', 'the log was trimmed while it was read')
     yield group
+    next = group.lastOffset + 1
     if (group.lastOffset >= lastOffset) return
   }
 }
 
 /**
  * Writes groups behind each other into an empty log, each verified as a follower would; resolves when they are on
- * disk. `more`: groups that may go on behind them, in any order, of which only those count that do.
+ * disk. The first one may be of any offset, as of a log that was trimmed. `more`: groups that may go on behind them, in any order, of which only those count that do.
  *
  * @returns Where the log ends.
  * @throws {LogGroupError} If a group is not the next, or not signed; or the log is not empty.
@@ -60,7 +65,12 @@ export async function writeWholeLog(
       portion = []
     }
     const add = async ({ bytes, signature }: ProvenGroup) => {
-      end = extendChain(end, openGroup({ bytes, signature }, genesis))
+      const group = openGroup({ bytes, signature }, genesis)
+      if (end.group === null && group.firstOffset > 1) {
+        end = { ...end, offset: group.firstOffset - 1, hash: group.previousHash }
+        await connection.trim(end)
+      }
+      end = extendChain(end, group)
       portion.push({ id: idOf(end.offset), bytes, signature })
       if (portion.length === GROUPS_PER_WRITE) await flush()
     }

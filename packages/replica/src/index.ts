@@ -14,6 +14,7 @@ export {
 } from './replica.ts'
 export { stateDiverged } from './state-tree/state-follower.ts'
 export type { StateDivergence, StateReads } from './state-tree/state-reads.ts'
+export { deleteReplica } from './storage/delete-replica.ts'
 export { ReplicaStateError } from './storage/head.ts'
 export { REPLICA_REDIS_OPTIONS } from './storage/keys.ts'
 export type { StoredEvent, StoredUpdate } from './storage/update-codec.ts'

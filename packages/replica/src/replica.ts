@@ -2,7 +2,7 @@
 import { assert, type Clock } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
-import type { AppliedEntry, DueItem, Head, Ledger, Ordering } from '@quorumscan/ledger'
+import type { AppliedEntry, DueItem, Head, Ledger, Ordering, Snapshots } from '@quorumscan/ledger'
 import {
   type CompletionRecord,
   type Contract,
@@ -61,6 +61,7 @@ import {
   type UpdatePortion,
   type UpdateRange,
 } from './reads/update-reads.ts'
+import { createSnapshotMaker, NO_SNAPSHOTS, type SnapshotMaker } from './snapshot/maker.ts'
 import { scrub } from './state-tree/scrub.ts'
 import {
   createStateFollower,
@@ -84,6 +85,8 @@ export type ReplicaOptions = {
   readonly clock: Clock
   /** The participant who keeps completions and a history of updates, `1220` and 64 hex digits; nobody's without it. */
   readonly participant?: string
+  /** Where its snapshots go, and where it starts from one; without it, from the log alone. */
+  readonly snapshots?: Snapshots
   /** Told why ingest waits, or goes no further. */
   readonly onProblem?: (error: Error) => void
 }
@@ -502,6 +505,8 @@ export class Replica implements Ledger, AsyncDisposable {
           : { participant: this.#options.participant }),
         signal,
         state: this.#stateFollower,
+        maker: this.#createMaker(),
+        snapshots: this.#options.snapshots ?? null,
         onProblem: (error) => this.#options.onProblem?.(error),
         onWriting: (offset) => {
           this.#writing = offset
@@ -516,6 +521,19 @@ export class Replica implements Ledger, AsyncDisposable {
       signal.removeEventListener('abort', onAbort)
       endConnection(redis)
     }
+  }
+
+  #createMaker(): SnapshotMaker {
+    const { genesis, genesisHash, clock, snapshots } = this.#options
+    if (snapshots?.take === undefined) return NO_SNAPSHOTS
+    return createSnapshotMaker({
+      store: this.#store,
+      genesisHash,
+      rules: activityRulesOf(genesis),
+      take: snapshots.take.bind(snapshots),
+      clock,
+      onProblem: (error) => this.#options.onProblem?.(error),
+    })
   }
 
   #moveTo(mirror: Mirror, entries: readonly InterpretedEntry[]): void {

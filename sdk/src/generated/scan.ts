@@ -339,6 +339,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v0/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The snapshots of the state that the node has, the newest first.
+         * @description Each with what members signed of it: the statement `quorumscan/snapshot/1` of offset, record time, history hash and content hash. The content hash is the SHA-256 of the manifest. One that f + 1 members signed is what the log made, whoever its pieces come from.
+         */
+        get: operations["listSnapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/snapshots/{offset}/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the content of a snapshot hashes to, piece by piece.
+         * @description u64 length of the content, big-endian, then the SHA-256 of each mebibyte of it.
+         */
+        get: operations["getSnapshotManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v0/snapshots/{offset}/pieces/{index}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A mebibyte of the content of a snapshot; the last piece may be shorter. */
+        get: operations["getSnapshotPiece"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v0/genesis": {
         parameters: {
             query?: never;
@@ -971,6 +1028,29 @@ export interface components {
                     signature: string;
                 }[];
             }[];
+        };
+        /** @description A snapshot of the state, and who vouches for it. */
+        Snapshot: {
+            /** @description Where the ledger was in this state. */
+            offset: number;
+            /** @description Microseconds since the epoch, there. */
+            record_time: number;
+            /** @description The history hash at the offset. */
+            history_hash: string;
+            /** @description SHA-256 of the manifest. */
+            content_hash: string;
+            /** @description That of the answering node, and those that it knows of others. */
+            signatures: {
+                /** @description Of the member in the genesis. */
+                name: string;
+                /** @description Of its scan key, hex. */
+                signature: string;
+            }[];
+        };
+        /** @description The snapshots that a node has. */
+        SnapshotsAnswer: {
+            /** @description The newest first. */
+            snapshots: components["schemas"]["Snapshot"][];
         };
         /** @description What the answering node signed of late. */
         StateStatements: {
@@ -3098,6 +3178,277 @@ export interface operations {
              * @description DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
              *     OVERLOADED: A bound on work in progress is reached.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSnapshots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SnapshotsAnswer"];
+                };
+            };
+            /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OVERLOADED: A bound on work in progress is reached.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSnapshotManifest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a snapshot that the node lists. */
+                offset: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SNAPSHOT_NOT_FOUND: The node has no snapshot of the state at this offset, or it has no such piece. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OVERLOADED: A bound on work in progress is reached.
+             *
+             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSnapshotPiece: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a snapshot that the node lists. */
+                offset: number;
+                /** @description Its place in the manifest, from 0. */
+                index: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            /**
+             * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
+             *
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SNAPSHOT_NOT_FOUND: The node has no snapshot of the state at this offset, or it has no such piece. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    "retry-after": components["headers"]["retry-after"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            500: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description OVERLOADED: A bound on work in progress is reached.
              *
              *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
              */

@@ -213,6 +213,7 @@ export async function startNetwork(
       operatorKeyFile: await file(`${name}.operator`, operators[index]?.seed ?? ''),
       publicUrl: null,
       peerTokensFile: null,
+      snapshotDirectory: null,
     }
   }
 

@@ -138,6 +138,8 @@ export async function openCometbftLog(
       append: member.append,
       evidence: misbehavior.list,
       head: member.head,
+      // Members that lost theirs replay all of it.
+      trim: async () => null,
       refusal,
       assertReady() {
         const error = refusal()

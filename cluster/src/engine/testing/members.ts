@@ -164,6 +164,7 @@ async function createMember(options: {
           },
           logDirectory: null,
           diskFreeMibMin: 0,
+          logKeepSeconds: 86_400,
           // Nobody vouches for a clock here: block time is the members'.
           nodes: genesis.nodes.map(({ name }) => ({ name, url: NOWHERE })),
           rateLimit: 100_000,

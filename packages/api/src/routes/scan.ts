@@ -37,6 +37,7 @@ import {
 } from '../schemas/network.ts'
 import { Quorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
+import { SnapshotsAnswer } from '../schemas/snapshots.ts'
 import { healthRoutes } from './health.ts'
 
 const pinErrors = [
@@ -97,6 +98,11 @@ const pinned = {
 const certified = { ...pinned, otherForms: certifiedForm, errors: certifiedErrors } as const
 
 const lookup = { ...certified, tag: 'lookup', method: 'GET' } as const
+
+/** A mebibyte read, hashed and sent takes as long as some ten lookups: a stranger is given 20 a second. */
+const COST_PIECE = 10
+
+const SnapshotOffset = about(LedgerOffset, 'Of a snapshot that the node lists.')
 
 /** What a node says of itself and its network, at no offset of the caller's. */
 const told = { tag: 'network', auth: 'none', method: 'GET', cost: COST_LOOKUP } as const
@@ -253,6 +259,43 @@ export const scanRoutes = {
         'What super-validators have proposed and not decided together, and which protocol holds.',
       response: ProposalsAnswer,
       errors: ['DEPENDENCY_UNAVAILABLE'],
+    },
+    listSnapshots: {
+      ...told,
+      path: '/v0/snapshots',
+      summary: 'The snapshots of the state that the node has, the newest first.',
+      description:
+        'Each with what members signed of it: the statement `quorumscan/snapshot/1` of offset, record time, history ' +
+        'hash and content hash. The content hash is the SHA-256 of the manifest. One that f + 1 members signed is ' +
+        'what the log made, whoever its pieces come from.',
+      response: SnapshotsAnswer,
+      errors: [],
+    },
+    getSnapshotManifest: {
+      ...told,
+      path: '/v0/snapshots/{offset}/manifest',
+      summary: 'What the content of a snapshot hashes to, piece by piece.',
+      description:
+        'u64 length of the content, big-endian, then the SHA-256 of each mebibyte of it.',
+      params: Type.Object({ offset: SnapshotOffset }),
+      response: 'bytes',
+      errors: ['SNAPSHOT_NOT_FOUND'],
+      cost: COST_PIECE,
+    },
+    getSnapshotPiece: {
+      ...told,
+      path: '/v0/snapshots/{offset}/pieces/{index}',
+      summary: 'A mebibyte of the content of a snapshot; the last piece may be shorter.',
+      params: Type.Object({
+        offset: SnapshotOffset,
+        index: about(
+          Type.Integer({ minimum: 0, maximum: 65_535 }),
+          'Its place in the manifest, from 0.',
+        ),
+      }),
+      response: 'bytes',
+      errors: ['SNAPSHOT_NOT_FOUND'],
+      cost: COST_PIECE,
     },
     getGenesis: {
       ...told,

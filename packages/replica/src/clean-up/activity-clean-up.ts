@@ -4,6 +4,7 @@
  * them stays until the next goes: beside it a proof shows that nothing lies between.
  */
 import { assert } from '@quorumscan/base'
+import type { Micros } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { type Mirror, writeFenced } from '../ingest/store.ts'
 import type { ActivityRules } from '../reads/activity-reads.ts'
@@ -27,12 +28,17 @@ export type ActivityCleanUp = 'done' | 'more' | 'fenced'
 export async function cleanUpActivities(
   redis: Redis,
   mirror: Mirror,
-  options: { readonly rules: ActivityRules; readonly signal: AbortSignal },
+  options: {
+    readonly rules: ActivityRules
+    /** What could be shown at this record time stays; null for none. */
+    readonly held?: Micros | null
+    readonly signal: AbortSignal
+  },
 ): Promise<ActivityCleanUp> {
-  const { rules, signal } = options
+  const { rules, held, signal } = options
   const horizon = mirror.timeline.at(mirror.head.horizon)
   assert(horizon !== undefined, 'the horizon has its instant')
-  const goneUntil = horizon.recordTime - rules.retentionMicros
+  const goneUntil = Math.min(horizon.recordTime, held ?? horizon.recordTime) - rules.retentionMicros
   if (goneUntil <= rules.genesisTime) return 'done'
   const times = KEYS.activityTimes
   const [oldest, [firstKept]] = await Promise.all([

@@ -5,6 +5,7 @@ import { genesisDelta, svPartyOf } from '@quorumscan/ledger'
 import { DSO_ENTRY_NAME, svEntryName } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { createStateKeeper } from '../state-tree/state-keeper.ts'
+import { deleteReplica } from '../storage/delete-replica.ts'
 import { ReplicaStateError } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { type SyntheticEntry, syntheticFacts } from './plan-versions.ts'
@@ -50,6 +51,8 @@ export async function loadOrStart(
         )
       return mirror
     }
+    // What a replica that was being written, or deleted, has left.
+    await deleteReplica(redis)
     const step = {
       offset: 0,
       recordTime: genesis.recordTime,

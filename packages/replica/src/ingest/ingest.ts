@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { isScanError, type ScanError } from '@quorumscan/errors'
-import { type LogEntry, type Ordering, WorkingState } from '@quorumscan/ledger'
+import { type LogEntry, type Ordering, type Snapshots, WorkingState } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from '../clean-up/activity-clean-up.ts'
@@ -13,7 +13,11 @@ import { beginHistory } from '../clean-up/update-history.ts'
 import { isConnectionError, isReplyError, untilReady } from '../connection.ts'
 import { activityRulesOf } from '../reads/activity-reads.ts'
 import { fetchCells } from '../reads/cells.ts'
+import { loadSnapshot } from '../snapshot/load-snapshot.ts'
+import type { SnapshotMaker } from '../snapshot/maker.ts'
+import { SnapshotError } from '../snapshot/records.ts'
 import type { StateFollower } from '../state-tree/state-follower.ts'
+import { deleteReplica } from '../storage/delete-replica.ts'
 import { type GenesisContext, loadOrStart } from './genesis.ts'
 import { interpretBatch } from './interpret-batch.ts'
 import type { InterpretedEntry } from './step.ts'
@@ -36,6 +40,10 @@ export type IngestContext = GenesisContext & {
   readonly clock: Clock
   readonly participant?: string
   readonly state: StateFollower
+  /** Takes snapshots of what is written. */
+  readonly maker: SnapshotMaker
+  /** Finds those of others; null: there is nobody to ask. */
+  readonly snapshots: Pick<Snapshots, 'find'> | null
   readonly onProblem: (error: Error) => void
   /** Told the offset that a write is about to reach. */
   readonly onWriting: (offset: Offset) => void
@@ -59,18 +67,26 @@ export async function ingest(
   context: IngestContext & { readonly signal: AbortSignal },
 ): Promise<ScanError | null> {
   const { signal } = context
+  let isBehindLog = false
   while (!signal.aborted) {
     try {
       await untilReady(redis, signal)
-      await followFromHead(redis, ordering, context)
+      await followFromHead(redis, ordering, { ...context, isBehindLog })
+      isBehindLog = false
     } catch (error) {
+      context.maker.abandon()
       if (signal.aborted) break
       if (isScanError(error) && STANDSTILLS.some((code) => code === error.code)) {
         context.onProblem(error)
         return error
       }
       if (isConnectionError(error)) continue
-      if (!isReplyError(error)) throw error
+      const isPruned = isScanError(error, 'OFFSET_PRUNED')
+      if (isPruned && !isBehindLog) {
+        isBehindLog = true
+        continue
+      }
+      if (!(isPruned || isReplyError(error) || error instanceof SnapshotError)) throw error
       context.onProblem(error as Error)
       await context.clock.delay(RETRY_MS, signal).catch(() => {}) // Aborted: the loop ends.
     }
@@ -78,14 +94,26 @@ export async function ingest(
   return null
 }
 
-/** Returns when the stored state is not what it was taken for: load it and follow again. */
+/**
+ * Returns when the stored state is not what it was taken for: load it and follow again.
+ *
+ * @throws {ScanError} OFFSET_PRUNED if the log begins behind what is stored, and nobody has a snapshot.
+ */
 async function followFromHead(
   redis: Redis,
   ordering: Ordering,
-  context: IngestContext & { readonly signal: AbortSignal },
+  context: IngestContext & {
+    /** The log begins behind what is stored. */
+    readonly isBehindLog: boolean
+    readonly signal: AbortSignal
+  },
 ): Promise<void> {
-  const { signal } = context
+  const { signal, isBehindLog } = context
+  context.maker.abandon()
   const mirror = await loadOrStart(redis, context, signal)
+  // A snapshot is quicker than the log from its beginning.
+  const isWanted = isBehindLog || mirror.head.offset === 0
+  if (isWanted && (await startFromSnapshot(redis, mirror, context))) return
   if (!(await context.state.follow(redis, mirror))) return
   context.onMirror(mirror, [])
   if (context.participant !== undefined && (await beginHistory(redis, mirror, signal)) === 'fenced')
@@ -116,15 +144,32 @@ async function followFromHead(
       if (entries === null) return
       const state = await context.state.apply(entries, mirror)
       if (state === null) return
+      context.maker.note(entries, mirror)
+      const held = context.maker.held()
       context.onWriting(entries.at(-1)?.offset ?? mirror.head.offset)
-      const batch = { steps: entries, state, layout: context.layout, signal }
+      const batch = { steps: entries, state, held, layout: context.layout, signal }
       if ((await writeSteps(redis, mirror, batch)) === 'fenced') return
       context.onMirror(mirror, entries)
+      context.maker.written(mirror, context.state.keeper())
       if (working.cellCount > CELLS_MAX) working.clear()
-      if ((await keepClean(redis, mirror, { ...context, entries })) === 'fenced') return
+      if ((await keepClean(redis, mirror, { ...context, entries, held })) === 'fenced') return
       rest = rest.slice(entries.length)
     }
   }
+}
+
+/** Whether a snapshot has taken the place of what is stored, which is behind it. */
+async function startFromSnapshot(
+  redis: Redis,
+  { head }: Mirror,
+  context: IngestContext & { readonly signal: AbortSignal },
+): Promise<boolean> {
+  const found = (await context.snapshots?.find(head.offset, context.signal)) ?? null
+  if (found === null) return false
+  await deleteReplica(redis)
+  const { outcome, keeper } = await loadSnapshot(redis, found, context)
+  if (outcome === 'written') context.state.adopt(keeper)
+  return true
 }
 
 /** The first of the entries that fit into one write, once their time has come. */
@@ -152,10 +197,11 @@ async function keepClean(
   mirror: Mirror,
   context: GenesisContext & {
     readonly entries: readonly InterpretedEntry[]
+    readonly held: Micros | null
     readonly signal: AbortSignal
   },
 ): Promise<'written' | 'fenced'> {
-  const { signal, entries } = context
+  const { signal, entries, held } = context
   for (let pass = 0; pass < CLEAN_UP_PASSES_MAX && cleanUpBacklog(mirror) > 0; pass++)
     if ((await cleanUp(redis, mirror, signal)) === 'fenced') return 'fenced'
   const rules = activityRulesOf(context.genesis)
@@ -163,7 +209,7 @@ async function keepClean(
   // Twice what the batch added can go with it, so that rows never pile up.
   const passes = CLEAN_UP_PASSES_MAX + Math.ceil((2 * added) / ACTIVITY_CLEAN_UP_PORTION)
   for (let pass = 0; pass < passes; pass++) {
-    const outcome = await cleanUpActivities(redis, mirror, { rules, signal })
+    const outcome = await cleanUpActivities(redis, mirror, { rules, held, signal })
     if (outcome === 'fenced') return 'fenced'
     if (outcome === 'done') break
   }

@@ -93,11 +93,16 @@ export async function interpretBatch(
     const { offset, recordTime } = next.entry
     const { entryHash } = next
     historyHash = nextHistoryHash({ previous: historyHash, offset, recordTime, entryHash, result })
+    const { change } = delta
+    const replacedChange = change === null ? null : (context.state.change(change.id) ?? null)
     context.state.apply(delta)
     const { synchronizerId } = context.genesis
     const applied = { offset, recordTime, synchronizerId, result }
     const activities = activityRowsOf(applied).map((row) => treeRow(row, recordTime))
-    const step = { offset, recordTime, historyHash, entryHash, result, delta, activities }
+    const step = {
+      ...{ offset, recordTime, historyHash, entryHash, result, delta, activities },
+      replacedChange,
+    }
     const { participant } = context
     const completion = participant === undefined ? undefined : completionOf(step, participant)
     done.push({

@@ -1,6 +1,6 @@
 /** What a batch changes in contracts, their index and what is due: the net of all its steps. */
 import { concatBytes } from '@quorumscan/base'
-import { dueOf, keysOf } from '@quorumscan/ledger'
+import { dueOf, keysOf, type StateDelta } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import {
   contractIdBytes,
@@ -12,9 +12,11 @@ import {
 import { contractsKey, dueKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
 import { type Argument, type Command, cutCommand } from '../storage/scripts.ts'
-import type { Step } from './step.ts'
 
-export function planContracts(steps: readonly Step[], layout: Layout): Command[] {
+/** What a step changes of them. */
+type Steps = readonly { readonly delta: Pick<StateDelta, 'created' | 'archived'> }[]
+
+export function planContracts(steps: Steps, layout: Layout): Command[] {
   const { created, archived } = netOf(steps)
   const gone = archived.map(placed)
   const added = created.map(placed)
@@ -50,7 +52,7 @@ export function planContracts(steps: readonly Step[], layout: Layout): Command[]
 }
 
 // A contract that the batch both creates and archives never reaches Redis.
-function netOf(steps: readonly Step[]) {
+function netOf(steps: Steps) {
   const created = new Map<ContractId, Contract>()
   const archived: Contract[] = []
   for (const { delta } of steps) {

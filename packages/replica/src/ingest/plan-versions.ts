@@ -1,6 +1,6 @@
 /** What a batch changes in `names` and `documents`, and in the sets that find names. */
 import { assert, concatBytes, utf8 } from '@quorumscan/base'
-import type { ContractCodec } from '@quorumscan/ledger'
+import type { ContractCodec, StateDelta } from '@quorumscan/ledger'
 import { type Contract, type PartyId, parseTime } from '@quorumscan/model'
 import { type EndedVersion, encodeEnded } from '../storage/ended.ts'
 import { type EntryBody, encodeEntryBody } from '../storage/entry-body.ts'
@@ -40,9 +40,14 @@ export function touchedVersions(steps: readonly Step[]): { names: string[]; docu
   return { names: [...names], documents: [...documents] }
 }
 
+/** What a step changes of them. */
+type VersionStep = Pick<Step, 'offset'> & {
+  readonly delta: Pick<StateDelta, 'created' | 'archived'>
+}
+
 /** `endedCounts[i]` is how many versions ended with step i. */
 export function planVersions(
-  steps: readonly Step[],
+  steps: readonly VersionStep[],
   { stored, codec }: { readonly stored: StoredVersions; readonly codec: ContractCodec },
 ): { commands: Command[]; endedCounts: number[] } {
   const names = copyOf(stored.names)
@@ -178,8 +183,13 @@ function versionOf({ expiresAt, body }: EntryFacts, from: number): Version {
   return { from, to: null, expires: expiresAt, body }
 }
 
+/** The newest first. */
 function begin(all: Map<string, Version[]>, field: string, version: Version): void {
-  all.set(field, [version, ...(all.get(field) ?? [])])
+  const versions = [version, ...(all.get(field) ?? [])]
+  all.set(
+    field,
+    versions.sort((a, b) => b.from - a.from),
+  )
 }
 
 function end(

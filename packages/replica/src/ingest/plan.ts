@@ -1,7 +1,7 @@
 /** Turns a batch of steps into the commands of one write and the head after it. Pure. */
 import { assert, ByteReader, ByteWriter, fromHex, utf8 } from '@quorumscan/base'
 import type { Frontier } from '@quorumscan/consensus/state-tree'
-import type { ChangeRecord } from '@quorumscan/ledger'
+import type { ChangeRecord, StateDelta } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import { planCompletions } from '../reads/completions.ts'
 import type { StateMark, StoredHead } from '../storage/head.ts'
@@ -78,7 +78,10 @@ export function planBatch(input: {
       ...activities.commands,
       ...planCompletions(steps),
       ...planUpdates(steps),
-      ...planRecords(steps, last.recordTime),
+      ...planRecords(
+        steps.map(({ delta }) => delta),
+        last.recordTime,
+      ),
       ...cutCommand(
         'RPUSH',
         KEYS.at,
@@ -103,9 +106,11 @@ export function planBatch(input: {
   }
 }
 
-// What is past its time at the end of the batch is not even written.
-function planRecords(steps: readonly Step[], recordTime: Micros): Command[] {
-  const deltas = steps.map((step) => step.delta)
+/** What a change of the state is beside contracts. */
+export type RecordDelta = Pick<StateDelta, 'change' | 'seen' | 'allocated'>
+
+/** What is past its time at the end of the batch is not even written. */
+export function planRecords(deltas: readonly RecordDelta[], recordTime: Micros): Command[] {
   const changes = deltas.flatMap(({ change }) =>
     change === null || change.record.until <= recordTime ? [] : [change],
   )

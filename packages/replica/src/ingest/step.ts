@@ -1,5 +1,5 @@
 /** One entry of the log with what it did: what batches are made of. */
-import type { Head, NoticeRow, StateDelta } from '@quorumscan/ledger'
+import type { ChangeRecord, Head, NoticeRow, StateDelta } from '@quorumscan/ledger'
 import type { CompletionRecord, Contract, EntryResult } from '@quorumscan/model'
 import type { JsonRow, TreeRow } from '../storage/activity-member.ts'
 import type { StoredUpdate } from '../storage/update-codec.ts'
@@ -7,6 +7,8 @@ import type { StoredUpdate } from '../storage/update-codec.ts'
 /** The head after the entry, and the change that led there. */
 export type Step = Head & {
   readonly delta: StateDelta
+  /** What the acceptance in `delta` takes the place of; absent or null for nothing. */
+  readonly replacedChange?: ChangeRecord | null
   /** What it adds to the activity history; absent for nothing. */
   readonly activities?: readonly TreeRow[]
   /** What it adds to the own histories of parties beyond that; absent where no history is kept. */

@@ -4,6 +4,7 @@
  */
 import { assert, bytesEqual } from '@quorumscan/base'
 import { EMPTY_FRONTIER, type Frontier } from '@quorumscan/consensus/state-tree'
+import type { Micros } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { isConnectionError, untilReady } from '../connection.ts'
 import { readFrontier } from '../storage/activity-tiles.ts'
@@ -106,6 +107,8 @@ export async function writeSteps(
     readonly steps: readonly Step[]
     /** As of the last step; as it is where none is given. */
     readonly state?: StateMark
+    /** Records that were there at this record time stay; null for none. */
+    readonly held?: Micros | null
     readonly layout: Layout
     readonly signal: AbortSignal
   },
@@ -113,7 +116,8 @@ export async function writeSteps(
   const { steps, state = mirror.head.state, layout, signal } = batch
   const recordTime = steps.at(-1)?.recordTime ?? mirror.head.recordTime
   const expected = encodeHead(mirror.head)
-  const { stored, expired, head } = await readForPlan(redis, touchedVersions(steps), recordTime)
+  const expiredAt = Math.min(recordTime, batch.held ?? recordTime)
+  const { stored, expired, head } = await readForPlan(redis, touchedVersions(steps), expiredAt)
   // What was read is of another state than the steps: there is nothing that could be planned from both.
   if (head === null || !bytesEqual(head, expected)) return 'fenced'
   const plan: Plan = planBatch({
@@ -177,7 +181,7 @@ export async function writeFenced(
 async function readForPlan(
   redis: Redis,
   touched: { readonly names: readonly string[]; readonly documents: readonly string[] },
-  recordTime: number,
+  expiredAt: Micros,
 ): Promise<{
   stored: StoredVersions
   expired: { seen: Buffer[]; changes: Buffer[] }
@@ -186,8 +190,8 @@ async function readForPlan(
   const [names, documents, seen, changes, head] = await Promise.all([
     readVersions(redis, 'names', touched.names),
     readVersions(redis, 'documents', touched.documents),
-    redis.zrangebyscoreBuffer(KEYS.seen, '-inf', recordTime, 'LIMIT', 0, EXPIRED_PORTION),
-    redis.zrangebyscoreBuffer(KEYS.changesUntil, '-inf', recordTime, 'LIMIT', 0, EXPIRED_PORTION),
+    redis.zrangebyscoreBuffer(KEYS.seen, '-inf', expiredAt, 'LIMIT', 0, EXPIRED_PORTION),
+    redis.zrangebyscoreBuffer(KEYS.changesUntil, '-inf', expiredAt, 'LIMIT', 0, EXPIRED_PORTION),
     redis.hgetBuffer(KEYS.names, HEAD_FIELD),
   ])
   return { stored: { names, documents }, expired: { seen, changes }, head }

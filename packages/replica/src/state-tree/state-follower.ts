@@ -38,6 +38,8 @@ export type StateFollower = {
     head: Uint8Array | null | undefined,
     values: ReadonlyMap<string, Uint8Array | null | undefined>,
   ): void
+  /** Takes the tree of what is about to be stored. */
+  adopt(keeper: StateKeeper): void
   /** Makes the tree one of the stored state; false where that changed meanwhile and is to be loaded again. */
   follow(redis: Redis, mirror: Mirror): Promise<boolean>
   /**
@@ -88,6 +90,10 @@ export function createStateFollower(context: {
         }
         return null
       })
+    },
+    adopt(loaded) {
+      keeper = loaded
+      diverged = null
     },
     async follow(redis, mirror) {
       if (keeper !== null && isOfHistory(keeper, mirror)) return true

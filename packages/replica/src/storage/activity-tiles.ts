@@ -92,6 +92,35 @@ export async function readTiles(redis: Redis, subtrees: readonly Subtree[]): Pro
   }
 }
 
+/** Hashes of a tile that lie to the left of a row: of level 0 before the row itself, above before what it is part of. */
+export type TileBefore = { readonly level: number; readonly hashes: Uint8Array }
+
+/** Of each level: what the tree of the rows before one goes on from, and what proofs show of them. */
+export async function readTilesBefore(redis: Redis, row: number): Promise<readonly TileBefore[]> {
+  const tiles: TileBefore[] = []
+  for (let level = 0, count = row; count > 0; level++, count = Math.floor(count / TILE_HASHES)) {
+    const end = (count % TILE_HASHES) * HASH_BYTES
+    if (end === 0) continue
+    const hashes = await redis.getrangeBuffer(tileKeyBefore(level, count), 0, end - 1)
+    assert(hashes.byteLength === end, 'a tile that is not wholly gone is there')
+    tiles.push({ level, hashes })
+  }
+  return tiles
+}
+
+/** Commands that store what `readTilesBefore` gave. */
+export function planTilesBefore(tiles: readonly TileBefore[], row: number): Command[] {
+  return tiles.map(({ level, hashes }) => {
+    const key = tileKeyBefore(level, Math.floor(row / TILE_HASHES ** level))
+    return ['SETRANGE', key, 0, hashes]
+  })
+}
+
+/** Of the tile with the hash that has so many of its level before it. */
+function tileKeyBefore(level: number, count: number): string {
+  return activityTileKey(level, Math.floor(count / TILE_HASHES))
+}
+
 /** What the tree of so many rows goes on from. */
 export async function readFrontier(redis: Redis, size: number): Promise<Frontier> {
   if (size === 0) return EMPTY_FRONTIER

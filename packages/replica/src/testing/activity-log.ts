@@ -24,12 +24,17 @@ const TICK_MICROS = 300 * SECOND_MICROS
 /** Time passes in steps of seconds and minutes, so that rows end before, with and behind the horizon. */
 export function growActivityLog(
   seed: string,
-  options: { readonly steps: number; readonly retentionMicros: Micros },
+  options: {
+    readonly steps: number
+    readonly retentionMicros: Micros
+    readonly rules?: ConstructorParameters<typeof Scenario>[0]
+  },
 ): { scenario: Scenario; parties: readonly PartyId[] } {
   const below = createSeededIntegers(seed)
   const scenario = new Scenario({
     coin: { tickMicros: TICK_MICROS },
     activityRetentionMicros: options.retentionMicros,
+    ...options.rules,
   })
   const { ledger } = scenario
   const actors = ['alice', 'bob', 'carol'].map((hint) => scenario.actor(hint, 'home'))

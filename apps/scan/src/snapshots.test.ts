@@ -1,0 +1,130 @@
+/** Nodes that lost what they had, or are too far behind, start from what the others signed of the state. */
+import { rm } from 'node:fs/promises'
+import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
+import { trimLog } from '@quorumscan/log'
+import { send, until } from '@quorumscan/testkit'
+import { expect, test } from 'vitest'
+import type { RunningScan } from './start.ts'
+import { type Network, startNetwork } from './testing/network.ts'
+
+const HOUR_MICROS = 3_600_000_000
+
+type Listed = { readonly offset: number; readonly content_hash: string }
+
+test('a node with an empty disk, and one that was away, start from a snapshot where the log begins later', async () => {
+  await using network = await startNetwork(4)
+  await using nodes = new Nodes(network)
+  for (const index of [0, 1, 2, 3]) await nodes.start(index)
+  const wallet = await network.createWallet('alice')
+  await wallet.pay({ name: 'before.unverified.ns' })
+  await nodes.untilFound(0, 'before')
+  await nodes.stop(2)
+
+  await network.advance(HOUR_MICROS)
+  const snapshots = await Promise.all([0, 1, 3].map((index) => nodes.snapshotOf(index)))
+  const [{ offset, content_hash }] = snapshots as [Listed]
+  expect(snapshots.map((one) => one.content_hash)).toEqual(snapshots.map(() => content_hash))
+  await wallet.pay({ name: 'behind.unverified.ns' })
+  await nodes.untilFound(0, 'behind')
+  const redis = { path: network.logRedis.socketPath, password: null }
+  const before = { offset, recordTime: Number.MAX_SAFE_INTEGER }
+  const start = await trimLog({ redis, before, signal: new AbortController().signal })
+  expect(start?.offset).toBeGreaterThan(1)
+
+  await nodes.stop(3)
+  const admin = network.nodeRedis[3]?.connect()
+  await admin?.flushall()
+  admin?.disconnect()
+  await rm(await nodes.directoryOf(3), { recursive: true })
+  await nodes.start(2)
+  await nodes.start(3)
+
+  const head = Number((await nodes.get(0, '/livez')).headers.get('x-ledger-head'))
+  for (const label of ['before', 'behind', 'nobody']) {
+    const answers = await Promise.all(
+      [0, 1, 2, 3].map((index) =>
+        nodes.get(index, `/v0/ans-entries/by-name/${label}.unverified.ns`, head),
+      ),
+    )
+    const [first] = answers
+    expect(first?.status).toBe(label === 'nobody' ? 404 : 200)
+    for (const answer of answers) {
+      // An error names its request.
+      expect(answer.body.entry).toEqual(first?.body.entry)
+      expect(answer.status).toBe(first?.status)
+      expect(answer.headers.get('x-ledger-history-hash')).toBe(
+        first?.headers.get('x-ledger-history-hash'),
+      )
+    }
+  }
+  for (const index of [2, 3]) {
+    const pruned = await nodes.get(index, '/v0/ans-entries?page_size=1', offset - 1)
+    expect([pruned.status, pruned.body.code]).toEqual([410, 'OFFSET_PRUNED'])
+    // Others sign the same roots, or it would prove nothing.
+    const accept = { accept: CERTIFIED_MEDIA_TYPE }
+    const path = `/v0/ans-entries/by-name/before.unverified.ns?signers=all&min_offset=${head}`
+    await until(`a certified answer of node ${index}`, async () => {
+      const answer = await send(nodes.urlOf(index) + path, { headers: accept })
+      return answer.status === 200 ? true : undefined
+    })
+  }
+})
+
+class Nodes implements AsyncDisposable {
+  readonly #network: Network
+  readonly #running = new Map<number, RunningScan>()
+
+  constructor(network: Network) {
+    this.#network = network
+  }
+
+  directoryOf(index: number): Promise<string> {
+    return this.#network.file(`marker-${index}`, '').then((path) => `${path}.snapshots`)
+  }
+
+  urlOf(index: number): string {
+    return this.#network.peers[index]?.url ?? ''
+  }
+
+  /** Resolves when it is ready. */
+  async start(index: number): Promise<void> {
+    const node = await this.#network.startNode(index, {
+      port: Number(new URL(this.urlOf(index)).port),
+      nodes: this.#network.peers,
+      snapshotDirectory: await this.directoryOf(index),
+    })
+    this.#running.set(index, node)
+    await until(`node ${index} to be ready`, async () =>
+      (await this.get(index, '/readyz')).status === 200 ? true : undefined,
+    )
+  }
+
+  async stop(index: number): Promise<void> {
+    await this.#running.get(index)?.[Symbol.asyncDispose]()
+    this.#running.delete(index)
+  }
+
+  async get(index: number, path: string, at?: number) {
+    const headers = at === undefined ? {} : { 'x-read-at-offset': String(at) }
+    return await send(this.urlOf(index) + path, { headers })
+  }
+
+  async untilFound(index: number, label: string): Promise<void> {
+    await until(`${label} to be found`, async () =>
+      (await this.get(index, `/v0/ans-entries/by-name/${label}.unverified.ns`)).status === 200
+        ? true
+        : undefined,
+    )
+  }
+
+  snapshotOf(index: number): Promise<Listed> {
+    return until(`a snapshot of node ${index}`, async () => {
+      const { snapshots } = (await this.get(index, '/v0/snapshots')).body as { snapshots: Listed[] }
+      return snapshots[0]
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const index of [...this.#running.keys()]) await this.stop(index)
+  }
+}

@@ -1,0 +1,125 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { toHex } from '@quorumscan/base'
+import { encodeSnapshotStatement } from '@quorumscan/consensus'
+import { createLogger, createMetrics, type Peer, toWireOffer } from '@quorumscan/http'
+import { createManualClock, createTestNetwork, untilTrue } from '@quorumscan/testkit'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type TrimBound, trimLogRegularly } from './trimming.ts'
+
+/** A quorum of four is three. */
+const network = createTestNetwork()
+const HOUR_MICROS = 3_600_000_000
+const KEEP_MICROS = 1_000
+const opened: AsyncDisposable[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]()
+})
+
+/** As nodes list it, with the signatures of these members. */
+function snapshot(offset: number, signers: readonly number[], content = 'aa') {
+  const said = {
+    offset,
+    recordTime: HOUR_MICROS + offset,
+    historyHash: 'ab'.repeat(32),
+    contentHash: content.repeat(32),
+  }
+  const statement = encodeSnapshotStatement({ ...said, genesisHash: network.genesisHash })
+  const signatures = signers.map(
+    (index) =>
+      [`sv-${index + 1}`, toHex(network.scans[index]?.sign(statement) as Uint8Array)] as const,
+  )
+  return toWireOffer({ ...said, signatures: new Map(signatures) })
+}
+
+type Listed = readonly ReturnType<typeof snapshot>[] | null
+
+/** What the log is told to take out while nodes list this; null: one that does not answer. */
+async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
+  const asked: TrimBound[] = []
+  const nodes = await Promise.all(
+    lists.map((list, index) => serve(list, names?.[index] ?? `sv-${index + 1}`)),
+  )
+  const clock = createManualClock()
+  const metrics = createMetrics({ clock })
+  opened.push(
+    trimLogRegularly({
+      ...{ network, nodes, trust: null, keepMicros: KEEP_MICROS, clock, metrics },
+      async trim(before) {
+        asked.push(before)
+        return before.offset === 0 ? null : { offset: before.offset - 1, hash: 'cd'.repeat(32) }
+      },
+      logger: createLogger({ name: 'test', level: 'silent' }),
+    }),
+  )
+  await untilTrue('a round', () => asked.length > 0)
+  return { before: asked[0], metrics: (await metrics.expose()).text }
+}
+
+async function serve(list: Listed, name: string): Promise<Peer> {
+  const server = createServer((_, response) => {
+    if (list === null) response.writeHead(503).end()
+    else response.end(JSON.stringify({ snapshots: list }))
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  opened.push({
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  })
+  return { name, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+const NOTHING = { offset: 0, recordTime: -KEEP_MICROS }
+
+describe('the log is trimmed', () => {
+  it('below the newest snapshot that a quorum has, minus what is to stay', async () => {
+    const [old, all, newer] = [snapshot(10, [0, 1, 2, 3]), snapshot(20, [0, 1, 2]), [0, 1]]
+    const two = [snapshot(30, newer), all, old]
+    const { before, metrics } = await trimmedTo([two, two, [all, old], [old]])
+    expect(before).toEqual({ offset: 20, recordTime: HOUR_MICROS + 20 - KEEP_MICROS })
+    expect(metrics).toContain('quorumscan_log_first_offset 20')
+  })
+
+  it('whoever of them tells of a signature, and though one does not answer', async () => {
+    const own = [0, 1, 2].map((index) => [snapshot(20, [index])])
+    expect((await trimmedTo([...own, null])).before).toMatchObject({ offset: 20 })
+  })
+
+  const all = snapshot(20, [0, 1, 2, 3])
+  it.each<{ what: string; lists: Listed[]; names?: string[] }>([
+    { what: 'fewer than a quorum still have one, though all signed it', lists: [[all], [all], []] },
+    { what: 'too few answer', lists: [[all], [all], null, null] },
+    {
+      what: 'they signed different contents',
+      lists: [
+        [snapshot(20, [0])],
+        [snapshot(20, [1])],
+        [snapshot(20, [2], 'bb')],
+        [snapshot(20, [3], 'bb')],
+      ],
+    },
+    {
+      what: 'who lists it did not sign it',
+      lists: [0, 1, 2].map(() => [snapshot(20, [0, 1])]),
+    },
+    {
+      what: 'one member answers at several addresses',
+      lists: [[all], [all], [all]],
+      names: ['sv-1', 'sv-2', 'sv-2'],
+    },
+    { what: 'one lists it again and again', lists: [[all, all, all], [all]] },
+    {
+      what: 'a signature is of something else',
+      lists: [0, 1, 2].map(() => [{ ...snapshot(20, [0, 1, 2]), offset: 25 }]),
+    },
+  ])('nowhere where $what', async ({ lists, names }) => {
+    const { before, metrics } = await trimmedTo(lists, names)
+    expect(before).toEqual(NOTHING)
+    expect(metrics).toContain('quorumscan_log_first_offset 1')
+  })
+})

@@ -1,0 +1,100 @@
+/**
+ * A log that ends: what lies below the newest snapshot that a quorum of members has, and is older than it by as long
+ * as the operator wants, is taken out. Nobody needs it any more: who is further behind starts from that snapshot.
+ */
+import type { SecureContext } from 'node:tls'
+import type { Clock } from '@quorumscan/base'
+import { quorumOf } from '@quorumscan/consensus'
+import {
+  createSnapshotPeers,
+  type ListedSnapshot,
+  type Logger,
+  type Metrics,
+  type Peer,
+  type SnapshotNetwork,
+} from '@quorumscan/http'
+import type { LogStart } from '@quorumscan/log'
+import type { Micros, Offset } from '@quorumscan/model'
+
+/** A snapshot comes once an hour, or every twenty seconds of a busy network. */
+const ROUND_MS = 5_000
+
+/** The end of what may go. */
+export type TrimBound = { readonly offset: Offset; readonly recordTime: Micros }
+
+const NOTHING: TrimBound = { offset: 0, recordTime: 0 }
+
+/** Looks for what may go until it is disposed of. */
+export function trimLogRegularly(options: {
+  readonly network: SnapshotNetwork
+  readonly nodes: readonly Peer[]
+  readonly trust: SecureContext | null
+  /** Record time that stays before the snapshot. */
+  readonly keepMicros: Micros
+  readonly trim: (before: TrimBound, signal: AbortSignal) => Promise<LogStart | null>
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+}): AsyncDisposable {
+  const { network, nodes, keepMicros, clock, logger } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  const peers = createSnapshotPeers({
+    peers: nodes,
+    network,
+    trust: options.trust,
+    clock,
+    onProblem: (error, { name }) =>
+      logger.debug({ err: error, node: name }, 'the snapshots of a node are not known'),
+  })
+  let start: LogStart | null = null
+
+  options.metrics.sampled('gauge', {
+    name: 'log_first_offset',
+    help: 'Oldest entry that the log still has.',
+    read: () => [[[], (start?.offset ?? 0) + 1]],
+  })
+
+  const round = async (): Promise<void> => {
+    // Where nothing may go, where the log begins is learned all the same.
+    const before = newestHeldByQuorum(await peers.list(signal), network) ?? NOTHING
+    const trimmed = await options.trim(
+      { offset: before.offset, recordTime: before.recordTime - keepMicros },
+      signal,
+    )
+    if (trimmed !== null && trimmed.offset !== start?.offset)
+      logger.info({ offset: trimmed.offset + 1 }, 'the log begins here')
+    start = trimmed
+  }
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await round()
+      } catch (error) {
+        // A Redis that is away is told by who writes, damage by who checks.
+        if (!signal.aborted) logger.debug({ err: error }, 'the log cannot be trimmed')
+      }
+      await clock.delay(ROUND_MS, signal).catch(() => {}) // Closing: the loop ends.
+    }
+  }
+  const running = run()
+  return {
+    async [Symbol.asyncDispose]() {
+      closing.abort(new Error('the process is stopping'))
+      await running
+      await peers[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The newest snapshot that so many members have, and signed alike; null: there is none. */
+export function newestHeldByQuorum(
+  listed: readonly ListedSnapshot[],
+  { genesis }: SnapshotNetwork,
+): TrimBound | null {
+  const quorum = quorumOf(genesis.nodes.length)
+  // What members signed says nothing of who still has it.
+  const membersWith = ({ holders, signatures }: ListedSnapshot) =>
+    new Set(holders.map(({ name }) => name).filter((name) => signatures.has(name)))
+  return listed.find((one) => membersWith(one).size >= quorum) ?? null
+}

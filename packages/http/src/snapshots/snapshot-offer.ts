@@ -1,0 +1,135 @@
+/**
+ * What nodes say of their snapshots. Each signs a statement of its own for one: the place in the history, and the
+ * SHA-256 of the manifest, which is u64 length of the content ‖ SHA-256 of each piece of it. So whoever has the
+ * signatures of f + 1 members can take every piece from anybody.
+ */
+import { concatBytes, fromHex, sha256, sha256Hex, toHex, verifySignature } from '@quorumscan/base'
+import {
+  encodeSnapshotStatement,
+  type Genesis,
+  type HistoryPoint,
+  maxFaulty,
+} from '@quorumscan/consensus'
+
+/** One is held in memory by each side, and answered by one read of the file. */
+export const PIECE_BYTES = 1024 * 1024
+/** 64 GiB: some ten million names. */
+const PIECES_MAX = 65_536
+const LENGTH_BYTES = 8
+const HASH_BYTES = 32
+export const MANIFEST_BYTES_MAX = LENGTH_BYTES + PIECES_MAX * HASH_BYTES
+/** Of what a node lists: the newest two, and the newest that enough have signed. */
+const OFFERS_MAX = 3
+const HASH = /^[0-9a-f]{64}$/
+const SIGNATURE = /^[0-9a-f]{128}$/
+
+/** Name of the member -> its signature, hex. */
+export type Signatures = ReadonlyMap<string, string>
+
+export type SnapshotOffer = HistoryPoint & {
+  /** SHA-256 of the manifest, hex. */
+  readonly contentHash: string
+  readonly signatures: Signatures
+}
+
+export type Manifest = {
+  readonly contentBytes: number
+  /** Hex. */
+  readonly pieceHashes: readonly string[]
+}
+
+export type Network = { readonly genesis: Genesis; readonly genesisHash: string }
+
+/** Two of one text say the same. */
+export function keyOfOffer({
+  offset,
+  recordTime,
+  historyHash,
+  contentHash,
+}: SnapshotOffer): string {
+  return `${offset} ${recordTime} ${historyHash} ${contentHash}`
+}
+
+export function statementOf(
+  offer: Omit<SnapshotOffer, 'signatures'>,
+  network: Network,
+): Uint8Array {
+  return encodeSnapshotStatement({ ...offer, genesisHash: network.genesisHash })
+}
+
+/** Whether an honest member is among the signers. */
+export function isVouchedFor({ signatures }: SnapshotOffer, { genesis }: Network): boolean {
+  return signatures.size > maxFaulty(genesis.nodes.length)
+}
+
+/** As `GET /v0/snapshots` has it. */
+export function toWireOffer({
+  offset,
+  recordTime,
+  historyHash,
+  contentHash,
+  signatures,
+}: SnapshotOffer) {
+  return {
+    offset,
+    record_time: recordTime,
+    history_hash: historyHash,
+    content_hash: contentHash,
+    signatures: [...signatures].map(([name, signature]) => ({ name, signature })),
+  }
+}
+
+/** What a node lists, without signatures that do not fit, and what is not well-formed. */
+export function readOffers(body: Uint8Array, network: Network): readonly SnapshotOffer[] {
+  const { snapshots } = Object(JSON.parse(Buffer.from(body).toString('utf8')))
+  if (!Array.isArray(snapshots)) return []
+  return snapshots.slice(0, OFFERS_MAX).flatMap((one) => readOffer(one, network) ?? [])
+}
+
+function readOffer(told: unknown, network: Network): SnapshotOffer | null {
+  const { offset, record_time, history_hash, content_hash, signatures } = Object(told)
+  const isWellFormed =
+    [offset, record_time].every((value) => Number.isSafeInteger(value) && value >= 0) &&
+    [history_hash, content_hash].every((value) => typeof value === 'string' && HASH.test(value)) &&
+    Array.isArray(signatures)
+  if (!isWellFormed) return null
+  const said = {
+    offset,
+    recordTime: record_time,
+    historyHash: history_hash,
+    contentHash: content_hash,
+  }
+  const message = statementOf(said, network)
+  const told_ = new Map(signatures.map((one) => [Object(one).name, Object(one).signature]))
+  const valid = network.genesis.nodes.flatMap(({ name, scanKey }) => {
+    const signature: unknown = told_.get(name)
+    if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return []
+    const signed = { publicKey: scanKey, message, signature: fromHex(signature) }
+    return verifySignature(signed) ? [[name, signature] as const] : []
+  })
+  return { ...said, signatures: new Map(valid) }
+}
+
+export function encodeManifest({ contentBytes, pieceHashes }: Manifest): Uint8Array {
+  const length = new Uint8Array(LENGTH_BYTES)
+  new DataView(length.buffer).setBigUint64(0, BigInt(contentBytes))
+  return concatBytes([length, ...pieceHashes.map(fromHex)])
+}
+
+export function hashOfManifest(manifest: Manifest): string {
+  return sha256Hex(encodeManifest(manifest))
+}
+
+/** null unless it is what hashes to this. */
+export function readManifest(bytes: Uint8Array, contentHash: string): Manifest | null {
+  if (toHex(sha256(bytes)) !== contentHash || bytes.byteLength < LENGTH_BYTES) return null
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const contentBytes = Number(view.getBigUint64(0))
+  const hashes = bytes.subarray(LENGTH_BYTES)
+  const count = Math.ceil(contentBytes / PIECE_BYTES)
+  if (hashes.byteLength !== count * HASH_BYTES || count > PIECES_MAX) return null
+  const pieceHashes = Array.from({ length: count }, (_, index) =>
+    toHex(hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES)),
+  )
+  return { contentBytes, pieceHashes }
+}

@@ -1,0 +1,278 @@
+import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { concatBytes, createSystemClock, toHex } from '@quorumscan/base'
+import { createTestNetwork } from '@quorumscan/testkit'
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createLogger } from '../logger.ts'
+import { createMetrics } from '../metrics.ts'
+import type { Peer } from '../peer-clocks.ts'
+import { openSnapshotFiles, type SnapshotFiles } from './snapshot-files.ts'
+import {
+  encodeManifest,
+  PIECE_BYTES,
+  readOffers,
+  statementOf,
+  toWireOffer,
+} from './snapshot-offer.ts'
+import { createSnapshotStore, type SnapshotStore } from './snapshots.ts'
+
+const network = createTestNetwork()
+const { genesis, genesisHash } = network
+const clock = createSystemClock()
+const never = new AbortController().signal
+const point = (offset: number) => ({
+  offset,
+  recordTime: 1_700_000_000_000_000 + offset,
+  historyHash: 'ab'.repeat(32),
+})
+/** Two pieces and a half. */
+const CONTENT = new Uint8Array(2.5 * PIECE_BYTES).map((_, index) => (index * 7) ^ (index >> 9))
+
+async function* inPieces(bytes: Uint8Array, size = 300_000) {
+  for (let at = 0; at < bytes.byteLength; at += size) yield bytes.subarray(at, at + size)
+}
+
+let directory: string
+let directories = 0
+const opened: AsyncDisposable[] = []
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'qs-snapshots-'))
+})
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]()
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+const newDirectory = () => join(directory, String(directories++))
+
+async function storeOf(
+  index: number | null,
+  options: { readonly peers?: readonly Peer[]; readonly directory?: string } = {},
+): Promise<SnapshotStore> {
+  const store = await createSnapshotStore({
+    genesis,
+    genesisHash,
+    own:
+      index === null
+        ? null
+        : {
+            name: `sv-${index + 1}`,
+            sign: (statement) =>
+              (network.scans[index] as (typeof network.scans)[number]).sign(statement),
+            directory: options.directory ?? newDirectory(),
+          },
+    peers: options.peers ?? [],
+    clock,
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    metrics: createMetrics({ clock }),
+  })
+  opened.push(store)
+  return store
+}
+
+/** What a node answers, unless something else is put in its place. */
+async function serve(
+  store: SnapshotStore,
+  index: number,
+  put: (body: Uint8Array, path: string) => Uint8Array = (body) => body,
+): Promise<Peer> {
+  const server = createServer(async (request, response) => {
+    const path = request.url ?? ''
+    const [, offset, piece] =
+      /^\/v0\/snapshots\/(\d+)\/(?:manifest|pieces\/(\d+))$/.exec(path) ?? []
+    const held = store.held().find((one) => one.offset === Number(offset))
+    const body =
+      offset === undefined
+        ? Buffer.from(JSON.stringify({ snapshots: store.held().map(toWireOffer) }))
+        : piece === undefined
+          ? held && encodeManifest(held.manifest)
+          : await store.piece(Number(offset), Number(piece))
+    if (body == null) response.writeHead(404).end()
+    else response.end(put(body, path))
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  opened.push({
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  })
+  const { port } = server.address() as AddressInfo
+  return { name: `sv-${index + 1}`, url: `http://127.0.0.1:${port}` }
+}
+
+async function read(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of content) pieces.push(piece)
+  return concatBytes(pieces)
+}
+
+/** So many members that took the same. */
+async function members(count: number, content = CONTENT): Promise<SnapshotStore[]> {
+  const stores = await Promise.all(Array.from({ length: count }, (_, index) => storeOf(index)))
+  for (const store of stores) await store.take?.(point(1024), inPieces(content))
+  return stores
+}
+
+describe('a snapshot of others', () => {
+  it('is taken once f + 1 members signed the same, and not before', async () => {
+    const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
+    const peers = [await serve(one, 0), await serve(two, 1)]
+    const alone = await storeOf(null, { peers: peers.slice(0, 1) })
+    expect(await alone.find(0, never)).toBeNull()
+    const both = await storeOf(null, { peers })
+    const found = await both.find(0, never)
+    expect(found?.point).toEqual(point(1024))
+    expect(Buffer.compare(await read(found?.content ?? inPieces(CONTENT)), CONTENT)).toBe(0)
+    expect(await both.find(1024, never)).toBeNull()
+  })
+
+  it('is none where members signed different contents', async () => {
+    const one = await storeOf(0)
+    const two = await storeOf(1)
+    await one.take?.(point(1024), inPieces(CONTENT))
+    await two.take?.(point(1024), inPieces(CONTENT.subarray(1)))
+    const peers = [await serve(one, 0), await serve(two, 1)]
+    expect(await (await storeOf(null, { peers })).find(0, never)).toBeNull()
+  })
+
+  it('is had from one source that tells of what others signed', async () => {
+    const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
+    const told = [...one.held(), ...two.held()].map(toWireOffer)
+    const [first, second] = told as [(typeof told)[number], (typeof told)[number]]
+    const offer = { ...first, signatures: [...first.signatures, ...second.signatures] }
+    const relay = await serve(one, 2, (body, path) =>
+      path === '/v0/snapshots' ? Buffer.from(JSON.stringify({ snapshots: [offer] })) : body,
+    )
+    const found = await (await storeOf(null, { peers: [relay] })).find(0, never)
+    expect(Buffer.compare(await read(found?.content ?? inPieces(CONTENT)), CONTENT)).toBe(0)
+  })
+
+  it('comes whole from those who have it, whatever one of them changes, leaves out or adds', async () => {
+    const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
+    let put = (body: Uint8Array, _path: string) => body
+    const peers = [await serve(one, 0, (body, path) => put(body, path)), await serve(two, 1)]
+    const store = await storeOf(null, { peers })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('manifest', 'pieces'),
+        fc.constantFrom('change', 'cut', 'add'),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        fc.integer({ min: 1, max: 255 }),
+        async (of, how, at, by) => {
+          put = (body, path) => {
+            if (!path.includes(of)) return body
+            if (how === 'cut') return body.subarray(0, Math.floor(at * body.byteLength))
+            if (how === 'add') return concatBytes([body, Uint8Array.of(by)])
+            const changed = new Uint8Array(body)
+            const index = Math.floor(at * body.byteLength)
+            changed[index] = (changed[index] ?? 0) ^ by
+            return changed
+          }
+          const found = await store.find(0, never)
+          expect(Buffer.compare(await read(found?.content ?? inPieces(CONTENT, 1)), CONTENT)).toBe(
+            0,
+          )
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+
+  it('is refused where nobody gives what was signed', async () => {
+    const stores = await members(2)
+    const change = (body: Uint8Array, path: string) =>
+      path.endsWith('/pieces/2') ? body.map((byte, index) => (index === 9 ? byte ^ 1 : byte)) : body
+    const peers = await Promise.all(stores.map((store, index) => serve(store, index, change)))
+    const found = await (await storeOf(null, { peers })).find(0, never)
+    await expect(read(found?.content ?? inPieces(CONTENT))).rejects.toThrow('nobody gives piece 2')
+  })
+
+  it('counts nobody who did not sign what is listed', async () => {
+    const [one] = (await members(1)) as [SnapshotStore]
+    const [held] = one.held()
+    const wire = toWireOffer(held as NonNullable<typeof held>)
+    const [mine] = wire.signatures
+    const offersOf = (offer: object) =>
+      readOffers(Buffer.from(JSON.stringify({ snapshots: [offer] })), network)
+    const other = { name: 'sv-2', signature: mine?.signature }
+    for (const lie of [
+      { ...wire, offset: 1025 },
+      { ...wire, record_time: 7 },
+      { ...wire, history_hash: 'cd'.repeat(32) },
+      { ...wire, content_hash: 'cd'.repeat(32) },
+      { ...wire, signatures: [other] },
+      { ...wire, signatures: [{ name: 'sv-9', signature: mine?.signature }] },
+    ])
+      expect(offersOf(lie)[0]?.signatures.size).toBe(0)
+    expect(offersOf({ ...wire, signatures: [mine, mine, other] })[0]?.signatures.size).toBe(1)
+    for (const none of [null, 7, {}, { ...wire, offset: -1 }, { ...wire, signatures: null }])
+      expect(offersOf(none as object)).toEqual([])
+  })
+})
+
+describe('the snapshots of a node', () => {
+  const heldBy = (files: SnapshotFiles) => files.held().map(({ offset }) => offset)
+
+  it('are there after a restart, those that were finished', async () => {
+    const own = newDirectory()
+    const store = await storeOf(0, { directory: own })
+    await store.take?.(point(1024), inPieces(CONTENT))
+    await writeFile(join(own, '2048.snapshot'), 'half of it')
+    await writeFile(join(own, '4096.json'), '{"snapshots":[')
+    const files = await openSnapshotFiles(own, network)
+    expect(heldBy(files)).toEqual([1024])
+    expect((await readdir(own)).sort()).toEqual(['1024.json', '1024.snapshot'])
+    expect(toHex((await files.piece(1024, 2)) ?? CONTENT)).toBe(
+      toHex(CONTENT.subarray(2 * PIECE_BYTES)),
+    )
+    expect(await files.piece(1024, 3)).toBeNull()
+    expect(await files.piece(2048, 0)).toBeNull()
+  })
+
+  it('are gone when their content is damaged', async () => {
+    const own = newDirectory()
+    const store = await storeOf(0, { directory: own })
+    await store.take?.(point(1024), inPieces(CONTENT))
+    await truncate(join(own, '1024.snapshot'), CONTENT.byteLength - 1)
+    expect(await store.piece(1024, 1)).not.toBeNull()
+    expect(await store.piece(1024, 2)).toBeNull()
+    expect(store.held()).toEqual([])
+  })
+
+  it('are the newest two, and the newest that others vouch for', async () => {
+    const files = await openSnapshotFiles(newDirectory(), network)
+    for (const offset of [1, 2, 3, 4, 5]) {
+      const written = await files.write(point(offset), inPieces(CONTENT.subarray(0, 10)))
+      const signers = offset === 2 ? [0, 1] : [0]
+      const sign = (index: number) =>
+        toHex(network.scans[index]?.sign(statementOf(written, network)) ?? new Uint8Array())
+      const signatures = new Map(signers.map((index) => [`sv-${index + 1}`, sign(index)]))
+      await files.keep({ ...written, signatures })
+    }
+    expect(heldBy(files)).toEqual([5, 4, 2])
+  })
+
+  it('are said once for an offset, and left out where their content breaks off', async () => {
+    const own = newDirectory()
+    const store = await storeOf(0, { directory: own })
+    const broken = (async function* () {
+      yield CONTENT
+      throw new Error('the state moved on')
+    })()
+    await expect(store.take?.(point(1024), broken)).rejects.toThrow('the state moved on')
+    expect(await readdir(own)).toEqual([])
+    await store.take?.(point(2048), inPieces(CONTENT))
+    const [first] = store.held()
+    await store.take?.(point(2048), inPieces(CONTENT.subarray(1)))
+    await store.take?.(point(1024), inPieces(CONTENT))
+    expect(store.held()).toEqual([first])
+  })
+})

@@ -1,0 +1,121 @@
+import { sha256Hex, utf8 } from '@quorumscan/base'
+import { createManualClock } from '@quorumscan/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  appendAll,
+  chainOf,
+  genesis,
+  type LogRedis,
+  never,
+  readUntil,
+  START_MICROS,
+  startLogRedis,
+} from './testing/log-redis.ts'
+import { trimLog } from './trim.ts'
+import { verifyLog } from './verify.ts'
+
+const END = 60
+const entries = Array.from({ length: END }, (_, index) => ({
+  recordTime: START_MICROS + 10 * (index + 1),
+  bytes: utf8(`entry ${index + 1}`),
+}))
+/** Offsets 1 to 3, 4 to 6, … */
+const groups = chainOf(
+  entries,
+  entries.map(() => 3),
+)
+const timeOf = (offset: number) => START_MICROS + 10 * offset
+const EVER = Number.MAX_SAFE_INTEGER
+
+let log: LogRedis
+beforeAll(async () => {
+  log = await startLogRedis()
+})
+afterAll(() => log?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  const admin = log.redis.connect()
+  await admin.flushall()
+  admin.disconnect()
+  const connection = await log.connection()
+  await appendAll(connection, groups)
+  connection.close()
+})
+
+const trim = (before: { readonly offset: number; readonly recordTime: number }) =>
+  trimLog({ redis: log.address, before, signal: never })
+const verify = () => verifyLog({ redis: log.address, genesis, signal: never })
+
+describe('trimming the log', () => {
+  it.each([
+    { what: 'the offset', before: { offset: 31, recordTime: EVER }, end: 30 },
+    { what: 'an offset within a group', before: { offset: 33, recordTime: EVER }, end: 30 },
+    { what: 'the record time', before: { offset: 60, recordTime: timeOf(31) }, end: 30 },
+    {
+      what: 'a record time within a group',
+      before: { offset: 60, recordTime: timeOf(33) },
+      end: 30,
+    },
+    { what: 'the newest group', before: { offset: EVER, recordTime: EVER }, end: 57 },
+  ])('leaves what lies at or behind $what', async ({ before, end }) => {
+    expect(await trim(before)).toEqual({ offset: end, hash: groups[end / 3 - 1]?.hash })
+    expect(await verify()).toMatchObject({ start: end + 1, end: END, damages: [] })
+  })
+
+  it('leaves all of it where nothing is that old', async () => {
+    expect(await trim({ offset: 60, recordTime: timeOf(1) })).toBeNull()
+    expect(await trim({ offset: 1, recordTime: EVER })).toBeNull()
+    expect(await verify()).toMatchObject({ start: 1, end: END, damages: [] })
+  })
+
+  it('goes on where it left off, and never back', async () => {
+    await trim({ offset: 31, recordTime: EVER })
+    expect(await trim({ offset: 10, recordTime: EVER })).toMatchObject({ offset: 30 })
+    expect(await trim({ offset: 43, recordTime: EVER })).toMatchObject({ offset: 42 })
+    expect(await verify()).toMatchObject({ start: 43, end: END, damages: [] })
+  })
+
+  it('is told from damage: a beginning that is lost is missing', async () => {
+    await trim({ offset: 31, recordTime: EVER })
+    const admin = log.redis.connect()
+    await admin.xtrim('log', 'MINID', '40-0')
+    admin.disconnect()
+    expect((await verify()).damages).toMatchObject([{ from: 31, to: 39, fault: 'missing' }])
+  })
+
+  it('may break off: what was to be taken out is no part of the log', async () => {
+    const admin = log.redis.connect()
+    await admin.set('log-start', `30 ${groups[9]?.hash}`)
+    admin.disconnect()
+    expect(await verify()).toMatchObject({ start: 31, end: END, damages: [] })
+  })
+
+  it('is nothing that a check which reads the log meanwhile takes for damage', async () => {
+    const clock = createManualClock()
+    const checking = verifyLog({
+      redis: log.address,
+      genesis,
+      pace: {
+        clock: { ...clock, delay: () => trim({ offset: 43, recordTime: EVER }).then(() => {}) },
+        share: 0.5,
+      },
+      signal: never,
+    })
+    expect(await checking).toMatchObject({ start: 1, end: END, damages: [] })
+  })
+
+  it('lets followers go on from where it begins, and tells others', async () => {
+    await trim({ offset: 31, recordTime: EVER })
+    log.feed.publish(groups.at(-1) as (typeof groups)[number])
+    const early = readUntil(log.reader(), { from: 0, until: () => true })
+    await expect(early).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
+    const at31 = entries[30] as (typeof entries)[number]
+    const late = await readUntil(log.reader(), {
+      from: 31,
+      expected: { recordTime: at31.recordTime, entryHash: sha256Hex(at31.bytes) },
+      until: (read) => read.length === END - 31,
+    })
+    expect(late.map(({ offset }) => offset)).toEqual(
+      Array.from({ length: END - 31 }, (_, index) => 32 + index),
+    )
+  })
+})

@@ -1,0 +1,71 @@
+/** Trimming: what a snapshot has made needless is taken out of the log, from its beginning. */
+import { sha256, toHex } from '@quorumscan/base'
+import type { Micros, Offset } from '@quorumscan/model'
+import {
+  type LogConnection,
+  type LogRedisAddress,
+  lastOffsetOf,
+  type OwnRedisAddress,
+  openLogConnection,
+  type RawGroup,
+} from './connection.ts'
+import { decodeGroup, LogGroupError } from './group.ts'
+import type { LogStart } from './log-start.ts'
+
+/** Taken out by one command: some milliseconds of Redis. */
+const OFFSETS_PER_TRIM = 10_000
+
+/**
+ * Takes out the groups that end before an offset and before a record time, and never the newest one, which the next
+ * one goes on from. Returns where the log begins then; null: with the genesis.
+ *
+ * @throws {LogUnavailableError} If its Redis cannot be reached, or goes away.
+ * @throws {LogGroupError} If a group that is looked at is damaged: nothing behind it is taken out.
+ */
+export async function trimLog(options: {
+  readonly redis: LogRedisAddress | OwnRedisAddress
+  readonly before: { readonly offset: Offset; readonly recordTime: Micros }
+  readonly signal: AbortSignal
+}): Promise<LogStart | null> {
+  const connection = await openLogConnection(options.redis, options)
+  try {
+    const newest = await connection.newest()
+    const end = newest === null ? 0 : lastOffsetOf(newest)
+    const before = { ...options.before, offset: Math.min(options.before.offset, end) }
+    for (let start = await connection.start(); ; ) {
+      const next = await lastBefore(connection, start?.offset ?? 0, before)
+      if (next === null) return start
+      await connection.trim(next)
+      start = next
+    }
+  } finally {
+    connection.close()
+  }
+}
+
+/** The end of the last group that may go, at most so many offsets behind the beginning; null: none may. */
+async function lastBefore(
+  connection: LogConnection,
+  start: Offset,
+  before: { readonly offset: Offset; readonly recordTime: Micros },
+): Promise<LogStart | null> {
+  let found: LogStart | null = null
+  let low = start + 1
+  let high = Math.min(before.offset, start + OFFSETS_PER_TRIM)
+  while (low <= high) {
+    const middle = Math.floor((low + high) / 2)
+    const [group] = await connection.range(middle, 1)
+    const offset = group === undefined ? before.offset : lastOffsetOf(group)
+    if (group !== undefined && offset < before.offset && endTimeOf(group) < before.recordTime) {
+      found = { offset, hash: toHex(sha256(group.bytes)) }
+      low = offset + 1
+    } else high = middle - 1
+  }
+  return found
+}
+
+function endTimeOf({ bytes }: RawGroup): Micros {
+  const last = decodeGroup(bytes).entries.at(-1)
+  if (last === undefined) throw new LogGroupError('malformed', 'a group without entries')
+  return last.recordTime
+}

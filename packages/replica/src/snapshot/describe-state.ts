@@ -1,0 +1,262 @@
+/**
+ * The state at the head of a moment ago, as a snapshot says it, read from what is stored now while ingest goes on:
+ * contracts say since when they are there, and `Since` has what went meanwhile. Portions are small, so that neither
+ * Redis nor this process keeps others waiting.
+ */
+import { assert, ByteWriter, toHex } from '@quorumscan/base'
+import type { ChangeRecord } from '@quorumscan/ledger'
+import type { Micros } from '@quorumscan/model'
+import type { Redis } from 'ioredis'
+import { decodeChange } from '../ingest/plan.ts'
+import type { ActivityRules } from '../reads/activity-reads.ts'
+import type { Store } from '../reads/contracts.ts'
+import { activeVersions } from '../state-tree/compare-state.ts'
+import { readAllDocuments } from '../state-tree/read-stored.ts'
+import { decodeActivity, offsetText } from '../storage/activity-member.ts'
+import { readTilesBefore } from '../storage/activity-tiles.ts'
+import { decodeSpan } from '../storage/head.ts'
+import { BUCKETS, lexBound } from '../storage/intern.ts'
+import { contractsKey, HEAD_FIELD, KEYS } from '../storage/keys.ts'
+import { type SnapshotHead, type SnapshotRecord, writeRecord } from './records.ts'
+import type { Since } from './since.ts'
+
+/** Members of a set, or rows of the history, per command: 1 ms of Redis. */
+const PORTION = 1_000
+/** Rows have 1 kB each. */
+const ROWS = 200
+/** Buckets per round trip: some 800 contracts at 100 000 names. */
+const BUCKETS_READ = 8
+
+/** What is stored is not what it was at the offset any more, or not yet again. */
+export class StateMovedOn extends Error {
+  override readonly name = 'StateMovedOn'
+}
+
+type Context = {
+  readonly store: Store
+  readonly head: SnapshotHead
+  readonly since: Since
+  readonly rules: ActivityRules
+}
+
+/**
+ * The bytes of the snapshot, in portions.
+ *
+ * @throws {StateMovedOn} If Redis stepped back behind the offset, or is empty.
+ */
+export function describeState(context: Context): AsyncGenerator<Uint8Array> {
+  // At once: what the horizon passes is cleaned up, however soon the rest is asked for.
+  const documents = readDocuments(context)
+  documents.catch(() => {}) // Told where it is waited for.
+  return describe(context, documents)
+}
+
+async function* describe(
+  context: Context,
+  documents: Promise<readonly SnapshotRecord[]>,
+): AsyncGenerator<Uint8Array> {
+  const { head } = context
+  let count = 0
+  const encoded = (records: Iterable<SnapshotRecord>): Uint8Array => {
+    const writer = new ByteWriter()
+    for (const record of records) {
+      writeRecord(writer, record)
+      count++
+    }
+    return writer.finish()
+  }
+  yield encoded([{ kind: 'head', head }, ...(await documents)])
+  const sections = [parties, changes, seen, contracts, activities]
+  for (const section of sections)
+    for await (const records of section(context)) {
+      await assertThere(context)
+      yield encoded(records)
+    }
+  yield encoded([{ kind: 'end', count }])
+}
+
+type Records = AsyncGenerator<readonly SnapshotRecord[]>
+
+/** A Redis that lost its last seconds may have lost the offset. */
+async function assertThere({ store, head }: Context): Promise<void> {
+  const stored = await store.redis.hgetBuffer(KEYS.names, HEAD_FIELD)
+  if (stored === null || decodeSpan(stored).offset < head.offset)
+    throw new StateMovedOn('the state of the offset is not stored any more')
+}
+
+async function readDocuments({ store, head }: Context): Promise<readonly SnapshotRecord[]> {
+  const { head: stored, documents } = await readAllDocuments(store.redis)
+  if (stored === null || decodeSpan(stored).horizon > head.offset)
+    throw new StateMovedOn('the horizon has passed the offset')
+  return Object.entries(documents)
+    .map(([entity, value]) => ({
+      kind: 'documents' as const,
+      entity,
+      ids: activeVersions(value, head.offset).map(
+        ({ body }) => store.layout.codec.decode(body).contractId,
+      ),
+    }))
+    .filter(({ ids }) => ids.length > 0)
+    .sort((a, b) => (a.entity < b.entity ? -1 : 1))
+}
+
+async function* parties({ store, since }: Context): Records {
+  for await (const members of byMember(store.redis, KEYS.hosted, { min: '-', max: '+' }, PORTION))
+    yield members
+      .map((member) => member.toString('utf8'))
+      .filter((party) => !since.isAllocated(party))
+      .map((party) => ({ kind: 'party', party }))
+}
+
+type Change = { readonly id: Buffer; readonly record: ChangeRecord }
+
+/** By the time until which they count, then by id. What was replaced meanwhile stands where it stood. */
+async function* changes({ store, head, since }: Context): Records {
+  const isBehind = (a: Change, b: Change | null) => b === null || compareChanges(a, b) > 0
+  let last: Change | null = null
+  const replacedUpTo = (end: Change | null): Change[] =>
+    [...since.replacedChanges()]
+      .map(([id, record]) => ({ id: Buffer.from(id, 'hex'), record }))
+      .filter(({ record }) => record.until > head.recordTime)
+      .filter((one) => isBehind(one, last) && (end === null || !isBehind(one, end)))
+  const recordsOf = (found: readonly Change[], end: Change | null): SnapshotRecord[] => {
+    const then = found.filter(({ record }) => record.offset <= head.offset)
+    const byId = new Map([...then, ...replacedUpTo(end)].map((one) => [toHex(one.id), one]))
+    last = end
+    return [...byId.values()].sort(compareChanges).map((one) => ({ kind: 'change', ...one }))
+  }
+  for await (const members of byScore(store.redis, KEYS.changesUntil, head.recordTime)) {
+    const ids = members.map(({ member }) => member)
+    const values = await store.redis.hmgetBuffer(KEYS.changes, ...ids)
+    const end = members.at(-1)
+    const found = ids.flatMap((id, index) => {
+      const value = values[index]
+      return value == null ? [] : [{ id, record: decodeChange(value) }]
+    })
+    if (end !== undefined)
+      yield recordsOf(found, { id: end.member, record: { ...NO_CHANGE, until: end.score } })
+  }
+  yield recordsOf([], null)
+}
+
+const NO_CHANGE = { offset: 0, recordTime: 0, submissionId: '' }
+
+function compareChanges(a: Change, b: Change): number {
+  return a.record.until - b.record.until || Buffer.compare(a.id, b.id)
+}
+
+async function* seen({ store, head, since }: Context): Records {
+  for await (const members of byScore(store.redis, KEYS.seen, head.recordTime))
+    yield members
+      .filter(({ member }) => !since.isSeen(toHex(member)))
+      .map(({ member, score }) => ({ kind: 'seen', id: member, until: score }))
+}
+
+/** In the order of their ids. */
+async function* contracts({ store, head, since }: Context): Records {
+  const { redis, layout } = store
+  for (let start = 0; start < BUCKETS.length; start += BUCKETS_READ) {
+    const buckets = BUCKETS.slice(start, start + BUCKETS_READ)
+    const pipeline = redis.pipeline()
+    for (const bucket of buckets) pipeline.callBuffer('HGETALL', contractsKey(bucket))
+    const replies = (await pipeline.exec()) ?? []
+    yield buckets.flatMap((bucket, index) => {
+      const [error, reply] = replies[index] ?? []
+      if (error != null) throw error
+      const byRest = new Map(since.takeArchived(bucket))
+      const flat = reply as Buffer[]
+      for (let at = 0; at + 1 < flat.length; at += 2) {
+        const bytes = flat[at + 1] as Buffer
+        if (layout.codec.offsetOf(bytes) <= head.offset)
+          byRest.set(toHex(flat[at] as Buffer), bytes)
+      }
+      return [...byRest]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, bytes]) => ({ kind: 'contract' as const, bytes }))
+    })
+  }
+}
+
+/** The last row that has gone, and all behind it; before them what the tree has to the left of the first. */
+async function* activities({ store, head, rules }: Context): Records {
+  const { redis } = store
+  const goneUntil = head.recordTime - rules.retentionMicros
+  const max = lexBound('(', Buffer.from(offsetText(head.offset + 1)))
+  let min: Uint8Array | string = '-'
+  if (goneUntil > rules.genesisTime) {
+    const times = KEYS.activityTimes
+    const [kept] = await redis.zrangebyscoreBuffer(times, `(${goneUntil}`, '+inf', 'LIMIT', 0, 1)
+    const end = kept === undefined ? max : lexBound('(', kept)
+    const before = [Buffer.from(end), '-', 'LIMIT', 0, 1] as const
+    const [gone] = await redis.zrevrangebylexBuffer(KEYS.activities, ...before)
+    if (gone !== undefined) min = lexBound('[', gone)
+    else if (kept !== undefined) min = lexBound('[', kept)
+  }
+  let isFirst = true
+  for await (const members of byMember(redis, KEYS.activities, { min, max }, ROWS)) {
+    const [first] = members
+    if (isFirst && first !== undefined) yield await tilesBefore(redis, first)
+    isFirst = false
+    yield members.map((member) => ({ kind: 'activity', member }))
+  }
+}
+
+async function tilesBefore(redis: Redis, first: Buffer): Promise<readonly SnapshotRecord[]> {
+  const { index } = decodeActivity(first)
+  assert(index !== null, 'a row of the history has its place in the tree')
+  const tiles = await readTilesBefore(redis, index)
+  return tiles.map((tile) => ({ kind: 'tile', ...tile }))
+}
+
+/** A sorted set of score 0, in the order of its members. */
+async function* byMember(
+  redis: Redis,
+  key: string,
+  { min, max }: { readonly min: Uint8Array | string; readonly max: Uint8Array | string },
+  count: number,
+): AsyncGenerator<readonly Buffer[]> {
+  const bound = (value: Uint8Array | string) =>
+    typeof value === 'string' ? value : Buffer.from(value)
+  let from = bound(min)
+  for (;;) {
+    const members = await redis.zrangebylexBuffer(key, from, bound(max), 'LIMIT', 0, count)
+    yield members
+    const last = members.at(-1)
+    if (last === undefined || members.length < count) return
+    from = bound(lexBound('(', last))
+  }
+}
+
+type Scored = { readonly member: Buffer; readonly score: number }
+
+/**
+ * A sorted set by score, then member, above a score. What is added meanwhile may be told or not, and must not hide
+ * anything else; so whoever comes first among equal scores moves the others on by one, and they are told once.
+ */
+async function* byScore(redis: Redis, key: string, above: Micros): AsyncGenerator<Scored[]> {
+  let last: Scored | null = null
+  let skip = 0
+  for (;;) {
+    const min = last === null ? `(${above}` : last.score
+    const flat = await redis.zrangebyscoreBuffer(
+      key,
+      min,
+      '+inf',
+      'WITHSCORES',
+      'LIMIT',
+      skip,
+      PORTION,
+    )
+    const members: Scored[] = []
+    for (let at = 0; at + 1 < flat.length; at += 2)
+      members.push({ member: flat[at] as Buffer, score: Number(flat[at + 1]) })
+    const end: Scored | undefined = members.at(-1)
+    if (end === undefined) return
+    const isNew = ({ member, score }: Scored) =>
+      last === null || score > last.score || Buffer.compare(member, last.member) > 0
+    const equal = members.filter(({ score }) => score === end.score).length
+    yield members.filter(isNew)
+    skip = end.score === last?.score ? skip + equal : equal
+    last = end
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Takes snapshots while ingest goes on. It is told of each batch before it is written, and when it was; a snapshot
+ * whose offset the batch holds begins with it. One at a time: an offset that comes while another one is being taken
+ * is left out.
+ */
+import type { Clock } from '@quorumscan/base'
+import type { Snapshots } from '@quorumscan/ledger'
+import type { Micros } from '@quorumscan/model'
+import type { Step } from '../ingest/step.ts'
+import type { Mirror } from '../ingest/store.ts'
+import type { ActivityRules } from '../reads/activity-reads.ts'
+import type { Store } from '../reads/contracts.ts'
+import type { StateKeeper } from '../state-tree/state-keeper.ts'
+import { describeState } from './describe-state.ts'
+import { createSince, type Since } from './since.ts'
+import { isSnapshotOffset } from './snapshot-offsets.ts'
+
+/** Who is further behind than this takes none: while a log is caught up with, its snapshots are those of others. */
+const LAG_MICROS_MAX = 600_000_000
+
+export type SnapshotMaker = {
+  /** Tells what is about to be written. */
+  note(steps: readonly Step[], mirror: Mirror): void
+  /** Nothing that was there at this record time may be cleaned up; null while none is taken. */
+  held(): Micros | null
+  /** It was written. */
+  written(mirror: Mirror, keeper: StateKeeper | null): void
+  /** What is stored is not followed any more: what was begun is given up. */
+  abandon(): void
+}
+
+export const NO_SNAPSHOTS: SnapshotMaker = {
+  note() {},
+  held: () => null,
+  written() {},
+  abandon() {},
+}
+
+type Taking = {
+  readonly step: Step
+  readonly since: Since
+  readonly abandoned: AbortController
+  isBegun: boolean
+}
+
+export function createSnapshotMaker(context: {
+  /** For reading beside the ingest. */
+  readonly store: Store
+  readonly genesisHash: string
+  readonly rules: ActivityRules
+  readonly take: NonNullable<Snapshots['take']>
+  /** Which offsets have one; those of the network unless given. */
+  readonly isDue?: typeof isSnapshotOffset
+  readonly clock: Clock
+  readonly onProblem: (error: Error) => void
+}): SnapshotMaker {
+  const { store, take, clock, isDue = isSnapshotOffset } = context
+  let taking: Taking | null = null
+
+  const abandon = (reason: string): void => {
+    taking?.abandoned.abort(new Error(`the snapshot is given up: ${reason}`))
+    taking = null
+  }
+
+  const begin = (own: Taking, mirror: Mirror, keeper: StateKeeper): void => {
+    const { step, since, abandoned } = own
+    const { offset, recordTime, historyHash, entryHash } = step
+    const kept = keeper.kept().findLast(({ point }) => point.offset === offset)
+    const instant = mirror.timeline.at(offset)
+    if (kept === undefined || instant === undefined) {
+      abandon('record time made a leap')
+      return
+    }
+    own.isBegun = true
+    const head = {
+      ...{ genesisHash: context.genesisHash, offset, recordTime, historyHash, entryHash },
+      stateRoot: kept.point.stateRoot,
+      endedCount: instant.endedCount,
+      activityCount: kept.activities.size,
+    }
+    const described = describeState({ store, head, since, rules: context.rules })
+    take({ offset, recordTime, historyHash }, untilAborted(described, abandoned.signal))
+      .catch((error: unknown) => {
+        if (!abandoned.signal.aborted) context.onProblem(error as Error)
+      })
+      .finally(() => {
+        if (taking === own) taking = null
+      })
+  }
+
+  return {
+    note(steps, { head }) {
+      let previous = head.recordTime
+      for (const step of steps) {
+        if (taking !== null && !taking.since.add(step)) abandon('too much has changed meanwhile')
+        const isLate = step.recordTime < clock.nowMicros() - LAG_MICROS_MAX
+        if (taking === null && !isLate && isDue(step, previous))
+          taking = {
+            step,
+            since: createSince(step.offset, store.layout.codec),
+            abandoned: new AbortController(),
+            isBegun: false,
+          }
+        previous = step.recordTime
+      }
+    },
+    held: () => taking?.step.recordTime ?? null,
+    written(mirror, keeper) {
+      if (taking === null || taking.isBegun) return
+      if (keeper === null) abandon('what is stored is not what the log made')
+      else begin(taking, mirror, keeper)
+    },
+    abandon: () => abandon('what is stored is another state'),
+  }
+}
+
+async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  for await (const item of items) {
+    signal.throwIfAborted()
+    yield item
+  }
+  signal.throwIfAborted()
+}

@@ -1,0 +1,63 @@
+/**
+ * What the log did behind the offset of a snapshot that is being taken: beside what is stored now, it gives what was
+ * stored then. Told of each batch before it is written, so that whatever a read does not find any more is here.
+ */
+import { assert } from '@quorumscan/base'
+import type { ChangeRecord, ContractCodec } from '@quorumscan/ledger'
+import type { Offset, PartyId } from '@quorumscan/model'
+import type { Step } from '../ingest/step.ts'
+import { placeOfId } from '../storage/intern.ts'
+
+/** What is remembered at most, about 1 KiB each: a snapshot that takes longer is given up. */
+const REMEMBERED_MAX = 200_000
+
+export type Since = {
+  /** False when there is too much of it. */
+  add(step: Step): boolean
+  /** Of one bucket: rest of the id in hex -> its stored form. Each is given once. */
+  takeArchived(bucket: string): ReadonlyMap<string, Uint8Array>
+  /** Records that others took the place of, by the id of the change in hex. */
+  replacedChanges(): ReadonlyMap<string, ChangeRecord>
+  /** Ids of entries, hex. */
+  isSeen(id: string): boolean
+  isAllocated(party: PartyId): boolean
+}
+
+export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>): Since {
+  const archivedByBucket = new Map<string, Map<string, Uint8Array>>()
+  const replaced = new Map<string, ChangeRecord>()
+  const seen = new Set<string>()
+  const allocated = new Set<PartyId>()
+  let remembered = 0
+
+  return {
+    add({ delta, replacedChange }) {
+      for (const contract of delta.archived) {
+        if (contract.offset > offset) continue
+        const place = placeOfId(contract.contractId)
+        assert(place !== undefined, 'a contract has an id')
+        const bucket = archivedByBucket.get(place.bucket) ?? new Map<string, Uint8Array>()
+        archivedByBucket.set(place.bucket, bucket)
+        bucket.set(Buffer.from(place.rest).toString('hex'), codec.encode(contract))
+        remembered++
+      }
+      const id = delta.change?.id
+      if (id !== undefined && replacedChange != null && replacedChange.offset <= offset) {
+        replaced.set(id, replacedChange)
+        remembered++
+      }
+      if (delta.seen !== null) seen.add(delta.seen.id)
+      for (const party of delta.allocated) allocated.add(party)
+      remembered += 1 + delta.allocated.length
+      return remembered <= REMEMBERED_MAX
+    },
+    takeArchived(bucket) {
+      const archived = archivedByBucket.get(bucket) ?? new Map()
+      archivedByBucket.delete(bucket)
+      return archived
+    },
+    replacedChanges: () => replaced,
+    isSeen: (id) => seen.has(id),
+    isAllocated: (party) => allocated.has(party),
+  }
+}

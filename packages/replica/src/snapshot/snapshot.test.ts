@@ -1,0 +1,87 @@
+import { sha256Hex } from '@quorumscan/base'
+import type { LogEntry, OfferedSnapshot } from '@quorumscan/ledger'
+import { startRedis } from '@quorumscan/testkit'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { naiveStates } from '../testing/naive-state.ts'
+import { createSeededIntegers, growRandomLog } from '../testing/random-log.ts'
+import { hashesOf } from '../testing/replay.ts'
+import { dumpOfHead, type Followed, follow, growForgetfulLog } from '../testing/snapshots.ts'
+
+describe.each([
+  ['with all that a ledger meets', () => growRandomLog('snapshots', 160)],
+  ['that forgets', () => growForgetfulLog('snapshots')],
+])('a snapshot of a log %s', (_, grow) => {
+  const scenario = grow()
+  const log = scenario.ledger.entries()
+  const hashes = hashesOf(scenario)
+  const rootByOffset = new Map(naiveStates(scenario).map(({ offset, root }) => [offset, root]))
+  const certifiable = [...rootByOffset.keys()].filter((offset) => offset > 0)
+  let whole: Followed & { readonly dump: Record<string, readonly string[]> }
+
+  beforeAll(async () => {
+    await using redis = await startRedis()
+    const followed = await follow(scenario, redis, { log })
+    whole = { ...followed, dump: await dumpOfHead(scenario, redis) }
+  })
+
+  test('is the same bytes however ingest goes on while it is taken', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (seed) => {
+        const below = createSeededIntegers(seed)
+        const due = certifiable[below(certifiable.length)] as number
+        await using busy = await startRedis()
+        const nextCut = () => 1 + below(12)
+        const isDue = (offset: number) => offset === due
+        const { taken } = await follow(scenario, busy, { log, nextCut, isDue, pause: below(30) })
+        await using still = await startRedis()
+        const upTo = await follow(scenario, still, { log: log.slice(0, due), isDue })
+        const bytes = taken.get(due) as Uint8Array
+        expect(sha256Hex(bytes)).toBe(sha256Hex(upTo.taken.get(due) as Uint8Array))
+        expect(bytes.byteLength).toBeGreaterThan(1000)
+      }),
+      { numRuns: process.env['LONG'] === undefined ? 2 : 40 },
+    )
+  })
+
+  test('makes a replica that is equal in every key, and goes on with every hash and root', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (seed) => {
+        const below = createSeededIntegers(seed)
+        const due = certifiable[below(certifiable.length)] as number
+        const then = log.slice(0, due)
+        await using replayed = await startRedis()
+        const { taken } = await follow(scenario, replayed, { log: then, isDue: (at) => at === due })
+        await using loaded = await startRedis()
+        const start = offered(then, taken.get(due) as Uint8Array, 1 + below(5000))
+        await follow(scenario, loaded, { log: then, start })
+        expect(await dumpOfHead(scenario, loaded)).toEqual(await dumpOfHead(scenario, replayed))
+
+        const rest = await follow(scenario, loaded, { log, nextCut: () => 1 + below(40) })
+        for (const [offset, hash] of rest.hashes)
+          expect([offset, hash]).toEqual([offset, hashes[offset]])
+        for (const [offset, root] of rest.roots)
+          expect([offset, root]).toEqual([offset, rootByOffset.get(offset)])
+        expect(rest.hashes.size).toBe(log.length - due)
+        expect(await dumpOfHead(scenario, loaded)).toEqual(whole.dump)
+      }),
+      { numRuns: process.env['LONG'] === undefined ? 2 : 40 },
+    )
+  })
+
+  function offered(
+    then: readonly LogEntry[],
+    bytes: Uint8Array,
+    pieceBytes: number,
+  ): OfferedSnapshot {
+    const last = then.at(-1) as LogEntry
+    const { offset, recordTime } = last
+    return {
+      point: { offset, recordTime, historyHash: hashes[offset] as string },
+      content: (async function* () {
+        for (let at = 0; at < bytes.byteLength; at += pieceBytes)
+          yield bytes.subarray(at, at + pieceBytes)
+      })(),
+    }
+  }
+})
