@@ -1,3 +1,5 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import { createDeadlines } from './deadlines.ts'
@@ -29,4 +31,33 @@ test('each one that has not ended is told at its own time, and nobody twice', as
   closing.abort()
   await clock.advance(1000)
   expect(late).toEqual(['second', 'fourth'])
+})
+
+test('what has ended is young garbage, also for a process that has been idle', () => {
+  setFlagsFromString('--expose-gc')
+  const collect: (options?: { type: 'minor' }) => void = runInNewContext('gc')
+  const deadlines = createDeadlines({
+    clock: createManualClock(),
+    ms: 100,
+    signal: new AbortController().signal,
+  })
+  const bytesOfOld = () =>
+    getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')?.space_used_size ??
+    Number.NaN
+  const answerSome = () => {
+    const ends = Array.from({ length: 16 }, () => {
+      const request = new Array(1000).fill(0)
+      return deadlines.start(() => request.pop())
+    })
+    for (const end of ends) end()
+  }
+  answerSome()
+  collect()
+  const before = bytesOfOld()
+  for (let turn = 0; turn < 100; turn++) {
+    answerSome()
+    collect({ type: 'minor' })
+  }
+  // All of the requests are 13 MB.
+  expect(bytesOfOld() - before).toBeLessThan(2_000_000)
 })

@@ -9,7 +9,8 @@ export type Deadlines = {
   start(onLate: () => void): () => void
 }
 
-type Waiting = { readonly dueMs: number; readonly onLate: () => void }
+/** Null once it has ended. */
+type Waiting = { readonly dueMs: number; onLate: (() => void) | null }
 
 export function createDeadlines(options: {
   readonly clock: Clock
@@ -34,17 +35,22 @@ export function createDeadlines(options: {
     for (const one of waiting) {
       if (one.dueMs > nowMs) break
       waiting.delete(one)
-      one.onLate()
+      one.onLate?.()
     }
     setTimer()
   }
 
   return {
     start(onLate) {
-      const one = { dueMs: clock.monotonicMs() + ms, onLate }
+      const one: Waiting = { dueMs: clock.monotonicMs() + ms, onLate }
       waiting.add(one)
       if (!isTimerSet) setTimer()
-      return () => void waiting.delete(one)
+      return () => {
+        waiting.delete(one)
+        // The tables that a set grows and shrinks out of point to what was in them, and each to the next one. Once
+        // one of them has grown old, no collection of the young frees any of it: whole requests, a quarter of all memory.
+        one.onLate = null
+      }
     },
   }
 }
