@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createDoor } from './door.ts'
+import { createDoor, nextAnswersInARow } from './door.ts'
 
 function start() {
   let nowMs = 0
@@ -119,7 +119,7 @@ test('who was answered is read again when fewer stand in line, and has waited me
   enter(13, 10)
   expect(door.keepAway(first)).toBe(true)
   expect(door.keepAway(second)).toBe(true)
-  for (let turn = 0; turn < 12; turn++) {
+  for (let turn = 0; turn < 204; turn++) {
     await nextTurn()
     expect(back).toEqual([])
   }
@@ -129,13 +129,31 @@ test('who was answered is read again when fewer stand in line, and has waited me
   // As long as somebody is away, nobody comes before them.
   expect(door.keepAway(guest('third'))).toBe(true)
   door.enter(first)
-  for (let turn = 0; turn < 256; turn++) await nextTurn()
+  for (let turn = 0; turn < 64; turn++) await nextTurn()
   expect(waits).toEqual([2680])
   expect(back).toEqual(['first', 'second', 'third'])
-  expect(aways).toEqual([130, 140, 20])
+  expect(aways).toEqual([2050, 2060, 20])
   // It sent nothing when it was read again, and comes as anybody.
   door.enter(second)
   await nextTurn()
   expect(waits).toEqual([2680, 0])
   expect(door.keepAway(first)).toBe(false)
+})
+
+test('each of a crowd has as many answers in a row as keep a round short, and steadily so', () => {
+  for (const [roundMs, expected] of [
+    [10, 6],
+    [300, 5],
+    [700, 2],
+    [1000, 1],
+    [9000, 1],
+  ] as const)
+    for (const first of [1, 3, 6]) {
+      let inARow = first
+      for (let round = 0; round < 5; round++) {
+        inARow = nextAnswersInARow(inARow, roundMs * inARow)
+        expect(inARow).toBe(expected)
+      }
+    }
+  expect(nextAnswersInARow(1, 0)).toBe(6)
 })

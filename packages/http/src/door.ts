@@ -19,8 +19,21 @@ const TURN_MS = 10
 const NEWCOMERS_MS = 40
 /** Fewer are no crowd: the process itself had no time. */
 const TURNS_OF_A_CROWD = 10
-/** Twice what a turn begins. What waits unread costs nothing; what was read is moved about in memory meanwhile. */
+/** From so many on, twice what a turn begins, whoever was answered is kept away, … */
 const LINE_MAX = 256
+/** … and read again where fewer than these wait: what is unread costs nothing, what was read is moved about in memory. */
+const LINE_REFILLED = 64
+/** To have one of thousands of connections at hand again takes a third of what an answer takes, … */
+const ANSWERS_IN_A_ROW_MAX = 6
+/** … so that each gets as many while it is as leave the others no longer a wait. Below what is refused for its wait. */
+const ROUND_MS_MAX = 1500
+
+/** How many answers a connection of a crowd gets next before it is kept away, after it was away for so long. */
+export function nextAnswersInARow(answersInARow: number, awayMs: number): number {
+  // The others had as many meanwhile: so long a round takes for each of them.
+  const inTime = Math.floor((ROUND_MS_MAX * answersInARow) / awayMs)
+  return Math.max(1, Math.min(ANSWERS_IN_A_ROW_MAX, inTime))
+}
 
 export type Entrant = {
   /** Its turn has come, after so long a wait for a crowd; 0 where there was none. */
@@ -77,7 +90,7 @@ export function createDoor({ monotonicMs }: Pick<Clock, 'monotonicMs'>): Door {
   const letSomeBack = (): void => {
     const nowMs = monotonicMs()
     for (const [entrant, arrival] of away) {
-      if (line.size + cameBack.size >= LINE_MAX) return
+      if (line.size + cameBack.size >= LINE_REFILLED) return
       away.delete(entrant)
       cameBack.set(entrant, arrival)
       entrant.comeBack(nowMs - arrival.atMs)

@@ -18,7 +18,7 @@ import type { Clock } from '@quorumscan/base'
 import type { Certificate } from './certificate.ts'
 import { clientKey } from './client-key.ts'
 import { closeGently, discardInput } from './closing.ts'
-import { createDoor, type Door, type Entrant } from './door.ts'
+import { createDoor, type Door, type Entrant, nextAnswersInARow } from './door.ts'
 import type { HttpLimits } from './limits.ts'
 import type { Origins } from './origins.ts'
 import { type Guest, type Place, Places } from './places.ts'
@@ -35,10 +35,6 @@ const REST_MS_MIN = 1000
 const REST_APART_MS = 2
 /** … but less long than anybody waits for an answer (D-38: 10 s). */
 const REST_MS_MAX = 8000
-/** In a crowd: to have one of thousands of connections at hand again takes a third of what an answer takes, … */
-const ANSWERS_IN_A_ROW = 3
-/** … so that each gets some while it is, unless the others had to wait for longer. */
-const SHORT_ROUND_MS = 750
 /** Requests that follow on one connection before the one before them is answered. Hardly anybody sends any. */
 const PIPELINED_MAX = 8
 /** Of one client, a second: each costs up to a millisecond of signing, and whoever waits for answers needs one. */
@@ -241,6 +237,7 @@ class Connection implements Guest, Entrant {
   #isBusy = false
   #isResting = false
   /** Before it is kept away, where many stand in line. */
+  #answersInARow = 1
   #answersLeft = 1
   /** Requests that came ahead of their turn. */
   readonly #waiting: { readonly isProbe: boolean; begin(): void }[] = []
@@ -337,7 +334,8 @@ class Connection implements Guest, Entrant {
   }
 
   comeBack(awayMs: number): void {
-    this.#answersLeft = awayMs < SHORT_ROUND_MS ? ANSWERS_IN_A_ROW : 1
+    this.#answersInARow = nextAnswersInARow(this.#answersInARow, awayMs)
+    this.#answersLeft = this.#answersInARow
     this.#socket.resume()
   }
 

@@ -70,3 +70,14 @@ test('what fails for another reason is no sign of too much', () => {
   work.end(1, new ScanError('NOT_READY', 'starting'))
   expect(room()).toBe(before)
 })
+
+test('who stood in line for longer than anybody waits is refused, a peer a little later', () => {
+  const { work } = createWork()
+  for (const [client, waitedMsMax] of [
+    [stranger, 1750],
+    [{ isPeer: true }, 2000],
+  ] as const) {
+    work.admit(client, waitedMsMax)
+    expect(() => work.admit(client, waitedMsMax + 1)).toThrow('more is asked for')
+  }
+})

@@ -19,8 +19,10 @@ const UNITS_AT_FIRST = 2048
 const UNITS_MIN = 256
 /** From one halving to the next: what was taken in before the first is over by then, well or badly. */
 const HALVING_MS = 500
-/** Before its turn came: half as long as a proxy waits for nodes (D-38), as callers wait no longer than that. */
-const WAITED_MS_MAX = 1000
+/** Before its turn came: a quarter of a second less than a proxy waits for nodes (D-38), so that the answer is in time, … */
+const WAITED_MS_MAX = 1750
+/** … and for peers as long as that. */
+const PEER_WAITED_MS_MAX = 2000
 /** Peers have more by so much: what the public asks for keeps no proxy from its answers. */
 const PEER_FACTOR = 2
 
@@ -55,7 +57,7 @@ export function createWorkInHand(clock: Clock): WorkInHand {
   return {
     admit({ isPeer }, waitedMs = 0) {
       const unitsFree = (isPeer ? PEER_FACTOR * UNITS_MAX : unitsMax) - unitsInHand
-      const waitedMsMax = isPeer ? PEER_FACTOR * WAITED_MS_MAX : WAITED_MS_MAX
+      const waitedMsMax = isPeer ? PEER_WAITED_MS_MAX : WAITED_MS_MAX
       if (unitsFree <= 0 || waitedMs > waitedMsMax) throw TOO_MUCH
     },
     begin(units) {
