@@ -125,7 +125,7 @@ const beginMs = clock.monotonicMs()
 start = beginMs + WARM_UP * ms
 end = start + ms
 if (perSecond === null) for (const asker of askers) asker.ask()
-const newcomers = perSecond === null ? [] : comeAnew()
+const newcomers = comeAnew()
 let dueCount = 0
 let cpuAtStart: number | null = null
 while (clock.monotonicMs() < end) {
@@ -150,7 +150,7 @@ answer({
   lateCount: counts.late,
   badCount: counts.bad,
   bad,
-  beforeNewcomer: perSecond === null ? null : median(before),
+  beforeNewcomer: median(before),
   p99Ms: times[Math.floor(times.length * 0.99)] ?? Number.NaN,
 } satisfies OpenLoop)
 process.exit()

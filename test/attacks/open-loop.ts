@@ -30,7 +30,7 @@ export type OpenLoop = {
   readonly badCount: number
   /** One of them, or an empty text. */
   readonly bad: string
-  /** Median number of the crowd's answers while somebody who came anew waited for one; null: nobody came. */
-  readonly beforeNewcomer: number | null
+  /** Median number of answers to others while somebody who came anew waited for one. */
+  readonly beforeNewcomer: number
   readonly p99Ms: number
 }

@@ -77,11 +77,18 @@ async function flood(
   figures: Record<string, number | string>,
 ): Promise<boolean> {
   const { ms, goodputMin, leastMin, patienceMs, probeMsMax } = isLong ? full : bounded
-  const ask = (input: Pick<OpenLoopArgument, 'addresses' | 'connections' | 'perSecond'>) =>
-    runChild<OpenLoop>(OPEN_LOOP, {
+  let slowestMs = 0
+  // Newcomers and probes come at the peak, too: they cost as much beside either.
+  const ask = async (input: Pick<OpenLoopArgument, 'addresses' | 'connections' | 'perSecond'>) => {
+    const over = new AbortController()
+    const probing = probe(url, over.signal)
+    const load = await runChild<OpenLoop>(OPEN_LOOP, {
       ...{ url, path, pid, ms, patienceMs },
       ...input,
-    } satisfies OpenLoopArgument)
+    } satisfies OpenLoopArgument).finally(() => over.abort())
+    slowestMs = Math.max(slowestMs, await probing)
+    return load
+  }
   const own = { addresses: ['127.0.0.1'], connections: PEAK_CONNECTIONS, perSecond: null }
   const askAtPeak = async () => {
     let peak = await ask(own)
@@ -96,16 +103,13 @@ async function flood(
     // Before, between and after the crowds, so that whatever else the machine does slows both sides of the ratio.
     const peaks = [await askAtPeak()]
     const loads: OpenLoop[] = []
-    let slowestMs = 0
+    slowestMs = 0
     while (loads.length < (isLong ? 3 : 1)) {
-      const over = new AbortController()
-      const probing = probe(url, over.signal)
       const load = await ask({
         addresses: Array.from({ length: addresses }, (_, index) => `127.0.1.${index + 1}`),
         connections: crowd,
         perSecond: TIMES * Math.max(...peaks.map(({ goodPerSecond }) => goodPerSecond)),
-      }).finally(() => over.abort())
-      slowestMs = Math.max(slowestMs, await probing)
+      })
       loads.push(load)
       peaks.push(await askAtPeak())
     }
@@ -113,7 +117,7 @@ async function flood(
       median(loads.map(of)) / median(peaks.map(of))
     const share = ratio(({ goodPerCpuSecond }) => goodPerCpuSecond)
     const wallShare = ratio(({ goodPerSecond }) => goodPerSecond)
-    const before = median(loads.map(({ beforeNewcomer }) => beforeNewcomer ?? Number.NaN))
+    const before = median(loads.map(({ beforeNewcomer }) => beforeNewcomer))
     const bad = loads.map((load) => load.bad).find((text) => text !== '')
     holds &&=
       Math.max(share, wallShare) >= goodputMin &&
