@@ -186,11 +186,21 @@ it('tells killed, paused, restarted and catching-up nodes apart, and never waits
 
 it('kills, pauses and restarts the Redis of a node apart from the node', async () => {
   await using world = await startWorld()
-  const pid = world.node('sv-1')?.pid
-  await world.cluster.kill({ node: 'sv-1', part: 'redis' })
+  const { pid, redisPid: first } = world.node('sv-1') ?? {}
+  const target = { node: 'sv-1', part: 'redis' } as const
+  await world.cluster.restart(target)
+  const second = world.node('sv-1')?.redisPid
+  expect([null, first]).not.toContain(second)
+  await world.cluster.kill(target)
   expect(world.node('sv-1')).toMatchObject({ state: 'down', pid, redisPid: null })
-  await world.cluster.restart({ node: 'sv-1', part: 'redis' })
-  expect(world.node('sv-1')).toMatchObject({ state: 'up', pid })
+
+  await writeFile(world.hold, '')
+  const restarted = world.cluster.restart(target).then(() => world.node('sv-1'))
+  await untilTrue('its Redis to run', () => (world.node('sv-1')?.redisPid ?? null) !== null)
+  await rm(world.hold)
+  expect(await restarted, 'whoever restarts it waits for the node').toMatchObject({
+    ...{ state: 'up', pid },
+  })
   await world.cluster.pause({ node: 'sv-1', part: 'redis' })
   expect(world.node('sv-1')).toMatchObject({ state: 'paused', detail: 'its Redis is paused' })
 })

@@ -113,14 +113,12 @@ export async function createChaosClient(options: {
       nameCount += 1
       shared.names.push(name)
     }
-    // Every other name is asked for twice before either is paid: one payment is given back. Some are never paid.
-    const count = 1 + random.below(2)
-    const references: string[] = []
-    for (let index = 0; index < count; index++) {
-      const reference = await request(name)
-      if (reference !== null && random.below(10) > 0) references.push(reference)
-    }
-    for (const reference of references) await accept(reference)
+    // Most names are asked for more than once before any of it is paid: one payment is kept, the others are given
+    // back. Some are never paid.
+    const isPaid = Array.from({ length: 1 + random.below(3) }, () => random.below(10) > 0)
+    const references = await Promise.all(isPaid.map(() => request(name)))
+    for (const [index, reference] of references.entries())
+      if (reference !== null && isPaid[index]) await accept(reference)
   }
 
   const transfer = async () => {

@@ -26,12 +26,15 @@ const SEED_BYTES = 4
 /** Each is a whole run. */
 const SHRINK_RUNS_MAX = 12
 const SECOND = 1_000_000
-/** Names end, are renewed, and requests run out, again and again within a run; the lock of a payment lasts 9 s. */
+/**
+ * Names end, are renewed, and requests run out, again and again within a run; the lock of a payment lasts 9 s. A
+ * request lives as long as a client needs that pays three of them where each payment takes seconds.
+ */
 const SHORT_LIVES: GenesisOverrides = {
   names: {
     entryLifetimeMicros: 12 * SECOND,
     renewalDurationMicros: 8 * SECOND,
-    requestLifetimeMicros: 6 * SECOND,
+    requestLifetimeMicros: 15 * SECOND,
   },
   coin: { tickMicros: 3 * SECOND },
 }
