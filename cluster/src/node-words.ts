@@ -21,6 +21,9 @@ export const wordOfState: Readonly<Record<NodeState, string>> = {
 export const ANSWERED = 'answered'
 /** It gave what contradicts an answer that enough nodes gave. */
 export const DISAGREES = 'disagrees'
+/** How it voted: for the answer that was given, or for another. */
+export const AGREED = 'agreed'
+export const DISSENTED = 'dissented'
 /** It has not come as far as was asked for. */
 export const BEHIND = 'behind'
 export const TIMEOUT = 'timeout'

@@ -209,9 +209,19 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     }
   })
 
-  it('has the lookup before the list of nodes', async () => {
-    const titles = await page.getByRole('heading', { level: 2 }).allTextContents()
+  it('has the lookup before the list of nodes on a telephone, and what takes longer after it', async () => {
+    await page.setViewportSize({ width: 360, height: 900 })
+    const headings = await page.getByRole('heading', { level: 2 }).all()
+    const placed = await Promise.all(
+      headings.map(async (one) => ({
+        title: await one.textContent(),
+        y: (await one.boundingBox())?.y ?? 0,
+      })),
+    )
+    const titles = placed.sort((a, b) => a.y - b.y).map(({ title }) => title)
     expect(titles.slice(0, 2)).toEqual(['Lookup', 'Nodes'])
+    expect(titles.at(-1)).toBe('Chaos runs')
+    await page.setViewportSize({ width: 1280, height: 900 })
   })
 
   it('sends nothing elsewhere, shows its token to nobody, and throws nothing', () => {

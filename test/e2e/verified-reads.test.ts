@@ -274,6 +274,7 @@ describe('resolve', () => {
     const agreed = await quorumscan('resolve', ALICE, '--votes')
     expect(agreed.code, agreed.text).toBe(0)
     expect(agreed.text).toContain(`${ALICE}: verified, by votes: 2 needed`)
+    expect(agreed.text).toMatch(/: agreed, at offset \d+\n/)
     expect(agreed.text).toContain(alice.party)
     await cluster.lie('sv-3', 'deny')
     const disputed = await quorumscan('resolve', ALICE, '--votes', '--quorum', 'all')

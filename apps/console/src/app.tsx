@@ -29,16 +29,18 @@ function Console({ token }: { readonly token: string }) {
         ) : (
           <>
             <Strip status={status} />
-            <div className="columns lead">
-              <LookupPanel api={api} />
+            <div className="columns">
+              <div className="column">
+                <LookupPanel api={api} />
+                <RegistrationPanel api={api} nodes={status.nodes.map(({ name }) => name)} />
+                <QueuePanel api={api} />
+              </div>
               <div className="column">
                 <NodePanel api={api} status={status} samples={samples} />
                 <ChartPanel samples={samples} events={events} faults={status.faults} />
                 <EventPanel events={events} />
+                <ChaosPanel api={api} f={status.cluster.f} />
               </div>
-              <RegistrationPanel api={api} nodes={status.nodes.map(({ name }) => name)} />
-              <QueuePanel api={api} />
-              <ChaosPanel api={api} f={status.cluster.f} />
             </div>
           </>
         )}

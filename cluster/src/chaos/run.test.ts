@@ -19,6 +19,9 @@ const scenario = (seed: string) =>
   })
 const STEP_MS = 1000
 
+/** The log goes on without end, and all but one node are a block behind it. */
+const BLOCK = { entries: 10, ms: 500 }
+
 /** What a seed does to a cluster that is always well, and what was recorded of it. */
 async function replay(seed: string) {
   const clock = createManualClock()
@@ -26,7 +29,10 @@ async function replay(seed: string) {
   const nowMs = () => clock.monotonicMs()
   const note = (what: object) => void done.push([nowMs(), JSON.stringify(what)])
   const history: HistoryEvent[] = []
-  const up = (name: string) => ({ name, state: 'up', offset: 7 })
+  const up = (name: string) => ({
+    ...{ name, state: 'up' },
+    offset: BLOCK.entries * (Math.floor(nowMs() / BLOCK.ms) + (name === 'sv-1' ? 1 : 0)),
+  })
   const target = {
     status: () => ({
       nodes: nodeNames.map(up),
@@ -54,10 +60,12 @@ async function replay(seed: string) {
     },
   )
   let isOver = false
-  void running.then(() => {
+  const over = running.finally(() => {
     isOver = true
   })
+  over.catch(() => {}) // Looked at below.
   while (!isOver) await clock.advance(STEP_MS)
+  await over
   return { done, history }
 }
 

@@ -21,8 +21,6 @@ const CLIENTS = 8
 const RECOVERY_TIMEOUT_MS = 30_000
 const HEAL_TIMEOUT_MS = 60_000
 const POLL_MS = 100
-/** A node this close behind is as good as the others. */
-const LAG_MAX = 3
 const FINAL_TRIES = 20
 /** How many of the latest events are shown while it runs. */
 const EVENTS_MAX = 1_000_000
@@ -274,7 +272,8 @@ async function untilRecovered(
   options: Pick<RunOptions, 'target' | 'clock'>,
   name: string,
 ): Promise<void> {
-  await waitFor(() => (isWhole(options.target, name) ? true : undefined), {
+  const reached = newestOffset(options.target)
+  await waitFor(() => (isWhole(options.target, { name, reached }) ? true : undefined), {
     clock: options.clock,
     timeoutMs: RECOVERY_TIMEOUT_MS,
     intervalMs: POLL_MS,
@@ -282,11 +281,14 @@ async function untilRecovered(
   })
 }
 
-/** Up, and where the others are. While the log stands still, so do all. */
-function isWhole(target: ChaosTarget, name: string): boolean {
+/** Up, and as far as some node was when this began: the log goes on meanwhile, by whole blocks of entries. */
+function isWhole(
+  target: ChaosTarget,
+  { name, reached }: { readonly name: string; readonly reached: number },
+): boolean {
   const services = servicesOf(target, name)
   const node = target.status().nodes.find((one) => one.name === name)
-  const isLevel = node === undefined || newestOffset(target) - (node.offset ?? 0) <= LAG_MAX
+  const isLevel = node === undefined || (node.offset ?? 0) >= reached
   return isLevel && services.every(({ state }) => state === 'up')
 }
 
@@ -298,10 +300,10 @@ async function healAll(options: RunOptions): Promise<void> {
   const { target, clock } = options
   await target.heal({})
   const names = [...target.status().nodes.map(({ name }) => name), 'validator', 'synchronizer']
-  await waitFor(() => (names.every((name) => isWhole(target, name)) ? true : undefined), {
-    clock,
-    timeoutMs: HEAL_TIMEOUT_MS,
-    intervalMs: POLL_MS,
+  const reached = newestOffset(target)
+  const areWhole = () => names.every((name) => isWhole(target, { name, reached }))
+  await waitFor(() => (areWhole() ? true : undefined), {
+    ...{ clock, timeoutMs: HEAL_TIMEOUT_MS, intervalMs: POLL_MS },
     what: 'everything to be up again',
   })
 }

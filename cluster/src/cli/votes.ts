@@ -1,6 +1,7 @@
 /** `resolve --votes`: what the nodes vote, as the scan proxy heard them, also where they contradict each other. */
 import { ask } from '../ask.ts'
 import { ClusterError, SilentError, UsageError } from '../cluster-error.ts'
+import { AGREED, DISSENTED } from '../node-words.ts'
 import { wrap } from './options.ts'
 import { entryLines, lookupOf, printable } from './text.ts'
 
@@ -84,10 +85,17 @@ export function formatVoted(subject: string, voted: Voted): string {
   return [
     `${printable(subject)}: ${kind}, by votes: ${threshold} needed, heard ${heard}`,
     ...groups.flatMap(({ nodes, offset, entry, digest }) => [
-      `  ${printable(nodes.join(', '))}: ${offset === null ? 'another answer' : `at offset ${offset}`}`,
+      `  ${printable(nodes.join(', '))}: ${voteOf({ offset, isDecided: reason === null })}`,
       ...(entry === undefined ? [] : entryLines(entry)),
       ...(digest === null ? [] : [`  digest      ${printable(digest)}`]),
     ]),
     ...(reason === null ? [] : wrap(printable(reason))),
   ].join('\n')
+}
+
+/** In a dispute nobody has agreed with anything yet. */
+function voteOf(group: { readonly offset: number | null; readonly isDecided: boolean }): string {
+  const { offset, isDecided } = group
+  if (offset === null) return DISSENTED
+  return `${isDecided ? `${AGREED}, ` : ''}at offset ${offset}`
 }

@@ -7,7 +7,7 @@ import { type ClusterStatus, type NodeStatus, servicesOf } from '../status.ts'
 export type LiveEvent = {
   /** ISO 8601. */
   readonly at: string
-  readonly kind: 'state' | 'fault' | 'healed' | 'quorum' | 'ended'
+  readonly kind: 'state' | 'fault' | 'healed' | 'quorum' | 'no-quorum' | 'ended'
   /** Null where it is about all. */
   readonly node: string | null
   readonly sentence: string
@@ -77,7 +77,7 @@ function subjectsOf(status: Watched): Readonly<Record<string, Subject>> {
       value: String(isQuorum),
       isCertain: false,
       event: {
-        kind: 'quorum',
+        kind: isQuorum ? 'quorum' : 'no-quorum',
         node: null,
         sentence: isQuorum ? 'lookups are answered' : `lookups: ${verdict}`,
       },

@@ -12,7 +12,8 @@ const signs: Readonly<Record<LiveEvent['kind'], { sign: string; tone: string }>>
   fault: { sign: '⚡', tone: 'bad' },
   healed: { sign: '✚', tone: 'good' },
   ended: { sign: '✖', tone: 'bad' },
-  quorum: { sign: '◆', tone: 'warn' },
+  quorum: { sign: '◆', tone: 'good' },
+  'no-quorum': { sign: '◆', tone: 'bad' },
 }
 
 export function EventPanel({ events }: { readonly events: readonly LiveEvent[] }) {

@@ -1,9 +1,13 @@
 /** One lookup with everything behind it: the proof and who signed it, and what each node votes. */
+import { AGREED, ANSWERED, DISSENTED } from 'quorumscan/node-words'
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
 import { Panel } from '../panel.tsx'
 import { ExactField, Form, handOut } from '../parts.tsx'
 import { shorten, toneOfOutcome } from '../words.ts'
+
+/** In a dispute: what the proof says as well. */
+const AS_PROVEN = 'as proven'
 
 type Entry = Readonly<Record<string, string | null>>
 
@@ -95,13 +99,14 @@ function Result({ resolved }: { readonly resolved: Resolved }) {
         )}
       </p>
       {answer ? <Fields entry={answer} /> : null}
+      <h3>Asked for a proof</h3>
       <ul className="votes" aria-label="Nodes asked for a proof">
         {asked.map(({ node, isProven, reason }) => (
           <Said
             key={node}
             who={node}
             tone={isProven ? 'good' : 'bad'}
-            what={isProven ? 'answered' : 'failed'}
+            what={isProven ? ANSWERED : 'failed'}
             more={isProven ? null : reason}
           />
         ))}
@@ -120,18 +125,19 @@ function Votes(props: {
   if (typeof voted === 'string') return <p className="muted">Votes: {voted}</p>
   const [first] = voted.groups
   const wordOf = (group: Voted['groups'][number]) => {
-    if (voted.reason !== null) return isSameEntry(group.entry, proven) ? 'as proven' : 'contradicts'
-    return group === first ? 'agreed' : 'dissented'
+    if (voted.reason !== null) return isSameEntry(group.entry, proven) ? AS_PROVEN : 'contradicts'
+    return group === first ? AGREED : DISSENTED
   }
   return (
     <>
+      <h3>Votes</h3>
       <ul className="votes" aria-label="Votes">
         {voted.groups.flatMap((group) =>
           group.nodes.map((node) => (
             <Said
               key={node}
               who={node}
-              tone={['agreed', 'as proven'].includes(wordOf(group)) ? 'good' : 'bad'}
+              tone={[AGREED, AS_PROVEN].includes(wordOf(group)) ? 'good' : 'bad'}
               what={wordOf(group)}
               more={group.entry === undefined ? null : `for ${group.entry?.['user'] ?? 'no entry'}`}
             />
@@ -139,7 +145,7 @@ function Votes(props: {
         )}
       </ul>
       <p className="muted">
-        Votes of {voted.heard} heard, {voted.threshold} needed{voted.reason && `: ${voted.reason}`}
+        {voted.heard} heard, {voted.threshold} needed{voted.reason && `: ${voted.reason}`}
       </p>
     </>
   )

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { formatVoted } from './votes.ts'
+
+const NAME = 'alice.unverified.ns'
+const decided = {
+  ...{ kind: 'verified-absent', threshold: 2, heard: '3/4', reason: null },
+  groups: [
+    { nodes: ['sv-1', 'sv-2'], offset: 7, entry: null, digest: null },
+    { nodes: ['sv-3'], offset: null, digest: null },
+  ],
+}
+
+it('says of an answer who agreed and who dissented', () => {
+  expect(formatVoted(NAME, decided).split('\n')).toEqual([
+    'alice.unverified.ns: verified-absent, by votes: 2 needed, heard 3/4',
+    '  sv-1, sv-2: agreed, at offset 7',
+    '  no entry',
+    '  sv-3: dissented',
+  ])
+})
+
+it('says of a dispute what each said, and that nobody agreed', () => {
+  const groups = decided.groups.map((group) => ({ ...group, offset: 7, digest: 'ab' }))
+  const text = formatVoted(NAME, { ...decided, kind: 'disputed', groups, reason: 'No quorum.' })
+  expect(text).toContain('\n  sv-3: at offset 7\n')
+  expect(text).not.toContain('agreed')
+  expect(text).toMatch(/\nNo quorum\.$/)
+})
