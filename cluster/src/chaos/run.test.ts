@@ -1,9 +1,9 @@
 /** The schedule of a run, carried out on a cluster that only notes what is asked of it. */
-import { createManualClock } from '@quorumscan/testkit'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { ClusterError } from '../cluster-error.ts'
 import type { HistoryEvent } from './history.ts'
-import { runSchedule } from './run.ts'
+import { breakThings, runSchedule } from './run.ts'
 import { scenarioOf } from './runs.ts'
 import type { ChaosTarget } from './target.ts'
 
@@ -87,4 +87,23 @@ it('does every step of the scenario, at its time, and says which it could not', 
   for (const { refused, fault } of faults)
     expect(refused).toBe(fault.kind === 'machine-clock' ? 'no libfaketime' : null)
   expect(faults.some(({ refused }) => refused !== null)).toBe(true)
+})
+
+it('breaks nothing where it was stopped while its clients registered', async () => {
+  let isOver = false
+  const nothing = () => {
+    throw new Error('it went on')
+  }
+  const clock = createManualClock()
+  const ended = breakThings(
+    {
+      ...{ target: {} as ChaosTarget, scenario: scenario('1'), clock, onProgress: nothing },
+      signal: AbortSignal.abort(),
+    },
+    { clients: [], nowMs: () => clock.monotonicMs(), record: nothing, trouble: nothing },
+  ).then(() => {
+    isOver = true
+  })
+  await untilTrue('it to end', () => isOver)
+  await ended
 })

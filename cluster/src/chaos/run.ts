@@ -124,19 +124,18 @@ type Running = {
   readonly trouble: (sentence: string) => void
 }
 
-async function breakThings(
-  options: RunOptions,
+/** Until its time is over, or the signal aborts, which it may have done before. */
+export async function breakThings(
+  options: Pick<RunOptions, 'target' | 'scenario' | 'clock' | 'onProgress' | 'signal'>,
   running: Running & { readonly clients: readonly ChaosClient[] },
 ): Promise<void> {
   const { scenario, clock } = options
   const over = new AbortController()
-  const stop = () => over.abort()
-  options.signal.addEventListener('abort', stop)
-  const acting = running.clients.map((client) => client.run(over.signal))
-  const breaking = runSchedule(options, { ...running, signal: over.signal })
-  await clock.delay(scenario.durationMs, over.signal).catch(() => {}) // Stopped early.
-  stop()
-  options.signal.removeEventListener('abort', stop)
+  const signal = AbortSignal.any([options.signal, over.signal])
+  const acting = running.clients.map((client) => client.run(signal))
+  const breaking = runSchedule(options, { ...running, signal })
+  await clock.delay(scenario.durationMs, signal).catch(() => {}) // Stopped early.
+  over.abort()
   await Promise.all([...acting, breaking])
 }
 

@@ -366,7 +366,7 @@ async function demo(directory: DataDirectory, options: Common, clock: Clock): Pr
   const label = freshLabel()
   const name = `${label}.unverified.ns`
   const token = await createToken(directory, { user: label, ttlSeconds: DEMO_TTL_SECONDS, clock })
-  say(`Registering ${name} as user ${label} at ${status.validator.url}`)
+  say(`Registering ${name} as user ${label}\nat ${status.validator.url}`)
   let count = 0
   const found = await registerName({
     validatorUrl: status.validator.url,

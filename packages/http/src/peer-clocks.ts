@@ -216,7 +216,11 @@ export function assertFollowing(
       `The clock of this ${what} is behind the log's by more than ${STANDSTILL_MICROS / MICROS_PER_SECOND} s: it stands still.`,
       details,
     )
-  throw new ScanError('NOT_READY', `The replica of this ${what} is ${state}.`, details)
+  throw new ScanError(
+    'NOT_READY',
+    `The replica of this ${what} is ${state.replaceAll('-', ' ')}.`,
+    details,
+  )
 }
 
 /**
