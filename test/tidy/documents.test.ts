@@ -26,6 +26,26 @@ describe('documents', () => {
     expect(rows.flatMap(([, names = '']) => names.split(', ')).sort()).toEqual([...alerts].sort())
   })
 
+  it('every variable that an operator is told to set is one that a process reads', () => {
+    const known = headings('docs/configuration.md', /^\| `((?:QS|OTEL)_\w+)` \|/gm)
+    const named = files
+      .filter(
+        (file) => file.startsWith('deploy/') || /^docs\/(operations|architecture)\.md$/.test(file),
+      )
+      .flatMap((file) =>
+        [...read(file).matchAll(/\bQS_[A-Z_]+\b/g)].map(([name]) => ({ file, name })),
+      )
+    expect(named.length).toBeGreaterThan(30)
+    expect(named.filter(({ name }) => !known.has(name))).toEqual([])
+  })
+
+  it('the image has the engine that the code pins', () => {
+    const [, pinned] =
+      /ENGINE_VERSION = '(.*)'/.exec(read('cluster/src/engine/find-engine.ts')) ?? []
+    expect(pinned).toMatch(/^\d/)
+    expect(read('deploy/docker/Dockerfile')).toContain(`cometbft@v${pinned}\n`)
+  })
+
   it('decisions are numbered from 1 on without a gap', () => {
     const numbers = [...headings('docs/decisions.md', /^- \*\*D-(\d+)\*\*/gm)].map(Number)
     expect(numbers).toEqual(numbers.map((_, index) => index + 1))

@@ -7,7 +7,7 @@ import { type Genesis, parseGenesis } from '@quorumscan/consensus'
 import { GENESIS_VARIABLE } from '@quorumscan/http'
 import { KEYS_OF, type Member, ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { memberKeyFile, readMember } from '../ceremony/member-keys.ts'
-import { ClusterError, messageOf } from '../cluster-error.ts'
+import { messageOf, UsageError } from '../cluster-error.ts'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
 
 const PORT_MAX = 65_535
@@ -52,7 +52,7 @@ export type OperatorConfig = {
  * Reads a file of `NAME=value` lines.
  *
  * @param judge - What is wrong with it for the processes.
- * @throws {ClusterError} That names all that is missing or wrong.
+ * @throws {UsageError} That names all that is missing or wrong.
  */
 export function readOperatorConfig(
   runs: Runnable,
@@ -73,7 +73,7 @@ export function readOperatorConfig(
       ({ name }) => known.add(name),
     )
   } catch (error) {
-    if (error instanceof EnvError) throw new ClusterError(`${file}:\n${error.message}`)
+    if (error instanceof EnvError) throw new UsageError(`${file}:\n${error.message}`)
     throw error
   }
 }
@@ -116,7 +116,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ClusterError(messageOf(error), { cause: error })
+    throw new UsageError(messageOf(error), { cause: error })
   }
 }
 
