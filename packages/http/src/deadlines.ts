@@ -48,7 +48,7 @@ export function createDeadlines(options: {
       return () => {
         waiting.delete(one)
         // The tables that a set grows and shrinks out of point to what was in them, and each to the next one. Once
-        // one of them has grown old, no collection of the young frees any of it: whole requests, a quarter of all memory.
+        // one of them has grown old, no collection of the young frees any of it: whole requests, a fifth of all memory.
         one.onLate = null
       }
     },
