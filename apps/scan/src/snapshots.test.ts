@@ -9,7 +9,11 @@ import { type Network, startNetwork } from './testing/network.ts'
 
 const HOUR_MICROS = 3_600_000_000
 
-type Listed = { readonly offset: number; readonly content_hash: string }
+type Listed = {
+  readonly offset: number
+  readonly record_time: number
+  readonly content_hash: string
+}
 
 test('a node with an empty disk, and one that was away, start from a snapshot where the log begins later', async () => {
   await using network = await startNetwork(4)
@@ -70,6 +74,36 @@ test('a node with an empty disk, and one that was away, start from a snapshot wh
   }
 })
 
+/** What the log holds of an hour; what no replica can read is an entry like any other. */
+const HOUR_OF_LOAD = Array.from({ length: 50 }, () => new Uint8Array(16_384))
+const HOURS = process.env['LONG'] === undefined ? 8 : 26
+const KEEP_MICROS = 2 * HOUR_MICROS
+/** Those that are kept before a snapshot, and the one behind it. */
+const HOURS_HELD = 3
+
+test('the Redis of a log that is trimmed takes so much memory and no more, through a day of load', async () => {
+  await using network = await startNetwork(1)
+  await using nodes = new Nodes(network)
+  await nodes.start(0)
+  const admin = network.logRedis.connect()
+  const redis = { path: network.logRedis.socketPath, password: null }
+  const usedBytes: number[] = []
+  let newest = 0
+  for (let hour = 0; hour < HOURS; hour++) {
+    for (const bytes of HOUR_OF_LOAD) await network.append(bytes)
+    await network.advance(HOUR_MICROS)
+    const { offset, record_time } = await nodes.snapshotOf(0, newest)
+    newest = offset
+    const before = { offset, recordTime: record_time - KEEP_MICROS }
+    await trimLog({ redis, before, signal: new AbortController().signal })
+    usedBytes.push(Number(/^used_memory:(\d+)/m.exec(await admin.info('memory'))?.[1]))
+  }
+  admin.disconnect()
+  const hourBytes = HOUR_OF_LOAD.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const [first = 0] = usedBytes
+  expect(Math.max(...usedBytes)).toBeLessThan(first + HOURS_HELD * hourBytes)
+})
+
 class Nodes implements AsyncDisposable {
   readonly #network: Network
   readonly #running = new Map<number, RunningScan>()
@@ -117,10 +151,11 @@ class Nodes implements AsyncDisposable {
     )
   }
 
-  snapshotOf(index: number): Promise<Listed> {
+  /** The newest one, behind an offset. */
+  snapshotOf(index: number, behind = 0): Promise<Listed> {
     return until(`a snapshot of node ${index}`, async () => {
       const { snapshots } = (await this.get(index, '/v0/snapshots')).body as { snapshots: Listed[] }
-      return snapshots[0]
+      return snapshots.find(({ offset }) => offset > behind)
     })
   }
 

@@ -68,6 +68,8 @@ export type Network = AsyncDisposable & {
   readonly clock: Clock
   /** Moves time on; record time has moved on as well when it resolves. */
   advance(micros: Micros): Promise<void>
+  /** Adds an entry, whatever it is. */
+  append(bytes: Uint8Array): Promise<void>
   /** Keeps the log from the nodes, or from some of them, until what it returns is called. */
   holdNodes(indices?: readonly number[]): () => void
   /** Keeps it from whoever is told what is `shared`, likewise. */
@@ -254,6 +256,7 @@ export async function startNetwork(
       const now = clock.nowMicros()
       await untilTrue('record time to move on', () => replica.head().recordTime + micros > now)
     },
+    append: (bytes) => writer.append(bytes),
     holdNodes(indices = [...nodeGates.keys()]) {
       const releases = indices.map((index) => nodeGates[index]?.hold())
       return () => {
