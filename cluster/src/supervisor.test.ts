@@ -136,3 +136,18 @@ it('says which command could not be started', async () => {
   const spec = { ...world.spec('a', ''), command: '/nowhere/redis-server' }
   await expect(world.supervisor.start(spec)).rejects.toThrow(/^a could not be started: .*ENOENT/)
 })
+
+it('tells of the end of each process, however soon it came', async () => {
+  await using world = await createWorld()
+  const ended: string[] = []
+  const supervisor = new Supervisor({
+    ...world.options,
+    onEnd: (id, how) => void ended.push(`${id}: ${how}`),
+  })
+  const ids = Array.from({ length: 20 }, (_, index) => `a-${index}`)
+  for (const id of ids)
+    await supervisor.start({ ...world.spec(id, ''), command: 'false', args: [] })
+  await untilTrue('all to be told of', () => ended.length === ids.length)
+  expect(ended.sort()).toEqual(ids.map((id) => `${id}: exit status 1`).sort())
+  expect(ids.map((id) => supervisor.pid(id)).filter((pid) => pid !== null)).toEqual([])
+})

@@ -103,14 +103,12 @@ export class Supervisor {
       const reason = await new Promise((resolve) => child.once('error', resolve))
       throw new ClusterError(`${spec.id} could not be started: ${String(reason)}`)
     }
-    const identity = identityOf(child.pid)
-    if (identity === null)
-      throw new ClusterError(
-        `${spec.id} ended at once${spec.logFile === null ? '' : `; see ${spec.logFile}`}`,
-      )
     const exited = new Promise<string>((resolve) => {
       child.once('exit', (code, signal) => resolve(signal ?? `exit status ${code}`))
     })
+    const identity = identityOf(child.pid)
+    // It ended before anybody could look: an end like any other.
+    if (identity === null) return void exited.then((how) => this.#options.onEnd?.(spec.id, how))
     this.#own(spec, identity, exited)
     this.#record()
   }
