@@ -81,6 +81,30 @@ it('is not believed by keys that a genesis document shows once its hash was take
   }
 })
 
+it('is read once, as is what it is held to', async () => {
+  /** Each member is the truth when it is read first, and a lie from then on. */
+  const turning = <Whole extends object>(
+    truth: Whole,
+    lie: Record<keyof Whole, unknown>,
+  ): Whole => {
+    const whole = {}
+    for (const member of Object.keys(truth) as (keyof Whole)[]) {
+      const values = [truth[member], lie[member]]
+      const get = () => (values.length > 1 ? values.shift() : values[0])
+      Object.defineProperty(whole, member, { get, enumerable: true })
+    }
+    return whole as Whole
+  }
+  const told = await verifyReceipt(
+    turning(receipt, { request: null, document: state.document(askName('mallory.unverified.ns')) }),
+    turning(
+      { genesis: genesisHash, documents: [genesis], name: ALICE, threshold: 'all' as const },
+      { genesis: OTHER_HASH, documents: [otherDocument], name: 'mallory', threshold: 0 },
+    ),
+  )
+  expect(told).toEqual(await verify({}))
+})
+
 it.each<[string, Partial<VerifyReceiptOptions>, RegExp]>([
   ['another hash is pinned', { genesis: OTHER_HASH }, /has the hash [0-9a-f]{64}, which is not/],
   ['a document is of no pinned network', { documents: [genesis, otherDocument] }, /not pinned/],

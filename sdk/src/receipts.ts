@@ -114,7 +114,7 @@ async function pinnedDocuments(
   { genesis: pins, documents = [] }: VerifyReceiptOptions,
   crypto: CryptoPort,
 ): Promise<Map<string, Genesis>> {
-  const listed = Array.isArray(pins) ? (pins as readonly (string | Genesis)[]) : [pins]
+  const listed = Array.isArray(pins) ? [...(pins as readonly (string | Genesis)[])] : [pins]
   for (const pin of listed) assertPin(pin)
   if (listed.length === 0) throw invalidArgument('`genesis` is empty: nobody is to be believed.')
   if (!Array.isArray(documents)) throw invalidArgument('`documents` are an array.')

@@ -1,5 +1,11 @@
 /** The HTTP edge of direct lookups: what is asked of a node, and what of all that it may say proves anything. */
-import { canonicalJson, formatInstant, type Json, type Lookup } from '@quorumscan/consensus'
+import {
+  canonicalJson,
+  createWebCrypto,
+  formatInstant,
+  type Json,
+  type Lookup,
+} from '@quorumscan/consensus'
 import {
   askBatch,
   askEntries,
@@ -195,6 +201,41 @@ describe('a lookup', () => {
         Object.keys(headers).filter((name) => /^(authorization|cookie|x-)/.test(name)),
       ).toEqual([])
     }
+  })
+
+  it('is believed by the keys that were hashed, whatever the document of the genesis shows later', async () => {
+    asked = []
+    const liar = createTestNetwork({ network: 1 })
+    const forged = createSignedState(
+      { ...liar, genesisHash },
+      { offset: HEAD, recordTime: RECORD_TIME, entries: [user(ALICE)] },
+    )
+    const forge: Behaviour = (request) =>
+      request.uri.startsWith('/v0/certificate')
+        ? [200, `{"certificate":${forged.certificate()}}`, JSON_TYPE]
+        : [200, forged.document(questionOf(request)), { 'content-type': CERTIFIED_MEDIA_TYPE }]
+    serve(forge, forge, forge, forge)
+    let isHashed = false
+    const platform = createWebCrypto()
+    await using scan = connect({
+      genesis: {
+        ...genesis,
+        get nodes() {
+          return isHashed ? liar.genesis.nodes : genesis.nodes
+        },
+      },
+      crypto: {
+        ...platform,
+        sha256(bytes: Uint8Array<ArrayBuffer>) {
+          isHashed = true
+          return platform.sha256(bytes)
+        },
+      },
+    })
+    await expect(scan.names.resolve(ALICE, { timeoutMs: 300 })).rejects.toMatchObject({
+      name: 'QuorumscanError',
+    })
+    expect([isHashed, asked.length > 0]).toEqual([true, true])
   })
 
   it('names the trace that it is told', async () => {

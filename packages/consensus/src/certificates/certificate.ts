@@ -75,7 +75,7 @@ export function parseCertificate(text: string): Certificate {
  * @throws {InvalidProof} OTHER_GENESIS, BAD_SIGNATURE.
  */
 export async function verifySignatures(
-  certificate: Certificate,
+  { ...certificate }: Certificate,
   { genesis, genesisHash, crypto }: Network & { readonly crypto: SignatureVerifier },
 ): Promise<void> {
   const { signatures } = certificate

@@ -39,7 +39,7 @@ export const ACTIVITY_TREE: KeyRange = rangeUnder(['a'], 1)
  * @throws {RangeError} If there is no such page.
  */
 export function askActivities(
-  page: ActivitiesPage,
+  { ...page }: ActivitiesPage,
   { genesis }: Pick<HashedNetwork, 'genesis'>,
 ): RowsQuestion<ActivitiesAnswer> {
   const { pageSize, after, order } = page

@@ -34,7 +34,7 @@ export type PageRequest = {
  */
 export function askEntries(
   prefix: string,
-  page: PageRequest,
+  { ...page }: PageRequest,
   network: HashedNetwork,
 ): Question<CertifiedPage> {
   const subject = { kind: 'prefix', prefix } as const
@@ -56,7 +56,7 @@ export function askEntries(
  */
 export function askEntriesOfParty(
   party: string,
-  page: PageRequest,
+  { ...page }: PageRequest,
   network: HashedNetwork,
 ): Question<CertifiedPage> {
   const subject = { kind: 'party', party } as const

@@ -15,7 +15,8 @@ export function questionOf(
   request: CanonicalRequest,
   network: HashedNetwork,
 ): AnyQuestion<unknown> {
-  const { operation, parameters } = request
+  const { operation } = request
+  const parameters = { ...request.parameters }
   const form = Object.hasOwn(FORMS, operation) ? FORMS[operation] : undefined
   if (form === undefined) throw new RangeError(`there is no certified answer to ${operation}`)
   if (Object.keys(parameters).sort().join() !== form.parameters.join())

@@ -52,14 +52,14 @@ export async function verifyEvidence(
   evidence: Evidence,
   options: { readonly genesis: Genesis; readonly crypto?: CryptoPort },
 ): Promise<ProvenEvidence> {
-  const { genesis, crypto = createWebCrypto() } = options
+  const { crypto = createWebCrypto() } = options
+  // Copies: what is checked is what is told, whatever the caller's objects say later.
+  const genesis = structuredClone(options.genesis)
+  const { signer, statements }: Evidence = Object(structuredClone(evidence))
   // It may come from a file; what its parts are is checked below.
-  check(
-    Array.isArray(evidence?.statements) && evidence.statements.length === 2,
-    'no two statements',
-  )
+  check(Array.isArray(statements) && statements.length === 2, 'no two statements')
   const genesisHash = await hashGenesis(genesis, crypto)
-  const bytes = evidence.statements.map((signed) => parseHex(signed?.statement, 'a statement'))
+  const bytes = statements.map((signed) => parseHex(signed?.statement, 'a statement'))
   const [first, second] = bytes as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>]
   const subject = subjectOf(first, genesisHash)
   const other = subjectOf(second, genesisHash)
@@ -70,13 +70,13 @@ export async function verifyEvidence(
     'the statements are about different things',
   )
   check(!bytesEqual(subject.content, other.content), 'the statements say the same')
-  const publicKey = fromHex(keyOf(evidence.signer, about.kind, genesis))
-  for (const [index, { signature }] of evidence.statements.entries()) {
+  const publicKey = fromHex(keyOf(signer, about.kind, genesis))
+  for (const [index, { signature }] of statements.entries()) {
     const message = bytes[index] as Uint8Array<ArrayBuffer>
     const signed = { publicKey, message, signature: parseHex(signature, 'a signature') }
     check(await crypto.verifyEd25519(signed), `signature ${index + 1} does not fit`)
   }
-  return { signer: evidence.signer, ...about }
+  return { signer, ...about }
 }
 
 type StatementKind = keyof typeof BYTE_COUNTS
