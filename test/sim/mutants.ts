@@ -30,7 +30,6 @@ function absences(asked: { readonly atOffset: number | null; readonly itemCount:
     kind: 'answer',
     point: { ...NOBODY, offset: asked.atOffset ?? 0 },
     body: utf8(`{"results":[${results}]}`),
-    signature: null,
   } as const
 }
 

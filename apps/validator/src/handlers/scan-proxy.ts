@@ -74,20 +74,15 @@ export function scanProxyHandlers(
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
 
-  const unsigned = (request: QuorumRequest) => ({
-    ...quorumOptions(request, genesis),
-    sign: false,
-  })
-
   const lookupOne = async (lookup: Lookup, request: QuorumRequest): Promise<ProxyReply> => {
-    const options = unsigned(request)
+    const options = quorumOptions(request, genesis)
     const [outcome] = (await attempt(reader.lookup([lookup], options))) as [Outcome]
     if (!isAbsence(outcome)) return reply(outcome)
     return { headers: quorumHeaders(outcome), error: entryNotFound(lookup) }
   }
 
   const read = async (input: ReadRequest, request: QuorumRequest): Promise<Outcome> =>
-    attempt(reader.read(input, unsigned(request)))
+    attempt(reader.read(input, quorumOptions(request, genesis)))
 
   const readAndReply = async (input: ReadRequest, request: QuorumRequest): Promise<ProxyReply> =>
     reply(await read(input, request))
@@ -130,7 +125,7 @@ export function scanProxyHandlers(
 
     async proxyLookupEntries(request) {
       const { lookups, min_offset: minOffset } = request.body
-      let options = unsigned(request)
+      let options = quorumOptions(request, genesis)
       if (typeof minOffset === 'number')
         options = { ...options, minOffset: Math.max(minOffset, options.minOffset ?? 0) }
       for (let left = BATCH_ATTEMPTS_MAX; left > 0; left--) {
