@@ -49,6 +49,9 @@ export function createStateService(context: {
       leaves.reduce((sum, { value }) => sum + PROVEN_OVERHEAD_BYTES + value.length, 0),
   })
 
+  /** Those under way: a page of a new state is made once, however many ask for it at that moment. */
+  const provingByRange = new Map<string, Promise<ProvenRange>>()
+
   const assertTrusted = (): StateKeeper => {
     const diverged = follower.diverged()
     if (diverged !== null) throw stateDiverged(diverged)
@@ -66,7 +69,17 @@ export function createStateService(context: {
     return { keeper, kept }
   }
 
+  const proveOnce = (state: ReturnType<typeof keptAt>, range: KeyRange): Promise<ProvenRange> => {
+    const id = idOf(state.kept.point, range)
+    const underWay = provingByRange.get(id)
+    if (underWay !== undefined) return underWay
+    const proving = proveAnew(id, state, range).finally(() => provingByRange.delete(id))
+    provingByRange.set(id, proving)
+    return proving
+  }
+
   const proveAnew = async (
+    id: string,
     { keeper, kept }: ReturnType<typeof keptAt>,
     range: KeyRange,
   ): Promise<ProvenRange> => {
@@ -80,7 +93,7 @@ export function createStateService(context: {
       ),
     )
     if ('proof' in shown) {
-      provenByRange.set(idOf(kept.point, range), shown)
+      provenByRange.set(id, shown)
       return shown
     }
     const divergence = { offset: kept.point.offset, what: differs(shown.differs) }
@@ -92,7 +105,7 @@ export function createStateService(context: {
     const state = keptAt(at)
     const known = ranges.map((range) => provenByRange.get(idOf(state.kept.point, range)))
     if (isComplete(known)) return known
-    return Promise.all(ranges.map((range, index) => known[index] ?? proveAnew(state, range)))
+    return Promise.all(ranges.map((range, index) => known[index] ?? proveOnce(state, range)))
   }
 
   return {

@@ -189,6 +189,7 @@ async function takeSnapshot(): Promise<() => Promise<void>> {
 
 const NAME = 'a.unverified.ns'
 const BY_NAME: KeyRange = { from: bound(`n\0${NAME}\0`), to: bound(`n\0${NAME}\u0001`), limit: 1 }
+const ALL_NAMES: KeyRange = { from: bound('n\0'), to: bound('n\u0001'), limit: 1_000 }
 const scenario = new Scenario()
 const alice = scenario.actor('alice')
 for (const label of ['a', 'b', 'c']) scenario.register(alice, `${label}.unverified.ns`)
@@ -327,6 +328,16 @@ describe('proofs', () => {
     await expect(run.replica.proofs.proveRanges(end.offset, [BY_NAME])).rejects.toMatchObject({
       code: 'OFFSET_PRUNED',
     })
+  })
+
+  test('are made once, however many ask for the same at one moment', async () => {
+    await using run = await start(scenario)
+    await run.reach(end.offset)
+    const ask = () => run.replica.proofs.proveRanges(end.offset, [BY_NAME, ALL_NAMES])
+    const [one, other] = await Promise.all([ask(), ask()])
+    expect(one[0]?.leaves).toHaveLength(1)
+    for (const [index, proven] of one.entries()) expect(other[index]).toBe(proven)
+    expect((await ask())[1]).toBe(one[1])
   })
 
   test('are refused where too many have expired on the way', () => {
