@@ -9,7 +9,8 @@ const REFUSED = /;\s*q\s*=\s*0(?:\.0*)?\s*(?:;|$)/i
  * @param accept - The request header, null or undefined where there is none.
  */
 export function accepts(accept: string | null | undefined, mediaType: string): boolean {
-  return (accept ?? '').split(',').some((range) => {
+  if (accept == null) return false
+  return accept.split(',').some((range) => {
     const type = range.replace(/;.*$/s, '').trim().toLowerCase()
     return type === mediaType && !REFUSED.test(range)
   })

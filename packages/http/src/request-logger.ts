@@ -1,35 +1,32 @@
 /**
- * The logger of one request, which is made when something is logged: hardly any request logs a line, and to
+ * Loggers of requests, each of which is made when something is logged: hardly any request logs a line, and to
  * make pino's child for each costs more than to route it.
  */
 import type { FastifyBaseLogger } from 'fastify'
 
-type Bindings = Parameters<FastifyBaseLogger['child']>[0]
+type Child = Parameters<FastifyBaseLogger['child']>
 type Line = Parameters<FastifyBaseLogger['info']>
 
-/** For fastify. */
-export function createRequestLogger(
-  parent: FastifyBaseLogger,
-  bindings: Bindings,
-): FastifyBaseLogger {
-  return new RequestLogger(parent, bindings)
+/** For fastify, which takes its children. What a factory of its own would make it checks with each request. */
+export function createRequestLoggers(logger: FastifyBaseLogger): FastifyBaseLogger {
+  return new LazyLogger(logger, [{}])
 }
 
-class RequestLogger implements FastifyBaseLogger {
+class LazyLogger implements FastifyBaseLogger {
   readonly #parent: FastifyBaseLogger
-  readonly #bindings: Bindings
-  #child: FastifyBaseLogger | null = null
+  readonly #child: Child
+  #made: FastifyBaseLogger | null = null
 
-  constructor(parent: FastifyBaseLogger, bindings: Bindings) {
+  constructor(parent: FastifyBaseLogger, child: Child) {
     this.#parent = parent
-    this.#bindings = bindings
+    this.#child = child
   }
 
   get level(): string {
     return this.#parent.level
   }
-  child(bindings: Bindings): FastifyBaseLogger {
-    return this.#own().child(bindings)
+  child(...child: Child): FastifyBaseLogger {
+    return new LazyLogger(this.#own(), child)
   }
   trace(...line: Line): void {
     this.#own().trace(...line)
@@ -52,7 +49,7 @@ class RequestLogger implements FastifyBaseLogger {
   silent(): void {}
 
   #own(): FastifyBaseLogger {
-    this.#child ??= this.#parent.child(this.#bindings)
-    return this.#child
+    this.#made ??= this.#parent.child(...this.#child)
+    return this.#made
   }
 }

@@ -14,14 +14,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { healthRoutes, type RouteDef, type RouteTable } from '@quorumscan/api'
-import {
-  assert,
-  type Clock,
-  createSystemClock,
-  type Random,
-  randomHex,
-  systemRandom,
-} from '@quorumscan/base'
+import { assert, type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { admissionUnits, bindHandler } from './bind-handler.ts'
@@ -43,8 +36,8 @@ import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { createOrigins, type Origins, type ProxiesConfig } from './origins.ts'
 import { parseQuery } from './query-parser.ts'
-import { givenRequestId, REQUEST_ID_BYTES } from './request-id.ts'
-import { createRequestLogger } from './request-logger.ts'
+import { createRequestIds, givenRequestId } from './request-id.ts'
+import { createRequestLoggers } from './request-logger.ts'
 import { createResponder, type Responder } from './responder.ts'
 import type { Span, Tracer } from './tracing.ts'
 import { createWorkInHand, type WorkInHand } from './work-in-hand.ts'
@@ -232,19 +225,16 @@ function createInstance<Routes extends RouteTable, User>(
   },
 ): FastifyInstance {
   const { limits, clock, origins, responder } = parts
-  const random = options.random ?? systemRandom
+  const drawId = createRequestIds(options.random ?? systemRandom)
   return Fastify({
     ...(options.logger === undefined
       ? {}
-      : {
-          loggerInstance: options.logger as FastifyBaseLogger,
-          childLoggerFactory: createRequestLogger,
-        }),
+      : { loggerInstance: createRequestLoggers(options.logger as FastifyBaseLogger) }),
     logController: new LogController({
       disableRequestLogging: true,
       requestIdLogLabel: 'request_id',
     }),
-    genReqId: ({ headers }) => givenRequestId(headers) ?? randomHex(random, REQUEST_ID_BYTES),
+    genReqId: ({ headers }) => givenRequestId(headers) ?? drawId(),
     bodyLimit: limits.bodyBytesMax,
     serverFactory: (listener) =>
       createHttpServer(

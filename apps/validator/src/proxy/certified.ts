@@ -114,8 +114,9 @@ export function certifiedHandlers(
   }
 
   /** What was replied to the same request, if it still is what would be. */
-  const keptReply = (key: string, request: QuorumRequest): Reply | null => {
-    const kept = keptReplies.get(key)
+  const keptReply = (request: QuorumRequest): Reply | null => {
+    const key = keyOf(request)
+    const kept = key === null ? undefined : keptReplies.get(key)
     if (kept === undefined) return null
     const { offset, recordTime, stateRoot } = kept.certificate
     // More members may have signed it meanwhile: it had as many as were asked for.
@@ -123,6 +124,15 @@ export function certifiedHandlers(
     if (newest?.offset !== offset || newest.stateRoot !== stateRoot) return null
     return offset >= floorOf(request) && isRecent(recordTime, request) ? kept.reply : null
   }
+
+  /** A handler that votes unless a certified answer is asked for, and certifies what it has not replied before. */
+  const or =
+    <Request extends QuorumRequest, Voted>(
+      vote: (request: Request) => Promise<Voted>,
+      certify: (request: Request) => Promise<Reply>,
+    ) =>
+    async (request: Request): Promise<Reply | Voted> =>
+      signersOf(request) === null ? vote(request) : (keptReply(request) ?? certify(request))
 
   /** Null: the own replica has no such state. */
   const proveOwn = async <Answer>(
@@ -180,9 +190,6 @@ export function certifiedHandlers(
     asked: CertifiedRequest<Answer>,
     form: (answer: Answer, agreed: readonly string[]) => Uint8Array | ScanError,
   ): Promise<Reply> => {
-    const key = keyOf(request)
-    const kept = key === null ? null : keptReply(key, request)
-    if (kept !== null) return kept
     const found = await prove(asked, request)
     const headers = quorumHeaders(found)
     if (!('answer' in found)) {
@@ -193,6 +200,7 @@ export function certifiedHandlers(
     shown.noteCertified(found)
     const reply = replyOf(found, { headers, form, isDocument: isDocument(request) })
     const { certificate, threshold: signerCount } = found
+    const key = keyOf(request)
     if (key !== null && certificate !== null)
       keptReplies.set(key, { certificate, signerCount, reply })
     return reply
@@ -306,14 +314,6 @@ function replyOf<Answer>(
 function keyOf(request: QuorumRequest): string | null {
   if (request.body !== undefined) return null
   return `${signersOf(request)} ${isDocument(request)} ${request.url}`
-}
-
-/** A handler that votes unless a certified answer is asked for. */
-function or<Request extends QuorumRequest, Voted>(
-  vote: (request: Request) => Promise<Voted>,
-  certify: (request: Request) => Promise<Reply>,
-): (request: Request) => Promise<Reply | Voted> {
-  return (request) => (signersOf(request) === null ? vote(request) : certify(request))
 }
 
 /** The signal of a request is made when it is asked for: hardly any read waits. */
