@@ -195,7 +195,8 @@ function Receipt({ resolved }: { readonly resolved: Resolved }) {
       <summary>
         Receipt: signed by {agreed.join(', ')} at offset {offset}, {receipt.document.length} bytes
       </summary>
-      <pre>{JSON.stringify(JSON.parse(receipt.document), null, 2)}</pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <pre tabIndex={0}>{JSON.stringify(JSON.parse(receipt.document), null, 2)}</pre>
       <button type="button" onClick={() => handOut(file(), { download: 'receipt.json' })}>
         Save it
       </button>{' '}
