@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 export type Child = AsyncDisposable & {
   /** The next line of its standard output, read as JSON. */
   result<Result>(): Promise<Result>
-  /** What it says when it is told to do it again (`again`). */
-  again<Result>(): Promise<Result>
+  /** What it says when it is told to do it again (`again`), with these members of its argument changed. */
+  again<Result>(change?: object): Promise<Result>
 }
 
 const ROOT = new URL('../', import.meta.url).href
@@ -39,8 +39,8 @@ export function startChild(program: URL, argument: object): Child {
   }
   return {
     result,
-    again() {
-      child.stdin.write('\n')
+    again(change = {}) {
+      child.stdin.write(`${JSON.stringify(change)}\n`)
       return result()
     },
     async [Symbol.asyncDispose]() {
@@ -65,8 +65,12 @@ export function answer(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`)
 }
 
-/** Does it once, and once more whenever the parent wants it; ends with the parent. */
-export async function again(what: () => Promise<object>): Promise<void> {
-  answer(await what())
-  for await (const _ of createInterface(process.stdin)) answer(await what())
+/** Does it once, and once more whenever the parent wants it, with what it changes; ends with the parent. */
+export async function again<Argument extends object>(
+  argument: Argument,
+  what: (argument: Argument) => Promise<object>,
+): Promise<void> {
+  answer(await what(argument))
+  for await (const change of createInterface(process.stdin))
+    answer(await what({ ...argument, ...JSON.parse(change) }))
 }

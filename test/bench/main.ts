@@ -18,7 +18,7 @@ import { measureSplice } from './splice/measure.ts'
 import { measureStreams } from './streams/measure.ts'
 
 const QUICK = {
-  certified: { nameCount: 100_000, rounds: 1, turns: 10, ms: 500 },
+  certified: { nameCount: 100_000, rounds: 1, turns: 8, ms: 500 },
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
   ordering: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },

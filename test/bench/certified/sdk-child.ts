@@ -9,12 +9,13 @@ export type SdkArgument = {
   readonly url: string
   readonly names: readonly string[]
   /** Lookups that wait at a time. */
-  readonly concurrency: number
+  readonly connections: number
   readonly ms: number
   readonly genesis: Genesis
 }
 
-const { kind, url, names, concurrency, ms, genesis } = childArgument<SdkArgument>()
+const argument = childArgument<SdkArgument>()
+const { kind, url, names, genesis } = argument
 const scan = createScan({ seeds: [url], genesis })
 
 /** The party that the name belongs to. */
@@ -27,9 +28,9 @@ const lookups: Readonly<Record<SdkArgument['kind'], (name: string) => Promise<un
   },
 }
 const look = lookups[kind]
-await again(() =>
+await again(argument, ({ connections, ms }) =>
   measureLoad({
-    concurrency,
+    concurrency: connections,
     ms,
     async ask(index) {
       const found = String(await look(names[index % names.length] ?? '').catch(String))

@@ -16,8 +16,8 @@ export type LoadArgument = {
 }
 
 const argument = childArgument<LoadArgument>()
-const { origin, paths, headers = {}, connections, ms, perSecond, status: wanted = 200 } = argument
-const pool = new Pool(origin, { connections, pipelining: 1 })
+const { origin, paths, headers = {}, perSecond, status: wanted = 200 } = argument
+const pool = new Pool(origin, { connections: argument.connections, pipelining: 1 })
 
 /** What is wrong with the answer; null: nothing. */
 function get(path: string): Promise<string | null> {
@@ -39,7 +39,7 @@ function get(path: string): Promise<string | null> {
   })
 }
 
-await again(() =>
+await again(argument, ({ connections, ms }) =>
   measureLoad({
     concurrency: connections,
     ms,
