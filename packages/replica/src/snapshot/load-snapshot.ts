@@ -56,7 +56,7 @@ export type Loaded = { readonly outcome: WriteOutcome; readonly keeper: StateKee
 /**
  * Redis holds nothing of a replica.
  *
- * @throws {SnapshotError} If the snapshot is none of this network, or not what it says of itself.
+ * @throws {SnapshotError} If the snapshot is none of this network, or not what it says of itself, or cannot be had.
  */
 export async function loadSnapshot(
   redis: Redis,
@@ -65,10 +65,18 @@ export async function loadSnapshot(
 ): Promise<Loaded> {
   const loader = createLoader(redis, snapshot, context)
   const reader = createRecordReader()
-  for await (const piece of snapshot.content)
+  for await (const piece of piecesOf(snapshot))
     for (const record of reader.add(piece)) if (loader.take(record)) await loader.flush()
   reader.end()
   return await loader.finish()
+}
+
+async function* piecesOf({ content }: OfferedSnapshot): AsyncGenerator<Uint8Array> {
+  try {
+    yield* content
+  } catch (cause) {
+    throw new SnapshotError('it cannot be had to its end', { cause })
+  }
 }
 
 function createLoader(
@@ -131,9 +139,14 @@ function createLoader(
   }
 
   const planState = async (records: readonly SnapshotRecord[]): Promise<Command[]> => {
-    const created = records.flatMap((record) =>
-      record.kind === 'contract' ? [layout.codec.decode(record.bytes)] : [],
+    const bytesOf = new Map(
+      records.flatMap((record) =>
+        record.kind === 'contract' ? [[layout.codec.decode(record.bytes), record.bytes]] : [],
+      ),
     )
+    const created = [...bytesOf.keys()]
+    // They are written as they came.
+    const encode = (contract: Contract) => bytesOf.get(contract) ?? layout.codec.encode(contract)
     const entries: Contract[] = []
     for (const contract of created) {
       const entity = entityOf(contract)
@@ -144,7 +157,10 @@ function createLoader(
     }
     const deltas = records.flatMap((record) => deltaOf(record) ?? [])
     return [
-      ...planContracts([{ delta: { created, archived: [] } }], layout),
+      ...planContracts([{ delta: { created, archived: [] } }], {
+        ...layout,
+        codec: { ...layout.codec, encode },
+      }),
       ...(await planNames(entries)),
       ...planRecords(deltas, headOf().recordTime),
     ]

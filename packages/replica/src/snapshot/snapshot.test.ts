@@ -69,6 +69,28 @@ describe.each([
     )
   })
 
+  test('is asked for again where it breaks off', async () => {
+    const due = certifiable.at(-1) as number
+    const then = log.slice(0, due)
+    await using replayed = await startRedis()
+    const { taken } = await follow(scenario, replayed, { log: then, isDue: (at) => at === due })
+    const whole = taken.get(due) as Uint8Array
+    let tries = 0
+    const { point } = offered(then, whole, 1000)
+    const content = {
+      async *[Symbol.asyncIterator]() {
+        yield* offered(then, tries++ === 0 ? whole.subarray(0, 5000) : whole, 1000).content
+        if (tries === 1) throw new Error('nobody gives the rest')
+      },
+    }
+    await using loaded = await startRedis()
+    const problems: string[] = []
+    const onProblem = (error: Error) => problems.push(String(error.cause))
+    await follow(scenario, loaded, { log: then, start: { point, content }, onProblem })
+    expect([tries, problems]).toEqual([2, ['Error: nobody gives the rest']])
+    expect(await dumpOfHead(scenario, loaded)).toEqual(await dumpOfHead(scenario, replayed))
+  })
+
   function offered(
     then: readonly LogEntry[],
     bytes: Uint8Array,

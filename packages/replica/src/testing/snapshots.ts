@@ -93,9 +93,10 @@ export async function follow(
     /** Batches that are applied before the first piece of a snapshot is read, unless the log ends. */
     readonly pause?: number
     readonly start?: OfferedSnapshot
+    readonly onProblem?: (error: Error) => void
   },
 ): Promise<Followed> {
-  const { log, nextCut, isDue = () => false, pause = 0, start } = options
+  const { log, nextCut, isDue = () => false, pause = 0, start, onProblem = problem } = options
   const { genesis, genesisHash } = scenario.network
   const layout = createLayout({ genesis, genesisHash })
   const connections = [redis.connect(), redis.connect()] as const
@@ -105,16 +106,13 @@ export async function follow(
   const taken = new Map<Offset, Uint8Array>()
   const taking: Promise<void>[] = []
   const stop = new AbortController()
-  const problem = (error: Error) => {
-    throw error
-  }
   const state = createStateFollower({ genesis, layout, onProblem: problem })
   const end = log.at(-1)?.offset ?? 0
   const applied = new EventEmitter()
   let isAtEnd = false
   const manual = createManualClock(scenario.ledger.head().recordTime)
   let now = 0
-  const clock = { ...manual, nowMicros: () => now }
+  const clock = { ...manual, nowMicros: () => now, delay: async () => {} }
   const take = async (point: { readonly offset: Offset }, content: AsyncIterable<Uint8Array>) => {
     const pieces: Uint8Array[] = []
     for (let batches = 0; batches < pause && !isAtEnd; batches++) await once(applied, 'batch')
@@ -150,7 +148,7 @@ export async function follow(
   }
   try {
     const outcome = await ingest(writing, ordering, {
-      ...{ genesis, genesisHash, layout, clock, state, maker, onProblem: problem },
+      ...{ genesis, genesisHash, layout, clock, state, maker, onProblem },
       snapshots: { find: async (behind) => (behind === 0 ? (start ?? null) : null) },
       signal: stop.signal,
       onWriting() {},
@@ -174,6 +172,10 @@ export async function follow(
   } finally {
     for (const connection of connections) connection.disconnect()
   }
+}
+
+function problem(error: Error): never {
+  throw error
 }
 
 /** As who follows the log while it grows is given it. */
