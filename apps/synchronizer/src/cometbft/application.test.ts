@@ -34,7 +34,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
       oversize: null,
     }),
     isOrdered: () => false,
-    refuse: () => null,
+    taking: { refuse: () => null, entriesOf: (bundles) => [...bundles] },
     isPeer: (nodeId) => nodeId === 'friend',
     onMisbehavior: async () => {},
     protocolVersionAt: () => 1,
@@ -167,7 +167,7 @@ describe('a block', () => {
     const refusal: Refusal = { code: 'INVALID_ARGUMENT', message: 'no' }
     const { ask, finalize, published } = setUp({
       judge: () => ({ kind: 'refused', refusal }),
-      refuse: () => refusal,
+      taking: { refuse: () => refusal, entriesOf: () => [] },
     })
     await finalize(1, 'junk')
     await ask({ commit: {} })
@@ -213,9 +213,12 @@ describe('an entry', () => {
   it('is refused with its code, and told apart from one that waits', async () => {
     const asked: boolean[] = []
     const { ask } = setUp({
-      refuse: (_, isRecheck) => {
-        asked.push(isRecheck)
-        return isRecheck ? null : { code: 'RATE_LIMITED', message: 'too many' }
+      taking: {
+        refuse: (_, isRecheck) => {
+          asked.push(isRecheck)
+          return isRecheck ? null : { code: 'RATE_LIMITED', message: 'too many' }
+        },
+        entriesOf: () => [],
       },
     })
     const first = await ask({ checkTx: { tx: utf8('a'), type: 0 } })

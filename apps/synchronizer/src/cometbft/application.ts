@@ -18,6 +18,7 @@ import type { JudgedEntry, Refusal } from '../judge-entry.ts'
 import { type BlockGroup, orderBlock, type Tip } from './blocks.ts'
 import { type LastCommit, readLastCommit } from './last-commit.ts'
 import { type BlockLimits, type ProtocolVersion, proposalRules } from './proposals.ts'
+import type { Taking } from './taking.ts'
 
 export type Application = {
   /** Answers one request. @throws If the engine asks for what cannot be: it must not go on. */
@@ -40,8 +41,8 @@ export type ApplicationOptions = {
   readonly tip: Tip
   readonly judge: (bytes: Uint8Array) => JudgedEntry
   readonly isOrdered: (entryHash: string) => boolean
-  /** Why an entry is not taken for a block; `isRecheck`: it was taken before, and waits. */
-  readonly refuse: (bytes: Uint8Array, isRecheck: boolean) => Refusal | null
+  /** What the engine keeps and passes on before a block: its transactions are bundles, a block's are entries. */
+  readonly taking: Pick<Taking, 'refuse' | 'entriesOf'>
   /** Whether the engine with this id, lower-case hex, may connect. */
   readonly isPeer: (nodeId: string) => boolean
   /** Told of a block that names members that voted twice in one step; resolves when that is not lost any more. */
@@ -90,7 +91,7 @@ export function createApplication(options: ApplicationOptions): Application {
       if (request.checkTx !== undefined) {
         const { tx, type } = request.checkTx
         return Response.fromPartial({
-          checkTx: checked(options.refuse(tx, type === CheckTxType.RECHECK)),
+          checkTx: checked(options.taking.refuse(tx, type === CheckTxType.RECHECK)),
         })
       }
       if (request.prepareProposal !== undefined) {
@@ -100,7 +101,7 @@ export function createApplication(options: ApplicationOptions): Application {
             txs: rules().selectEntries({
               tip,
               timeMicros: microsOf(time),
-              entries: txs,
+              entries: options.taking.entriesOf(txs),
               limits,
               judge,
               wireBytesMax: Number(maxTxBytes),

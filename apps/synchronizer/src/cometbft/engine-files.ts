@@ -13,8 +13,8 @@ import {
   formatInstant,
   type Genesis,
 } from '@quorumscan/consensus'
-import { ENTRY_BYTES_MAX } from '@quorumscan/ledger'
 import { VOTING_POWER } from './application.ts'
+import { BUNDLE_BYTES_MAX } from './bundles.ts'
 
 /**
  * What the engine has signed last, below its home: whoever votes without it may sign a height twice. It is made with
@@ -51,11 +51,11 @@ export type EngineInput = {
 const BLOCK_EXTRA_BYTES = 128 * 1024
 const EVIDENCE_BYTES_MAX = 64 * 1024
 const ADDRESS_BYTES = 20
-/** Entries that wait for a block: two dozen blocks; a member that offers more hears so. */
-const MEMPOOL_ENTRIES_MAX = 5000
+/** Bundles of entries that wait for a block; a member that offers more hears so. */
+const MEMPOOL_BUNDLES_MAX = 5000
 const MEMPOOL_BYTES_MAX = 32 * 2 ** 20
-/** Entries that are not asked about again. */
-const MEMPOOL_CACHE_ENTRIES = 20_000
+/** Bundles that are not asked about again. */
+const MEMPOOL_CACHE_BUNDLES = 20_000
 /** Members of the largest network, and full nodes. */
 const INBOUND_MAX = 128
 /** Between looks for what a peer lacks: idle engines cost little, and a block takes some of them. */
@@ -142,10 +142,11 @@ pex = false
 flush_throttle_timeout = "${FLUSH_MS}ms"
 
 [mempool]
-size = ${MEMPOOL_ENTRIES_MAX}
+recheck = true
+size = ${MEMPOOL_BUNDLES_MAX}
 max_txs_bytes = ${MEMPOOL_BYTES_MAX}
-cache_size = ${MEMPOOL_CACHE_ENTRIES}
-max_tx_bytes = ${ENTRY_BYTES_MAX}
+cache_size = ${MEMPOOL_CACHE_BUNDLES}
+max_tx_bytes = ${BUNDLE_BYTES_MAX}
 
 [consensus]
 timeout_propose = "${ms(timeouts.proposeMicros)}"

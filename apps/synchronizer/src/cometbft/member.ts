@@ -4,7 +4,6 @@
  */
 import { type Clock, openAll, type Random, sha256Hex } from '@quorumscan/base'
 import { type CometbftOrdering, type Genesis, NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
-import { isScanError } from '@quorumscan/errors'
 import type { Logger } from '@quorumscan/http'
 import {
   createBlockStore,
@@ -13,7 +12,7 @@ import {
   type StreamGroup,
 } from '@quorumscan/log'
 import type { Offset } from '@quorumscan/model'
-import { type Judge, type Refusal, refusalByTime } from '../judge-entry.ts'
+import type { Judge } from '../judge-entry.ts'
 import { serveAbci } from './abci-server.ts'
 import { createApplication } from './application.ts'
 import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
@@ -22,6 +21,7 @@ import type { LastCommit } from './last-commit.ts'
 import { createOffering } from './offering.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
 import type { ProtocolVersion } from './proposals.ts'
+import { createTaking } from './taking.ts'
 
 export type Member = AsyncDisposable & {
   /**
@@ -81,12 +81,6 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     signal: closing.signal,
     onProblem: (error) => logger.warn({ err: error }, 'the log cannot be reached'),
   })
-  const offering = createOffering({
-    rpc: options.rpc,
-    isOrdered: ordered.has,
-    clock,
-  })
-
   return openAll(async (resources) => {
     resources.opened({
       async [Symbol.asyncDispose]() {
@@ -106,24 +100,17 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     })
     failed.catch(() => {}) // Whoever needs the reason has it.
 
-    const refuse = (bytes: Uint8Array, isRecheck: boolean): Refusal | null => {
-      const judged = judge(bytes)
-      if (judged.kind === 'refused') return judged.refusal
-      if (ordered.has(judged.entryHash)) return IS_ORDERED
-      const recordTime = application.tip().recordTime
-      const refusal =
-        refusalByTime(judged.notAfter, { recordTime, clockMicros: clock.nowMicros() }) ??
-        judged.oversize
-      if (refusal !== null || isRecheck) return refusal
-      try {
-        options.assertRoom()
-        options.charge(judged.participant, judged.bytesPrice + judged.contractsPrice)
-        return null
-      } catch (error) {
-        if (isScanError(error)) return error
-        throw error
-      }
-    }
+    const taking = createTaking({
+      ...options,
+      isOrdered: ordered.has,
+      recordTime: () => application.tip().recordTime,
+    })
+    const offering = createOffering({
+      rpc: options.rpc,
+      isOrdered: ordered.has,
+      take: taking.take,
+      clock,
+    })
 
     const publish = async (group: BlockGroup, after: Tip): Promise<void> => {
       const stored = await store.append(group, after).catch((error: unknown) => {
@@ -149,7 +136,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       tip,
       judge,
       isOrdered: ordered.has,
-      refuse,
+      taking,
       isPeer: (nodeId) => admitted.has(nodeId),
       onMisbehavior: options.onMisbehavior,
       protocolVersionAt: options.protocolVersionAt,
@@ -166,8 +153,6 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     }
   })
 }
-
-const IS_ORDERED: Refusal = { code: 'INVALID_ARGUMENT', message: 'the entry is in the log already' }
 
 function tipOf(block: StoredBlock | null): Tip | null {
   if (block === null) return null

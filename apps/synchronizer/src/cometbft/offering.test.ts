@@ -6,18 +6,23 @@ import { text } from 'node:stream/consumers'
 import { sha256Hex, utf8 } from '@quorumscan/base'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
+import type { Refusal } from '../judge-entry.ts'
+import { encodeBundle } from './bundles.ts'
 import { createEngineRpc } from './engine-rpc.ts'
 import { createOffering } from './offering.ts'
 
 type Answer = { result?: unknown; error?: unknown } | 'nothing'
 
 /** What answers on an engine's socket. */
-async function setUp(answer: () => Answer) {
+async function setUp(
+  answer: () => Answer | Promise<Answer>,
+  take: (bytes: Uint8Array) => Refusal | null = () => null,
+) {
   const directory = await mkdtemp(join(tmpdir(), 'qs-offering-'))
   const asked: unknown[] = []
   const server = createServer(async (request, response) => {
     asked.push(JSON.parse(await text(request)))
-    const said = answer()
+    const said = await answer()
     if (said === 'nothing') request.socket.destroy()
     else response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...said }))
   })
@@ -28,6 +33,7 @@ async function setUp(answer: () => Answer) {
   const offering = createOffering({
     rpc: createEngineRpc({ socketPath, signal: new AbortController().signal }),
     isOrdered: (hash) => ordered.has(hash),
+    take,
     clock,
   })
   return {
@@ -47,6 +53,8 @@ async function setUp(answer: () => Answer) {
 }
 
 const entry = utf8('entry')
+const base64 = (entries: readonly Uint8Array[]) =>
+  Buffer.from(encodeBundle(entries)).toString('base64')
 const taken = { result: { code: 0 } }
 const inCache = {
   error: { code: -32603, message: 'Internal error', data: 'tx already exists in cache' },
@@ -63,14 +71,14 @@ describe('an entry that is offered', () => {
       await engine.offering.offer(entry)
       done++
     })
-    await untilTrue('both to be offered', () => engine.asked.length === 2)
+    await untilTrue('it to be offered', () => engine.asked.length > 0)
     engine.offering.ordered(sha256Hex(utf8('another')))
     expect(done).toBe(0)
     engine.order(entry)
     await Promise.all(both)
     expect(engine.asked[0]).toMatchObject({
       method: 'broadcast_tx_sync',
-      params: { tx: Buffer.from(entry).toString('base64') },
+      params: { tx: base64([entry]) },
     })
   })
 
@@ -89,13 +97,42 @@ describe('an entry that is offered', () => {
     await engine.offering.offer(entry)
   })
 
+  it('goes with all that came while another was handed over, each once', async () => {
+    let answerFirst = () => {}
+    const first = new Promise<void>((resolve) => {
+      answerFirst = resolve
+    })
+    await using engine = await setUp(() => first.then(() => taken))
+    const texts = ['first', ...Array.from({ length: 70 }, (_, index) => `entry ${index}`)]
+    const entries = texts.map((text) => utf8(text))
+    const offered = [...entries, ...entries.slice(1)].map((bytes) => engine.offering.offer(bytes))
+    await untilTrue('the first to be handed over', () => engine.asked.length === 1)
+    answerFirst()
+    await untilTrue('all to be handed over', async () => {
+      await engine.clock.advance(25)
+      return engine.asked.length === 3
+    })
+    expect(engine.asked).toMatchObject(
+      [entries.slice(0, 1), entries.slice(1, 65), entries.slice(65)].map((bundle) => ({
+        params: { tx: base64(bundle) },
+      })),
+    )
+    for (const bytes of entries) engine.order(bytes)
+    await Promise.all(offered)
+  })
+
+  it('that this member does not take is refused for that, and the engine does not hear of it', async () => {
+    const refusal = { code: 'LOG_FULL', message: 'no room' } as const
+    await using engine = await setUp(
+      () => taken,
+      () => refusal,
+    )
+    await expect(engine.offering.offer(entry)).rejects.toMatchObject(refusal)
+    expect(engine.asked).toEqual([])
+  })
+
   it.each<[string, Answer, string]>([
-    ['its own reason', { result: { code: 1, codespace: 'LOG_FULL', log: 'no room' } }, 'LOG_FULL'],
-    [
-      'a reason of others',
-      { result: { code: 1, codespace: 'sdk', log: '' } },
-      'DEPENDENCY_UNAVAILABLE',
-    ],
+    ['a reason that it has by now', { result: { code: 1, log: 'no' } }, 'DEPENDENCY_UNAVAILABLE'],
     ['a full engine', { error: { message: '', data: 'mempool is full: number' } }, 'OVERLOADED'],
     ['another error', { error: { message: 'broken' } }, 'DEPENDENCY_UNAVAILABLE'],
     ['no answer', 'nothing', 'DEPENDENCY_UNAVAILABLE'],

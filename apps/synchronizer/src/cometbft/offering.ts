@@ -2,14 +2,19 @@
  * Offering entries to the engine, and waiting until they are in a block that this member has published. What the
  * engine answers is only whether it takes the bytes; what is accepted is what was ordered.
  */
+import { once } from 'node:events'
 import { type Clock, sha256Hex } from '@quorumscan/base'
-import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
+import { ScanError } from '@quorumscan/errors'
+import type { Refusal } from '../judge-entry.ts'
+import { BUNDLE_ENTRIES_MAX, countThatFits, encodeBundle } from './bundles.ts'
 import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 
 /** Two dozen blocks: where none comes, the submitter asks again. */
 const WAIT_MS = 10_000
 /** More than the engine keeps. */
 const WAITING_MAX = 10_000
+/** From one bundle to the next: who submits alone waits for nothing, and many go together. */
+const BETWEEN_MS = 25
 /** The engine's own words, of its mempool. */
 const HAS_IT = 'tx already exists in cache'
 const IS_FULL = 'mempool is full'
@@ -25,14 +30,17 @@ export type Offering = {
   ordered(entryHash: string): void
 }
 
+/** @param options.take - Why this member does not take the entry, or null. */
 export function createOffering(options: {
   readonly rpc: EngineRpc
   readonly isOrdered: (entryHash: string) => boolean
+  readonly take: (bytes: Uint8Array) => Refusal | null
   readonly clock: Clock
 }): Offering {
-  const { rpc, isOrdered, clock } = options
+  const { isOrdered, clock } = options
   const waitingByHash = new Map<string, Set<() => void>>()
   let waitingCount = 0
+  const hand = createHanding(options.rpc, clock)
 
   const waitFor = async (entryHash: string, bytes: Uint8Array): Promise<void> => {
     const arrived = new AbortController()
@@ -41,8 +49,10 @@ export function createOffering(options: {
     waitingByHash.set(entryHash, waiting.add(arrive))
     waitingCount++
     try {
-      await hand(rpc, bytes, () => isOrdered(entryHash))
+      // It may be there before this member has handed it over: others had it, too.
+      const failure = await Promise.race([hand(entryHash, bytes), once(arrived.signal, 'abort')])
       if (isOrdered(entryHash)) return
+      if (failure instanceof ScanError) throw failure
       await clock.delay(WAIT_MS, arrived.signal).catch(() => {}) // It is there, earlier than that.
       if (!arrived.signal.aborted) throw unknown('the entry was not ordered in time')
     } finally {
@@ -58,6 +68,7 @@ export function createOffering(options: {
       if (isOrdered(entryHash)) return
       if (waitingCount >= WAITING_MAX)
         throw new ScanError('OVERLOADED', 'too many entries wait for the log')
+      refuse(options.take(bytes))
       await waitFor(entryHash, bytes)
     },
     ordered(entryHash) {
@@ -66,23 +77,78 @@ export function createOffering(options: {
   }
 }
 
-/** Resolves when the engine has the entry, whoever gave it. */
-async function hand(rpc: EngineRpc, bytes: Uint8Array, isOrdered: () => boolean): Promise<void> {
-  try {
-    const tx = Buffer.from(bytes).toString('base64')
-    const { code, codespace, log } = Object(await rpc.call('broadcast_tx_sync', { tx }))
-    if (code === 0 || isOrdered()) return
-    if (typeof codespace === 'string' && Object.hasOwn(catalogue, codespace))
-      throw new ScanError(codespace as ErrorCode, String(log)) // A member of the catalogue, as just seen.
-    throw unknown(`the engine refuses the entry: ${String(log)}`)
-  } catch (error) {
-    if (error instanceof EngineUnavailableError) throw unknown('the engine is not available', error)
-    if (!(error instanceof EngineRefusedError)) throw error
-    if (error.message.includes(HAS_IT)) return
-    if (error.message.includes(IS_FULL))
-      throw new ScanError('OVERLOADED', 'too many entries wait for the log', { cause: error })
-    throw unknown('the engine did not take the entry', error)
+type Queued = {
+  readonly bytes: Uint8Array
+  readonly handed: Promise<ScanError | null>
+  readonly settle: (failure: ScanError | null) => void
+}
+
+/**
+ * Hands entries to the engine, a bundle at a time: what comes while one is under way makes up the next. Resolves when
+ * the engine has the entry, whoever gave it, or with the reason why that is not known.
+ */
+function createHanding(
+  rpc: EngineRpc,
+  clock: Clock,
+): (entryHash: string, bytes: Uint8Array) => Promise<ScanError | null> {
+  const queuedByHash = new Map<string, Queued>()
+  let isHanding = false
+
+  const handAll = async (): Promise<void> => {
+    isHanding = true
+    while (queuedByHash.size > 0) {
+      const bundle = firstBundle(queuedByHash)
+      for (const [entryHash] of bundle) queuedByHash.delete(entryHash)
+      const between = clock.delay(BETWEEN_MS)
+      const failure = await handBundle(rpc, encodeBundle(bundle.map(([, { bytes }]) => bytes)))
+      for (const [, { settle }] of bundle) settle(failure)
+      await between
+    }
+    isHanding = false
   }
+
+  return (entryHash, bytes) => {
+    const queued = queuedByHash.get(entryHash)
+    if (queued !== undefined) return queued.handed
+    let settle = (_failure: ScanError | null) => {}
+    const handed = new Promise<ScanError | null>((resolve) => {
+      settle = resolve
+    })
+    queuedByHash.set(entryHash, { bytes, handed, settle })
+    if (!isHanding) void handAll()
+    return handed
+  }
+}
+
+function firstBundle(
+  queuedByHash: ReadonlyMap<string, Queued>,
+): readonly (readonly [string, Queued])[] {
+  const first: (readonly [string, Queued])[] = []
+  for (const queued of queuedByHash) {
+    first.push(queued)
+    if (first.length === BUNDLE_ENTRIES_MAX) break
+  }
+  return first.slice(0, countThatFits(first.map(([, { bytes }]) => bytes)))
+}
+
+async function handBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError | null> {
+  try {
+    const tx = Buffer.from(bundle).toString('base64')
+    const { code, log } = Object(await rpc.call('broadcast_tx_sync', { tx }))
+    return code === 0 ? null : unknown(`the engine refuses the entry: ${String(log)}`)
+  } catch (error) {
+    if (error instanceof EngineUnavailableError)
+      return unknown('the engine is not available', error)
+    if (!(error instanceof EngineRefusedError)) return unknown('the engine cannot be asked', error)
+    if (error.message.includes(HAS_IT)) return null
+    if (error.message.includes(IS_FULL))
+      return new ScanError('OVERLOADED', 'too many entries wait for the log', { cause: error })
+    return unknown('the engine did not take the entry', error)
+  }
+}
+
+function refuse(refusal: Refusal | null): void {
+  if (refusal !== null) throw new ScanError(refusal.code, refusal.message)
 }
 
 function unknown(message: string, cause?: unknown): ScanError {
