@@ -1,5 +1,6 @@
 /** HTTP as the cluster's own programs ask it: bounded in time and bytes, and never an exception. */
-import { parseStrictJson } from '@quorumscan/consensus'
+import { anySignal } from '@quorumscan/base'
+import { parseStrictJson, readAtMost } from '@quorumscan/consensus'
 import { wordOfFailure } from './node-words.ts'
 
 /** More than any page of updates that is asked for here. A lying node may send anything, and for ever. */
@@ -32,6 +33,7 @@ export async function ask(
 ): Promise<Asked> {
   const { body, token = null, signal } = options
   const timeout = AbortSignal.timeout(options.timeoutMs)
+  const ending = signal === undefined ? timeout : anySignal([timeout, signal])
   const startedMs = performance.now()
   try {
     const response = await fetch(url, {
@@ -43,9 +45,10 @@ export async function ask(
       },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: 'error',
-      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+      signal: ending,
     })
-    const text = await boundedText(response, options.bytesMax ?? ANSWER_BYTES_MAX)
+    const { bytesMax = ANSWER_BYTES_MAX } = options
+    const text = Buffer.from(await readAtMost(response, { bytesMax, signal: ending })).toString()
     return {
       status: response.status,
       headers: response.headers,
@@ -64,17 +67,6 @@ export async function ask(
       reason: wordOfFailure(error),
     }
   }
-}
-
-async function boundedText(response: Response, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > bytesMax) throw new Error('the answer is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function parsed(text: string): unknown {

@@ -47,6 +47,16 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
+  it('signals are combined where none of them can be lost; packages for browsers take their own', () => {
+    const owners = /^(packages\/base\/src\/any-signal\.ts|packages\/consensus\/src\/|sdk\/src\/)/
+    expect(
+      hits(
+        productSources.filter((file) => !owners.test(file)),
+        /AbortSignal\.any\(/,
+      ),
+    ).toEqual([])
+  })
+
   it('the environment is read by main files, the command line and examples only', () => {
     const owners = /(\/main\.ts$|^cluster\/|^sdk\/examples\/|\.mjs$)/
     expect(

@@ -3,7 +3,7 @@
  * everything is read once more, and every replica says what it holds. Ends with a history and the log, and judges
  * nothing.
  */
-import { type Clock, waitFor } from '@quorumscan/base'
+import { anySignal, type Clock, waitFor } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { describeFault } from '../faults/fault-spec.ts'
@@ -131,7 +131,7 @@ export async function breakThings(
 ): Promise<void> {
   const { scenario, clock } = options
   const over = new AbortController()
-  const signal = AbortSignal.any([options.signal, over.signal])
+  const signal = anySignal([options.signal, over.signal])
   const acting = running.clients.map((client) => client.run(signal))
   const breaking = runSchedule(options, { ...running, signal })
   await clock.delay(scenario.durationMs, signal).catch(() => {}) // Stopped early.

@@ -1,3 +1,4 @@
+import { anySignal } from './any-signal.ts'
 import type { Clock } from './clock.ts'
 
 /**
@@ -11,7 +12,7 @@ export async function within<T, Late>(
 ): Promise<T | Late> {
   const { clock, timeoutMs, signal } = bound
   const over = new AbortController()
-  const ending = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal])
+  const ending = signal === undefined ? over.signal : anySignal([signal, over.signal])
   // An aborted signal ends the wait, never the work: that says itself what became of it.
   const timeout = new Promise<Late>((resolve, reject) => {
     clock.delay(timeoutMs, ending).then(

@@ -33,7 +33,7 @@ export {
 } from './names/entry-fields.ts'
 export type { AddressRecord } from './nodes/address-book.ts'
 export { createBodyPieces } from './nodes/body-pieces.ts'
-export { createFetchTransport } from './nodes/fetch-transport.ts'
+export { createFetchTransport, readAtMost } from './nodes/fetch-transport.ts'
 export { isAuthenticated, isPublicAddress, parseNodeUrl } from './nodes/node-url.ts'
 export type { Transport, TransportReply, TransportRequest } from './nodes/transport.ts'
 export { createFloor, type Floor } from './reader/floor.ts'

@@ -4,6 +4,7 @@
  */
 import type { SecureContext } from 'node:tls'
 import {
+  anySignal,
   CLOCK_TOLERANCE_MICROS,
   type Clock,
   type ClockReading,
@@ -99,7 +100,7 @@ export function createPeerClocks(options: {
         bytesMax: ANSWER_BYTES_MAX,
         channel: 'lookup',
         isPublicOnly: false, // Peers are configured by the operator.
-        signal: AbortSignal.any([over.signal, closing.signal]),
+        signal: anySignal([over.signal, closing.signal]),
       })
       const endedMs = clock.monotonicMs()
       const wallMicros = integerOf(reply.header(CLOCK_HEADER))

@@ -1,5 +1,5 @@
 /** The state that follows from genesis and log, kept in Redis: ingest, lookups at an offset, ledger reads. */
-import { assert, type Clock } from '@quorumscan/base'
+import { anySignal, assert, type Clock } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, DueItem, Head, Ledger, Ordering, Snapshots } from '@quorumscan/ledger'
@@ -202,7 +202,7 @@ export class Replica implements Ledger, AsyncDisposable {
   run(ordering: Ordering, signal: AbortSignal): Promise<void> {
     assert(!this.#isRunning, 'a replica has one run at a time')
     this.#isRunning = true
-    const running = this.#runBoth(ordering, AbortSignal.any([signal, this.#closing.signal]))
+    const running = this.#runBoth(ordering, anySignal([signal, this.#closing.signal]))
     this.#running = running.catch(() => {}) // Reported to whoever called run.
     return running
   }
@@ -480,7 +480,7 @@ export class Replica implements Ledger, AsyncDisposable {
       genesis,
       layout: this.#store.layout,
       clock,
-      signal: AbortSignal.any([signal, ended.signal]),
+      signal: anySignal([signal, ended.signal]),
     })
     try {
       await Promise.all([this.#ingest(ordering, signal).finally(() => ended.abort()), scrubbing])
@@ -572,7 +572,7 @@ export class Replica implements Ledger, AsyncDisposable {
     this.#waiters.add(waiter)
     try {
       const { clock } = this.#options
-      await clock.delay(PIN_WAIT_MS, AbortSignal.any([signal, reached.signal])).catch(() => {})
+      await clock.delay(PIN_WAIT_MS, anySignal([signal, reached.signal])).catch(() => {})
       signal.throwIfAborted()
     } finally {
       this.#waiters.delete(waiter)

@@ -2,7 +2,7 @@
  * Submitting, and waiting for the outcome in this process: signs commands once, offers the same bytes to the
  * log until they are durable, and waits until this participant's own replica has applied them.
  */
-import { type Clock, randomHex, unreachable } from '@quorumscan/base'
+import { anySignal, type Clock, randomHex, unreachable } from '@quorumscan/base'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, errorCodeOf, type Ledger, type Ordering } from '@quorumscan/ledger'
@@ -104,7 +104,7 @@ export function createSubmitter(
       const { bytes, entryHash } = sign(input, notAfter)
 
       const ended = new AbortController()
-      const either = AbortSignal.any([signal, ended.signal])
+      const either = anySignal([signal, ended.signal])
       try {
         const entry = await new Promise<AppliedEntry>((resolve, reject) => {
           stopListening ??= ledger.onApplied(inFlight.apply)

@@ -31,7 +31,10 @@ export async function withDeadline<T>(
   signal?.throwIfAborted()
   const late = new AbortController()
   const done = new AbortController()
-  const bound = signal ? AbortSignal.any([signal, late.signal]) : late.signal
+  const bound = late.signal
+  const leave = () => late.abort(signal?.reason)
+  // Its own listener keeps the caller's timeout alive: Node may drop one that only `AbortSignal.any` follows.
+  signal?.addEventListener('abort', leave)
   clock.delay(timeoutMs, done.signal).then(
     () =>
       late.abort(
@@ -51,5 +54,6 @@ export async function withDeadline<T>(
     })
   } finally {
     done.abort(OVER)
+    signal?.removeEventListener('abort', leave)
   }
 }

@@ -1,6 +1,7 @@
 /** Asking the engine: JSON-RPC over its unix socket. */
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { anySignal } from '@quorumscan/base'
 
 /** The engine answers from memory; one that needs longer hangs. */
 const TIMEOUT_MS = 5000
@@ -55,7 +56,7 @@ async function post(
         socketPath,
         method: 'POST',
         headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+        signal: anySignal([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       },
       (response) => text(response).then(resolve, reject),
     )

@@ -1,5 +1,5 @@
 /** A stream as the list that HTTP answers (docs/upstream.md §L3.2). */
-import { type Clock, utf8, within } from '@quorumscan/base'
+import { anySignal, type Clock, utf8, within } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 
 /** More elements than this are 413. */
@@ -35,7 +35,7 @@ export async function listOf(
   const idleMs = options.idleMs === null ? null : clamp(options.idleMs)
   const found: string[] = []
   const ended = new AbortController()
-  const stream = open(AbortSignal.any([signal, ended.signal]))
+  const stream = open(anySignal([signal, ended.signal]))
   try {
     while (found.length < wanted) {
       const next = await withinIdle(stream.next(), idleMs, clock)

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { utf8 } from '../encoding/bytes.ts'
@@ -114,6 +115,26 @@ describe('the fetch transport', () => {
     const reply = createFetchTransport().request(request({ signal: abort.signal }))
     abort.abort(new Error('no longer needed'))
     await expect(reply).rejects.toThrow()
+  })
+
+  it('lets go of a body that does not come when the signal aborts, though its `fetch` would not', async () => {
+    const abort = new AbortController()
+    let canceledBy: unknown
+    // Asked for its first piece, it has none, and the caller leaves.
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull: () => abort.abort(new Error('no longer needed')),
+        cancel: (reason) => {
+          canceledBy = reason
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const transport = createFetchTransport({ fetch: async () => new Response(body) })
+    const failure = transport.request(request({ signal: abort.signal })).catch((error) => error)
+    await turn()
+    expect(canceledBy).toBe(abort.signal.reason)
+    expect(await failure).toBe(abort.signal.reason)
   })
 
   it('reads an answer without a body', async () => {

@@ -29,24 +29,40 @@ export function createFetchTransport(
       return {
         status: response.status,
         header: (name) => response.headers.get(name),
-        body: await readAtMost(response, input.bytesMax),
+        body: await readAtMost(response, input),
       }
     },
   }
 }
 
-/** Gives up while the answer is still coming: a node cannot fill our memory, nor our time with pieces. */
-async function readAtMost(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * The body of an answer. Gives up while it is still coming: a node cannot fill our memory, nor our time with pieces.
+ *
+ * @throws {RangeError} If it is too large, or comes in pieces that are too small.
+ * @throws The signal's reason when aborted. Node's `fetch` may have forgotten its own signal once the headers are there.
+ */
+export async function readAtMost(
+  response: Response,
+  { bytesMax, signal }: { readonly bytesMax: number; readonly signal: AbortSignal },
+): Promise<Uint8Array<ArrayBuffer>> {
   const answer = createBodyPieces(bytesMax)
   const reader = response.body?.getReader()
-  for (;;) {
-    const { value } = (await reader?.read()) ?? {}
-    if (value === undefined) return answer.bytes()
-    try {
+  // The connection may be gone already.
+  const cancel = (reason: unknown) => void reader?.cancel(reason).catch(() => {})
+  const leave = () => cancel(signal.reason)
+  signal.addEventListener('abort', leave)
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const { value } = (await reader?.read()) ?? {}
+      signal.throwIfAborted()
+      if (value === undefined) return answer.bytes()
       answer.add(value)
-    } catch (error) {
-      reader?.cancel(error).catch(() => {}) // The connection may be gone already.
-      throw error
     }
+  } catch (error) {
+    cancel(error)
+    throw error
+  } finally {
+    signal.removeEventListener('abort', leave)
   }
 }

@@ -5,7 +5,7 @@
  */
 import { EventEmitter, once } from 'node:events'
 import type { SecureContext } from 'node:tls'
-import { type Clock, within } from '@quorumscan/base'
+import { anySignal, type Clock, within } from '@quorumscan/base'
 import {
   type CryptoPort,
   createWebCrypto,
@@ -234,7 +234,7 @@ export function createCertifier(options: {
         if (foundNow !== null) return foundNow
       }
     }
-    const signal = AbortSignal.any([wait.request.signal, closing.signal])
+    const signal = anySignal([wait.request.signal, closing.signal])
     return within({ clock, timeoutMs: wait.waitMs, signal }, look, late)
   }
 

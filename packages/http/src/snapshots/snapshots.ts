@@ -4,7 +4,7 @@
  * `SnapshotPeers` asks for them.)
  */
 import type { SecureContext } from 'node:tls'
-import { type Clock, toHex } from '@quorumscan/base'
+import { anySignal, type Clock, toHex } from '@quorumscan/base'
 import type { Genesis, HistoryPoint } from '@quorumscan/consensus'
 import type { Logger } from '../logger.ts'
 import type { Metrics } from '../metrics.ts'
@@ -94,7 +94,7 @@ export async function createSnapshotStore(options: {
           },
         }),
     async find(behind, asking) {
-      const any = AbortSignal.any([asking, signal])
+      const any = anySignal([asking, signal])
       const found = (await peers.list(any)).find(
         (one) => one.offset > behind && isVouchedFor(one, network),
       )

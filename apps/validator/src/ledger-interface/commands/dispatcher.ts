@@ -3,7 +3,7 @@
  * is offered until its outcome is known: it stands in the log, or its `notAfter` has passed. So a 200 is
  * never lost, whenever the process is killed (Rule 3).
  */
-import type { Clock } from '@quorumscan/base'
+import { anySignal, type Clock } from '@quorumscan/base'
 import { LedgerError, ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import type { CompletionRecord, Micros, Offset, Submission } from '@quorumscan/model'
@@ -180,7 +180,7 @@ export class Dispatcher implements AsyncDisposable {
         notBefore,
         notAfter,
         bytes: () => new Uint8Array(Buffer.from(pending.bytes, 'base64')),
-        signal: AbortSignal.any([this.#closing.signal, item.over.signal]),
+        signal: anySignal([this.#closing.signal, item.over.signal]),
         onApplied: (entry) => {
           const { kind } = entry.result
           if (kind === 'accepted' || kind === 'rejected')

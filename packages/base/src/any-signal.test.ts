@@ -1,0 +1,29 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { anySignal } from './any-signal.ts'
+import { createSystemClock } from './clock.ts'
+import { waitFor } from './wait-for.ts'
+
+const SIGNALS = 50
+
+test('a timeout that nobody else knows of comes, whatever memory is freed meanwhile', async () => {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as () => void
+  const stays = new AbortController()
+  let endedCount = 0
+  for (let count = 0; count < SIGNALS; count++)
+    anySignal([stays.signal, AbortSignal.timeout(100)]).addEventListener('abort', () => {
+      endedCount++
+    })
+  const haveEnded = () => {
+    gc()
+    return endedCount === SIGNALS || undefined
+  }
+  const bound = { clock: createSystemClock(), timeoutMs: 30_000, intervalMs: 10 }
+  expect(await waitFor(haveEnded, { ...bound, what: 'all timeouts' })).toBe(true)
+})
+
+test('one that has aborted is heard at once', () => {
+  expect(anySignal([new AbortController().signal, AbortSignal.abort(7)]).reason).toBe(7)
+})
