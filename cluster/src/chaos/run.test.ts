@@ -3,7 +3,7 @@ import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { ClusterError } from '../cluster-error.ts'
 import type { HistoryEvent } from './history.ts'
-import { breakThings, runSchedule } from './run.ts'
+import { breakThings, runChaos, runSchedule } from './run.ts'
 import { scenarioOf } from './runs.ts'
 import type { ChaosTarget } from './target.ts'
 
@@ -106,4 +106,26 @@ it('breaks nothing where it was stopped while its clients registered', async () 
   })
   await untilTrue('it to end', () => isOver)
   await ended
+})
+
+it('what ends in trouble is judged by the whole log, or not at all', async () => {
+  const line = { offset: 1, recordTime: 0, bytes: '' }
+  const runOf = (readLog: ChaosTarget['readLog']) =>
+    runChaos({
+      target: {
+        token: () => Promise.reject(new Error('no token')),
+        status: () => ({ nodes: [{ offset: 2 }, { offset: 7 }, { offset: null }] }),
+        heal: async () => {},
+        readLog,
+      } as unknown as ChaosTarget, // What it needs of one until then.
+      genesis: {} as never, // It is not asked for before the clients are there.
+      scenario: scenario('a'),
+      runId: 'a',
+      clock: createManualClock(),
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    })
+  const { log } = await runOf(async (throughOffset) => Array(throughOffset).fill(line))
+  expect(log).toHaveLength(7)
+  expect((await runOf(() => Promise.reject(new Error('no log')))).log).toEqual([])
 })

@@ -102,7 +102,9 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
   } catch (error) {
     trouble(messageOf(error))
     await target.heal({}).catch(() => {}) // Already in trouble.
-    if (log.length === 0) log = await target.readLog(0).catch(() => [])
+    // Whole, or not at all: by a part of it answers would be wrong that are not.
+    const readWhole = async () => target.readLog(newestOffset(target))
+    log = await readWhole().catch(() => [])
   }
   return { history, log }
 }

@@ -279,9 +279,13 @@ describe('every rule', () => {
     expect(await of(lookups)).toBe('inconclusive')
     expect(await of([...lookups.slice(0, 3), ...end])).toBe('inconclusive')
     expect(await of([...lookups, ...end.slice(0, -1)])).toBe('inconclusive')
-    expect(await of([...lookups, ...end, { kind: 'trouble', atMs: 1, sentence: 'it burnt' }])).toBe(
-      'inconclusive',
-    )
+    const troubled = [
+      ...lookups,
+      ...end,
+      { kind: 'trouble', atMs: 1, sentence: 'it burnt' } as const,
+    ]
+    expect(await of(troubled)).toBe('inconclusive')
+    expect((await check({ history: troubled, log: [], genesis })).verdict).toBe('inconclusive')
   })
 })
 

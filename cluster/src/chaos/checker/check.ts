@@ -35,7 +35,9 @@ export async function check(input: CheckInput): Promise<Verdict> {
     ...checkDetection(history),
   ]
   return {
-    ...(wrongIn(rules) ??
+    // Without a log no answer can be judged.
+    ...((input.log.length === 0 ? doubtAbout(history, genesis) : null) ??
+      wrongIn(rules) ??
       doubtAbout(history, genesis) ??
       (run?.allowsUnexercised === true ? null : untriedIn(rules)) ??
       valid(history)),
