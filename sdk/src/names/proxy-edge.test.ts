@@ -238,3 +238,12 @@ describe('bounds of the caller', () => {
     expect(await names.lookup(ALICE)).toMatchObject({ kind: 'verified', offset: HEAD + 2 })
   })
 })
+
+it('that takes longer than there is time is a node that did not answer, not an error of the reader', async () => {
+  byName().delay(60_000).reply(200)
+  nock(URL).get('/v0/scan-proxy/certificate').delay(60_000).optionally().reply(200)
+  const outcome = await connect().lookup(ALICE, { timeoutMs: 50, receipt: false })
+  expect(outcome.kind).toBe('insufficient')
+  nock.abortPendingRequests()
+  nock.cleanAll()
+})

@@ -96,7 +96,8 @@ function createProxyTransport(http: Http): { readonly transport: Transport; fail
         try {
           return await request(input)
         } catch (error) {
-          failure = error
+          // What the reader has ended itself says nothing of the proxy.
+          if (!input.signal.aborted) failure = error
           throw error
         }
       },
