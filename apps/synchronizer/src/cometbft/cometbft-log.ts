@@ -123,6 +123,10 @@ export async function openCometbftLog(
           logger.info({ height, isTold }, 'the engine votes again')
           engine.restart()
         },
+        restart() {
+          logger.warn(member.head(), 'the engine stands still; it is started anew')
+          engine.restart()
+        },
         clock,
         onProblem,
       }),

@@ -3,6 +3,8 @@ import {
   ENGINE_START,
   type EngineReading,
   type EngineState,
+  isRestartDue,
+  RESTART_MS,
   refusalOf,
   STUCK_MS,
   stepEngine,
@@ -95,4 +97,17 @@ it.each<[EngineState, string | undefined]>([
   ['stalled', undefined],
 ])('an engine that is %s refuses entries with %s', (state, code) => {
   expect(refusalOf(state)?.code).toBe(code)
+})
+
+it.each<[string, boolean, EngineState, EngineReading, number]>([
+  ['stands still with enough others', true, 'stalled', up(6, 6), Number.NEGATIVE_INFINITY],
+  ['waits for others, who are not there', false, 'stalled', up(6), Number.NEGATIVE_INFINITY],
+  ['is left behind', true, 'halted', up(9, 9), Number.NEGATIVE_INFINITY],
+  ['was started anew lately', false, 'stalled', up(6, 6), 1],
+  ['lives', false, 'live', up(6, 6), Number.NEGATIVE_INFINITY],
+])('an engine that %s: another start is due: %s', (_, isDue, state, reading, restartedMs) => {
+  const history = { state, height: 5, sinceMs: 0 }
+  const event = { reading, restartedMs, memberCount: 4 }
+  expect(isRestartDue(history, { ...event, nowMs: RESTART_MS })).toBe(isDue)
+  expect(isRestartDue(history, { ...event, nowMs: RESTART_MS - 1 })).toBe(false)
 })

@@ -1,5 +1,5 @@
 /** What can be said of an engine from outside, by what it and its peers report. Pure. */
-import { maxFaulty } from '@quorumscan/consensus'
+import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 
 export type EngineReading =
@@ -14,7 +14,7 @@ export type EngineReading =
     }
 
 /**
- * `halted`: its peers order, and it does not: it met a block that it cannot follow, and no restart helps.
+ * `halted`: its peers order, and it does not: it met a block that it cannot follow, or could not write.
  * `stalled`: nobody orders, as too few members are there.
  */
 export type EngineState = 'unavailable' | 'catching-up' | 'live' | 'stalled' | 'halted'
@@ -52,6 +52,31 @@ export function stepEngine(
     maxFaulty(event.memberCount)
   ]
   return next((believed ?? 0) > height + 1 ? 'halted' : 'stalled')
+}
+
+/** From one start of an engine that stands still to the next. */
+export const RESTART_MS = 45_000
+
+/**
+ * Whether the engine is to be started anew. Where it cannot write, as on a full disk, it ends what it decides blocks
+ * with, and goes on to answer: nothing but another start lets it take part again. Not where too few are connected to
+ * decide anything, as it waits for them.
+ */
+export function isRestartDue(
+  { state, sinceMs }: EngineHistory,
+  event: {
+    readonly reading: EngineReading
+    /** Monotonic. */
+    readonly nowMs: number
+    /** When it was started anew for this last. */
+    readonly restartedMs: number
+    readonly memberCount: number
+  },
+): boolean {
+  if (event.nowMs - Math.max(sinceMs, event.restartedMs) < RESTART_MS) return false
+  if (state === 'halted') return true
+  const others = event.reading.kind === 'up' ? event.reading.peerHeights.length : 0
+  return state === 'stalled' && others >= quorumOf(event.memberCount) - 1
 }
 
 /** Why no entries are taken, or null. Where nobody orders they are: they wait in the engine. */

@@ -9,6 +9,7 @@ import {
   type EngineHistory,
   type EngineReading,
   type EngineState,
+  isRestartDue,
   stepEngine,
 } from './engine-state.ts'
 
@@ -32,6 +33,8 @@ export function watchEngine(options: {
   readonly height: () => number
   /** Told at each look. */
   readonly onReading: (reading: EngineReading) => Promise<void>
+  /** It stands still, and another start may help. */
+  readonly restart: () => void
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
 }): EngineWatch {
@@ -39,6 +42,7 @@ export function watchEngine(options: {
   const closing = new AbortController()
   let history: EngineHistory = ENGINE_START
   let connected: readonly string[] = []
+  let restartedMs = Number.NEGATIVE_INFINITY
 
   const read = async (): Promise<EngineReading> => {
     try {
@@ -61,12 +65,13 @@ export function watchEngine(options: {
   }
   const look = async (): Promise<void> => {
     const reading = await read()
-    history = stepEngine(history, {
-      reading,
-      height: options.height(),
-      nowMs: clock.monotonicMs(),
-      memberCount: options.members.length,
-    })
+    const nowMs = clock.monotonicMs()
+    const memberCount = options.members.length
+    history = stepEngine(history, { reading, height: options.height(), nowMs, memberCount })
+    if (isRestartDue(history, { reading, nowMs, restartedMs, memberCount })) {
+      restartedMs = nowMs
+      options.restart()
+    }
     await options.onReading(reading)
     const missing = options.peers.filter((peer) => !connected.includes(idOf(peer)))
     if (reading.kind === 'away' || missing.length === 0) return
