@@ -55,7 +55,7 @@ export function stepEngine(
 }
 
 /** From one start of an engine that stands still to the next. */
-export const RESTART_MS = 45_000
+export const RESTART_MS = 30_000
 
 /**
  * Whether the engine is to be started anew. Where it cannot write, as on a full disk, it ends what it decides blocks
