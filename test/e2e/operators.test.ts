@@ -196,7 +196,7 @@ it.runIf(IS_LONG)('a wrong configuration ends at once, with all that is wrong', 
   const { child, output } = run(sv)
   await once(child, 'exit')
   expect(child.exitCode).toBe(2)
-  expect(output()).toContain('QS_LOG is no http URL: "nowhere"')
+  expect(output()).toContain('QS_LOG: "nowhere" is no https address')
   expect(output()).toContain('QS_PORT is no integer')
   expect(output()).toContain('QS_RATE_LIMTI is no variable of these')
 })
