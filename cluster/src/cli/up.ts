@@ -5,7 +5,6 @@ import type { Clock } from '@quorumscan/base'
 import { budgetsOf } from '../budgets.ts'
 import type { GenesisOverrides } from '../ceremony/rules.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
-import type { OrderingDriver } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
 import { type ControlOptions, controlOptions } from '../control/control-options.ts'
@@ -20,21 +19,11 @@ import { formatSummary, formatUp } from './format.ts'
 import { answer, print, tell } from './options.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
-export type UpOptions = {
+export type UpOptions = Omit<ControlOptions, 'dataDir' | 'overrides' | 'probe' | 'isIdle'> & {
   readonly directory: DataDirectory
-  readonly nodeCount: number | null
-  readonly ordering: OrderingDriver | null
-  readonly basePort: number | null
-  readonly rateLimit: number
-  readonly diskFreeMibMin: number
-  readonly logKeepSeconds: number
-  readonly isLossAccepted: boolean
   readonly genesisOverridesFile: string | null
-  readonly wipe: boolean
-  readonly detach: boolean
   readonly json: boolean
   readonly seedNames: boolean
-  readonly redisServer: string
   readonly clock: Clock
 }
 
