@@ -176,13 +176,13 @@ export const wallet = {
     }
     return (await shown(render(h(Suggestions)), 1))[0] as string
   },
-  /** What the hook says of why a name is not verified, as it changes: so many. */
-  async watchReasons(name: string, count: number): Promise<readonly string[]> {
+  /** Shows what the hook says of why a name is not verified, from then on. */
+  watchReason(name: string): void {
     const Reason = () => {
       const { trust, reason } = useName(name, { names: scan.names, maxAgeMs: MAX_AGE_MS })
       return h('p', { id: 'watched' }, trust === 'checking' ? '' : `${reason}`)
     }
-    return shown(render(h(Reason)), count)
+    render(h(Reason))
   },
   /** As a lookup does that finds the name for the first time. */
   async remember(name: string): Promise<void> {
