@@ -300,9 +300,11 @@ describe.skipIf(enginePath === null)('four members', () => {
       await one.stop()
       await one.loseDisk()
       await one.start()
-      await untilTrue('its engine to follow', async () =>
-        ((await statusOf(one)).detail ?? '').includes('does not vote'),
-      )
+      // It says that it does not vote before there is an engine.
+      await untilTrue('its engine to follow', async () => {
+        const { detail, ordering } = await statusOf(one)
+        return detail?.includes('does not vote') === true && ordering.connected.length > 0
+      })
       await expect(one.letVote()).rejects.toThrow('it was not needed')
       await untilTrue('status to say who decides', async () =>
         ((await statusOf(one)).detail ?? '').includes('only its operator can let it vote'),
